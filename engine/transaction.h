@@ -78,6 +78,9 @@ class Transaction {
   // The same of an item that is at hand as it is stored.
   void put_stored(Slot slot, const StoredItem& item);
   void remove(Slot slot);
+  // Frees the trees of the item, old and new, as far as commit() does not need them: a tree can take forty
+  // times the item's bytes, and a transaction has a hundred items. References to them end.
+  void free_trees(Slot slot);
 
   // For the reaper: removes the item if it is expired now and was to expire at `due`, as its entry in the
   // expiry index says; else drops that entry, unless it is the item's own and its time is still to come.

@@ -181,7 +181,7 @@ void ExportWork::pack(jobs::Run& run) {
   run.progress.counts[std::string(billed_bytes)] += static_cast<std::int64_t>(bytes);
   bytes_left_ -= std::min<std::uint64_t>(bytes_left_, bytes);
   const engine::Item& latest = (now != nullptr ? now : before)->item();
-  steps_left_ -= std::min(steps_left_, parts_.filter.steps(bytes));
+  steps_left_ -= std::min(steps_left_, parts_.filter.steps(latest));
   if (!parts_.filter.takes(latest)) return;
 
   line_.clear();

@@ -5,7 +5,6 @@
 #include "compat/expression/evaluate.h"
 #include "compat/expression/key_condition.h"
 #include "compat/expression/projection.h"
-#include "compat/expression/steps.h"
 #include "compat/items/read_target.h"
 #include "compat/items/request_expressions.h"
 #include "compat/items/search.h"
@@ -62,7 +61,7 @@ Result<Filter> Filter::read(const json::Value& specification, std::shared_ptr<co
   Filter filter;
   filter.keys_ = std::move(read->keys);
   filter.condition_ = std::move(read->condition);
-  if (filter.condition_) filter.operands_ = expression::operands_of(*filter.condition_);
+  if (filter.condition_) filter.work_ = expression::work_of(*filter.condition_);
   filter.projection_ = std::move(read->projection);
   return filter;
 }
@@ -75,9 +74,7 @@ bool Filter::takes(const engine::Item& item) const {
   return !condition_ || expression::evaluate(*condition_, item);
 }
 
-std::uint64_t Filter::steps(std::size_t item_bytes) const {
-  return expression::steps_of(operands_, item_bytes);
-}
+std::uint64_t Filter::steps(const engine::Item& item) const { return condition_ ? work_.steps_on(item) : 0; }
 
 engine::Item Filter::shown(const engine::Item& item) const {
   return projection_ ? expression::project(*projection_, item) : item;

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "compat/expression/ast.h"
+#include "compat/expression/steps.h"
 #include "compat/wire/error.h"
 #include "compat/wire/frame.h"
 #include "compat/wire/json.h"
@@ -36,14 +37,14 @@ class Filter {
   [[nodiscard]] bool reads(std::string_view key) const;
   [[nodiscard]] bool takes(const engine::Item& item) const;
   // What `takes` may cost, in steps of expression/steps.h.
-  [[nodiscard]] std::uint64_t steps(std::size_t item_bytes) const;
+  [[nodiscard]] std::uint64_t steps(const engine::Item& item) const;
   [[nodiscard]] bool projects() const { return projection_.has_value(); }
   [[nodiscard]] engine::Item shown(const engine::Item& item) const;
 
  private:
   std::optional<engine::KeyRange> keys_;
   std::optional<expression::Condition> condition_;
-  std::uint64_t operands_ = 0;  // its
+  expression::Work work_;  // the condition's
   std::optional<expression::Projection> projection_;
 };
 

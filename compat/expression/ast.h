@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,16 +23,36 @@ struct Path {
   friend bool operator==(const Path&, const Path&) = default;
 };
 
+// A value that an expression brings along. Copies share it: an expression can use one placeholder 300 times,
+// and its value can be as large as a request.
+class SharedValue {
+ public:
+  SharedValue() = default;  // NULL
+  SharedValue(engine::AttributeValue value)
+      : value_(std::make_shared<const engine::AttributeValue>(std::move(value))) {}
+
+  const engine::AttributeValue& operator*() const { return value_ ? *value_ : null(); }
+  const engine::AttributeValue* operator->() const { return &**this; }
+  friend bool operator==(const SharedValue& a, const SharedValue& b) { return *a == *b; }
+
+ private:
+  static const engine::AttributeValue& null() {
+    static const engine::AttributeValue value;
+    return value;
+  }
+  std::shared_ptr<const engine::AttributeValue> value_;
+};
+
 // A value to compare: a path, a constant, or size(path).
 struct Operand {
   struct Size {
     std::unique_ptr<Operand> of;
   };
-  std::variant<Path, engine::AttributeValue, Size> value;
+  std::variant<Path, SharedValue, Size> value;
 };
-// The value that an operand is; null: it is none that is known before there is an item.
-inline const engine::AttributeValue* constant(const Operand& operand) {
-  return std::get_if<engine::AttributeValue>(&operand.value);
+// The operand's value if it is a constant, else nullptr: it depends on the item.
+inline const SharedValue* constant(const Operand& operand) {
+  return std::get_if<SharedValue>(&operand.value);
 }
 
 enum class Comparator : std::uint8_t { equal, not_equal, less, less_equal, greater, greater_equal };
@@ -85,7 +106,7 @@ struct Condition {
 // SET's right-hand sides: operand, operand ± operand, if_not_exists(path, …), list_append(…, …).
 struct UpdateValue {
   struct Constant {
-    engine::AttributeValue value;
+    SharedValue value;
   };
   struct Reference {
     Path path;
@@ -113,11 +134,11 @@ struct RemoveAction {
 };
 struct AddAction {
   Path path;
-  engine::AttributeValue value;
+  SharedValue value;
 };
 struct DeleteAction {
   Path path;
-  engine::AttributeValue value;
+  SharedValue value;
 };
 
 struct Update {

@@ -57,7 +57,8 @@ struct Node {
     return kind == Kind::path ? std::get_if<Path>(&operand.value) : nullptr;
   }
   [[nodiscard]] const AttributeValue* value() const {
-    return kind == Kind::value ? std::get_if<AttributeValue>(&operand.value) : nullptr;
+    const SharedValue* shared = kind == Kind::value ? constant(operand) : nullptr;
+    return shared == nullptr ? nullptr : &**shared;
   }
 };
 
@@ -192,11 +193,11 @@ Parsed<Node> ConditionParser::operand() {
   Node node;
   if (peek().kind == Token::Kind::value) {
     node.kind = Node::Kind::value;
-    if (const AttributeValue* found = value()) {
+    if (const SharedValue* found = value()) {
       node.operand.value = *found;
-      node.type = found->type();
+      node.type = (*found)->type();
     } else {
-      node.operand.value = AttributeValue();
+      node.operand.value = SharedValue();
     }
     return node;
   }

@@ -19,8 +19,8 @@ class Resolved {
   Resolved(const Operand& operand, const Item& item) {
     if (const auto* path = std::get_if<Path>(&operand.value)) {
       value_ = find(*path, item);
-    } else if (const auto* constant = std::get_if<AttributeValue>(&operand.value)) {
-      value_ = constant;
+    } else if (const SharedValue* value = constant(operand)) {
+      value_ = &**value;
     } else {
       const Resolved of(*std::get<Operand::Size>(operand.value).of, item);
       if (of) measure(*of);

@@ -38,8 +38,8 @@ class Operands {
       }
       attribute_ = std::get<std::string>(std::move(path->elements.front()));
       attribute_last_ = !values_.empty();
-    } else if (auto* value = std::get_if<AttributeValue>(&operand.value)) {
-      values_.push_back(std::move(*value));
+    } else if (const SharedValue* value = constant(operand)) {
+      values_.push_back(*value);
     } else {
       return error::validation("KeyConditionExpressions cannot contain nested operations");
     }
@@ -61,7 +61,7 @@ class Operands {
  private:
   std::string attribute_;
   bool attribute_last_ = false;
-  std::vector<AttributeValue> values_;
+  std::vector<SharedValue> values_;
 };
 
 Kind mirrored(Kind kind) {
@@ -159,7 +159,7 @@ Result<void> check_type(const KeyPredicate& predicate, ScalarType type) {
     return error::validation("Attempted conditional constraint is not an indexable operation");
   }
   const bool matches =
-      is_of(predicate.low, type) && (predicate.kind != Kind::between || is_of(predicate.high, type));
+      is_of(*predicate.low, type) && (predicate.kind != Kind::between || is_of(*predicate.high, type));
   if (!matches) {
     return error::validation(
         "One or more parameter values were invalid: Condition parameter type does not match schema type");
@@ -169,8 +169,8 @@ Result<void> check_type(const KeyPredicate& predicate, ScalarType type) {
 
 // No key is empty, so that no condition but an equality with an empty value makes sense or harm.
 Result<void> check_not_empty(const KeyPredicate& predicate) {
-  const auto* text = predicate.low.get_if<std::string>();
-  const auto* binary = predicate.low.get_if<engine::Binary>();
+  const auto* text = predicate.low->get_if<std::string>();
+  const auto* binary = predicate.low->get_if<engine::Binary>();
   if (predicate.kind != Kind::equal) return {};
   if (text != nullptr && text->empty()) {
     return error::validation(std::string(empty_key_value) + "string value. Key: " + predicate.attribute);
@@ -268,13 +268,13 @@ Result<KeyCondition> match_key_schema(std::vector<KeyPredicate> predicates, cons
   KeyCondition out;
   for (const KeyPredicate& predicate : predicates) CHECK_OK(check_not_empty(predicate));
   for (const KeyAttribute& key : schema.partition()) {
-    out.partition.push_back(std::move(find(predicates, key.name)->low));
+    out.partition.push_back(*find(predicates, key.name)->low);
   }
   for (const KeyAttribute& key : schema.sort()) {
     KeyPredicate* predicate = find(predicates, key.name);
     if (predicate == nullptr) break;
     if (predicate->kind == Kind::equal) {
-      out.sort_equal.push_back(std::move(predicate->low));
+      out.sort_equal.push_back(*predicate->low);
     } else {
       out.sort_range = std::move(*predicate);
     }

@@ -29,8 +29,8 @@ struct KeyPredicate {
   };
   std::string attribute;
   Kind kind = Kind::equal;
-  engine::AttributeValue low;   // the only value, but for between
-  engine::AttributeValue high;  // of between
+  SharedValue low;   // the only value, except for between
+  SharedValue high;  // of between
 };
 
 // Checked against a key schema: every partition attribute equal to a value of its type, sort attributes

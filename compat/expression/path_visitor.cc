@@ -14,7 +14,7 @@ Overloaded(Ts...) -> Overloaded<Ts...>;
 void visit_operand(const Operand& operand, const PathVisitor& visit) {
   std::visit(Overloaded{
                  [&](const Path& path) { visit(path); },
-                 [](const engine::AttributeValue&) {},
+                 [](const SharedValue&) {},
                  [&](const Operand::Size& size) { visit_operand(*size.of, visit); },
              },
              operand.value);

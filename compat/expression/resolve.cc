@@ -125,9 +125,7 @@ Result<Substitutions> Substitutions::read(const json::Value& request, Frame fram
 
 const std::string* Substitutions::name(std::string_view placeholder) { return names_.use(placeholder); }
 
-const engine::AttributeValue* Substitutions::value(std::string_view placeholder) {
-  return values_.use(placeholder);
-}
+const SharedValue* Substitutions::value(std::string_view placeholder) { return values_.use(placeholder); }
 
 Result<void> Substitutions::check_all_used() const {
   const auto refuse = [&](std::string_view parameter, const std::string& unused) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compat/expression/ast.h"
 #include "compat/wire/error.h"
 #include "compat/wire/frame.h"
 #include "compat/wire/json.h"
@@ -25,7 +26,7 @@ class Substitutions {
 
   // nullptr: not defined. Marks it as used. `placeholder` has its '#' or ':'.
   const std::string* name(std::string_view placeholder);
-  const engine::AttributeValue* value(std::string_view placeholder);
+  const SharedValue* value(std::string_view placeholder);
 
   // After all expressions of the request were parsed:
   // "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a, #b}"
@@ -55,7 +56,7 @@ class Substitutions {
     [[nodiscard]] std::string unused() const;  // "#a, #b"
   };
   Definitions<std::string> names_;
-  Definitions<engine::AttributeValue> values_;
+  Definitions<SharedValue> values_;
   Frame frame_ = Frame::older;
 };
 

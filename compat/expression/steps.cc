@@ -5,42 +5,95 @@
 namespace mayfly::compat::expression {
 namespace {
 
-struct Operands {
-  std::uint64_t operator()(const Comparison&) const { return 2; }
-  std::uint64_t operator()(const Between&) const { return 3; }
-  std::uint64_t operator()(const In& in) const { return 1 + in.candidates.size(); }
-  std::uint64_t operator()(const AttributeExists&) const { return 1; }
-  std::uint64_t operator()(const AttributeNotExists&) const { return 1; }
-  std::uint64_t operator()(const AttributeType&) const { return 1; }
-  std::uint64_t operator()(const BeginsWith&) const { return 2; }
-  std::uint64_t operator()(const Contains&) const { return 2; }
-  std::uint64_t operator()(const And& both) const { return of(*both.left) + of(*both.right); }
-  std::uint64_t operator()(const Or& either) const { return of(*either.left) + of(*either.right); }
-  std::uint64_t operator()(const Not& negation) const { return of(*negation.operand); }
-  static std::uint64_t of(const Condition& condition) { return std::visit(Operands{}, condition.node); }
+using engine::AttributeValue;
+
+constexpr std::size_t step_bytes = 16;
+
+struct StepsOf {
+  std::uint64_t operator()(const std::string& text) const { return 1 + text.size() / step_bytes; }
+  std::uint64_t operator()(const engine::Binary& binary) const {
+    return 1 + binary.bytes.size() / step_bytes;
+  }
+  std::uint64_t operator()(const engine::Number&) const { return 1; }
+  std::uint64_t operator()(bool) const { return 1; }
+  std::uint64_t operator()(engine::Null) const { return 1; }
+  template <class T>
+  std::uint64_t operator()(const engine::Set<T>& set) const {
+    std::uint64_t steps = 1;
+    for (const T& member : set.members()) steps += (*this)(member);
+    return steps;
+  }
+  std::uint64_t operator()(const engine::List& list) const {
+    std::uint64_t steps = 1;
+    for (const AttributeValue& element : list) steps += of(element);
+    return steps;
+  }
+  std::uint64_t operator()(const engine::Map& map) const {
+    std::uint64_t steps = 1;
+    for (const auto& [name, member] : map) steps += name.size() / step_bytes + of(member);
+    return steps;
+  }
+  static std::uint64_t of(const AttributeValue& value) { return std::visit(StepsOf{}, value.variant()); }
 };
 
-struct UpdateOperands {
-  std::uint64_t operator()(const UpdateValue::Constant&) const { return 0; }
-  std::uint64_t operator()(const UpdateValue::Reference&) const { return 1; }
-  std::uint64_t operator()(const UpdateValue::IfNotExists& choice) const { return 1 + of(*choice.otherwise); }
-  std::uint64_t operator()(const UpdateValue::ListAppend& append) const {
-    return of(*append.first) + of(*append.second);
+struct WorkOf {
+  Work work;
+
+  void add(const Operand& operand) {
+    ++work.operands;
+    if (const SharedValue* value = constant(operand)) work.constants += steps_of(**value);
   }
-  std::uint64_t operator()(const UpdateValue::Arithmetic& sum) const {
-    return of(*sum.left) + of(*sum.right);
+  void operator()(const Comparison& comparison) {
+    add(comparison.left);
+    add(comparison.right);
   }
-  static std::uint64_t of(const UpdateValue& value) { return std::visit(UpdateOperands{}, value.node); }
+  void operator()(const Between& between) {
+    add(between.value);
+    add(between.low);
+    add(between.high);
+  }
+  void operator()(const In& in) {
+    add(in.value);
+    for (const Operand& candidate : in.candidates) add(candidate);
+  }
+  void operator()(const AttributeExists&) { ++work.operands; }
+  void operator()(const AttributeNotExists&) { ++work.operands; }
+  void operator()(const AttributeType&) { ++work.operands; }
+  void operator()(const BeginsWith& begins) {
+    add(begins.value);
+    add(begins.prefix);
+  }
+  void operator()(const Contains& contains) {
+    add(contains.container);
+    add(contains.element);
+  }
+  void operator()(const And& both) {
+    of(*both.left);
+    of(*both.right);
+  }
+  void operator()(const Or& either) {
+    of(*either.left);
+    of(*either.right);
+  }
+  void operator()(const Not& negation) { of(*negation.operand); }
+  void of(const Condition& condition) { std::visit(*this, condition.node); }
 };
 
 }  // namespace
 
-std::uint64_t operands_of(const Condition& condition) { return Operands::of(condition); }
+std::uint64_t steps_of(const AttributeValue& value) { return StepsOf::of(value); }
+std::uint64_t steps_of(const engine::Item& item) { return StepsOf{}(item); }
 
-std::uint64_t operands_of(const Update& update) {
-  std::uint64_t operands = 0;
-  for (const SetAction& set : update.sets) operands += std::visit(UpdateOperands{}, set.value.node);
-  return operands;
+Work work_of(const Condition& condition) {
+  WorkOf visitor;
+  visitor.of(condition);
+  return visitor.work;
+}
+
+Work work_of(const Update& update) {
+  Work work{.operands = 1};
+  for (const DeleteAction& action : update.deletes) work.constants += steps_of(*action.value);
+  return work;
 }
 
 }  // namespace mayfly::compat::expression

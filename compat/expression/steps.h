@@ -1,13 +1,13 @@
 // What evaluating a condition of an item, or computing an update's values of it, costs at most, in steps: so
 // that no request keeps an io thread for long, whatever its expressions and its items are.
 //
-// A step is an operand, or sixteen bytes of the item for an operand: each may be compared with, searched for
-// or measured in all of it (part_search.h), or be copied out of it. What is counted is what it could cost,
-// not what it does: the figure follows from the request and the stored items, and the same request always has
-// the same.
+// A step is a value, or sixteen bytes of one. An operand may be compared with, searched for or measured in
+// all of the item (part_search.h), and constants are looked at for each item, too. What is counted is what
+// this could cost, not what it does: the figure follows from the request and the stored items, and the same
+// request always has the same.
 //
-//   const std::uint64_t operands = operands_of(condition);
-//   steps += steps_of(operands, item.size());
+//   const Work work = work_of(condition);
+//   steps += work.steps_on(item);
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,30 @@
 
 namespace mayfly::compat::expression {
 
-// Measured, with 300 to 700 operands: 26 to 45 ns a step, of items of four bytes and of 400 KB alike. So a
-// page, which may end anywhere, has 0.4 s; without a bound it took 3.6 s. Ten operands of a megabyte are
-// 650,000. A request that writes, which is refused, has 2 s; without a bound a transaction took 22 s. A
-// hundred items of 400 KB with nineteen operands each are fewer; one item cannot have as many.
+// Measured, with 300 to 700 operands: 26 to 45 ns a step of strings of four bytes and of 400 KB, less in
+// lists of empty strings. So a page, which may end anywhere, has 0.4 s; without a bound it took 3.6 s. Ten
+// operands of a megabyte are 650,000. A request that writes, which is refused, has 2 s; without a bound a
+// transaction took 22 s. A hundred items of 400 KB with nineteen operands each are fewer; one item cannot
+// have as many.
 inline constexpr std::uint64_t page_steps_max = 10'000'000;
 inline constexpr std::uint64_t request_steps_max = 50'000'000;
 
-std::uint64_t operands_of(const Condition& condition);
-// Those that are the item's: each SET may copy the same large attribute. The other actions cost together what
-// the item and the request have.
-std::uint64_t operands_of(const Update& update);
-constexpr std::uint64_t steps_of(std::uint64_t operands, std::size_t item_bytes) {
-  return operands * (1 + item_bytes / 16);
-}
+// Those of looking at every value in it once. One of 400 KB has 25,000 if it is a string, 400,000 if it is a
+// list of empty strings.
+std::uint64_t steps_of(const engine::AttributeValue& value);
+std::uint64_t steps_of(const engine::Item& item);
+
+// Of a condition or an update.
+struct Work {
+  std::uint64_t operands = 0;   // times the item
+  std::uint64_t constants = 0;  // steps of the values that are brought along
+  [[nodiscard]] std::uint64_t steps_on(const engine::Item& item) const {
+    return operands * (1 + steps_of(item)) + constants;
+  }
+};
+Work work_of(const Condition& condition);
+// An update copies the item. What it writes is bounded by its size (update.h); only what DELETE takes away
+// can be larger, and is counted.
+Work work_of(const Update& update);
 
 }  // namespace mayfly::compat::expression

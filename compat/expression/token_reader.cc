@@ -121,9 +121,9 @@ Parsed<Path> TokenReader::path() {
   return path;
 }
 
-const engine::AttributeValue* TokenReader::value() {
+const SharedValue* TokenReader::value() {
   const std::string_view placeholder = next().text;
-  const engine::AttributeValue* value = substitutions_.value(placeholder);
+  const SharedValue* value = substitutions_.value(placeholder);
   if (value == nullptr) {
     const std::string message =
         "An expression attribute value used in expression is not defined; attribute value: " +

@@ -55,7 +55,7 @@ class TokenReader {
   Parsed<void> path_tail(Path& path);  // .name and [3], as long as there are any
 
   // The value of a ':value' token, or nullptr, noted.
-  const engine::AttributeValue* value();
+  const SharedValue* value();
 
   void count_operator();
 

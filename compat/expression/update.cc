@@ -1,25 +1,36 @@
-// How the actions of one update leave each other alone: every value is computed, and every path is looked up,
-// in the item as it was. Then elements and attributes that exist are replaced in place, then what lies beyond
-// a list's end is appended in order of the indexes, and elements are removed last, from the back, so that no
-// index moves before it is used. Paths of one update do not overlap (the parser sees to it).
+// An update is applied in three steps, so that a request that is refused costs little, whatever it names:
+//
+// 1. Each action's value is drafted: what it is made of is found in the item as it was and in the expression,
+//    and types and paths are checked. Nothing is copied.
+// 2. The drafts' sizes are added up, by one count for all actions. All that they write is in the new item, so
+//    the update is refused as soon as the sum is larger than an item may be.
+// 3. The values are built, and each list and map that changes is changed in one pass: elements and attributes
+//    that exist are replaced in place, then what lies beyond a list's end is appended in order of the
+//    indexes, and elements are removed last, so that no index moves before it is used. Paths of one update do
+//    not overlap (the parser sees to it).
 #include "compat/expression/update.h"
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "compat/expression/evaluate.h"
 #include "compat/expression/path_visitor.h"
 #include "compat/expression/projection.h"
+#include "engine/item_size.h"
 
 namespace mayfly::compat::expression {
 namespace {
 
 using engine::AttributeValue;
 using engine::Item;
+using engine::List;
+using engine::Map;
 using engine::Number;
 
-constexpr std::size_t single_changes_max = 16;
+// Values that single changes of a map or list may move before they are made in one pass instead.
+constexpr std::size_t moves_max = 1024;
 
 Unexpected<Error> missing_attribute() {
   return error::validation("The provided expression refers to an attribute that does not exist in the item");
@@ -35,8 +46,43 @@ Unexpected<Error> invalid_path() {
   return error::validation("The document path provided in the update expression is invalid for update");
 }
 
-Result<AttributeValue> to_value(const Expected<Number, engine::NumberError>& number) {
-  if (number) return AttributeValue(*number);
+// Lists to be joined, in order.
+using Lists = std::vector<const AttributeValue*>;
+// Two sets of one type.
+struct Union {
+  const AttributeValue* set;
+  const AttributeValue* added;
+};
+// A value that an action makes, before it is built: one of the item's or the expression's, a computed one, or
+// what it is to be made of. Pointers are into the item as it was and into the update.
+using Draft = std::variant<const AttributeValue*, AttributeValue, Lists, Union>;
+
+template <class T>
+const T* get_if(const Draft& draft) {
+  if (const auto* value = std::get_if<const AttributeValue*>(&draft)) return (*value)->get_if<T>();
+  const auto* computed = std::get_if<AttributeValue>(&draft);
+  return computed == nullptr ? nullptr : computed->get_if<T>();
+}
+
+// False: the value is not a list.
+bool append_lists(Draft draft, Lists& out) {
+  if (const auto* value = std::get_if<const AttributeValue*>(&draft)) {
+    if ((*value)->type() != engine::Type::list) return false;
+    out.push_back(*value);
+    return true;
+  }
+  auto* lists = std::get_if<Lists>(&draft);
+  if (lists == nullptr) return false;
+  if (out.empty()) {
+    out = std::move(*lists);
+  } else {
+    out.insert(out.end(), lists->begin(), lists->end());
+  }
+  return true;
+}
+
+Result<Draft> to_draft(const Expected<Number, engine::NumberError>& number) {
+  if (number) return Draft(AttributeValue(*number));
   if (number.error() == engine::NumberError::underflow) {
     return error::validation(
         "Number underflow. Attempting to store a number with magnitude smaller than supported range");
@@ -49,120 +95,94 @@ Result<AttributeValue> to_value(const Expected<Number, engine::NumberError>& num
 struct Evaluate {
   const Item& item;
 
-  Result<AttributeValue> operator()(const UpdateValue::Constant& constant) const { return constant.value; }
-  Result<AttributeValue> operator()(const UpdateValue::Reference& reference) const {
+  Result<Draft> operator()(const UpdateValue::Constant& constant) const { return Draft(&*constant.value); }
+  Result<Draft> operator()(const UpdateValue::Reference& reference) const {
     const AttributeValue* value = find(reference.path, item);
     if (value == nullptr) return missing_attribute();
-    return *value;
+    return Draft(value);
   }
-  Result<AttributeValue> operator()(const UpdateValue::IfNotExists& choice) const {
-    if (const AttributeValue* value = find(choice.path, item)) return *value;
+  Result<Draft> operator()(const UpdateValue::IfNotExists& choice) const {
+    if (const AttributeValue* value = find(choice.path, item)) return Draft(value);
     return std::visit(*this, choice.otherwise->node);
   }
-  Result<AttributeValue> operator()(const UpdateValue::ListAppend& append) const {
-    TRY(AttributeValue first, std::visit(*this, append.first->node));
-    auto* list = first.get_if<engine::List>();
-    if (list == nullptr) return incorrect_operand();
-    TRY(AttributeValue second, std::visit(*this, append.second->node));
-    auto* tail = second.get_if<engine::List>();
-    if (tail == nullptr) return incorrect_operand();
-    list->insert(list->end(), std::make_move_iterator(tail->begin()), std::make_move_iterator(tail->end()));
-    return first;
+  Result<Draft> operator()(const UpdateValue::ListAppend& append) const {
+    Lists lists;
+    TRY(Draft first, std::visit(*this, append.first->node));
+    if (!append_lists(std::move(first), lists)) return incorrect_operand();
+    TRY(Draft second, std::visit(*this, append.second->node));
+    if (!append_lists(std::move(second), lists)) return incorrect_operand();
+    return Draft(std::move(lists));
   }
-  Result<AttributeValue> operator()(const UpdateValue::Arithmetic& sum) const {
-    TRY(AttributeValue left, std::visit(*this, sum.left->node));
-    const Number* a = left.get_if<Number>();
+  Result<Draft> operator()(const UpdateValue::Arithmetic& sum) const {
+    TRY(const Draft left, std::visit(*this, sum.left->node));
+    const Number* a = get_if<Number>(left);
     if (a == nullptr) return incorrect_operand();
-    TRY(AttributeValue right, std::visit(*this, sum.right->node));
-    const Number* b = right.get_if<Number>();
+    TRY(const Draft right, std::visit(*this, sum.right->node));
+    const Number* b = get_if<Number>(right);
     if (b == nullptr) return incorrect_operand();
-    return to_value(sum.subtract ? Number::subtract(*a, *b) : Number::add(*a, *b));
+    return to_draft(sum.subtract ? Number::subtract(*a, *b) : Number::add(*a, *b));
   }
 };
 
-// The map or list that has, or could have, what the path names; nullptr: there is none.
-const AttributeValue* find_parent(const Path& path, const Item& item) {
-  const AttributeValue* parent = find_prefix(path, path.elements.size() - 1, item);
-  if (parent == nullptr) return nullptr;
-  const bool named = std::holds_alternative<std::string>(path.elements.back());
-  const bool fits =
-      named ? parent->get_if<engine::Map>() != nullptr : parent->get_if<engine::List>() != nullptr;
-  return fits ? parent : nullptr;
-}
-
-AttributeValue* find_parent(const Path& path, Item& item) {
-  return const_cast<AttributeValue*>(find_parent(path, std::as_const(item)));
-}
-
 bool can_have(const Path& path, const Item& item) {
-  return path.elements.size() == 1 || find_parent(path, item) != nullptr;
+  if (path.elements.size() == 1) return true;
+  const AttributeValue* parent = find_prefix(path, path.elements.size() - 1, item);
+  if (parent == nullptr) return false;
+  const bool named = std::holds_alternative<std::string>(path.elements.back());
+  return parent->type() == (named ? engine::Type::map : engine::Type::list);
 }
 
 // A value for a path, or none to remove what is there.
 struct Change {
   const Path* path;
-  std::optional<AttributeValue> value;
+  std::optional<Draft> value;
 };
+using Changes = std::span<Change>;
 
-template <class T>
-bool add_to_set(AttributeValue& value, const AttributeValue& added) {
-  const auto* more = added.get_if<engine::Set<T>>();
-  if (more == nullptr) return false;
-  auto* set = value.get_if<engine::Set<T>>();
-  if (set == nullptr) return false;
-  set->insert_all(*more);
-  return true;
+bool is_set(const AttributeValue& value) {
+  return value.type() == engine::Type::string_set || value.type() == engine::Type::number_set ||
+         value.type() == engine::Type::binary_set;
 }
 
-template <class T>
-bool delete_from_set(AttributeValue& value, const AttributeValue& deleted, bool& emptied) {
-  const auto* gone = deleted.get_if<engine::Set<T>>();
-  if (gone == nullptr) return false;
-  auto* set = value.get_if<engine::Set<T>>();
-  if (set == nullptr) return false;
-  set->erase_all(*gone);
-  emptied = set->empty();
-  return true;
-}
-
-Result<AttributeValue> sum_of(const AttributeValue* old_value, const AttributeValue& added, bool legacy) {
-  if (old_value == nullptr) return added;
+Result<Draft> sum_of(const AttributeValue* old_value, const AttributeValue& added, bool legacy) {
+  if (old_value == nullptr) return Draft(&added);
   if (const Number* number = added.get_if<Number>()) {
     const Number* old_number = old_value->get_if<Number>();
     if (old_number == nullptr) return type_mismatch(legacy);
-    return to_value(Number::add(*old_number, *number));
+    return to_draft(Number::add(*old_number, *number));
   }
-  AttributeValue value = *old_value;
-  const auto* more = added.get_if<engine::List>();
-  if (auto* list = value.get_if<engine::List>(); list != nullptr && more != nullptr && legacy) {
-    list->insert(list->end(), more->begin(), more->end());
-    return value;
-  }
-  if (add_to_set<std::string>(value, added) || add_to_set<Number>(value, added) ||
-      add_to_set<engine::Binary>(value, added)) {
-    return value;
-  }
+  if (old_value->type() != added.type()) return type_mismatch(legacy);
+  if (legacy && added.type() == engine::Type::list) return Draft(Lists{old_value, &added});
+  if (is_set(added)) return Draft(Union{old_value, &added});
   return type_mismatch(legacy);
 }
 
-// Nothing: the set would be empty.
-Result<std::optional<AttributeValue>> difference_of(const AttributeValue& old_value,
-                                                    const AttributeValue& deleted, bool legacy) {
-  AttributeValue value = old_value;
-  bool emptied = false;
-  if (!delete_from_set<std::string>(value, deleted, emptied) &&
-      !delete_from_set<Number>(value, deleted, emptied) &&
-      !delete_from_set<engine::Binary>(value, deleted, emptied)) {
-    return type_mismatch(legacy);
-  }
-  if (emptied) return std::optional<AttributeValue>();
-  return std::optional<AttributeValue>(std::move(value));
+// True: nothing is left of it. Does nothing to a set of another type.
+template <class T>
+bool delete_from_set(AttributeValue& value, const AttributeValue& deleted) {
+  auto* set = value.get_if<engine::Set<T>>();
+  const auto* gone = deleted.get_if<engine::Set<T>>();
+  if (set == nullptr || gone == nullptr) return false;
+  set->erase_all(*gone);
+  return set->empty();
 }
 
-Result<std::vector<Change>> changes(const Update& update, const Item& item, bool item_exists) {
+// Nothing: the set would be empty. It is built at once, since it is no larger than what the item has.
+Result<std::optional<Draft>> difference_of(const AttributeValue& old_value, const AttributeValue& deleted,
+                                           bool legacy) {
+  if (old_value.type() != deleted.type() || !is_set(deleted)) return type_mismatch(legacy);
+  AttributeValue value = old_value;
+  const bool emptied = delete_from_set<std::string>(value, deleted) ||
+                       delete_from_set<Number>(value, deleted) ||
+                       delete_from_set<engine::Binary>(value, deleted);
+  if (emptied) return std::optional<Draft>();
+  return std::optional<Draft>(std::move(value));
+}
+
+Result<std::vector<Change>> draft_changes(const Update& update, const Item& item, bool item_exists) {
   std::vector<Change> out;
   for (const SetAction& set : update.sets) {
-    TRY(AttributeValue value, std::visit(Evaluate{item}, set.value.node));
+    TRY(Draft value, std::visit(Evaluate{item}, set.value.node));
     out.push_back({&set.path, std::move(value)});
   }
   for (const SetAction& set : update.sets) {
@@ -175,48 +195,162 @@ Result<std::vector<Change>> changes(const Update& update, const Item& item, bool
   }
   for (const AddAction& add : update.adds) {
     if (!can_have(add.path, item)) return invalid_path();
-    TRY(AttributeValue value, sum_of(find(add.path, item), add.value, update.legacy));
+    TRY(Draft value, sum_of(find(add.path, item), *add.value, update.legacy));
     out.push_back({&add.path, std::move(value)});
   }
   for (const DeleteAction& action : update.deletes) {
     if (!can_have(action.path, item)) return invalid_path();
     const AttributeValue* old_value = find(action.path, item);
     if (old_value == nullptr) continue;
-    TRY(std::optional<AttributeValue> value, difference_of(*old_value, action.value, update.legacy));
+    TRY(std::optional<Draft> value, difference_of(*old_value, *action.value, update.legacy));
     out.push_back({&action.path, std::move(value)});
   }
   return out;
 }
 
-void put(const Path& path, AttributeValue value, Item& item) {
-  if (path.elements.size() == 1)
-    return item.set(std::get<std::string>(path.elements.front()), std::move(value));
-  AttributeValue* parent = find_parent(path, item);
-  if (const auto* name = std::get_if<std::string>(&path.elements.back())) {
-    parent->get_if<engine::Map>()->set(*name, std::move(value));
-    return;
+// Adds up what an update writes, in DynamoDB's bytes.
+class WrittenBytes {
+ public:
+  // False: it is more than an item may have. A union counts as what is added, of which the set may have a
+  // part.
+  bool add(const Draft& draft) {
+    if (const auto* value = std::get_if<const AttributeValue*>(&draft))
+      return add(engine::value_size(**value));
+    if (const auto* computed = std::get_if<AttributeValue>(&draft)) return add(engine::value_size(*computed));
+    if (const auto* both = std::get_if<Union>(&draft)) return add(engine::value_size(*both->added));
+    const auto& lists = std::get<Lists>(draft);
+    return std::all_of(lists.begin(), lists.end(), [&](const AttributeValue* list) {
+      return add(engine::value_size(*list) - engine::container_bytes);
+    });
   }
-  auto& list = *parent->get_if<engine::List>();
-  const std::uint32_t index = std::get<std::uint32_t>(path.elements.back());
-  if (index < list.size()) {
-    list[index] = std::move(value);
-  } else {
-    list.push_back(std::move(value));
+
+ private:
+  bool add(std::size_t bytes) {
+    bytes_ += bytes;
+    return bytes_ <= engine::item_bytes_max;
   }
+  std::size_t bytes_ = 0;
+};
+
+// Requires: sorted by path.
+bool can_fit(Changes changes) {
+  WrittenBytes written;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    // AttributeUpdates can name an attribute twice; the last one counts.
+    const bool overridden = i + 1 < changes.size() && *changes[i + 1].path == *changes[i].path;
+    if (!overridden && changes[i].value && !written.add(*changes[i].value)) return false;
+  }
+  return true;
 }
 
-void remove(const Path& path, Item& item) {
-  if (path.elements.size() == 1) {
-    item.erase(std::get<std::string>(path.elements.front()));
-    return;
+template <class T>
+void add_to_set(AttributeValue& value, const AttributeValue& added) {
+  const auto* more = added.get_if<engine::Set<T>>();
+  if (more != nullptr) value.get_if<engine::Set<T>>()->insert_all(*more);
+}
+
+struct Build {
+  AttributeValue operator()(const AttributeValue* value) const { return *value; }
+  AttributeValue operator()(AttributeValue&& computed) const { return std::move(computed); }
+  AttributeValue operator()(Lists&& lists) const {
+    List joined;
+    std::size_t size = 0;
+    for (const AttributeValue* list : lists) size += list->get_if<List>()->size();
+    joined.reserve(size);
+    for (const AttributeValue* list : lists)
+      joined.insert(joined.end(), list->get_if<List>()->begin(), list->get_if<List>()->end());
+    return AttributeValue(std::move(joined));
   }
-  AttributeValue* parent = find_parent(path, item);
-  if (const auto* name = std::get_if<std::string>(&path.elements.back())) {
-    parent->get_if<engine::Map>()->erase(*name);
-    return;
+  AttributeValue operator()(Union&& both) const {
+    AttributeValue value = *both.set;
+    add_to_set<std::string>(value, *both.added);
+    add_to_set<Number>(value, *both.added);
+    add_to_set<engine::Binary>(value, *both.added);
+    return value;
   }
-  auto& list = *parent->get_if<engine::List>();
-  list.erase(list.begin() + static_cast<std::ptrdiff_t>(std::get<std::uint32_t>(path.elements.back())));
+};
+
+AttributeValue build(Draft draft) { return std::visit(Build{}, std::move(draft)); }
+
+void change(Map& map, Changes changes, std::size_t depth);
+void change(List& list, Changes changes, std::size_t depth);
+
+// Changes of what lies in one element: those from `from` on that have the same element at `depth`.
+Changes within(Changes changes, std::size_t from, std::size_t depth) {
+  std::size_t to = from + 1;
+  while (to < changes.size() && changes[to].path->elements[depth] == changes[from].path->elements[depth])
+    ++to;
+  return changes.subspan(from, to - from);
+}
+
+// Requires: it is a map or a list, as the changes' paths say.
+void change(AttributeValue& value, Changes changes, std::size_t depth) {
+  if (auto* map = value.get_if<Map>()) return change(*map, changes, depth);
+  change(*value.get_if<List>(), changes, depth);
+}
+
+// Requires: the changes are sorted by path, and their paths lead through the map at `depth`.
+void change(Map& map, Changes changes, std::size_t depth) {
+  std::vector<engine::Attribute> set;
+  std::vector<std::string_view> erased;
+  // One by one each would move what stands behind it: of a legacy request there may be 100,000.
+  const bool one_by_one = changes.size() * map.size() <= moves_max;
+  for (std::size_t i = 0; i < changes.size();) {
+    Change& first = changes[i];
+    const std::string& name = std::get<std::string>(first.path->elements[depth]);
+    if (first.path->elements.size() > depth + 1) {
+      const Changes inner = within(changes, i, depth);
+      change(*map.find(name), inner, depth + 1);
+      i += inner.size();
+      continue;
+    }
+    ++i;
+    if (one_by_one && first.value) {
+      map.set(name, build(*std::move(first.value)));
+    } else if (one_by_one) {
+      map.erase(name);
+    } else if (first.value) {
+      set.push_back({name, build(*std::move(first.value))});
+    } else {
+      erased.push_back(name);
+    }
+  }
+  if (!set.empty() || !erased.empty()) map.change(std::move(set), erased);
+}
+
+// The same of a list.
+void change(List& list, Changes changes, std::size_t depth) {
+  std::vector<std::uint32_t> erased;  // ascending
+  const std::size_t old_size = list.size();
+  for (std::size_t i = 0; i < changes.size();) {
+    Change& first = changes[i];
+    const std::uint32_t index = std::get<std::uint32_t>(first.path->elements[depth]);
+    if (first.path->elements.size() > depth + 1) {
+      const Changes inner = within(changes, i, depth);
+      change(list[index], inner, depth + 1);
+      i += inner.size();
+      continue;
+    }
+    ++i;
+    if (!first.value) {
+      erased.push_back(index);
+    } else if (index < old_size) {
+      list[index] = build(*std::move(first.value));
+    } else {
+      list.push_back(build(*std::move(first.value)));
+    }
+  }
+  if (erased.empty()) return;
+  auto next = erased.begin();
+  std::size_t kept = erased.front();
+  for (std::size_t at = kept; at < list.size(); ++at) {
+    if (next != erased.end() && *next == at) {
+      ++next;
+    } else {
+      list[kept++] = std::move(list[at]);
+    }
+  }
+  list.resize(kept);
 }
 
 template <class Visit>
@@ -229,36 +363,20 @@ void for_each_changed_path(const Update& update, Visit visit) {
 
 }  // namespace
 
+Unexpected<Error> update_too_large() {
+  return error::validation("Item size to update has exceeded the maximum allowed size");
+}
+
 Result<Item> apply(const Update& update, const Item& old_item, bool item_exists) {
-  TRY(std::vector<Change> pending, changes(update, old_item, item_exists));
-  // By path, so that appended elements come in the order of their indexes; nothing has moved before.
-  std::sort(pending.begin(), pending.end(),
+  TRY(std::vector<Change> changes, draft_changes(update, old_item, item_exists));
+  // By path, so that appended elements come in the order of their indexes, and what lies together is
+  // together.
+  std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.path->elements < b.path->elements; });
+  if (!can_fit(changes)) return update_too_large();
   Item item = old_item;
-  std::vector<engine::Attribute> set;
-  std::vector<std::string_view> erased;
-  // One by one each would move what stands behind it: of a legacy request there may be 100,000.
-  const auto is_one_of_many = [&](const Change& change) {
-    return pending.size() > single_changes_max && change.path->elements.size() == 1;
-  };
-  for (Change& change : pending) {
-    if (!change.value) continue;
-    if (is_one_of_many(change)) {
-      set.push_back({top_level_name(*change.path), *std::move(change.value)});
-    } else {
-      put(*change.path, *std::move(change.value), item);
-    }
-  }
-  for (auto change = pending.rbegin(); change != pending.rend(); ++change) {
-    if (change->value) continue;
-    if (is_one_of_many(*change)) {
-      erased.push_back(top_level_name(*change->path));
-    } else {
-      remove(*change->path, item);
-    }
-  }
-  std::reverse(erased.begin(), erased.end());
-  if (!set.empty() || !erased.empty()) item.change(std::move(set), erased);
+  change(item, changes, 0);
+  if (engine::item_size(item) > engine::item_bytes_max) return update_too_large();
   return item;
 }
 

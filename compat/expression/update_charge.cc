@@ -36,7 +36,7 @@ std::size_t operand_bytes(const Path& path) {
 
 struct OperandBytes {
   std::size_t operator()(const UpdateValue::Constant& constant) const {
-    return engine::value_size(constant.value);
+    return engine::value_size(*constant.value);
   }
   std::size_t operator()(const UpdateValue::Reference& reference) const {
     return operand_bytes(reference.path);
@@ -57,10 +57,14 @@ struct OperandBytes {
 
 std::size_t charge_of(const Update& update) {
   std::size_t bytes = update_bytes;
-  for (const SetAction& set : update.sets)
+  for (const SetAction& set : update.sets) {
     bytes += writing_clause_bytes + target_bytes(set.path) + OperandBytes::of(set.value);
-  for (const AddAction& add : update.adds)
-    bytes += writing_clause_bytes + target_bytes(add.path) + engine::value_size(add.value);
+    if (bytes > engine::item_bytes_max) return bytes;
+  }
+  for (const AddAction& add : update.adds) {
+    bytes += writing_clause_bytes + target_bytes(add.path) + engine::value_size(*add.value);
+    if (bytes > engine::item_bytes_max) return bytes;
+  }
   for (const RemoveAction& remove : update.removes) bytes += erasing_clause_bytes + target_bytes(remove.path);
   for (const DeleteAction& action : update.deletes) bytes += erasing_clause_bytes + target_bytes(action.path);
   return bytes;

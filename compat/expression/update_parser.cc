@@ -14,7 +14,6 @@
 namespace mayfly::compat::expression {
 namespace {
 
-using engine::AttributeValue;
 using engine::Type;
 
 struct UpdateNode {
@@ -68,7 +67,7 @@ class UpdateParser : TokenReader {
   Parsed<void> remove_action();
   Parsed<void> add_action();
   Parsed<void> delete_action();
-  Parsed<AttributeValue> action_operand(std::string_view action, bool takes_numbers);
+  Parsed<SharedValue> action_operand(std::string_view action, bool takes_numbers);
 
   Parsed<UpdateNode> sum();
   Parsed<UpdateNode> operand();
@@ -135,7 +134,7 @@ Parsed<void> UpdateParser::remove_action() {
 
 Parsed<void> UpdateParser::add_action() {
   TRY(Path target, path());
-  TRY(AttributeValue value, action_operand("ADD", true));
+  TRY(SharedValue value, action_operand("ADD", true));
   paths_.add(target);
   update_.adds.push_back({std::move(target), std::move(value)});
   return {};
@@ -143,20 +142,20 @@ Parsed<void> UpdateParser::add_action() {
 
 Parsed<void> UpdateParser::delete_action() {
   TRY(Path target, path());
-  TRY(AttributeValue value, action_operand("DELETE", false));
+  TRY(SharedValue value, action_operand("DELETE", false));
   paths_.add(target);
   update_.deletes.push_back({std::move(target), std::move(value)});
   return {};
 }
 
-Parsed<AttributeValue> UpdateParser::action_operand(std::string_view action, bool takes_numbers) {
+Parsed<SharedValue> UpdateParser::action_operand(std::string_view action, bool takes_numbers) {
   if (peek().kind != Token::Kind::value) return syntax_error_here();
-  const AttributeValue* found = value();
-  if (found == nullptr) return AttributeValue();
-  if (!is_set(found->type()) && !(takes_numbers && found->type() == Type::number)) {
-    note(action_operand_,
-         "Incorrect operand type for operator or function; operator: " + std::string(action) +
-             ", operand type: " + std::string(long_type_name(found->type())));
+  const SharedValue* found = value();
+  if (found == nullptr) return SharedValue();
+  const Type type = (*found)->type();
+  if (!is_set(type) && !(takes_numbers && type == Type::number)) {
+    note(action_operand_, "Incorrect operand type for operator or function; operator: " +
+                              std::string(action) + ", operand type: " + std::string(long_type_name(type)));
   }
   return *found;
 }
@@ -202,9 +201,9 @@ Parsed<UpdateNode> UpdateParser::operand() {
   if (at_function()) return function();
   UpdateNode node;
   if (peek().kind == Token::Kind::value) {
-    const AttributeValue* found = value();
-    if (found != nullptr) node.type = found->type();
-    node.value.node = UpdateValue::Constant{found == nullptr ? AttributeValue() : *found};
+    const SharedValue* found = value();
+    if (found != nullptr) node.type = (*found)->type();
+    node.value.node = UpdateValue::Constant{found == nullptr ? SharedValue() : *found};
     return node;
   }
   TRY(Path found, path());

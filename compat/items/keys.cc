@@ -122,12 +122,8 @@ Result<void> check_no_empty_keys(const Table& table, const Item& item) {
   return {};
 }
 
-Result<void> check_no_empty_updates(const Table& table, const Item& given) {
-  for (const auto& index : table.indexes) {
-    for (const auto& attribute : index.keys.all()) {
-      if (is_empty_key(given, attribute)) return empty_updated_key(attribute);
-    }
-  }
+Result<void> check_no_empty_update(const KeyAttribute& attribute, const AttributeValue& given) {
+  if (engine::has_type(given, attribute.type) && is_empty(given)) return empty_updated_key(attribute);
   return {};
 }
 

@@ -36,8 +36,9 @@ Result<std::string> request_key(const engine::Table& table, const engine::Item& 
 // item, one of an index; the alphabetically first such index is named. The words are item_key's and
 // check_index_keys'. Absent attributes and wrong types pass.
 Result<void> check_no_empty_keys(const engine::Table& table, const engine::Item& item);
-// The same of what an update gives to keys of indexes.
-Result<void> check_no_empty_updates(const engine::Table& table, const engine::Item& given);
+// The same check of the value that an update gives a key attribute of an index.
+Result<void> check_no_empty_update(const engine::KeyAttribute& attribute,
+                                   const engine::AttributeValue& given);
 
 // One attribute of such a key; `partition` decides about its size.
 Result<void> check_request_key_attribute(const engine::Item& key, const engine::KeyAttribute& attribute,

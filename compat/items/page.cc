@@ -119,11 +119,11 @@ Result<Page> read_items(const engine::Database& database, const PageRequest& req
   Reader reader(request, items);
   engine::Cursor cursor(database, *request.target.live, request.range, request.sight);
   CHECK_OK(check_still_there(request.target));
-  const std::uint64_t operands = request.filter ? expression::operands_of(*request.filter) : 0;
+  const expression::Work work = request.filter ? expression::work_of(*request.filter) : expression::Work{};
   bool full = false;
   while (!full && cursor.next()) {
     page.bytes += reader.add(cursor.item(), cursor.key(), page);
-    page.steps += expression::steps_of(operands, cursor.item().size());
+    if (request.filter) page.steps += work.steps_on(cursor.item().item());
     full = page.bytes >= request.bytes_max || page.steps >= request.steps_max ||
            (request.limit && page.scanned >= *request.limit);
   }

@@ -142,29 +142,29 @@ engine::KeyRange key_range(const ReadTarget& target, const KeyCondition& conditi
   const KeyPredicate& predicate = *condition.sort_range;
   switch (predicate.kind) {
     case KeyPredicate::Kind::equal:
-      range.lower = with_scalar(std::move(prefix), predicate.low);
+      range.lower = with_scalar(std::move(prefix), *predicate.low);
       range.upper = engine::prefix_end(range.lower);
       break;
     case KeyPredicate::Kind::less:
-      range.upper = with_scalar(prefix, predicate.low);
+      range.upper = with_scalar(prefix, *predicate.low);
       range.lower = std::move(prefix);
       break;
     case KeyPredicate::Kind::less_equal:
-      range.upper = engine::prefix_end(with_scalar(prefix, predicate.low));
+      range.upper = engine::prefix_end(with_scalar(prefix, *predicate.low));
       range.lower = std::move(prefix);
       break;
     case KeyPredicate::Kind::greater:
-      range.lower = engine::prefix_end(with_scalar(std::move(prefix), predicate.low));
+      range.lower = engine::prefix_end(with_scalar(std::move(prefix), *predicate.low));
       break;
     case KeyPredicate::Kind::greater_equal:
-      range.lower = with_scalar(std::move(prefix), predicate.low);
+      range.lower = with_scalar(std::move(prefix), *predicate.low);
       break;
     case KeyPredicate::Kind::between:
-      range.upper = engine::prefix_end(with_scalar(prefix, predicate.high));
-      range.lower = with_scalar(std::move(prefix), predicate.low);
+      range.upper = engine::prefix_end(with_scalar(prefix, *predicate.high));
+      range.lower = with_scalar(std::move(prefix), *predicate.low);
       break;
     case KeyPredicate::Kind::begins_with:
-      engine::append_scalar_prefix(prefix, predicate.low);
+      engine::append_scalar_prefix(prefix, *predicate.low);
       range.upper = engine::prefix_end(prefix);
       range.lower = std::move(prefix);
       break;

@@ -87,12 +87,13 @@ Result<void> check_not_strong(const std::vector<Action>& actions) {
 }
 
 // Every action is looked at, also after one that failed: the answer has all reasons.
-Result<std::vector<Written>> stage_all(const Context& context, Transaction& transaction,
+Result<std::vector<Written>> stage_all(Context& context, Transaction& transaction,
                                        std::vector<ItemWrite>& writes, const WantedAnswer& wanted) {
   CollectionSizes sizes(context);
   std::vector<Written> all(writes.size());
   CancellationReasons reasons(writes.size());
   for (Slot slot = 0; slot < writes.size(); ++slot) {
+    CHECK_OK(count_steps(writes[slot], transaction.old_item(slot), context));
     auto staged = stage_write(transaction, slot, writes[slot], wanted, sizes);
     if (!staged) {
       reasons.set(slot, std::move(staged).error());
@@ -224,8 +225,6 @@ Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<Requ
     return {};
   }
 
-  for (Slot slot = 0; slot < writes.size(); ++slot)
-    CHECK_OK(count_steps(writes[slot], transaction.old_item(slot), context));
   TRY(const std::vector<Written> all, stage_all(context, transaction, writes, wanted));
   transaction.commit();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/container/static_vector.hpp>
+#include <map>
 
 #include "compat/expression/evaluate.h"
 #include "compat/expression/legacy.h"
@@ -81,7 +82,6 @@ bool only_removes(const expression::Update& update) {
 Result<Item> updated_item(const Table& table, const ItemWrite& write, const StoredItem* old_item) {
   TRY(Item item,
       expression::apply(write.update, old_item ? old_item->item() : write.item, old_item != nullptr));
-  if (engine::item_size(item) > engine::item_bytes_max) return update_too_large();
   // Only what is put into something can come to lie too deep.
   for (const std::string& name : nested_names(write.update)) {
     const AttributeValue* value = item.find(name);
@@ -103,15 +103,15 @@ std::optional<engine::Type> given_type(const expression::Update& update, const s
     if (!names_it(action.path)) continue;
     const auto& node = action.value.node;
     if (const auto* constant = std::get_if<expression::UpdateValue::Constant>(&node))
-      return constant->value.type();
+      return constant->value->type();
     if (std::holds_alternative<expression::UpdateValue::Arithmetic>(node)) return engine::Type::number;
     if (std::holds_alternative<expression::UpdateValue::ListAppend>(node)) return engine::Type::list;
   }
   for (const auto& action : update.adds) {
-    if (names_it(action.path)) return action.value.type();
+    if (names_it(action.path)) return action.value->type();
   }
   for (const auto& action : update.deletes) {
-    if (names_it(action.path)) return action.value.type();
+    if (names_it(action.path)) return action.value->type();
   }
   return std::nullopt;
 }
@@ -201,13 +201,20 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
 Result<void> check_no_empty_keys(const Table& table, const ItemWrite& write) {
   CHECK_OK(check_no_empty_keys(table, write.item));
   if (table.indexes.empty()) return {};
-  Item given;
+  // By pointer: an update can set one large value hundreds of times.
+  std::map<std::string_view, const AttributeValue*> given;
   for (const auto& action : write.update.sets) {
     const auto* constant = std::get_if<expression::UpdateValue::Constant>(&action.value.node);
     if (constant != nullptr && !expression::is_nested(action.path))
-      given.set(expression::top_level_name(action.path), constant->value);
+      given[expression::top_level_name(action.path)] = &*constant->value;
   }
-  return check_no_empty_updates(table, given);
+  for (const engine::Index& index : table.indexes) {
+    for (const engine::KeyAttribute& attribute : index.keys.all()) {
+      if (const auto found = given.find(attribute.name); found != given.end())
+        CHECK_OK(check_no_empty_update(attribute, *found->second));
+    }
+  }
+  return {};
 }
 
 void take_asked(const Table& table, ItemWrite& write) {
@@ -227,19 +234,20 @@ Result<void> check_room(const ItemWrite& write, const Context& context) {
 }
 
 Result<void> count_steps(const ItemWrite& write, const StoredItem* old_item, Context& context) {
-  if (old_item == nullptr) return {};
-  std::uint64_t operands = expression::operands_of(write.update);
-  if (write.condition) operands += expression::operands_of(*write.condition);
-  context.steps += expression::steps_of(operands, old_item->size());
+  if (old_item == nullptr || (write.kind != ItemWrite::Kind::update && !write.condition)) return {};
+  expression::Work work;
+  if (write.kind == ItemWrite::Kind::update) work = expression::work_of(write.update);
+  if (write.condition) {
+    const expression::Work of_condition = expression::work_of(*write.condition);
+    work.operands += of_condition.operands;
+    work.constants += of_condition.constants;
+  }
+  context.steps += work.steps_on(old_item->item());
   if (context.steps <= expression::request_steps_max) return {};
-  return error::validation("The expressions of this request may take " + std::to_string(context.steps) +
-                           " steps to evaluate, and Mayfly allows " +
-                           std::to_string(expression::request_steps_max) +
-                           ": sixteen bytes of an item, for each operand, are one");
-}
-
-Unexpected<Error> update_too_large() {
-  return error::validation("Item size to update has exceeded the maximum allowed size");
+  return error::validation(
+      "The expressions of this request may take " + std::to_string(context.steps) +
+      " steps to evaluate, and Mayfly allows " + std::to_string(expression::request_steps_max) +
+      ": each value of an item, and each sixteen bytes of one, are a step for each operand");
 }
 
 Result<void> check_write(const Table& table, ItemWrite& write) {
@@ -319,6 +327,7 @@ Result<Written> stage_write(engine::Transaction& transaction, engine::Transactio
   } else if (write.kind == ItemWrite::Kind::remove && old_item != nullptr) {
     transaction.remove(slot);
   }
+  transaction.free_trees(slot);
   return staged;
 }
 

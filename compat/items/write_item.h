@@ -56,9 +56,6 @@ Result<void> count_steps(const ItemWrite& write, const engine::StoredItem* old_i
 // Checks those rules on an update that need no item: no key attribute is touched, index keys get their types.
 Result<void> check_update(const engine::Table& table, const expression::Update& update);
 
-// "Item size to update has exceeded the maximum allowed size"
-Unexpected<Error> update_too_large();
-
 // For transactions: no key, of the table or of an index, gets an empty value by what the request alone says.
 Result<void> check_no_empty_keys(const engine::Table& table, const ItemWrite& write);
 

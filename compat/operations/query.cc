@@ -42,7 +42,7 @@ constexpr Member members[] = {
 constexpr Shape shape = structure("QueryInput", members);
 
 bool satisfies(const AttributeValue& value, const KeyPredicate& predicate) {
-  const auto order = engine::compare_scalars(value, predicate.low);
+  const auto order = engine::compare_scalars(value, *predicate.low);
   switch (predicate.kind) {
     case KeyPredicate::Kind::equal: return order == 0;
     case KeyPredicate::Kind::less: return order < 0;
@@ -50,13 +50,13 @@ bool satisfies(const AttributeValue& value, const KeyPredicate& predicate) {
     case KeyPredicate::Kind::greater: return order > 0;
     case KeyPredicate::Kind::greater_equal: return order >= 0;
     case KeyPredicate::Kind::between:
-      return order >= 0 && engine::compare_scalars(value, predicate.high) <= 0;
+      return order >= 0 && engine::compare_scalars(value, *predicate.high) <= 0;
     case KeyPredicate::Kind::not_indexable:  // match_key_schema refuses it
     case KeyPredicate::Kind::begins_with: break;
   }
   std::string text, prefix;
   engine::append_scalar_prefix(text, value);
-  engine::append_scalar_prefix(prefix, predicate.low);
+  engine::append_scalar_prefix(prefix, *predicate.low);
   return text.starts_with(prefix);
 }
 

@@ -74,7 +74,8 @@ struct PathEquality {
 
 std::optional<PathEquality> path_equality(const expression::Comparison& comparison) {
   const auto of = [](const expression::Operand& a, const expression::Operand& b) {
-    return PathEquality{std::get_if<expression::Path>(&a.value), std::get_if<AttributeValue>(&b.value)};
+    const expression::SharedValue* value = constant(b);
+    return PathEquality{std::get_if<expression::Path>(&a.value), value == nullptr ? nullptr : &**value};
   };
   for (const PathEquality& each :
        {of(comparison.left, comparison.right), of(comparison.right, comparison.left)}) {

@@ -1,3 +1,4 @@
+#include "compat/expression/update.h"
 #include "compat/expression/update_charge.h"
 #include "compat/items/keys.h"
 #include "compat/items/request_expressions.h"
@@ -42,7 +43,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   // Before the condition is looked at. AttributeUpdates are judged by the finished item alone, and so are
   // transactions' and PartiQL's updates.
   if (!write.update.legacy && expression::charge_of(write.update) > engine::item_bytes_max) {
-    return update_too_large();
+    return expression::update_too_large();
   }
   return write_item(std::move(write), wanted_answer(request), context, out);
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "compat/expression/parser.h"
 #include "compat/expression/path_set.h"
 #include "compat/partiql/token_reader.h"
 #include "engine/whole_number.h"
@@ -51,7 +52,7 @@ Comparator mirrored(Comparator comparator) {
 
 const AttributeValue* constant(const UpdateValue& value) {
   const auto* node = std::get_if<UpdateValue::Constant>(&value.node);
-  return node == nullptr ? nullptr : &node->value;
+  return node == nullptr ? nullptr : &*node->value;
 }
 
 Unexpected<Error> wrong_operand(std::string_view function, const AttributeValue& value) {
@@ -68,12 +69,11 @@ Result<void> check_term(std::string_view function, const UpdateValue& term, Type
 
 // Only numbers, strings and binaries have an order.
 Result<void> check_ordered(std::string_view comparator, const Operand& operand) {
-  const AttributeValue* value = constant(operand);
-  if (value == nullptr || value->type() == Type::string || value->type() == Type::number ||
-      value->type() == Type::binary) {
-    return {};
-  }
-  return wrong_operand(comparator, *value);
+  const expression::SharedValue* value = constant(operand);
+  if (value == nullptr) return {};
+  const Type type = (*value)->type();
+  if (type == Type::string || type == Type::number || type == Type::binary) return {};
+  return wrong_operand(comparator, **value);
 }
 
 Result<void> check_operands(const Node& call, std::size_t count) {
@@ -124,7 +124,18 @@ Unexpected<Error> unsupported_operation(const Node& node) {
   return error::validation("Unsupported operation: " + name);
 }
 
+void ExpressionReader::count_operator() {
+  if (++operators_ > expression::operators_max) too_many_operators_ = true;
+}
+
+Result<void> ExpressionReader::check_operators() const {
+  if (!too_many_operators_) return {};
+  return error::validation("The expression contains too many operators; operator count: " +
+                           std::to_string(expression::operators_max + 1));
+}
+
 Result<Condition> ExpressionReader::condition(const Node& node) {
+  count_operator();
   if (node.kind == Kind::operation) return operation(node);
   if (node.kind == Kind::is_type) return is(node);
   if (node.kind == Kind::call && node.text != "size") return function(node);
@@ -196,9 +207,10 @@ Result<Condition> ExpressionReader::function(const Node& node) {
   TRY(Operand second, operand(node.children[1]));
   if (!begins_with) return Condition{expression::Contains{std::move(first), std::move(second)}};
   for (const Operand* each : {&first, &second}) {
-    const AttributeValue* value = constant(*each);
-    if (value == nullptr || value->type() == Type::string || value->type() == Type::binary) continue;
-    return wrong_operand("begins_with", *value);
+    const expression::SharedValue* value = constant(*each);
+    if (value == nullptr) continue;
+    const Type type = (*value)->type();
+    if (type != Type::string && type != Type::binary) return wrong_operand("begins_with", **value);
   }
   return Condition{expression::BeginsWith{std::move(first), std::move(second)}};
 }
@@ -283,6 +295,7 @@ Result<Operand> ExpressionReader::operand(const Node& node) {
   if (node.kind == Kind::call) {
     if (node.text != "size") return unrecognized_function(node);
     CHECK_OK(check_operands(node, 1));
+    count_operator();
     TRY(Path measured, argument_path(node));
     return Operand{Operand::Size{std::make_unique<Operand>(Operand{std::move(measured)})}};
   }
@@ -294,6 +307,7 @@ Result<Operand> ExpressionReader::operand(const Node& node) {
 Result<UpdateValue> ExpressionReader::new_value(const Node& node, int depth) {
   if (depth > expression_depth_max) return malformed("Unexpected term");
   if (node.kind == Kind::operation && (node.text == "+" || node.text == "-")) {
+    count_operator();
     TRY(UpdateValue left, new_value(node.children[0], depth + 1));
     CHECK_OK(check_term(node.text, left, Type::number));
     TRY(UpdateValue right, new_value(node.children[1], depth + 1));
@@ -304,6 +318,7 @@ Result<UpdateValue> ExpressionReader::new_value(const Node& node, int depth) {
   if (node.kind == Kind::operation || node.kind == Kind::is_type) return unsupported_operation(node);
   if (node.kind == Kind::call) {
     if (node.text != "list_append") return unrecognized_function(node);
+    count_operator();
     CHECK_OK(check_operands(node, 2));
     TRY(UpdateValue first, new_value(node.children[0], depth + 1));
     TRY(UpdateValue second, new_value(node.children[1], depth + 1));

@@ -32,7 +32,14 @@ class ExpressionReader : protected ValueReader {
   // "Unexpected path component at 1:8:5": of what is no path.
   Result<expression::Path> path(const Node& node);
 
+  // Begins another expression: what is read from here on counts up to operators_max of its own.
+  void begin_expression() { operators_ = 0; }
+  // "The expression contains too many operators; operator count: 301", of any expression so far.
+  [[nodiscard]] Result<void> check_operators() const;
+
  private:
+  void count_operator();
+
   Result<expression::Condition> operation(const Node& node);
   Result<expression::Condition> comparison(const Node& node);
   Result<expression::Condition> between(const Node& node);
@@ -43,6 +50,9 @@ class ExpressionReader : protected ValueReader {
   Result<expression::Operand> operand(const Node& node);
   // The path that a function is asked of.
   Result<expression::Path> argument_path(const Node& call);
+
+  int operators_ = 0;  // of the expression
+  bool too_many_operators_ = false;
 };
 
 // "Unsupported operation: IsType"

@@ -9,12 +9,12 @@
 namespace mayfly::compat::partiql {
 namespace {
 
-using engine::AttributeValue;
 using engine::KeyAttribute;
 using engine::KeySchema;
 using expression::Comparator;
 using expression::Condition;
 using expression::KeyPredicate;
+using expression::SharedValue;
 using PredicateKind = expression::KeyPredicate::Kind;
 
 // An alternative is the conditions that hold together; nothing stands for one that is no key's. One that a
@@ -242,24 +242,24 @@ std::optional<KeyPredicate> key_predicate(const Condition& condition) {
   if (const auto* comparison = std::get_if<expression::Comparison>(&condition.node)) {
     const auto kind = key_kind(comparison->comparator);
     const std::string* attribute = attribute_of(comparison->left);
-    const AttributeValue* value = constant(comparison->right);
+    const SharedValue* value = constant(comparison->right);
     if (!kind || attribute == nullptr || value == nullptr) return std::nullopt;
     return KeyPredicate{*attribute, *kind, *value, {}};
   }
   if (const auto* between = std::get_if<expression::Between>(&condition.node)) {
     const std::string* attribute = attribute_of(between->value);
-    const AttributeValue* low = constant(between->low);
-    const AttributeValue* high = constant(between->high);
+    const SharedValue* low = constant(between->low);
+    const SharedValue* high = constant(between->high);
     if (attribute == nullptr || low == nullptr || high == nullptr) return std::nullopt;
     // Bounds that hold nothing, or that do not compare, are left to the filter: it finds nothing.
-    const auto order = engine::compare_scalars(*low, *high);
+    const auto order = engine::compare_scalars(**low, **high);
     if (order != std::partial_ordering::less && order != std::partial_ordering::equivalent)
       return std::nullopt;
     return KeyPredicate{*attribute, PredicateKind::between, *low, *high};
   }
   if (const auto* begins = std::get_if<expression::BeginsWith>(&condition.node)) {
     const std::string* attribute = attribute_of(begins->value);
-    const AttributeValue* prefix = constant(begins->prefix);
+    const SharedValue* prefix = constant(begins->prefix);
     if (attribute == nullptr || prefix == nullptr) return std::nullopt;
     return KeyPredicate{*attribute, PredicateKind::begins_with, *prefix, {}};
   }

@@ -48,8 +48,8 @@ Result<void> check_types(const KeyRead& read, const KeySchema& keys) {
   for (const KeyPredicate& predicate : read.predicates) {
     for (const KeyAttribute& attribute : keys.all()) {
       if (attribute.name != predicate.attribute) continue;
-      if (has_type(predicate.low, attribute.type) &&
-          (predicate.kind != PredicateKind::between || has_type(predicate.high, attribute.type))) {
+      if (has_type(*predicate.low, attribute.type) &&
+          (predicate.kind != PredicateKind::between || has_type(*predicate.high, attribute.type))) {
         continue;
       }
       return error::validation(
@@ -89,7 +89,7 @@ bool have_whole_keys(const std::vector<KeyRead>& reads, const KeySchema& keys) {
 // < 0 if a's partition comes before b's.
 std::partial_ordering compare_partitions(const KeyRead& a, const KeyRead& b, const KeySchema& keys) {
   for (std::size_t i = 0; i < keys.partition().size(); ++i) {
-    const auto order = engine::compare_scalars(a.predicates[i].low, b.predicates[i].low);
+    const auto order = engine::compare_scalars(*a.predicates[i].low, *b.predicates[i].low);
     if (order != 0) return order;
   }
   return std::partial_ordering::equivalent;
@@ -222,7 +222,7 @@ Result<ItemRead> lower_item_read(std::shared_ptr<engine::LiveTable> live, Select
   }
   ItemRead read{.table = std::move(live)};
   for (KeyPredicate& predicate : reads.front().predicates) {
-    read.key_item.set(predicate.attribute, std::move(predicate.low));
+    read.key_item.set(predicate.attribute, *predicate.low);
   }
   if (!select.projection.empty()) {
     CHECK_OK(check_keys_are_scalars(*table, nested_names(select.projection)));

@@ -67,8 +67,8 @@ KeyAndRest take_key(const Table& table, std::optional<Condition> where) {
     }
     const auto* before = result.key.find(predicate->attribute);
     if (before == nullptr) {
-      result.key.set(predicate->attribute, std::move(predicate->low));
-    } else if (*before != predicate->low) {
+      result.key.set(predicate->attribute, *predicate->low);
+    } else if (*before != *predicate->low) {
       if (!result.twice) result.twice = predicate->attribute;
       result.rest.push_back(std::move(condition));
     }

@@ -76,6 +76,7 @@ class Parser : ExpressionReader {
   Result<Statement> read(const Syntax& syntax) {
     TRY(Statement statement, std::visit([&](const auto& each) { return lower(each); }, syntax));
     CHECK_OK(check_all_parameters_used());
+    CHECK_OK(check_operators());
     return statement;
   }
 
@@ -142,6 +143,7 @@ Result<expression::Projection> Parser::projection(const SelectSyntax& syntax) {
 
 Result<std::optional<Condition>> Parser::where(const std::optional<Node>& syntax) {
   if (!syntax) return std::optional<Condition>();
+  begin_expression();
   TRY(Condition read, condition(*syntax));
   return std::optional<Condition>(std::move(read));
 }

@@ -225,7 +225,7 @@ const std::vector<Case> cases = {
      }},
     {"remove_from_list", 100,
      [](const Run& run) {
-       run.prepare("PutItem", put("a", R"(,"l":{"L":[)" + list(1000, R"({"N":"1"})") + "]}"));
+       run.prepare("PutItem", put("a", R"(,"l":{"L":[)" + list(200 * run.size, R"({"N":"1"})") + "]}"));
        run.operation("UpdateItem",
                      R"({"TableName":"items","Key":{"id":{"S":"a"}},"UpdateExpression":"REMOVE )" +
                          list(run.size, [](std::size_t i) { return "l[" + n(i) + "]"; }) + "\"}");

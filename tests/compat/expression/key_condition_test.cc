@@ -51,8 +51,8 @@ std::string matched(std::string_view text, const KeySchema& schema) {
   if (condition->sort_range) {
     constexpr const char* names[] = {"=", "<", "<=", ">", ">=", " between ", " begins_with "};
     const KeyPredicate& range = *condition->sort_range;
-    append(range.attribute, names[static_cast<int>(range.kind)], range.low);
-    if (range.kind == KeyPredicate::Kind::between) append("and", " ", range.high);
+    append(range.attribute, names[static_cast<int>(range.kind)], *range.low);
+    if (range.kind == KeyPredicate::Kind::between) append("and", " ", *range.high);
   }
   return out;
 }

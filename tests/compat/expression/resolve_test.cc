@@ -86,7 +86,7 @@ TEST_CASE("names and values that no expression uses are an error, in the request
   CHECK(substitutions->name("#c") != nullptr);
   CHECK(message(substitutions->check_all_used()) ==
         "Value provided in ExpressionAttributeValues unused in expressions: keys: {:y, :x}");
-  CHECK(substitutions->value(":x")->type() == engine::Type::string);
+  CHECK((*substitutions->value(":x"))->type() == engine::Type::string);
   CHECK(substitutions->value(":y") != nullptr);
   CHECK(substitutions->check_all_used());
 }
