@@ -2,9 +2,9 @@
 // that no request keeps an io thread for long, whatever its expressions and its items are.
 //
 // A step is a value, or sixteen bytes of one. An operand may be compared with, searched for or measured in
-// all of the item (part_search.h), and constants are looked at for each item, too. What is counted is what
-// this could cost, not what it does: the figure follows from the request and the stored items, and the same
-// request always has the same.
+// all of the item (part_search.h), and each constant may be searched for each item. The count is an upper
+// bound, not a measurement: it follows from the request and the stored items, so that the same request always
+// has the same count.
 //
 //   const Work work = work_of(condition);
 //   steps += work.steps_on(item);
@@ -30,17 +30,25 @@ inline constexpr std::uint64_t request_steps_max = 50'000'000;
 std::uint64_t steps_of(const engine::AttributeValue& value);
 std::uint64_t steps_of(const engine::Item& item);
 
-// Of a condition or an update.
+// The work that a condition or an update takes.
 struct Work {
   std::uint64_t operands = 0;   // times the item
   std::uint64_t constants = 0;  // steps of the values that are brought along
   [[nodiscard]] std::uint64_t steps_on(const engine::Item& item) const {
     return operands * (1 + steps_of(item)) + constants;
   }
+  // The same by an item's size alone, which costs nothing: if the item is one long string, and at most. No
+  // value takes less than half a byte.
+  [[nodiscard]] std::uint64_t steps_on_text(std::size_t item_bytes) const {
+    return operands * (1 + item_bytes / 16) + constants;
+  }
+  [[nodiscard]] std::uint64_t steps_at_most(std::size_t item_bytes) const {
+    return operands * (2 + 2 * item_bytes) + constants;
+  }
 };
 Work work_of(const Condition& condition);
-// An update copies the item. What it writes is bounded by its size (update.h); only what DELETE takes away
-// can be larger, and is counted.
+// An update copies the item once. The size of an item bounds the values that it writes (update.h). The sets
+// that DELETE names have no such bound, and are counted.
 Work work_of(const Update& update);
 
 }  // namespace mayfly::compat::expression

@@ -1,7 +1,8 @@
 // An update is applied in three steps, so that a request that is refused costs little, whatever it names:
 //
-// 1. Each action's value is drafted: what it is made of is found in the item as it was and in the expression,
-//    and types and paths are checked. Nothing is copied.
+// 1. Each action's value is drafted: a draft points to the parts of the value, which are in the item as it
+// was
+//    or in the expression. Types and paths are checked. Nothing is copied.
 // 2. The drafts' sizes are added up, by one count for all actions. All that they write is in the new item, so
 //    the update is refused as soon as the sum is larger than an item may be.
 // 3. The values are built, and each list and map that changes is changed in one pass: elements and attributes
@@ -167,7 +168,7 @@ bool delete_from_set(AttributeValue& value, const AttributeValue& deleted) {
   return set->empty();
 }
 
-// Nothing: the set would be empty. It is built at once, since it is no larger than what the item has.
+// Nothing if the set would be empty. It is built here, since it is not larger than the item's set.
 Result<std::optional<Draft>> difference_of(const AttributeValue& old_value, const AttributeValue& deleted,
                                            bool legacy) {
   if (old_value.type() != deleted.type() || !is_set(deleted)) return type_mismatch(legacy);
@@ -293,7 +294,7 @@ void change(AttributeValue& value, Changes changes, std::size_t depth) {
 void change(Map& map, Changes changes, std::size_t depth) {
   std::vector<engine::Attribute> set;
   std::vector<std::string_view> erased;
-  // One by one each would move what stands behind it: of a legacy request there may be 100,000.
+  // A single change moves all attributes behind it, and a legacy request can have 100,000 changes.
   const bool one_by_one = changes.size() * map.size() <= moves_max;
   for (std::size_t i = 0; i < changes.size();) {
     Change& first = changes[i];

@@ -19,8 +19,8 @@
 
 namespace mayfly::compat::expression {
 
-// Counts no further once the charge is larger than an item may be: a value can be as large as the request,
-// and stand in it hundreds of times.
+// Stops once the charge is larger than an item may be: an expression can name a value as large as the request
+// hundreds of times.
 std::size_t charge_of(const Update& update);
 
 }  // namespace mayfly::compat::expression

@@ -120,10 +120,17 @@ Result<Page> read_items(const engine::Database& database, const PageRequest& req
   engine::Cursor cursor(database, *request.target.live, request.range, request.sight);
   CHECK_OK(check_still_there(request.target));
   const expression::Work work = request.filter ? expression::work_of(*request.filter) : expression::Work{};
+  std::uint64_t steps_at_most = 0;
   bool full = false;
   while (!full && cursor.next()) {
     page.bytes += reader.add(cursor.item(), cursor.key(), page);
-    if (request.filter) page.steps += work.steps_on(cursor.item().item());
+    if (request.filter) {
+      // Values are counted only once there may be too many: counting takes 200 instructions an item of 1 KB.
+      const std::size_t bytes = cursor.item().size();
+      steps_at_most += work.steps_at_most(bytes);
+      page.steps +=
+          steps_at_most < request.steps_max ? work.steps_on_text(bytes) : work.steps_on(cursor.item().item());
+    }
     full = page.bytes >= request.bytes_max || page.steps >= request.steps_max ||
            (request.limit && page.scanned >= *request.limit);
   }

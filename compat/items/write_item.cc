@@ -83,7 +83,10 @@ Result<Item> updated_item(const Table& table, const ItemWrite& write, const Stor
   TRY(Item item,
       expression::apply(write.update, old_item ? old_item->item() : write.item, old_item != nullptr));
   // Only what is put into something can come to lie too deep.
-  for (const std::string& name : nested_names(write.update)) {
+  std::vector<std::string> names = nested_names(write.update);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  for (const std::string& name : names) {
     const AttributeValue* value = item.find(name);
     if (value != nullptr && level_max(*value) > nesting_max) {
       return error::validation("Nesting Levels have exceeded supported limits");

@@ -32,7 +32,7 @@ class ExpressionReader : protected ValueReader {
   // "Unexpected path component at 1:8:5": of what is no path.
   Result<expression::Path> path(const Node& node);
 
-  // Begins another expression: what is read from here on counts up to operators_max of its own.
+  // Begins another expression, which has its own count of operators, up to operators_max.
   void begin_expression() { operators_ = 0; }
   // "The expression contains too many operators; operator count: 301", of any expression so far.
   [[nodiscard]] Result<void> check_operators() const;
