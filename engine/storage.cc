@@ -19,6 +19,7 @@
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 #include <shared_mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -421,7 +422,13 @@ bool Storage::Engine::resume_rocksdb() {
       return status;
     };
     rocksdb::Status others;
-    std::thread other([&] { others = resume_or_release(); });
+    std::thread other;
+    try {
+      other = std::thread([&] { others = resume_or_release(); });
+    } catch (const std::system_error&) {  // there is no thread to be had: later, perhaps
+      stopped = true;
+      return false;
+    }
     const rocksdb::Status own = resume_or_release();
     other.join();
     resumed = own.IsBusy() ? others.ok() : own.ok();

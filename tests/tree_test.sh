@@ -82,8 +82,9 @@ only_in "an item's bytes reach a batch in engine/transaction alone" 'batch[.](pu
         'engine/(transaction[.]cc|change_log[.](h|cc))' engine
 only_in "change records are appended by engine/committer alone" '(put|append)[(]record_key[(]' \
         'engine/committer[.]cc' engine
+# engine/storage has a second thread only while it waits for RocksDB to resume.
 only_in "what runs by itself is stepped by a scheduler" 'std::j?thread[ >({]' \
-        '(engine/scheduler|cli/(deadline|end_signals)|cli/sweep/(workers|process|sweep_command)|cli/transfer/transfer|http/[a-z_]+)[.](h|cc)' engine compat http cli embed include
+        '(engine/(scheduler|storage)|cli/(deadline|end_signals)|cli/sweep/(workers|process|sweep_command)|cli/transfer/transfer|http/[a-z_]+)[.](h|cc)' engine compat http cli embed include
 only_in "what any piece of work may throw is caught by engine/attempt alone, but for who opens and who hands on" \
         'catch [(](const )?(engine::)?(std::exception|StorageFault|std::bad_alloc|[.][.][.])' \
         '(engine/(attempt[.]h|committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' engine compat http cli embed

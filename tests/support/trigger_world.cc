@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <condition_variable>
+#include <stdexcept>
 #include <thread>
 
 #include "compat/control/call.h"
