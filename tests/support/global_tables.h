@@ -61,9 +61,7 @@ inline void remove_replica(World& world, const std::string& from, const std::str
   }));
 }
 
-inline void settle(World& world) {
-  world.database().settle_replicas(account);
-}
+inline void settle(World& world) { world.database().settle_replicas(account); }
 
 inline void set_way(World& world, const std::string& from, const std::string& to, WaySetting setting) {
   REQUIRE(world.database().replication().set_way(account, {from, to}, setting));
