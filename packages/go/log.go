@@ -2,22 +2,86 @@ package mayfly
 
 import (
 	"bytes"
+	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
-const logLinesMax = 1000
+const (
+	logLinesMax = 1000
+	logMark     = "\x00\n"
+	catchUpMax  = time.Second
+)
 
-// serverLog keeps the last lines that the server wrote to stderr. It is an io.Writer.
+// serverLog keeps the last lines that the server wrote to stderr. A goroutine reads them from a pipe. To see what the server
+// has written so far, a caller writes a mark to the same pipe and waits until that goroutine has read it.
 type serverLog struct {
 	mutex sync.Mutex
-	lines []string // the last logLinesMax
-	begun int      // number of lines so far
-	rest  []byte   // the beginning of the next line
+	lines []string        // the last logLinesMax
+	begun int             // number of lines so far
+	rest  []byte          // the beginning of the next line
+	marks []chan struct{} // those in the pipe, oldest first; each is closed when its mark has been read
+
+	marking sync.Mutex // keeps `marks` in the pipe's order; locked before `mutex`
+	pipe    *os.File   // its end for writing; nil: the log is not open
 }
 
+// open returns the server's stderr, which belongs to the log. Its goroutine ends when the server has ended and the log is
+// closed.
+func (log *serverLog) open() (*os.File, error) {
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	log.pipe = writer
+	go func() {
+		defer reader.Close()
+		_, _ = io.Copy(log, reader)
+	}()
+	return writer, nil
+}
+
+// close keeps what has been written so far.
+func (log *serverLog) close() {
+	log.catchUp()
+	log.marking.Lock()
+	defer log.marking.Unlock()
+	if log.pipe != nil {
+		_ = log.pipe.Close()
+		log.pipe = nil
+	}
+}
+
+// catchUp waits until the lines that the server has written so far are kept.
+func (log *serverLog) catchUp() {
+	read := make(chan struct{})
+	if !log.writeMark(read) {
+		return
+	}
+	select {
+	case <-read:
+	case <-time.After(catchUpMax):
+	}
+}
+
+func (log *serverLog) writeMark(read chan struct{}) bool {
+	log.marking.Lock()
+	defer log.marking.Unlock()
+	if log.pipe == nil {
+		return false
+	}
+	log.mutex.Lock()
+	log.marks = append(log.marks, read)
+	log.mutex.Unlock()
+	_, err := log.pipe.WriteString(logMark)
+	return err == nil
+}
+
+// Write is for the goroutine that reads the pipe.
 func (log *serverLog) Write(piece []byte) (int, error) {
 	log.mutex.Lock()
 	defer log.mutex.Unlock()
@@ -26,6 +90,12 @@ func (log *serverLog) Write(piece []byte) (int, error) {
 		end := bytes.IndexByte(log.rest, '\n')
 		if end < 0 {
 			return len(piece), nil
+		}
+		if end > 0 && log.rest[end-1] == logMark[0] && len(log.marks) > 0 { // perhaps within a line
+			close(log.marks[0])
+			log.marks = log.marks[1:]
+			log.rest = slices.Delete(log.rest, end-1, end+1)
+			continue
 		}
 		if len(log.lines) == logLinesMax {
 			log.lines = log.lines[1:]
@@ -38,6 +108,7 @@ func (log *serverLog) Write(piece []byte) (int, error) {
 
 // position is that of the next line.
 func (log *serverLog) position() int {
+	log.catchUp()
 	log.mutex.Lock()
 	defer log.mutex.Unlock()
 	return log.begun
@@ -45,6 +116,7 @@ func (log *serverLog) position() int {
 
 // since returns the kept lines from `position` on.
 func (log *serverLog) since(position int) string {
+	log.catchUp()
 	log.mutex.Lock()
 	defer log.mutex.Unlock()
 	first := max(0, position-(log.begun-len(log.lines)))

@@ -3,6 +3,7 @@ package mayfly
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -19,6 +20,54 @@ func TestALogKeepsItsLastThousandLines(t *testing.T) {
 	}
 	if last := strings.Split(log.last(), "\n"); len(last) != 20 || last[0] != "line 1490" {
 		t.Errorf("the last lines are %q", last)
+	}
+}
+
+func TestALogHasEveryLineThatWasWrittenBeforeItIsAsked(t *testing.T) {
+	t.Parallel()
+	var log serverLog
+	stderr, err := log.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var readers sync.WaitGroup
+	for i := range 1000 {
+		line := fmt.Sprintf("line %d", i)
+		fmt.Fprintln(stderr, line)
+		readers.Add(1)
+		go func() {
+			defer readers.Done()
+			if !strings.Contains(log.since(0), line+"\n") {
+				t.Errorf("%q is missing", line)
+			}
+		}()
+		if last := log.last(); !strings.HasSuffix(last, line) {
+			t.Fatalf("after %q the log ends with %q", line, last)
+		}
+	}
+	readers.Wait()
+	fmt.Fprintln(stderr, "the last line")
+	log.close()
+	if last := log.last(); !strings.HasSuffix(last, "line 999\nthe last line") {
+		t.Errorf("the closed log ends with %q", last)
+	}
+}
+
+func TestAMarkIsNotPartOfTheLog(t *testing.T) {
+	t.Parallel()
+	var log serverLog
+	stderr, err := log.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.close()
+	fmt.Fprint(stderr, "half")
+	if since := log.since(0); since != "half" {
+		t.Errorf("the log is %q", since)
+	}
+	fmt.Fprint(stderr, " line\n")
+	if since := log.since(0); since != "half line\n" {
+		t.Errorf("the log is %q", since)
 	}
 }
 

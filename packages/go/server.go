@@ -77,21 +77,27 @@ func newHTTPClient() *http.Client {
 
 // launch returns when the server answers, or has ended.
 func (server *Server) launch(ctx context.Context, program binary, options Options) error {
+	stderr, err := server.log.open()
+	if err != nil {
+		return fmt.Errorf("mayfly: cannot create a pipe for the server's log: %w", err)
+	}
 	announced := &firstLine{line: make(chan string, 1)}
 	command := exec.Command(program.path, options.arguments()...)
-	// Pipes of this process's own: `go test` waits for everybody who has its output open.
-	command.Stdout, command.Stderr = announced, &server.log
+	// The server gets pipes instead of this process's output: `go test` waits until every process has closed that.
+	command.Stdout, command.Stderr = announced, stderr
 	command.WaitDelay = time.Second
 	if err := command.Start(); err != nil {
+		server.log.close()
 		return &BinaryError{Path: program.path, NamedBy: program.namedBy, Err: innermost(err)}
 	}
 	server.command = command
 	go func() {
 		server.endErr = command.Wait()
+		server.log.close()
 		close(server.ended)
 	}()
 
-	err := server.awaitReady(ctx, announced.line)
+	err = server.awaitReady(ctx, announced.line)
 	if err == nil {
 		return nil
 	}
