@@ -257,10 +257,17 @@ func TestAFunctionElsewhereIsRegisteredByItsAddress(t *testing.T) {
 
 func TestATriggerOfATableThatIsMissingSaysSo(t *testing.T) {
 	world := cartsWorld(t)
-	if _, err := world.World.Trigger(ctx, "cards", "reminder", nil); err == nil {
-		t.Error("a table that is not there has a stream")
+	var missing *types.ResourceNotFoundException
+	if _, err := world.World.Trigger(ctx, "cards", "reminder", nil); !errors.As(err, &missing) {
+		t.Errorf("a trigger of a table that is missing answers %v", err)
 	}
-	_, err := world.World.Trigger(ctx, "carts", "reminder", map[string]any{"BatchSize": 0})
+	world.CreateTable(mayfly.Table{Name: "silent", Stream: mayfly.StreamOff})
+	_, err := world.World.Trigger(ctx, "silent", "reminder", nil)
+	if wanted := `mayfly: the table "silent" has no stream: create it with a Table.Stream other than StreamOff`; err == nil ||
+		err.Error() != wanted {
+		t.Errorf("a trigger of a table without a stream answers %v", err)
+	}
+	_, err = world.World.Trigger(ctx, "carts", "reminder", map[string]any{"BatchSize": 0})
 	var refused *mayfly.Error
 	if !errors.As(err, &refused) || refused.Status != 400 ||
 		refused.Type != "ValidationException" || refused.Message == "" {

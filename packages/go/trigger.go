@@ -25,10 +25,10 @@ import (
 func (world *World) Trigger(ctx context.Context, table, function string, settings map[string]any) (string, error) {
 	described, err := world.DynamoDB.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	if err != nil {
-		return "", fmt.Errorf("mayfly: the stream of %s: %w", table, err)
+		return "", fmt.Errorf("mayfly: cannot find the stream of the table %q: %w", table, err)
 	}
 	if described.Table.LatestStreamArn == nil {
-		return "", fmt.Errorf("mayfly: the table %s has no stream: create it with a StreamSpecification", table)
+		return "", fmt.Errorf("mayfly: the table %q has no stream: create it with a Table.Stream other than StreamOff", table)
 	}
 	mapping := map[string]any{"EventSourceArn": *described.Table.LatestStreamArn, "FunctionName": function,
 		"StartingPosition": "TRIM_HORIZON"}
