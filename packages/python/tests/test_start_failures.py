@@ -43,6 +43,23 @@ def test_no_program(tmp_path, monkeypatch):
     )
 
 
+def test_empty_and_relative_parts_of_path_are_passed_over(tmp_path, monkeypatch):
+    program = tmp_path / "bin" / "mayfly"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    (tmp_path / "mayfly").symlink_to(program)
+    monkeypatch.setattr(_binary, "BUNDLED", tmp_path / "none")
+    monkeypatch.delenv("MAYFLY_BINARY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for path in ("", ":", ".", "bin", "bin:", "./bin::../x"):
+        monkeypatch.setenv("PATH", path)
+        with pytest.raises(BinaryError):
+            _binary.find_binary()
+    monkeypatch.setenv("PATH", f":bin:{program.parent}")
+    assert _binary.find_binary().path == str(program)
+
+
 def test_a_named_program_that_is_missing(tmp_path, monkeypatch):
     missing = tmp_path / "missing"
     sentence = (

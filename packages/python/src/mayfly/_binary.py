@@ -46,7 +46,10 @@ def _named(path: str, named_by: str) -> Binary:
 
 def _on_path() -> Optional[str]:
     for directory in os.get_exec_path():
-        path = os.path.abspath(os.path.join(directory, "mayfly"))
+        # An empty or relative one depends on the working directory, which may hold another program.
+        if not os.path.isabs(directory):
+            continue
+        path = os.path.join(directory, "mayfly")
         if os.path.isfile(path) and os.access(path, os.X_OK) and not _is_our_script(path):
             return path
     return None
