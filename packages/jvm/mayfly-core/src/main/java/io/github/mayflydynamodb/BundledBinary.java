@@ -26,8 +26,9 @@ import java.util.Set;
  * ${XDG_CACHE_HOME:-~/.cache}/mayfly/<SHA-256>/mayfly      or below the temporary directory
  * }</pre>
  *
- * The directory is the user's own with mode 0700. The file's checksum is compared before it is moved there, whole; of one
- * that is there already the length is enough. Rejected: the checksum each time, 0.3 s of a young JVM for 21 MB.
+ * The directory is the user's own and is created with mode 0700. The file's checksum is compared before the file is moved
+ * there, and each time that it is used: the directory may have been open to others before. That takes 0.3 s of a young JVM
+ * for 21 MB.
  */
 final class BundledBinary {
   private static final Path SELF = Path.of("/proc/self"); // The kernel's word on who this is: a jar is for Linux.
@@ -75,7 +76,9 @@ final class BundledBinary {
       try {
         Path directory = ownDirectory(cache.resolve(sha256));
         Path program = directory.resolve("mayfly");
-        if (!Files.isRegularFile(program, LinkOption.NOFOLLOW_LINKS) || Files.size(program) != bytes) {
+        if (!Files.isRegularFile(program, LinkOption.NOFOLLOW_LINKS)
+            || Files.size(program) != bytes
+            || !checksum(program).equals(sha256)) {
           unpack(resource, sha256, program);
         }
         return program;

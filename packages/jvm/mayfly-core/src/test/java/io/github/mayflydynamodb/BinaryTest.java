@@ -107,6 +107,14 @@ class BinaryTest {
   }
 
   @Test
+  void an_unpacked_one_with_other_bytes_is_replaced() throws IOException {
+    BundledBinary bundled = bundled("bundled", BundledBinary.checksum(program("bundled", "bundled")));
+    Path program = bundled.extract().orElseThrow();
+    Files.writeString(program, "bumbled");
+    assertEquals("bundled", Files.readString(bundled.extract().orElseThrow()));
+  }
+
+  @Test
   void one_that_is_not_what_its_checksum_says_is_not_run() throws IOException {
     String refused = refused(() -> bundled("bundled", "0".repeat(64)).extract());
     assertEquals(
