@@ -91,11 +91,13 @@ class Template {
   Text text(const json::Tree& value, At at);
   Text table_name(const Resource& resource, At at);
   Expected<bool, std::string> condition(const json::Tree& value, At at);
+  Expected<bool, std::string> named_condition(std::size_t place, std::size_t depth);
 
   const json::Tree& tree_;
   const SchemaContext& context_;
   std::vector<Resource> resources_, conditions_;
   std::map<std::string, std::size_t> resource_places_, condition_places_;
+  std::map<std::size_t, bool> condition_values_;  // by their places, of those that were evaluated
   std::set<std::string> unknown_;
   std::size_t work_ = 0;
 };
