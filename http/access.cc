@@ -90,10 +90,12 @@ std::optional<Error> refuse_form(const Request& request) {
   if (!request.target.starts_with('/') && request.target != "*") {
     return malformed("The request's target must begin with a slash.");
   }
-  const std::string_view twice = request.repeated(Header::host)             ? "Host"
-                                 : request.repeated(Header::origin)         ? "Origin"
-                                 : request.repeated(Header::sec_fetch_site) ? "Sec-Fetch-Site"
-                                                                            : "";
+  const std::string_view twice = request.repeated(Header::host)               ? "Host"
+                                 : request.repeated(Header::origin)           ? "Origin"
+                                 : request.repeated(Header::sec_fetch_site)   ? "Sec-Fetch-Site"
+                                 : request.repeated(Header::x_mayfly_account) ? "X-Mayfly-Account"
+                                 : request.repeated(Header::x_mayfly_region)  ? "X-Mayfly-Region"
+                                                                              : "";
   if (twice.empty()) return std::nullopt;
   return malformed("There is more than one " + std::string(twice) + " header.");
 }

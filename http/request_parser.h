@@ -47,6 +47,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
       failure = boost::beast::http::error::need_more;
       return 0;
     }
+    parsed_ = text;
     return put(bytes, failure);
   }
 
@@ -75,7 +76,8 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     if (request_.keeps_all_headers)
       request_.all_headers.push_back({{name.data(), name.size()}, {value.data(), value.size()}});
     if (known == field::transfer_encoding || known == field::content_length) {
-      check_framing(known == field::transfer_encoding, {value.data(), value.size()}, failure);
+      check_framing(known == field::transfer_encoding, {value.data(), value.size()}, is_folded(name, value),
+                    failure);
     } else {
       request_.add_header({name.data(), name.size()}, {value.data(), value.size()});
     }
@@ -103,19 +105,29 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     if (header_bytes_ > header_bytes_max) failure = boost::beast::http::error::header_limit;
   }
 
+  // Whether the header has several lines. Beast joins them elsewhere, or leaves empty ones before the value.
+  bool is_folded(Text name, Text value) const {
+    const char* const begin = name.data() + name.size();
+    if (value.data() < begin || value.data() > parsed_.data() + parsed_.size()) return true;
+    const std::string_view between(begin, static_cast<std::size_t>(value.data() - begin));
+    return between.find('\n') != std::string_view::npos;
+  }
+
   // One header says where the body ends, in a way that everybody understands alike: who reads another end
   // than the proxy before us reads another next request. Beast takes an unknown encoding for no body, and
   // lists of equal lengths.
-  void check_framing(bool by_encoding, std::string_view value, Error& failure) {
-    if (by_encoding && (request_.is_http_1_0 || !equals_ignoring_case(value, "chunked"))) {
+  void check_framing(bool by_encoding, std::string_view value, bool is_folded, Error& failure) {
+    if (by_encoding && (is_folded || request_.is_http_1_0 || !equals_ignoring_case(value, "chunked"))) {
       failure = boost::beast::http::error::bad_transfer_encoding;
-    } else if (framed_ || (!by_encoding && value.find_first_not_of("0123456789") != std::string_view::npos)) {
+    } else if (framed_ || is_folded ||
+               (!by_encoding && value.find_first_not_of("0123456789") != std::string_view::npos)) {
       failure = boost::beast::http::error::bad_content_length;
     }
     framed_ = true;
   }
 
   Request& request_;
+  std::string_view parsed_;  // by this call of put()
   std::size_t header_bytes_ = 0;
   std::size_t body_left_ = 0;  // of a plain request
   bool begun_ = false, plain_ = false;

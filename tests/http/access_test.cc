@@ -174,6 +174,11 @@ TEST_CASE("every path refuses a foreign Host", "[holds]") {
         exchange(running, route.line, with({{"Host", "localhost"}, {"Host", "evil.example"}}, route.headers),
                  route.body),
         400, "There is more than one Host header.", head);
+    for (const std::string name : {"X-Mayfly-Account", "X-Mayfly-Region"}) {
+      const Headers twice = {{"Host", "localhost"}, {name, "000000000001"}, {name, "000000000001"}};
+      check_refused(exchange(running, route.line, with(twice, route.headers), route.body), 400,
+                    "There is more than one " + name + " header.", head);
+    }
     check_refused(exchange(running, route.line, route.headers, route.body), 400,
                   "A request of HTTP/1.1 needs a Host header.", head);
   }
