@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <string_view>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 #include "cli/transfer/files.h"
+#include "compat/outbound/beneath.h"
 
 namespace mayfly::transfer {
 namespace {
@@ -20,8 +22,46 @@ constexpr std::size_t journal_bytes_max = std::size_t{1} << 30;
 
 constexpr const char* in_use = ": another mayfly is at work on it";
 constexpr const char* unfinished = " is of a transfer that has not ended: go on with --resume, or remove it";
+constexpr const char* cut = " ends within its first line, so it says nothing: remove it";
 
 std::string said(const std::string& path) { return path + ": " + std::strerror(errno); }
+
+// With these a link is not followed, so that a file elsewhere is neither read nor made, and opening never
+// waits for a pipe's other end.
+constexpr int journal_flags = compat::outbound::file_flags;
+
+// Why the file cannot be a journal: it is a link, or not a regular file. Empty: it can.
+std::string strange(int descriptor, const std::string& path) {
+  struct stat found {};
+  if (descriptor < 0 && (errno == ELOOP || errno == EMLINK))
+    return path +
+           " is a link, and a journal must be a regular file: remove it, or name another with --journal";
+  if (descriptor >= 0 && (::fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode)))
+    return path + " is not a regular file: remove it, or name another with --journal";
+  return {};
+}
+
+// Whether the file ends within its first line. A journal has that from the instant at which it exists.
+bool is_cut(const std::string& path) {
+  const auto text = read_file(path, journal_bytes_max);
+  return text && text->find('\n') == std::string::npos;
+}
+
+// Gives the file a second name, unless there is a file of that name: of two processes one succeeds.
+bool put_in_place(const std::string& temporary, const std::string& path) {
+  if (::link(temporary.c_str(), path.c_str()) == 0) {
+    ::unlink(temporary.c_str());
+    return true;
+  }
+  if (errno == EEXIST) return false;
+  // A file system without hard links.
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) == 0) {
+    errno = EEXIST;
+    return false;
+  }
+  return ::rename(temporary.c_str(), path.c_str()) == 0;
+}
 
 }  // namespace
 
@@ -37,29 +77,43 @@ std::unique_ptr<Journal> Journal::none(Plan plan) {
 }
 
 std::string Journal::in_the_way(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0 && errno == ENOENT) return {};
-  const bool is_in_use = descriptor >= 0 && ::flock(descriptor, LOCK_SH | LOCK_NB) != 0;
-  if (descriptor >= 0) ::close(descriptor);
-  return path + (is_in_use ? in_use : unfinished);
+  const Descriptor descriptor(::open(path.c_str(), O_RDONLY | journal_flags));
+  if (!descriptor.is_open() && errno == ENOENT) return {};
+  if (std::string sentence = strange(descriptor.number(), path); !sentence.empty()) return sentence;
+  if (!descriptor.is_open()) return said(path);
+  if (::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0) return path + in_use;
+  return path + (is_cut(path) ? cut : unfinished);
 }
 
 Expected<std::unique_ptr<Journal>, std::string> Journal::begin(const std::string& path, Plan plan) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
-    if (errno == EEXIST) return Unexpected{in_the_way(path)};
-    return Unexpected{said(path)};
-  }
+  // It is locked and has its plan before it has its name: no process finds it unlocked or incomplete.
+  const std::string temporary = path + "." + std::to_string(::getpid()) + ".tmp";
+  ::unlink(temporary.c_str());
+  const int descriptor =
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | journal_flags, 0600);
+  if (descriptor < 0) return Unexpected{said(temporary)};
   std::unique_ptr<Journal> journal(new Journal(path, descriptor, std::move(plan)));
-  ::flock(descriptor, LOCK_EX);  // nobody holds it for longer than a look at it takes
+  ::flock(descriptor, LOCK_EX);
   const Tree line = {
       {"mayfly_transfer", version}, {"asked", journal->plan_.asked}, {"settled", journal->plan_.settled}};
-  CHECK_OK(journal->append(line));
+  auto begun = journal->append(line);
+  if (begun && !put_in_place(temporary, path)) {
+    begun = Unexpected{errno == EEXIST ? in_the_way(path) : said(path)};
+    if (begun.error().empty()) begun = Unexpected{path + in_use};  // and it ended just now
+  }
+  if (!begun) {
+    ::unlink(temporary.c_str());
+    return Unexpected{std::move(begun.error())};
+  }
   return journal;
 }
 
 Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::string& path, const Tree& asked) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | journal_flags);
+  if (std::string sentence = strange(descriptor, path); !sentence.empty()) {
+    if (descriptor >= 0) ::close(descriptor);
+    return Unexpected{std::move(sentence)};
+  }
   if (descriptor < 0) {
     if (errno == ENOENT) return Unexpected{"there is nothing to go on with: no " + path};
     return Unexpected{said(path)};
@@ -73,13 +127,14 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::strin
   if (!text) return fail(text.error());
   const std::string_view whole = std::string_view(*text).substr(0, text->rfind('\n') + 1);
   const auto first_end = whole.find('\n');
+  if (whole.empty()) return fail(path + cut);
   const auto first =
       first_end == std::string_view::npos ? std::nullopt : json::parse_tree(whole.substr(0, first_end));
   const Tree* const was_asked = first ? json::member(*first, "asked") : nullptr;
   const Tree* const settled = first ? json::member(*first, "settled") : nullptr;
   if (was_asked == nullptr || settled == nullptr ||
       json::integer_member(*first, "mayfly_transfer") != version)
-    return fail(path + " is no journal of this version's transfers");
+    return fail(path + " is not a journal of this version's transfers");
   if (*was_asked != asked) {
     for (const auto& [name, value] : asked.items()) {
       if (!was_asked->contains(name) || (*was_asked)[name] != value)

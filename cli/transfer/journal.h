@@ -6,7 +6,8 @@
 //   journal->remove();                                         // it is done
 //
 // The first line is the plan; a last line that is not whole is as if it were not there. One process at a time
-// has it. Only its owner can read it, since it may have a secret. Thread-safe.
+// has it. Only its owner can read it, since it may have a secret. It is a regular file: a link is refused,
+// and the plan is in it before it has its name. Thread-safe.
 #pragma once
 
 #include <cstddef>

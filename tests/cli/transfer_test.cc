@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sys/stat.h>
 
 #include "cli/transfer/anonymizer.h"
 #include "cli/transfer/described_table.h"
@@ -221,6 +222,38 @@ TEST_CASE("a journal that is cut short anywhere is gone on with up to its last w
   write_whole(path, whole);
   CHECK(transfer::Journal::resume(path, {{"to", "y"}}).error() ==
         path + " is of a transfer with another --to: go on with the same words");
+}
+
+TEST_CASE("a journal is a regular file: a link is neither followed nor made, and a cut one can be removed") {
+  const Directory directory;
+  const std::string path = directory.path() + "/journal", elsewhere = directory.path() + "/elsewhere";
+  const json::Tree asked = {{"to", "x"}};
+  const auto refused_by_all = [&](const std::string& reason) {
+    for (const std::string& sentence :
+         {transfer::Journal::in_the_way(path), transfer::Journal::resume(path, asked).error(),
+          transfer::Journal::begin(path, {asked, {}}).error()}) {
+      CAPTURE(sentence);
+      CHECK(sentence.find(reason) != std::string::npos);
+    }
+  };
+  std::filesystem::create_symlink(elsewhere, path);
+  refused_by_all("is a link");  // which leads nowhere
+  CHECK_FALSE(std::filesystem::exists(elsewhere));
+  write_whole(elsewhere, "private");
+  refused_by_all("is a link");
+  CHECK(read_whole(elsewhere) == "private");
+  std::filesystem::remove(path);
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  refused_by_all("is not a regular file");
+  for (const char* text : {"", R"({"mayfly_transfer":1,"ask)"}) {
+    std::filesystem::remove(path);
+    write_whole(path, text);
+    refused_by_all("ends within its first line");
+    CHECK(read_whole(path) == text);
+  }
+  std::filesystem::remove(path);
+  CHECK(transfer::Journal::begin(path, {asked, {}}));
+  CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 2);
 }
 
 TEST_CASE("a journal with bytes that are others is refused or read, and never more than that") {
