@@ -79,7 +79,7 @@ class Tail {
  public:
   explicit Tail(bool as_json) : as_json_(as_json) {}
 
-  // False: the reader of the output has gone.
+  // False: the reader of the output has gone, or an event is too long.
   bool take(std::string_view piece) {
     rest_ += piece;
     for (std::size_t end = 0; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
@@ -87,12 +87,18 @@ class Tail {
       const std::string_view line = std::string_view(rest_).substr(0, end);
       if (line.starts_with(data)) print_event(line.substr(data.size()), as_json_);
     }
-    return !reader_left();
+    is_too_long_ = rest_.size() > event_bytes_max;
+    return !is_too_long_ && !reader_left();
   }
+  [[nodiscard]] bool is_too_long() const { return is_too_long_; }
 
  private:
+  // An event has at most two images of an item of 400 KB.
+  static constexpr std::size_t event_bytes_max = 16 * 1024 * 1024;
+
   const bool as_json_;
   std::string rest_;
+  bool is_too_long_ = false;
 };
 
 int follow_changes(ServerCalls& server, const ControlCommand& command) {
@@ -104,6 +110,7 @@ int follow_changes(ServerCalls& server, const ControlCommand& command) {
   }
   Tail tail(command.json);
   const auto answer = server.follow(command.path, [&](std::string_view piece) { return tail.take(piece); });
+  if (tail.is_too_long()) return fail("the server sent an event of more than 16 MB");
   return answer || reader_left() ? printed(0) : fail(answer.error().sentence);
 }
 
@@ -151,17 +158,6 @@ Expected<Tree, std::string> key_of(ServerCalls& server, const ControlCommand& co
   const auto schema = key_schema_of(table, table, command.table);
   if (!schema) return Unexpected{std::string("DescribeTable's answer has no KeySchema.")};
   return read_key(*schema, command.key);
-}
-
-// Text that is not JSON, as metrics are.
-std::string printable_lines(std::string_view text) {
-  std::string lines;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    lines += log::printable(text.substr(0, end)) + "\n";
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
 }
 
 // The error is a sentence.

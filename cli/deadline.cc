@@ -7,7 +7,7 @@
 
 namespace mayfly::http {
 
-Deadline::Deadline(std::chrono::seconds time, std::function<void()> passed)
+Deadline::Deadline(std::chrono::milliseconds time, std::function<void()> passed)
     : thread_([time, passed = std::move(passed)](const std::stop_token& stop) {
         std::mutex mutex;
         std::unique_lock lock(mutex);

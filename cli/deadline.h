@@ -13,7 +13,7 @@ namespace mayfly::http {
 class Deadline {
  public:
   // Throws std::system_error if no thread can be started.
-  Deadline(std::chrono::seconds time, std::function<void()> passed);
+  Deadline(std::chrono::milliseconds time, std::function<void()> passed);
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
 

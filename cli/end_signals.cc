@@ -7,12 +7,13 @@
 #include <poll.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include "engine/stopwatch.h"
 
 namespace mayfly::http {
 
-EndSignals::EndSignals(Another another) : another_(another) {
+EndSignals::EndSignals(Another another, Late late) : another_(another), late_(std::move(late)) {
   if (::pipe(pipe_) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
   for (const int end : pipe_) ::fcntl(end, F_SETFD, FD_CLOEXEC);
   sigemptyset(&signals_);
@@ -49,10 +50,24 @@ void EndSignals::take() {
       came_ = number;
       const char byte = 0;
       (void)!::write(pipe_[1], &byte, 1);
+      if (late_) begin_to_be_late();
+      std::stop_source(stop_).request_stop();
     } else if (another_ == Another::ends_the_process) {
       pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
       ::raise(number);
     }
+  }
+}
+
+void EndSignals::begin_to_be_late() {
+  try {
+    deadline_.emplace(late_after, [this] {
+      ::alarm(1);  // in case standard error blocks because it is not read
+      if (const auto status = late_()) ::_exit(*status);
+      ::alarm(0);
+    });
+  } catch (const std::system_error&) {
+    ::alarm(1);  // no thread is available
   }
 }
 

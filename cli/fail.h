@@ -9,9 +9,10 @@
 
 namespace mayfly::http {
 
-// Prints the sentence on stderr; returns the exit code.
+// Prints the sentence on stderr, on one line, with control characters escaped: it may repeat what an endpoint
+// or a file said. Returns the exit code.
 inline int fail(const std::string& sentence) {
-  std::fprintf(stderr, "mayfly: %s\n", sentence.c_str());
+  std::fprintf(stderr, "mayfly: %s\n", log::printable(sentence).c_str());
   return 1;
 }
 

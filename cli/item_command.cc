@@ -15,6 +15,7 @@
 #include "cli/item_text.h"
 #include "cli/output.h"
 #include "compat/control/call.h"
+#include "compat/outbound/page_keys.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/clock.h"
 #include "engine/stopwatch.h"
@@ -558,6 +559,7 @@ int read_items(ServerCalls& server, const ItemCommand& command) {
       if (std::find(columns.begin(), columns.end(), attribute.name) == columns.end())
         columns.push_back(attribute.name);
   Pages pages(command, std::move(columns));
+  compat::outbound::PageKeys keys;
   for (;;) {
     if (command.limit) request["Limit"] = *command.limit - pages.count();
     const auto page = operate(server, is_query ? "Query" : "Scan", request);
@@ -568,6 +570,10 @@ int read_items(ServerCalls& server, const ItemCommand& command) {
     pages.take(*page);
     const Tree* const last = json::member(*page, "LastEvaluatedKey");
     if (last == nullptr || reader_left() || (command.limit && pages.count() >= *command.limit)) break;
+    if (!keys.advance(json::print(*last))) {
+      (void)printed(0);
+      return fail(std::string(compat::outbound::PageKeys::repeated));
+    }
     request["ExclusiveStartKey"] = *last;
   }
   return pages.end("No items" + std::string(is_query ? " with this key" : "") + " in " +

@@ -1,4 +1,5 @@
 // The executable: builds everything, prints its address, and waits until it is told to exit.
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -232,9 +233,20 @@ Expected<std::unique_ptr<Server>, std::string> start_server(compat::Emulator& em
   return Server::start(emulator, std::move(settings));
 }
 
+// A signal ends the process within a second while `applies`: a file that an option names may be a pipe
+// without a writer. Afterwards the end may take longer (EndsInTime).
+EndSignals signals_while(const std::atomic<bool>& applies) {
+  return EndSignals(EndSignals::Another::is_ignored, [&applies]() -> std::optional<int> {
+    if (!applies) return std::nullopt;
+    log::write(log::Level::error, "interrupted; work in progress did not end within a second of the signal");
+    return 1;
+  });
+}
+
 int serve(const ServeOptions& options) {
   const pid_t parent = options.exit_with_parent ? getppid() : 0;  // now: it may end at any time
-  const EndSignals end_signals;
+  std::atomic<bool> starts = true;
+  const EndSignals end_signals = signals_while(starts);
   raise_file_limit();
   return_freed_memory();
   log::set_level(options.log_level);
@@ -260,6 +272,7 @@ int serve(const ServeOptions& options) {
 
   for (const std::string& note : options.notes) log::write(log::Level::info, note);
 
+  starts = false;
   const std::string why = wait_for_the_end(end_signals, parent);
   const EndsInTime ends_in_time(std::chrono::seconds(options.shutdown_seconds_max));
   log::write(log::Level::info, why + ": exiting");
@@ -271,7 +284,8 @@ int serve(const ServeOptions& options) {
 // The Model Context Protocol for an emulator in this process, which is also served over HTTP if --port is
 // given.
 int serve_mcp(const ServeOptions& options, const McpCommand& command) {
-  const EndSignals end_signals;
+  std::atomic<bool> speaks = true;
+  const EndSignals end_signals = signals_while(speaks);
   raise_file_limit();
   return_freed_memory();
   log::set_level(options.log_level);
@@ -289,6 +303,7 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
   compat::mcp::EmulatorWorld world(**emulator);
   speak_mcp(world, {.scope = {account_of(command), options.region}, .read_only = command.read_only}, out,
             end_signals);
+  speaks = false;
   const EndsInTime ends_in_time(std::chrono::seconds(options.shutdown_seconds_max));
   server.reset();
   emulator->reset();

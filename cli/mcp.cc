@@ -39,7 +39,8 @@ using compat::mcp::Said;
 using compat::mcp::WorldAnswer;
 
 constexpr auto next_begins_after = std::chrono::milliseconds(250);
-constexpr auto answered_at_end = std::chrono::seconds(1);
+constexpr auto answered_at_end = std::chrono::milliseconds(1000);
+constexpr auto answered_after_signal = std::chrono::milliseconds(300);
 constexpr auto ends_within = std::chrono::seconds(5);
 
 // --- the server somewhere else
@@ -215,15 +216,15 @@ class Conversation {
                        [&]() REQUIRES(mutex_) { return !under_way_.contains(number); });
   }
 
-  // What is under way is answered in a while, or told to stop.
-  void end() {
+  // Requests in progress have `time` to be answered; then they are told to stop.
+  void end(std::chrono::milliseconds time) {
     const Deadline deadline(ends_within, [] {
       log::write(log::Level::error, "work in progress did not end in time and is abandoned");
       ::_exit(1);
     });
     {
       engine::Lock lock(mutex_);
-      answered_.wait_for(lock, answered_at_end, [&]() REQUIRES(mutex_) { return under_way_.empty(); });
+      answered_.wait_for(lock, time, [&]() REQUIRES(mutex_) { return under_way_.empty(); });
     }
     lane_.end();
   }
@@ -302,7 +303,7 @@ void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings
     if (!line) break;
     conversation.take(*line);
   }
-  conversation.end();
+  conversation.end(end_signals.came() == 0 ? answered_at_end : answered_after_signal);
 }
 
 std::string account_of(const McpCommand& command) {
@@ -321,7 +322,10 @@ int run_mcp(const McpCommand& command) {
   auto url = compat::outbound::Url::parse(command.url, compat::outbound::Schemes::http_and_https);
   if (!url) return fail("--url must be a URL such as http://127.0.0.1:8000, got '" + command.url + "'");
   log::set_level(command.log_level);
-  const EndSignals end_signals;
+  const EndSignals end_signals(EndSignals::Another::is_ignored, [] {
+    log::write(log::Level::error, "work in progress did not end within a second of the signal");
+    return 1;
+  });
   const int out = take_standard_output();
   if (out < 0) return fail("standard output is closed");
   ServerWorld world(*std::move(url), command);

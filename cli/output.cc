@@ -1,11 +1,13 @@
 #include "cli/output.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "cli/fail.h"
+#include "http/log.h"
 
 namespace mayfly::http {
 namespace {
@@ -20,6 +22,16 @@ void note_error(bool failed) {
 
 void print(std::string_view text) {
   if (write_error == 0) note_error(std::fwrite(text.data(), 1, text.size(), stdout) != text.size());
+}
+
+std::string printable_lines(std::string_view text) {
+  std::string lines;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    lines += log::printable(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
 }
 
 bool reader_left() {

@@ -8,11 +8,16 @@
 // failed write is one. Requires: SIGPIPE is ignored.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace mayfly::http {
 
 void print(std::string_view text);
+
+// Text that is not JSON and may repeat what an endpoint said: the same lines, with other control characters
+// escaped.
+std::string printable_lines(std::string_view text);
 
 // Flushes the output. Returns whether its reader has gone, or another write failed.
 bool reader_left();

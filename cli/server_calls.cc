@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/nearest.h"
+#include "compat/outbound/page_keys.h"
 #include "engine/clock.h"
 #include "engine/region.h"
 #include "http/log.h"
@@ -37,8 +38,7 @@ CallFailure failure_of(const ClientAnswer& answer, bool has_key) {
     failure.name.erase(0, hash + 1);
   failure.sentence = member("message");
   if (failure.sentence.empty()) failure.sentence = member("Message");
-  if (failure.sentence.empty())
-    failure.sentence = "the server answered with HTTP status " + std::to_string(answer.status);
+  if (failure.sentence.empty()) failure.sentence = status_sentence(answer);
   failure.sentence = log::printable(failure.sentence);
   if (!has_key && (answer.status == 403 || failure.name == "UnrecognizedClientException"))
     failure.sentence += std::string(failure.sentence.ends_with('.') ? "" : ".") +
@@ -140,6 +140,7 @@ const std::string& ServerCalls::region() {
 Expected<std::vector<std::string>, CallFailure> table_names(ServerCalls& server, std::size_t names_max) {
   std::vector<std::string> names;
   json::Tree request = json::Tree::object();
+  compat::outbound::PageKeys keys;
   while (names.size() < names_max) {
     TRY(const json::Tree page, server.operate("ListTables", request));
     const json::Tree* const listed = json::member(page, "TableNames");
@@ -148,6 +149,8 @@ Expected<std::vector<std::string>, CallFailure> table_names(ServerCalls& server,
       if (name.is_string() && names.size() < names_max) names.push_back(name.get<std::string>());
     const auto last = json::string_member(page, "LastEvaluatedTableName");
     if (!last || listed->empty()) break;
+    if (!keys.advance(*last))
+      return Unexpected{CallFailure{{}, "ListTables: " + std::string(compat::outbound::PageKeys::repeated)}};
     request["ExclusiveStartTableName"] = *last;
   }
   return names;

@@ -5,6 +5,7 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -43,17 +44,29 @@ std::vector<tcp::endpoint> endpoints_of(const Url& url) {
   return endpoints;
 }
 
-// Bytes to a server and back, by TLS or without, until a deadline if there is one. Each operation waits for
-// its end; what is under way when time is up ends with the connection.
+// Bytes to a server and back, by TLS or without, until a deadline if there is one, or until a stop is
+// requested. Each operation waits for its end. The one in progress then ends with the connection.
 class Stream {
  public:
   Stream(const Url& server, std::shared_ptr<TlsContext> tls) : server_(server), context_(std::move(tls)) {}
 
   void set_deadline(std::optional<engine::RealTime> deadline) { deadline_ = deadline; }
+  // From the next byte that arrives; without effect if there is a deadline by then.
+  void limit_answer(std::optional<std::chrono::milliseconds> time_max) { answer_time_max_ = time_max; }
+  void set_stop(std::stop_token stop) { stop_ = std::move(stop); }
+  // Why an operation failed that neither the network nor TLS made fail; nothing: it was one of them.
+  [[nodiscard]] std::optional<ExchangeFailure> ended_by_us(ErrorCode failure) const {
+    using Kind = ExchangeFailure::Kind;
+    if (failure == asio::error::timed_out)
+      return ExchangeFailure{Kind::timed_out,
+                             server_.authority + (answer_began_ ? " did not finish its answer in time"
+                                                                : " did not answer in time")};
+    if (stop_.stop_requested()) return ExchangeFailure{Kind::stopped, "interrupted"};
+    return std::nullopt;
+  }
   // Requires: it was not opened before.
   Expected<void, ExchangeFailure> open();
   [[nodiscard]] bool opened() const { return opened_; }
-  [[nodiscard]] int descriptor() { return socket_.native_handle(); }
   // Nothing has come since the last answer, not even the end of the connection.
   [[nodiscard]] bool is_quiet() {
     char byte = 0;
@@ -77,6 +90,8 @@ class Stream {
       };
       tls_ ? tls_->async_read_some(buffers, read) : socket_.async_read_some(buffers, read);
     });
+    answer_began_ = answer_began_ || count > 0;
+    if (count > 0 && !deadline_ && answer_time_max_) deadline_ = engine::host_time() + *answer_time_max_;
     return count;
   }
   template <class Buffers>
@@ -91,6 +106,12 @@ class Stream {
     std::optional<ErrorCode> outcome;
     start([&outcome](ErrorCode failure) { outcome = failure; });
     io_.restart();
+    const std::stop_callback ends(stop_, [this] {
+      asio::post(io_, [this] {
+        ErrorCode ignored;
+        socket_.close(ignored);
+      });
+    });
     if (!deadline_) {
       io_.run();
     } else {
@@ -109,6 +130,9 @@ class Stream {
   const Url& server_;
   const std::shared_ptr<TlsContext> context_;  // nothing: no TLS
   std::optional<engine::RealTime> deadline_;
+  std::optional<std::chrono::milliseconds> answer_time_max_;
+  std::stop_token stop_;
+  bool answer_began_ = false;
   asio::io_context io_{1};
   tcp::socket socket_{io_};
   std::optional<asio::ssl::stream<tcp::socket&>> tls_;
@@ -126,8 +150,8 @@ Expected<void, ExchangeFailure> Stream::open() {
     asio::async_connect(socket_, endpoints,
                         [done](ErrorCode outcome, const tcp::endpoint&) { done(outcome); });
   });
-  if (failure == asio::error::timed_out)
-    return fail(ExchangeFailure::Kind::timed_out, server_.authority + " did not answer in time");
+  if (failure)
+    if (auto ended = ended_by_us(failure)) return Unexpected{*std::move(ended)};
   if (failure)
     return fail(ExchangeFailure::Kind::unreachable,
                 "cannot connect to " + server_.authority + ": " + failure.message());
@@ -145,9 +169,8 @@ Expected<void, ExchangeFailure> Stream::open() {
   failure = wait_for([&](auto done) {
     tls_->async_handshake(asio::ssl::stream_base::client, [done](ErrorCode outcome) { done(outcome); });
   });
-  if (failure == asio::error::timed_out)
-    return fail(ExchangeFailure::Kind::timed_out, server_.authority + " did not answer in time");
   if (!failure) return {};
+  if (auto ended = ended_by_us(failure)) return Unexpected{*std::move(ended)};
   const long verified = SSL_get_verify_result(tls_->native_handle());
   return fail(ExchangeFailure::Kind::unreachable,
               "cannot speak TLS with " + server_.authority + ": " +
@@ -159,9 +182,23 @@ struct Exchanged {
   bool stays_open = false;
 };
 
+// Why an answer could not be read to its end.
+ExchangeFailure failure_of_answer(const Url& server, ErrorCode failure, std::size_t bytes_max) {
+  using beast::http::error;
+  using Kind = ExchangeFailure::Kind;
+  if (failure == error::body_limit)
+    return {Kind::refused,
+            server.authority + " sent an answer of more than " + std::to_string(bytes_max) + " bytes"};
+  if (failure == error::header_limit) return {Kind::refused, server.authority + " sent too large a header"};
+  if (failure.category() == make_error_code(error::end_of_stream).category() &&
+      failure != error::end_of_stream && failure != error::partial_message)
+    return {Kind::refused, server.authority + " did not answer with HTTP: " + failure.message()};
+  return {Kind::cut_short, server.authority + " ended the connection before its answer was whole"};
+}
+
 // One request and its answer, on a stream that is open.
 Expected<Exchanged, ExchangeFailure> exchange(Stream& stream, const Url& server, const ClientRequest& request,
-                                              const Piece& piece, boost::optional<std::uint64_t> bytes_max) {
+                                              const Piece& piece, std::size_t bytes_max) {
   const std::string head = request_head(server, request, request.body.size());
   ErrorCode failure;
   stream.write({asio::buffer(head), asio::buffer(request.body)}, failure);
@@ -170,22 +207,26 @@ Expected<Exchanged, ExchangeFailure> exchange(Stream& stream, const Url& server,
   beast::http::response_parser<beast::http::string_body> parser;
   parser.body_limit(bytes_max);
   if (!failure) beast::http::read_header(stream, buffer, parser, failure);
+  const bool in_pieces = !failure && piece && parser.get().result_int() == 200;
+  // A Content-Length within the limit stays one: room for all of it is made at once.
+  if (in_pieces && !parser.content_length()) {
+    parser.body_limit(boost::none);
+    stream.set_deadline(std::nullopt);
+    stream.limit_answer(std::nullopt);
+  }
   while (!failure) {
     std::string& body = parser.get().body();
-    if (piece && parser.get().result_int() == 200 && !body.empty()) {
+    if (in_pieces && !body.empty()) {
       if (!piece(body)) break;
       body.clear();
     }
     if (parser.is_done()) break;
     beast::http::read_some(stream, buffer, parser, failure);
   }
-  if (failure == asio::error::timed_out)
-    return Unexpected{
-        ExchangeFailure{ExchangeFailure::Kind::timed_out, server.authority + " did not answer in time"}};
-  if (failure)
-    return Unexpected{
-        ExchangeFailure{ExchangeFailure::Kind::cut_short,
-                        server.authority + " ended the connection before its answer was whole"}};
+  if (failure) {
+    if (auto ended = stream.ended_by_us(failure)) return Unexpected{*std::move(ended)};
+    return Unexpected{failure_of_answer(server, failure, bytes_max)};
+  }
   Exchanged exchanged;
   exchanged.stays_open = parser.is_done() && parser.keep_alive() && buffer.size() == 0;
   auto answer = parser.release();
@@ -204,6 +245,12 @@ std::string_view ClientAnswer::header(std::string_view name) const {
   return {};
 }
 
+std::string status_sentence(const ClientAnswer& answer) {
+  std::string sentence = "the server answered with HTTP status " + std::to_string(answer.status);
+  if (answer.status >= 300 && answer.status < 400) sentence += ", a redirect, which is not followed";
+  return sentence;
+}
+
 std::string request_head(const Url& server, const ClientRequest& request, std::size_t body_bytes) {
   std::string head = request.method + " " + request.path + " HTTP/1.1\r\nHost: " + server.authority +
                      "\r\nUser-Agent: mayfly/" MAYFLY_VERSION "\r\nAccept: */*\r\n";
@@ -215,17 +262,17 @@ std::string request_head(const Url& server, const ClientRequest& request, std::s
 }
 
 Expected<ClientAnswer, std::string> fetch(const Url& server, const ClientRequest& request, const Piece& piece,
-                                          const std::string& ca_file, const std::stop_token& stop) {
+                                          const std::string& ca_file, const std::stop_token& stop,
+                                          const AnswerLimits& limits) {
   std::shared_ptr<TlsContext> tls;
   if (server.tls) {
     TRY(tls, tls_of_client(ca_file));
   }
   Stream stream(server, std::move(tls));
+  stream.set_stop(stop);
   if (auto opened = stream.open(); !opened) return Unexpected{std::move(opened.error().sentence)};
-  // Whoever reads or writes on the socket is woken.
-  const std::stop_callback ends(stop,
-                                [descriptor = stream.descriptor()] { ::shutdown(descriptor, SHUT_RDWR); });
-  auto exchanged = exchange(stream, server, request, piece, boost::none);  // a stream of events has no end
+  stream.limit_answer(limits.time_max);
+  auto exchanged = exchange(stream, server, request, piece, limits.bytes_max);
   if (!exchanged) return Unexpected{std::move(exchanged.error().sentence)};
   return std::move(exchanged->answer);
 }
@@ -267,7 +314,8 @@ Connections::~Connections() = default;
 const Url& Connections::server() const { return state_->server; }
 
 Expected<ClientAnswer, ExchangeFailure> Connections::ask(const ClientRequest& request,
-                                                         std::chrono::milliseconds time_max) {
+                                                         std::chrono::milliseconds time_max,
+                                                         const std::stop_token& stop) {
   const auto deadline = engine::host_time() + time_max;
   std::unique_ptr<Stream> stream = state_->take();
   if (!stream) {
@@ -276,8 +324,10 @@ Expected<ClientAnswer, ExchangeFailure> Connections::ask(const ClientRequest& re
     stream = std::make_unique<Stream>(state_->server, *std::move(tls));
   }
   stream->set_deadline(deadline);
+  stream->set_stop(stop);
   if (!stream->opened()) CHECK_OK(stream->open());
-  TRY(auto exchanged, exchange(*stream, state_->server, request, {}, answer_bytes_max));
+  TRY(auto exchanged, exchange(*stream, state_->server, request, {}, AnswerLimits{}.bytes_max));
+  stream->set_stop({});
   if (exchanged.stays_open && request.keeps_connection) state_->give_back(std::move(stream));
   return std::move(exchanged.answer);
 }

@@ -48,20 +48,32 @@ struct ClientAnswer {
 std::string request_head(const compat::outbound::Url& server, const ClientRequest& request,
                          std::size_t body_bytes);
 
-// Waits as long as it takes; of a host's addresses the first that answers is taken. For https:// the server
-// must show a certificate for its host, of an issuer in `ca_file`, or, if that is empty, of one the system
-// trusts. `piece`: is told the body of a 200 as it comes, and what it was told is not in the answer; false
-// ends the connection. A request to `stop` ends it, too, once it stands.
+// Limits of an answer.
+struct AnswerLimits {
+  std::size_t bytes_max = std::size_t{64} * 1024 * 1024;  // of its body
+  std::chrono::milliseconds time_max{60'000};             // from its first byte to its last
+};
+
+// Waits as long as it takes for the first byte of an answer. Uses the first of the
+// host's addresses that answers. For https:// the server must show a certificate for its host, of an issuer
+// in `ca_file`, or, if that is empty, of one the system trusts. Redirects are not followed. `piece` is given
+// the body of a 200 as it arrives, which is then neither kept nor limited; false ends the connection. A
+// request to `stop` ends the exchange at once, except while the host's name is looked up.
 Expected<ClientAnswer, std::string> fetch(const compat::outbound::Url& server, const ClientRequest& request,
                                           const std::function<bool(std::string_view)>& piece = {},
-                                          const std::string& ca_file = {}, const std::stop_token& stop = {});
+                                          const std::string& ca_file = {}, const std::stop_token& stop = {},
+                                          const AnswerLimits& limits = {});
 
 struct ExchangeFailure {
-  // `unusable`: it could not be asked at all, by our own settings.
-  enum class Kind : std::uint8_t { unreachable, timed_out, cut_short, unusable };
+  // `unusable`: it could not be asked at all, by our own settings. `refused`: the answer is too large, or
+  // not HTTP. `stopped`: by a stop token.
+  enum class Kind : std::uint8_t { unreachable, timed_out, cut_short, unusable, refused, stopped };
   Kind kind;
   std::string sentence;  // for people, as fetch() says it
 };
+
+// "the server answered with HTTP status 302, a redirect, which is not followed"
+std::string status_sentence(const ClientAnswer& answer);
 
 // Connections to one server. Each is one thread's as long as an exchange takes, and then the next one's that
 // asks; who finds none open, or one that the server has closed meanwhile, opens another.
@@ -70,7 +82,6 @@ struct ExchangeFailure {
 class Connections {
  public:
   static constexpr std::size_t idle_max = 64;  // how many are kept while nobody needs them
-  static constexpr std::size_t answer_bytes_max = 64 * 1024 * 1024;
 
   // `ca_file`: as fetch() takes it.
   explicit Connections(compat::outbound::Url server, std::string ca_file = {});
@@ -78,9 +89,11 @@ class Connections {
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  // `time_max`: for all of it, from the name's look-up to the answer's last byte.
+  // `time_max`: for all of it, from the name's look-up to the answer's last byte. `stop`: as fetch() takes
+  // it.
   Expected<ClientAnswer, ExchangeFailure> ask(const ClientRequest& request,
-                                              std::chrono::milliseconds time_max);
+                                              std::chrono::milliseconds time_max,
+                                              const std::stop_token& stop = {});
   [[nodiscard]] const compat::outbound::Url& server() const;
 
  private:

@@ -30,11 +30,18 @@ bool is_skew(std::string_view name) {
 
 Failure no_answer(http::ExchangeFailure failure) {
   using Kind = http::ExchangeFailure::Kind;
-  const char* const name = failure.kind == Kind::timed_out     ? "TimedOut"
-                           : failure.kind == Kind::unreachable ? "Unreachable"
-                           : failure.kind == Kind::cut_short   ? "CutShort"
-                                                               : "Unusable";
-  return {.name = name, .message = std::move(failure.sentence), .retryable = failure.kind != Kind::unusable};
+  const auto named = [&](const char* name, bool retryable) {
+    return Failure{.name = name, .message = std::move(failure.sentence), .retryable = retryable};
+  };
+  switch (failure.kind) {
+    case Kind::timed_out: return named("TimedOut", true);
+    case Kind::unreachable: return named("Unreachable", true);
+    case Kind::cut_short: return named("CutShort", true);
+    case Kind::refused: return named("NotAnAnswer", false);
+    case Kind::stopped: return named("Interrupted", false);
+    case Kind::unusable: break;
+  }
+  return named("Unusable", false);
 }
 
 // "com.amazonaws.dynamodb.v20120810#ThrottlingException", "ThrottlingException:http://…"
@@ -46,7 +53,7 @@ std::string bare_name(std::string_view type) {
 Expected<Json, Failure> tree_of(const Expected<std::string, Failure>& answer) {
   if (!answer) return Unexpected{answer.error()};
   if (auto tree = json::parse_tree(*answer)) return *std::move(tree);
-  return Unexpected{Failure{.name = "CutShort", .message = "an answer is no JSON", .status = 200}};
+  return Unexpected{Failure{.name = "CutShort", .message = "an answer is not JSON", .status = 200}};
 }
 
 }  // namespace
@@ -147,7 +154,7 @@ Expected<std::string, Failure> Client::attempt(const http::ClientRequest& reques
   sign(signed_request, request.body, connections_->server(), *key, {"dynamodb", options_.region},
        date.asked + ahead_ms_.load(std::memory_order_relaxed));
   attempts_.fetch_add(1, std::memory_order_relaxed);
-  auto answer = connections_->ask(signed_request, options_.attempt_time_max);
+  auto answer = connections_->ask(signed_request, options_.attempt_time_max, options_.stop);
   if (!answer) return Unexpected{no_answer(std::move(answer.error()))};
   date.heard = clock.now();
   if (const auto said = parse_http_date(answer->header("Date"))) {
@@ -174,9 +181,12 @@ Expected<std::string, Failure> Client::read(http::ClientAnswer answer, const Hea
   };
   failure.name = bare_name(member("__type"));
   if (failure.name.empty()) failure.name = bare_name(answer.header("x-amzn-ErrorType"));
-  if (failure.name.empty()) failure.name = "HTTP status " + std::to_string(answer.status);
   failure.message = member("message");
   if (failure.message.empty()) failure.message = member("Message");
+  if (failure.name.empty()) {
+    failure.name = "HTTP status " + std::to_string(answer.status);
+    if (failure.message.empty() && answer.status < 400) failure.message = http::status_sentence(answer);
+  }
   failure.throttled = is_throttling(failure.name) || answer.status == 429;
   failure.retryable = is_retryable(failure.name, answer.status);
   if (tree) failure.body = std::make_shared<const Json>(*std::move(tree));

@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -39,7 +40,8 @@ using Json = json::Tree;
 
 struct Failure {
   // AWS's, without its namespace: "ConditionalCheckFailedException". Where there was no answer:
-  // "Unreachable", "TimedOut", "CutShort"; where it could not be asked: "NoCredentials", "Unusable".
+  // "Unreachable", "TimedOut", "CutShort", "Interrupted"; where it was not one: "NotAnAnswer"; where it could
+  // not be asked: "NoCredentials", "Unusable".
   std::string name;
   std::string message;
   int status = 0;          // 0: there was no answer
@@ -66,6 +68,7 @@ struct ClientOptions {
   std::chrono::milliseconds attempt_time_max{10'000};
   // Sleeps between attempts. False: no further attempt is wanted. Nothing: just sleeps.
   std::function<bool(std::chrono::milliseconds)> wait{};
+  std::stop_token stop{};  // ends the attempts in progress at once, and those to come
   std::function<void(const HeardDate&)> hear_date{};  // told of every answer, from whatever thread
   std::shared_ptr<engine::Random> random{};           // nothing: the system's
 };

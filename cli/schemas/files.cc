@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 using json::Tree;
 
 constexpr std::uintmax_t file_bytes_max = 64 * 1024 * 1024;  // a Terraform plan of everything is large
+constexpr std::size_t file_values_max = 10'000'000;
 constexpr std::size_t files_max = 10'000;
 constexpr int assembly_depth_max = 8;
 constexpr const char* assembly_marker = "cdk.out";  // a file in each directory that `cdk synth` writes
@@ -72,7 +74,8 @@ Expected<void, std::string> read_file(const fs::path& path, const SchemaContext&
   const std::string name = path.string();
   if (path.extension() == ".tf") return Unexpected{terraform_sentence(name, "configuration")};
   TRY(const std::string text, read_text(path));
-  auto tree = json::parse_tree(text);
+  std::optional<Tree> tree;
+  if (auto parsed = json::parse_tree(text, json::Decimals::read, file_values_max)) tree = *std::move(parsed);
   if (!tree) {
     // JSON is YAML, too, but what is wrong with it is then said of YAML.
     auto read = parse_yaml(text);

@@ -154,6 +154,14 @@ void Rounds::read_page(std::int64_t window, Lane& lane, bool whole_window, engin
   const Tree* const last = json::member(*answer, "LastEvaluatedKey");
   lane.has_more = last != nullptr;
   if (last != nullptr) lane.start = ",\"ExclusiveStartKey\":" + json::print(*last);
+  if (lane.has_more && !lane.keys.advance(lane.start)) {
+    lane.failed = lane.unanswered = true;
+    lane.has_more = false;
+    parts_.journal.write(
+        Journal::Level::warning, "query_failed",
+        {{"table", layout.table}, {"window", place}, {"message", compat::outbound::PageKeys::repeated}});
+    return;
+  }
   const Tree* const items = json::member(*answer, "Items");
   if (items == nullptr || !items->is_array()) return;
   for (const Tree& item : *items) {

@@ -27,6 +27,7 @@
 #include "cli/sweep/sweep_clock.h"
 #include "cli/sweep/tally.h"
 #include "cli/sweep/workers.h"
+#include "compat/outbound/page_keys.h"
 #include "engine/clock.h"
 #include "engine/mutex.h"
 
@@ -79,6 +80,7 @@ class Rounds {
     Cursor* cursor;
     std::deque<Entry> entries;
     std::string start;  // where the next page begins; JSON with a comma before it
+    compat::outbound::PageKeys keys{};
     bool has_more = true, failed = false, unanswered = false, empty = true;
   };
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/sweep/request_text.h"
+#include "compat/outbound/page_keys.h"
 #include "engine/expiry_index.h"
 #include "engine/mutex.h"
 #include "http/crc32.h"
@@ -72,6 +73,7 @@ Expected<void, std::string> SegmentScan::run(int segment) const {
     names += ",\"" + alias + "\":" + json_text(departures.key_attributes()[n]);
     projection += ", " + alias;
   }
+  compat::outbound::PageKeys keys;
   while (!at.done && !ended.load()) {
     const std::int64_t failed_before = counts.failed;
     const auto page = client.call(
@@ -98,6 +100,8 @@ Expected<void, std::string> SegmentScan::run(int segment) const {
     const Tree* const last = json::member(*page, "LastEvaluatedKey");
     at.start_key = last == nullptr ? "" : json::print(*last);
     at.done = last == nullptr;
+    if (!at.done && !keys.advance(at.start_key))
+      return Unexpected{std::string(compat::outbound::PageKeys::repeated)};
     // A page with failures is read once more, the next time.
     if (state != nullptr && counts.failed == failed_before)
       if (const auto written = state->write_progress(segment, options.segments, at); !written)

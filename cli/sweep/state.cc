@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/sweep/request_text.h"
+#include "compat/outbound/page_keys.h"
 #include "engine/whole_number.h"
 
 namespace mayfly::sweep {
@@ -102,6 +103,7 @@ Expected<void, std::string> State::agree_on_settings() {
 Expected<StateRows, aws::Failure> State::read() {
   StateRows rows;
   std::string start;
+  compat::outbound::PageKeys keys;
   do {
     TRY(const auto answer,
         client_.call("Query",
@@ -124,6 +126,9 @@ Expected<StateRows, aws::Failure> State::read() {
     }
     const Tree* const last = json::member(answer, "LastEvaluatedKey");
     start = last == nullptr ? "" : ",\"ExclusiveStartKey\":" + json::print(*last);
+    if (!start.empty() && !keys.advance(start))
+      return Unexpected{
+          aws::Failure{.name = "NotAnAnswer", .message = std::string(compat::outbound::PageKeys::repeated)}};
   } while (!start.empty());
   return rows;
 }

@@ -249,7 +249,7 @@ int scan(Session& session, const TableCommand& table, Tree& results) {
     if (command.json)
       results.push_back(plan_tree(view));
     else
-      http::print(plan_text(view));
+      http::print(http::printable_lines(plan_text(view)));
     return 0;
   }
   const std::int64_t unplaced =
@@ -261,7 +261,8 @@ int scan(Session& session, const TableCommand& table, Tree& results) {
          {command.dry_run ? "would_arm" : "armed", command.dry_run ? unplaced : counts.armed.load()},
          {"failed", counts.failed.load()}});
   } else {
-    http::print(table.layout.table + ": " + progress_text(counts, counts.scanned) + "\n");
+    http::print(http::log::printable(table.layout.table) + ": " + progress_text(counts, counts.scanned) +
+                "\n");
     if (command.dry_run) http::print(std::to_string(unplaced) + " would be armed\n");
   }
   if (counts.failed > 0)
@@ -337,7 +338,10 @@ Expected<std::vector<TableCommand>, std::string> tables_of(const SweepCommand& c
 namespace {
 
 int run(const SweepCommand& command, Tree& results) {
-  const http::EndSignals signals;
+  // As after kill -9, the leases that it holds run out.
+  const http::EndSignals signals(http::EndSignals::Another::is_ignored, [] {
+    return fail("interrupted while the endpoint did not answer; work in progress is abandoned");
+  });
   ::signal(SIGPIPE, SIG_IGN);
   Session session(command);
   if (const auto opened = session.open(); !opened) return fail(opened.error());

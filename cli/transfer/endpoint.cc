@@ -14,6 +14,7 @@ namespace {
 
 constexpr int attempts_max = 60;  // some ten minutes
 constexpr int attempts_to_connect_max = 8;
+constexpr int attempts_in_time_max = 2;
 constexpr std::chrono::seconds attempt_time_max{60};  // a batch has megabytes, on whatever line
 
 // What the process's environment says, but for endpoints.
@@ -68,6 +69,7 @@ Expected<std::unique_ptr<Endpoint>, std::string> Endpoint::open(const aws::Given
   }
   options.attempts_max = 1;  // patience is ours
   options.attempt_time_max = attempt_time_max;
+  options.stop = interruption.stop_token();
   TRY(auto client, aws::Client::open(std::move(options)));
   return std::make_unique<Endpoint>(std::move(client), interruption);
 }
@@ -78,7 +80,11 @@ Expected<std::string, aws::Failure> Endpoint::call(std::string_view operation, c
       return Unexpected{aws::Failure{.name = "Interrupted", .message = "by a signal"}};
     auto answer = client_->call_text(operation, body);
     if (answer || !answer.error().retryable) return answer;
-    if (attempt >= (answer.error().status == 0 ? attempts_to_connect_max : attempts_max)) return answer;
+    const bool was_late = answer.error().name == "TimedOut";
+    if (attempt >= (was_late                     ? attempts_in_time_max
+                    : answer.error().status == 0 ? attempts_to_connect_max
+                                                 : attempts_max))
+      return answer;
     interruption_.pause(pause_before(attempt + 1));
   }
 }

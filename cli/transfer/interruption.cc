@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 namespace mayfly::transfer {
 
-Interruption::Interruption() { std::signal(SIGPIPE, SIG_IGN); }
+Interruption::Interruption(http::EndSignals::Late late)
+    : signals_(http::EndSignals::Another::ends_the_process, std::move(late)) {
+  std::signal(SIGPIPE, SIG_IGN);
+}
 
 bool Interruption::pause(std::chrono::milliseconds time) const {
   constexpr std::chrono::milliseconds slice{50};

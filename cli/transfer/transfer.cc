@@ -183,6 +183,7 @@ class Run {
   Expected<void, std::string> complete(std::size_t table);
   [[nodiscard]] bool is_wanted(std::size_t part) const;
   void fail_with(std::string sentence);
+  [[nodiscard]] int ended_late() const;
   Unexpected<Problem> ended_early(std::string sentence, bool by_signal = false);
   void report();
   [[nodiscard]] std::vector<std::string> notices() const;
@@ -190,7 +191,8 @@ class Run {
 
   const TransferCommand& command_;
   const Place from_, to_;
-  Interruption interruption_;
+  std::atomic<bool> is_journal_kept_ = false;
+  Interruption interruption_{[this] { return ended_late(); }};
   Progress progress_;
   const engine::Stopwatch stopwatch_;
 
@@ -334,6 +336,7 @@ Outcome<void> Run::open_journal() {
   if (path.empty() || command_.dry_run)
     return problem("there is nothing to go on with where nothing is written down", ExitCode::means_nothing);
   TRY(journal_, outcome(Journal::resume(path, asked())));
+  is_journal_kept_ = true;
   settled_ = journal_->plan().settled;
   resumed_ = true;
   return {};
@@ -503,8 +506,9 @@ Outcome<void> Run::show_some() {
                                        {"after", one.empty() ? Tree() : json::raw(item_json(one[0]))}});
         continue;
       }
-      std::printf("%s -> %s\n  before %s\n  after  %s\n", source_->tables()[page.table].name.c_str(),
-                  targets_[page.table].name.c_str(), item_text(item).c_str(),
+      std::printf("%s -> %s\n  before %s\n  after  %s\n",
+                  http::log::printable(source_->tables()[page.table].name).c_str(),
+                  http::log::printable(targets_[page.table].name).c_str(), item_text(item).c_str(),
                   one.empty() ? "nothing: it is past its TTL" : item_text(one[0]).c_str());
     }
   }
@@ -581,6 +585,7 @@ Outcome<void> Run::begin() {
       journal_ = Journal::none({asked(), settled_});
     } else {
       TRY(journal_, outcome(Journal::begin(path, {asked(), settled_})));
+      is_journal_kept_ = true;
     }
   }
   for (std::size_t table = 0; table < stages_.size(); ++table)
@@ -769,6 +774,13 @@ Expected<void, std::string> Run::complete(std::size_t table) {
   return {};
 }
 
+// The process ends as if it were killed, which journals are made for.
+int Run::ended_late() const {
+  http::fail(is_journal_kept_ ? "interrupted. Run the same command with --resume to continue"
+                              : "interrupted");
+  return static_cast<int>(is_journal_kept_ ? ExitCode::unfinished : ExitCode::failed);
+}
+
 // Removes the journal if --resume could not get further.
 Unexpected<Problem> Run::ended_early(std::string sentence, bool by_signal) {
   if (!sentence.ends_with('.')) sentence += '.';
@@ -845,7 +857,8 @@ void Run::report() {
     items += items_[table];
     tables += stages_[table] != Stage::skipped;
     if (stages_[table] == Stage::skipped)
-      std::fprintf(out, "%s is there already, and was passed over\n", targets_[table].name.c_str());
+      std::fprintf(out, "%s is there already, and was passed over\n",
+                   http::log::printable(targets_[table].name).c_str());
   }
   for (const std::string& sentence : notices())
     std::fprintf(out, "%s\n", http::log::printable(sentence).c_str());

@@ -9,6 +9,7 @@
 #include "compat/mcp/known_errors.h"
 #include "compat/mcp/plain_items.h"
 #include "compat/mcp/world.h"
+#include "compat/outbound/page_keys.h"
 #include "compat/wire/json.h"
 #include "compat/wire/percent_encoding.h"
 #include "compat/wire/utf8.h"
@@ -507,6 +508,7 @@ class StreamReader {
 
   bool find_shards() {
     Tree request{{"StreamArn", arn_}};
+    outbound::PageKeys keys;
     while (static_cast<int>(shards_.size()) < shards_max) {
       Tree answer;
       if (!ask("DescribeStream", request, answer)) return false;
@@ -517,6 +519,10 @@ class StreamReader {
         if (const auto id = json::string_member(shard, "ShardId")) shards_.emplace_back(*id);
       const auto last = json::string_member(*description, "LastEvaluatedShardId");
       if (!last) return true;
+      if (!keys.advance(*last)) {
+        failed_ = failure("DescribeStream: " + std::string(outbound::PageKeys::repeated) + ".");
+        return false;
+      }
       request["ExclusiveStartShardId"] = std::string(*last);
     }
     return true;

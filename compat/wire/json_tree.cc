@@ -145,7 +145,8 @@ class Printer {
 }  // namespace
 
 std::optional<Tree> parse_tree(std::string_view text, Decimals decimals) {
-  auto tree = parse_tree(text, decimals, std::numeric_limits<std::size_t>::max());
+  constexpr std::size_t values_max = 2'000'000;  // some 200 MB
+  auto tree = parse_tree(text, decimals, values_max);
   return tree ? std::optional(*std::move(tree)) : std::nullopt;
 }
 

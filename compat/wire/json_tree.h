@@ -31,7 +31,7 @@ using Tree = nlohmann::ordered_json;
 // text as it was written (raw), for who only prints it again.
 enum class Decimals : std::uint8_t { read, as_written };
 
-// Nothing: not JSON, invalid UTF-8, or nested deeper than json.h's depth_max.
+// Nothing: not JSON, invalid UTF-8, nested deeper than json.h's depth_max, or more than 2,000,000 values.
 std::optional<Tree> parse_tree(std::string_view text, Decimals decimals = Decimals::read);
 // The same of a text that a client may make of nothing but values: each takes some 100 bytes of a tree, and
 // two of the text. At most so many are read, those among them that hold others.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/aws/client.h"
+#include "compat/outbound/page_keys.h"
 #include "tests/support/certificate.h"
 #include "tests/support/one_answer.h"
 #include "tests/support/running.h"
@@ -319,6 +320,21 @@ TEST_CASE("a Date header is an instant") {
   CHECK(aws::parse_http_date("Tue, 15 Nov 1994 08:12:31 GMT") == 784'887'151'000);
   for (const char* text : {"", "Tue, 15 Nov 1994 08:12:31", "1994-11-15", "Tue, 15 Nov 1994 08:12:31 GMT "})
     CHECK_FALSE(aws::parse_http_date(text));
+}
+
+TEST_CASE("keys that do not repeat go on, and a circle is noticed within three times its length") {
+  compat::outbound::PageKeys endless;
+  for (int page = 0; page < 10'000; ++page) CHECK(endless.advance(std::to_string(page)));
+  for (int before = 0; before < 20; ++before) {
+    for (int circle = 1; circle < 20; ++circle) {
+      CAPTURE(before, circle);
+      compat::outbound::PageKeys keys;
+      int page = 0;
+      while (keys.advance(std::to_string(page < before ? page : before + (page - before) % circle))) ++page;
+      CHECK(page >= before + circle);
+      CHECK(page <= 3 * (before + circle));
+    }
+  }
 }
 
 }  // namespace mayfly::testing

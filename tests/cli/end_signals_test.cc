@@ -1,5 +1,6 @@
 #include "cli/end_signals.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <poll.h>
 #include <sys/wait.h>
@@ -73,6 +74,35 @@ TEST_CASE("a second end signal changes nothing, or ends the process") {
   };
   CHECK(after_two(EndSignals::Another::is_ignored) == SIGINT);
   CHECK(after_two(EndSignals::Another::ends_the_process) == -SIGTERM);
+}
+
+TEST_CASE("a process that does not end by itself after a signal ends with the status that Late returns") {
+  CHECK(in_a_process([] {
+          const EndSignals signals(EndSignals::Another::is_ignored, [] { return 7; });
+          const bool unstopped = !signals.stop_token().stop_requested();
+          ::kill(::getpid(), SIGTERM);
+          signals.wait();
+          while (!signals.stop_token().stop_requested()) {}
+          if (unstopped)
+            for (;;) ::pause();
+          return 0;
+        }) == 7);
+  // One that ends in time is not late, and Late may let it go on.
+  CHECK(in_a_process([] {
+          {
+            const EndSignals signals(EndSignals::Another::is_ignored, [] { return 7; });
+            ::kill(::getpid(), SIGTERM);
+            signals.wait();
+          }
+          std::atomic<bool> asked = false;
+          const EndSignals signals(EndSignals::Another::is_ignored, [&]() -> std::optional<int> {
+            asked = true;
+            return std::nullopt;
+          });
+          ::kill(::getpid(), SIGTERM);
+          while (!asked) {}
+          return 3;
+        }) == 3);
 }
 
 TEST_CASE("end signals are blocked in threads that start while somebody looks for them, and no longer") {

@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <functional>
+#include <stop_token>
+#include <thread>
 
 #include "tests/support/one_answer.h"
 
@@ -56,12 +59,69 @@ TEST_CASE("an answer is as long as it says, in chunks, or as long as its connect
 }
 
 TEST_CASE("an answer that is cut short or no HTTP is none") {
-  for (const char* bytes :
-       {"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", "HTTP/1.1 200 OK\r\nContent-", "hello\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nabc\r\n"}) {
+  for (const char* bytes : {"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", "HTTP/1.1 200 OK\r\nContent-",
+                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"}) {
     CAPTURE(bytes);
     CHECK(fetched(bytes) == "HOST ended the connection before its answer was whole");
+  }
+  for (const char* bytes :
+       {"hello\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nabc\r\n"}) {
+    CAPTURE(bytes);
+    CHECK(fetched(bytes).starts_with("HOST did not answer with HTTP: "));
+  }
+}
+
+TEST_CASE("an answer that is larger or takes longer than it may is refused with a sentence") {
+  const auto limited = [](const OneAnswer& server, const http::AnswerLimits& limits, const auto& piece) {
+    return told(server, http::fetch(*Url::parse(server.url()), {.method = "GET", .path = "/"}, piece, {}, {},
+                                    limits));
+  };
+  const std::function<bool(std::string_view)> none, all = [](std::string_view) { return true; };
+  const std::string head = "HTTP/1.1 200 OK\r\n", too_large = "HOST sent an answer of more than 4 bytes";
+  for (const std::string& rest :
+       {std::string("Content-Length: 5\r\n\r\nabcde"),
+        std::string("Content-Length: 9223372036854775807\r\n\r\n"), std::string("\r\nabcde"),
+        std::string("Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n")}) {
+    CAPTURE(rest);
+    const OneAnswer server(head + rest);
+    CHECK(limited(server, {.bytes_max = 4}, none) == too_large);
+  }
+  // Pieces have no limit, but room for a whole body of a length that is a lie is not made.
+  const OneAnswer pieces(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n");
+  CHECK(limited(pieces, {.bytes_max = 4}, all) == "200 ");
+  const OneAnswer liar(head + "Content-Length: 9223372036854775807\r\n\r\n");
+  CHECK(limited(liar, {.bytes_max = 4}, all) == too_large);
+  const OneAnswer refusal("HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n");
+  CHECK(limited(refusal, {.bytes_max = 4}, all) == too_large);
+  const OneAnswer large_header(head + "X: " + std::string(100'000, 'x') + "\r\n\r\n");
+  CHECK(limited(large_header, {}, none) == "HOST sent too large a header");
+
+  for (const char* begin : {"HTTP/1.1 200", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"}) {
+    CAPTURE(begin);
+    const OneAnswer slow(begin, true);
+    CHECK(limited(slow, {.time_max = std::chrono::milliseconds(1)}, none) ==
+          "HOST did not finish its answer in time");
+  }
+}
+
+TEST_CASE("a stop ends an exchange, whatever the server does") {
+  for (const char* begin : {"", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"}) {
+    CAPTURE(begin);
+    for (const bool before : {true, false}) {
+      const OneAnswer server(begin, true);
+      std::stop_source stop;
+      if (before) stop.request_stop();
+      std::thread other([&] { stop.request_stop(); });
+      CHECK(told(server, http::fetch(*Url::parse(server.url()), {.method = "GET", .path = "/"}, {}, {},
+                                     stop.get_token())) == "interrupted");
+      other.join();
+      http::Connections connections(*Url::parse(server.url()));
+      const auto answer =
+          connections.ask({.method = "GET", .path = "/"}, std::chrono::hours(1), stop.get_token());
+      REQUIRE_FALSE(answer);
+      CHECK(answer.error().kind == http::ExchangeFailure::Kind::stopped);
+    }
   }
 }
 
