@@ -13,7 +13,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* summary_name = "manifest-summary.json";
-constexpr std::size_t aws_manifest_bytes_max = 256 * 1024 * 1024;
+constexpr const char* files_name = "manifest-files.json";
+constexpr std::size_t summary_bytes_max = 1024 * 1024;
+// Some 200 bytes for each data file.
+constexpr std::size_t files_bytes_max = 64 * 1024 * 1024;
+constexpr std::size_t line_values_max = 100;
 
 // "arn:aws:dynamodb:us-east-1:123456789012:table/carts"
 std::string table_of_arn(std::string_view arn) {
@@ -37,6 +41,7 @@ Expected<std::string, std::string> AwsExportSource::summary_at(const std::string
          entry.increment(failure)) {
       const fs::path summary = entry->path() / summary_name;
       if (std::error_code ignored; fs::exists(summary, ignored)) found.push_back(summary.string());
+      if (found.size() > 1) break;
     }
     failure.clear();
   }
@@ -48,11 +53,13 @@ Expected<std::string, std::string> AwsExportSource::summary_at(const std::string
 
 Expected<std::unique_ptr<Source>, std::string> AwsExportSource::open(const std::string& summary_path,
                                                                      const Selection& selection) {
-  TRY(const std::string summary_text, read_file(summary_path, aws_manifest_bytes_max));
-  const auto summary = json::parse_tree(summary_text);
+  const fs::path parent = fs::path(summary_path).parent_path();
+  TRY(const auto directory, Directory::open(parent.empty() ? "." : parent.string()));
+  TRY(const std::string summary_text, directory->read_file(summary_name, summary_bytes_max));
+  const auto summary = json::parse_tree(summary_text, json::Decimals::read, line_values_max);
   const auto arn = summary ? json::string_member(*summary, "tableArn") : std::nullopt;
   const std::string name = arn ? table_of_arn(*arn) : "";
-  if (name.empty()) return Unexpected{summary_path + " is no manifest of an export"};
+  if (name.empty()) return Unexpected{summary_path + " is not the manifest of an export"};
   if (json::string_member(*summary, "exportType") == "INCREMENTAL_EXPORT")
     return Unexpected{summary_path + " is of an incremental export, which has changes and no table"};
   auto source = std::make_unique<AwsExportSource>();
@@ -63,21 +70,23 @@ Expected<std::unique_ptr<Source>, std::string> AwsExportSource::open(const std::
 
   using compat::data_files::Format;
   const bool is_ion = json::string_member(*summary, "outputFormat") == "ION";
-  const fs::path directory = fs::path(summary_path).parent_path();
-  const std::string files_path = (directory / "manifest-files.json").string();
-  TRY(const std::string files, read_file(files_path, aws_manifest_bytes_max));
+  const std::string files_path = directory->path_of(files_name);
+  TRY(const std::string files, directory->read_file(files_name, files_bytes_max));
   for (std::size_t at = 0; at < files.size();) {
     const auto end = std::min(files.find('\n', at), files.size());
     const std::string_view line = std::string_view(files).substr(at, end - at);
     at = end + 1;
     if (line.empty()) continue;
-    const auto tree = json::parse_tree(line);
+    const auto tree = json::parse_tree(line, json::Decimals::read, line_values_max);
     const auto key = tree ? json::string_member(*tree, "dataFileS3Key") : std::nullopt;
     const std::string file_name = key ? fs::path(*key).filename().string() : "";
-    if (file_name.empty() || file_name == "..")
-      return Unexpected{files_path + " has a line that names no file"};
+    if (file_name.empty() || file_name == "." || file_name == "..")
+      return Unexpected{files_path + " has a line that does not name a file"};
+    if (source->files_.size() == data_files_max)
+      return Unexpected{files_path + " names more than " + std::to_string(data_files_max) + " files"};
     source->files_.push_back(
-        {.path = (directory / "data" / file_name).string(),
+        {.directory = directory,
+         .name = "data/" + file_name,
          .format = is_ion ? Format::ion : Format::dynamodb_json,
          .compression = compat::data_files::Compression::gzip,
          .md5 = std::string(json::string_member(*tree, "md5Checksum").value_or("")),

@@ -1,9 +1,9 @@
 #include "cli/transfer/data_pages.h"
 
 #include <charconv>
+#include <unistd.h>
 #include <utility>
 
-#include "cli/transfer/files.h"
 #include "compat/data_files/reader.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/md5.h"
@@ -20,7 +20,7 @@ class DataFilePages final : public Pages {
         descriptor_(std::move(descriptor)),
         table_(table),
         to_pass_(passed),
-        reader_({.file = file_.path, .format = file_.format, .compression = file_.compression}) {}
+        reader_({.file = file_.path(), .format = file_.format, .compression = file_.compression}) {}
 
   Expected<Page, std::string> next() override {
     Page page{.table = table_};
@@ -36,14 +36,14 @@ class DataFilePages final : public Pages {
         }
       }
       if (reader_.is_over()) break;
-      TRY(std::string chunk, read_some(descriptor_.number(), file_.path));
+      TRY(std::string chunk, read_some(descriptor_.number(), file_.path()));
       if (chunk.empty())
         reader_.end();
       else
         reader_.feed(std::move(chunk));
     }
     if ((!file_.sha256.empty() || !file_.md5.empty()) && read_ != file_.items)
-      return Unexpected{file_.path + " has " + std::to_string(read_) + " items, and its manifest says " +
+      return Unexpected{file_.path() + " has " + std::to_string(read_) + " items, and its manifest says " +
                         std::to_string(file_.items)};
     page.cursor = std::to_string(read_);
     page.last = true;
@@ -59,11 +59,10 @@ class DataFilePages final : public Pages {
   std::uint64_t read_ = 0;
 };
 
-Expected<std::string, std::string> md5_of_file(const std::string& path) {
-  TRY(const Descriptor descriptor, open_to_read(path));
+Expected<std::string, std::string> md5_of(int descriptor, const std::string& path) {
   compat::Md5 sum;
   for (;;) {
-    TRY(const std::string piece, read_some(descriptor.number(), path));
+    TRY(const std::string piece, read_some(descriptor, path));
     if (piece.empty()) break;
     sum.add(piece);
   }
@@ -92,16 +91,20 @@ std::string sentence_of(const compat::data_files::BadRecord& bad) {
 
 Expected<std::unique_ptr<Pages>, std::string> open_data_file(const DataFile& file, std::size_t table,
                                                              const std::string& cursor) {
-  const std::string damaged = file.path + " is damaged: its checksum is not the manifest's";
+  const std::string path = file.path();
+  const std::string damaged = path + " is damaged: its checksum is not the manifest's";
+  // One descriptor for both, so that the bytes that are read are those that were summed.
+  TRY(Descriptor descriptor, file.directory->open_to_read(file.name));
   if (!file.sha256.empty()) {
-    TRY(const std::string sum, sha256_of_file(file.path));
+    TRY(const std::string sum, sha256_of(descriptor.number(), path));
     if (sum != file.sha256) return Unexpected{damaged};
+    ::lseek(descriptor.number(), 0, SEEK_SET);
   }
   if (!file.md5.empty()) {
-    TRY(const std::string sum, md5_of_file(file.path));
+    TRY(const std::string sum, md5_of(descriptor.number(), path));
     if (sum != file.md5) return Unexpected{damaged};
+    ::lseek(descriptor.number(), 0, SEEK_SET);
   }
-  TRY(Descriptor descriptor, open_to_read(file.path));
   return std::unique_ptr<Pages>(
       std::make_unique<DataFilePages>(file, std::move(descriptor), table, passed_by(cursor)));
 }

@@ -1,6 +1,7 @@
 // The items of one data file, a page at a time; what is no item ends it.
 //
-//   auto pages = open_data_file({.path = "carts/data/0000.json.gz"}, 0, "");
+//   TRY(const auto directory, Directory::open("backup"));
+//   auto pages = open_data_file({.directory = directory, .name = "carts/data/0000.json.gz"}, 0, "");
 //
 // A cursor is how many items came before.
 #pragma once
@@ -9,18 +10,22 @@
 #include <memory>
 #include <string>
 
+#include "cli/transfer/files.h"
 #include "cli/transfer/source.h"
 #include "compat/data_files/record.h"
 
 namespace mayfly::transfer {
 
 struct DataFile {
-  std::string path;
+  std::shared_ptr<const Directory> directory;
+  std::string name;  // within it
   compat::data_files::Format format = compat::data_files::Format::dynamodb_json;
   compat::data_files::Compression compression = compat::data_files::Compression::gzip;
   std::string sha256{};     // in hexadecimal digits; empty: nobody said
   std::string md5{};        // in base64; empty: nobody said
   std::uint64_t items = 0;  // as its manifest says
+
+  [[nodiscard]] std::string path() const { return directory->path_of(name); }  // for messages
 };
 
 // Looks first whether it is what its manifest says, byte for byte.

@@ -1,5 +1,6 @@
 #include "cli/transfer/directory.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -16,8 +17,13 @@ namespace fs = std::filesystem;
 using json::Tree;
 
 constexpr int directory_format = 1;
-constexpr std::size_t manifest_bytes_max = 256 * 1024 * 1024;
-constexpr std::size_t description_bytes_max = 16 * 1024 * 1024;
+// A tree takes some 100 bytes for each value. A data file has five.
+constexpr std::size_t manifest_bytes_max = 64 * 1024 * 1024;
+constexpr std::size_t manifest_values_max = 600'000;
+// A description has 1 to 3 KB and up to 100 values; those of all tables are kept.
+constexpr std::size_t description_bytes_max = 1024 * 1024;
+constexpr std::size_t descriptions_bytes_max = 64 * 1024 * 1024;
+constexpr std::size_t descriptions_values_max = 1'000'000;
 
 // Names that a table's directory may have: DynamoDB's, none of which leads elsewhere.
 bool is_table_name(std::string_view name) {
@@ -27,22 +33,38 @@ bool is_table_name(std::string_view name) {
          name != directory_journal;
 }
 
-// "carts/data/0000.json.gz": a path within the directory.
-bool is_file_name(std::string_view name) {
-  if (name.empty() || name.find('\\') != std::string_view::npos) return false;
-  const fs::path path(name);
-  if (path.is_absolute()) return false;
-  for (const fs::path& step : path)
-    if (step == ".." || step == "." || step.empty()) return false;
-  return true;
-}
-
-Expected<Tree, std::string> read_json(const std::string& path, std::size_t bytes_max) {
-  TRY(const std::string text, read_file(path, bytes_max));
-  auto tree = json::parse_tree(text);
-  if (!tree || !tree->is_object()) return Unexpected{path + " is no JSON object"};
+Expected<Tree, std::string> read_object(std::string_view text, const std::string& path,
+                                        std::size_t values_max) {
+  auto tree = json::parse_tree(text, json::Decimals::read, values_max);
+  if (!tree && tree.error() == json::NoTree::too_many_values)
+    return Unexpected{path + " has more than " + std::to_string(values_max) + " JSON values"};
+  if (!tree || !tree->is_object()) return Unexpected{path + " is not a JSON object"};
   return *std::move(tree);
 }
+
+// Reads the tables' descriptions, which are bounded together.
+class Descriptions {
+ public:
+  explicit Descriptions(const Directory& directory) : directory_(directory) {}
+
+  Expected<Tree, std::string> read(const std::string& name) {
+    const std::string path = directory_.path_of(name);
+    TRY(const std::string text, directory_.read_file(name, description_bytes_max));
+    bytes_ += text.size();
+    // Each value follows one of these characters.
+    values_ += static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return c == '[' || c == ',' || c == ':'; }));
+    if (bytes_ > descriptions_bytes_max || values_ > descriptions_values_max)
+      return Unexpected{path + ": the descriptions of the tables take more than " +
+                        std::to_string(descriptions_bytes_max >> 20) + " MB, or have more than " +
+                        std::to_string(descriptions_values_max) + " JSON values, together"};
+    return read_object(text, path, descriptions_values_max);
+  }
+
+ private:
+  const Directory& directory_;
+  std::size_t bytes_ = 0, values_ = 0;
+};
 
 }  // namespace
 
@@ -55,43 +77,51 @@ bool is_vacant(const std::string& path) {
 
 Expected<std::unique_ptr<Source>, std::string> DirectorySource::open(const std::string& path,
                                                                      const Selection& selection) {
-  const std::string manifest_path = path + "/" + directory_manifest;
-  if (std::error_code failure; !fs::exists(manifest_path, failure)) {
-    const bool is_cut_short = fs::exists(path + "/" + directory_journal, failure);
-    return Unexpected{is_cut_short
-                          ? path + " is an export that has not ended: go on with mayfly export --resume"
-                          : path + " is no export: it has no " + directory_manifest};
+  TRY(const auto directory, Directory::open(path));
+  if (!directory->has(directory_manifest)) {
+    return Unexpected{directory->has(directory_journal)
+                          ? path + " is an export that has not ended. Continue it with mayfly export --resume"
+                          : path + " is not an export: it has no " + directory_manifest};
   }
-  TRY(const Tree manifest, read_json(manifest_path, manifest_bytes_max));
+  const std::string manifest_path = directory->path_of(directory_manifest);
+  TRY(const std::string text, directory->read_file(directory_manifest, manifest_bytes_max));
+  TRY(const Tree manifest, read_object(text, manifest_path, manifest_values_max));
   const Tree* const tables = json::member(manifest, "tables");
   if (json::integer_member(manifest, "mayfly_export") != directory_format || tables == nullptr ||
       !tables->is_array())
-    return Unexpected{manifest_path + " is no manifest that this version reads"};
+    return Unexpected{manifest_path + " is not a manifest that this version reads"};
+  if (tables->size() > tables_max)
+    return Unexpected{manifest_path + " has more than " + std::to_string(tables_max) + " tables"};
+  Descriptions descriptions(*directory);
   auto source = std::make_unique<DirectorySource>();
   source->taken_at_ = compat::control::parse_time(json::string_member(manifest, "begun").value_or(""));
   for (const Tree& one : *tables) {
     const std::string name(json::string_member(one, "name").value_or(""));
-    if (!is_table_name(name)) return Unexpected{manifest_path + " has a table with a name that is none"};
+    if (!is_table_name(name))
+      return Unexpected{manifest_path + " has a table whose name is malformed: '" + name + "'"};
     if (!selection.has(name)) continue;
     DescribedTable table{.name = name};
-    const std::string description_path = path + "/" + name + "/table.json";
-    if (std::error_code failure; fs::exists(description_path, failure)) {
-      TRY(table.description, read_json(description_path, description_bytes_max));
+    if (const std::string description = name + "/table.json"; directory->has(description)) {
+      TRY(table.description, descriptions.read(description));
       const Tree* const described = json::member(table.description, "Table");
       if (described == nullptr || json::string_member(*described, "TableName") != name)
-        return Unexpected{description_path + " does not describe the table " + name};
+        return Unexpected{directory->path_of(description) + " does not describe the table " + name};
       table.description["Table"]["ItemCount"] = json::integer_member(one, "items").value_or(0);
     }
     const Tree* const files = json::member(one, "files");
     for (const Tree& file : files != nullptr && files->is_array() ? *files : Tree::array()) {
       const std::string file_name(json::string_member(file, "name").value_or(""));
       const std::string sum(json::string_member(file, "sha256").value_or(""));
-      if (!is_file_name(file_name) || sum.empty())
-        return Unexpected{manifest_path + " names a file of " + name + " that it cannot have"};
+      if (sum.empty()) return Unexpected{manifest_path + " has a file of " + name + " without a checksum"};
+      if (!is_name_within(file_name))
+        return Unexpected{manifest_path + ": '" + file_name + "' is not a name within the directory"};
+      if (source->files_.size() == data_files_max)
+        return Unexpected{manifest_path + " names more than " + std::to_string(data_files_max) + " files"};
       using compat::data_files::Compression;
       source->files_.emplace_back(
           source->tables_.size(),
-          DataFile{.path = path + "/" + file_name,
+          DataFile{.directory = directory,
+                   .name = file_name,
                    .compression = file_name.ends_with(".gz")    ? Compression::gzip
                                   : file_name.ends_with(".zst") ? Compression::zstd
                                                                 : Compression::none,
@@ -122,9 +152,10 @@ Expected<void, std::string> DirectorySink::check(const std::vector<DescribedTabl
 }
 
 Expected<void, std::string> DirectorySink::resume(const std::vector<Written>& written) {
+  TRY(directory_, Directory::open(options_.path));
   const engine::Lock lock(mutex_);
   for (const Written& one : written) {
-    TRY(auto file, GrowingFile::open(options_.path + "/" + one.file, one.bytes));
+    TRY(auto file, directory_->open_to_grow(one.file, one.bytes));
     files_[one.file] = {std::move(file), one};
   }
   return {};
@@ -136,11 +167,8 @@ Expected<void, std::string> DirectorySink::begin(const std::vector<DescribedTabl
 }
 
 Expected<void, std::string> DirectorySink::make(const DescribedTable& table) {
-  const std::string directory = options_.path + "/" + table.name;
-  CHECK_OK(make_directory(directory));
-  CHECK_OK(make_directory(directory + "/data"));
   if (options_.items_only || !table.is_described()) return {};
-  return write_file(directory + "/table.json", json::print_indented(table.description) + "\n");
+  return directory_->write_file(table.name + "/table.json", json::print_indented(table.description) + "\n");
 }
 
 Expected<DirectorySink::Open*, std::string> DirectorySink::file_of(std::size_t table, std::size_t part) {
@@ -151,7 +179,7 @@ Expected<DirectorySink::Open*, std::string> DirectorySink::file_of(std::size_t t
   const auto found = files_.find(name);
   if (found != files_.end()) return &found->second;
   // What is there is of a run that wrote nothing down of it.
-  TRY(auto file, GrowingFile::open(options_.path + "/" + name, 0));
+  TRY(auto file, directory_->open_to_grow(name, 0));
   return &files_.emplace(name, Open{std::move(file), {.file = name, .table = table}}).first->second;
 }
 
@@ -182,7 +210,8 @@ Expected<void, std::string> DirectorySink::end() {
   std::vector<std::uint64_t> items(names_.size());
   for (auto& [name, open] : files_) {
     CHECK_OK(open.file->sync());
-    TRY(std::string sum, sha256_of_file(options_.path + "/" + name));
+    TRY(const Descriptor descriptor, directory_->open_to_read(name));
+    TRY(std::string sum, sha256_of(descriptor.number(), directory_->path_of(name)));
     files[open.written.table].push_back({{"name", name},
                                          {"items", open.written.items},
                                          {"bytes", open.written.bytes},
@@ -196,7 +225,7 @@ Expected<void, std::string> DirectorySink::end() {
     manifest["tables"].push_back(
         {{"name", names_[table]}, {"items", items[table]}, {"files", std::move(files[table])}});
   }
-  return write_file(options_.path + "/" + directory_manifest, json::print_indented(manifest) + "\n");
+  return directory_->write_file(directory_manifest, json::print_indented(manifest) + "\n");
 }
 
 std::vector<std::string> DirectorySink::files_of(std::size_t table) {

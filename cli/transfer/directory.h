@@ -72,7 +72,8 @@ class DirectorySink final : public Sink {
   Expected<Open*, std::string> file_of(std::size_t table, std::size_t part);
 
   const FileSinkOptions options_;
-  std::vector<std::string> names_;  // of tables
+  std::shared_ptr<const Directory> directory_;  // once resume() was called
+  std::vector<std::string> names_;              // of tables
   engine::Mutex mutex_;
   std::map<std::string, Open> files_ GUARDED_BY(mutex_);  // an entry is its part's
 };

@@ -5,15 +5,16 @@
 #include <utility>
 
 #include "cli/sweep/state.h"
+#include "compat/outbound/page_keys.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
 
 namespace mayfly::transfer {
 namespace {
 
+using compat::outbound::PageKeys;
 using json::Tree;
 
-constexpr std::size_t tables_max = 100'000;
 constexpr std::size_t pages_max = 100;  // of a table's tags: it has 50 at most, and a page has 10
 
 std::string sentence(const std::string& where, const char* operation, const aws::Failure& failure) {
@@ -51,6 +52,8 @@ class ScanPages final : public Pages {
       json::Writer out(cursor_);
       out.value(*last);
     }
+    if (!cursor_.empty() && !keys_.advance(cursor_))
+      return Unexpected{segment_.table + ": Scan: " + std::string(PageKeys::repeated)};
     page.cursor = cursor_;
     page.last = cursor_.empty();
     if (segment_.is_bounded) allowance_.use(units_of(document->root()), endpoint_.interruption());
@@ -95,6 +98,7 @@ class ScanPages final : public Pages {
   Allowance& allowance_;
   const Segment segment_;
   std::string cursor_;
+  PageKeys keys_;
 };
 
 }  // namespace
@@ -111,7 +115,7 @@ Expected<std::unique_ptr<Source>, std::string> EndpointSource::open(std::unique_
 Expected<void, std::string> EndpointSource::find_tables(const Selection& selection) {
   const std::string where = endpoint_->where();
   Tree request = Tree::object();
-  for (std::size_t seen = 0; seen < tables_max;) {
+  for (PageKeys keys;;) {
     const auto answer = endpoint_->call("ListTables", json::print(request));
     if (!answer) return Unexpected{sentence(where, "ListTables", answer.error())};
     const auto tree = json::parse_tree(*answer);
@@ -119,16 +123,19 @@ Expected<void, std::string> EndpointSource::find_tables(const Selection& selecti
     if (names == nullptr || !names->is_array())
       return Unexpected{where + ": ListTables: the answer has no TableNames"};
     for (const Tree& name : *names) {
-      ++seen;
       if (!name.is_string() || !selection.has(name.get<std::string>())) continue;
       if (selection.is_all() && name == sweep::state_table_default)
         notices_.push_back(std::string(sweep::state_table_default) +
                            ": left out, because it holds the state of 'mayfly sweep'; name it to copy it");
       else
         tables_.push_back({.name = name.get<std::string>()});
+      if (tables_.size() > tables_max)
+        return Unexpected{where + " has more than " + std::to_string(tables_max) +
+                          " tables. Name some of them"};
     }
     const auto last = json::string_member(*tree, "LastEvaluatedTableName");
     if (!last) break;
+    if (!keys.advance(*last)) return Unexpected{where + ": ListTables: " + std::string(PageKeys::repeated)};
     request["ExclusiveStartTableName"] = *last;
   }
   if (std::string unmet = selection.unmet(tables_, where); !unmet.empty())
@@ -153,12 +160,13 @@ Tree EndpointSource::ask_if_known(const char* operation, const Tree& body, const
 Tree EndpointSource::ask_for_all(const char* operation, Tree request, const char* list,
                                  const std::string& table) {
   Tree all = Tree::array();
+  PageKeys keys;
   for (std::size_t pages = 0; pages < pages_max; ++pages) {
     const Tree page = ask_if_known(operation, request, table);
     if (const Tree* const some = json::member(page, list); some != nullptr && some->is_array())
       all.insert(all.end(), some->begin(), some->end());
     const auto next = json::string_member(page, "NextToken");
-    if (!next) break;
+    if (!next || !keys.advance(*next)) break;
     request["NextToken"] = *next;
   }
   return all;

@@ -1,13 +1,16 @@
 #include "cli/transfer/files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <optional>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 
 #include "engine/hex.h"
 #include "http/sha256.h"
@@ -18,6 +21,43 @@ namespace {
 constexpr std::size_t piece_bytes = 64 * 1024;
 
 Unexpected<std::string> failed(const std::string& path) { return {path + ": " + std::strerror(errno)}; }
+
+// Why an entry of a Directory was not opened.
+Unexpected<std::string> not_opened(const std::string& path) {
+  switch (errno) {
+    case EISDIR: return {path + " is a directory, and must be a regular file"};
+    case ELOOP:
+    case EMLINK:
+    case ENOTDIR:
+      return {path + " is a link, or is reached through one. Links in a directory are not followed"};
+    case ENXIO: return {path + " must be a regular file, not a pipe, socket or device"};
+    default: return failed(path);
+  }
+}
+
+// "carts/data/0000.json.gz" as its parts. Nothing: the name could lead out of a directory.
+std::optional<std::vector<std::string>> parts_of(std::string_view name) {
+  constexpr std::size_t parts_max = 16;
+  std::vector<std::string> parts;
+  for (std::size_t start = 0; start <= name.size();) {
+    const std::size_t end = std::min(name.find('/', start), name.size());
+    parts.emplace_back(name.substr(start, end - start));
+    if (compat::outbound::names_nothing(parts.back()) || parts.size() > parts_max) return std::nullopt;
+    start = end + 1;
+  }
+  return parts;
+}
+
+Expected<std::string, std::string> read_all(int descriptor, const std::string& path, std::size_t bytes_max) {
+  std::string text;
+  for (;;) {
+    TRY(const std::string piece, read_some(descriptor, path));
+    if (piece.empty()) return text;
+    text += piece;
+    if (text.size() > bytes_max)
+      return Unexpected{path + " is larger than " + std::to_string(bytes_max) + " bytes"};
+  }
+}
 
 }  // namespace
 
@@ -42,14 +82,7 @@ Expected<std::string, std::string> read_some(int descriptor, const std::string& 
 
 Expected<std::string, std::string> read_file(const std::string& path, std::size_t bytes_max) {
   TRY(const Descriptor descriptor, open_to_read(path));
-  std::string text;
-  for (;;) {
-    TRY(const std::string piece, read_some(descriptor.number(), path));
-    if (piece.empty()) return text;
-    text += piece;
-    if (text.size() > bytes_max)
-      return Unexpected{path + " is larger than " + std::to_string(bytes_max) + " bytes"};
-  }
+  return read_all(descriptor.number(), path, bytes_max);
 }
 
 Expected<void, std::string> write_all(int descriptor, std::string_view text, const std::string& path) {
@@ -62,18 +95,6 @@ Expected<void, std::string> write_all(int descriptor, std::string_view text, con
   return {};
 }
 
-Expected<void, std::string> write_file(const std::string& path, std::string_view text) {
-  const std::string temporary = path + ".tmp";
-  {
-    const Descriptor descriptor(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    if (descriptor.number() < 0) return failed(temporary);
-    CHECK_OK(write_all(descriptor.number(), text, temporary));
-    if (::fsync(descriptor.number()) != 0) return failed(temporary);
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return failed(path);
-  return {};
-}
-
 Expected<void, std::string> make_directory(const std::string& path) {
   std::error_code failure;
   if (const auto parent = std::filesystem::path(path).parent_path(); !parent.empty())
@@ -83,11 +104,78 @@ Expected<void, std::string> make_directory(const std::string& path) {
   return {};
 }
 
-Expected<std::string, std::string> sha256_of_file(const std::string& path) {
-  TRY(const Descriptor descriptor, open_to_read(path));
+bool is_name_within(std::string_view name) { return parts_of(name).has_value(); }
+
+Expected<std::shared_ptr<const Directory>, std::string> Directory::open(const std::string& path) {
+  Descriptor descriptor(::open(path.c_str(), compat::outbound::path_flag | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor.is_open()) return failed(path);
+  return std::make_shared<const Directory>(std::move(descriptor), path);
+}
+
+bool Directory::has(const std::string& name) const {
+  const auto parts = parts_of(name);
+  if (!parts) return false;
+  const Descriptor parent = compat::outbound::open_parent(descriptor_.number(), *parts);
+  struct stat found {};
+  return parent.is_open() &&
+         ::fstatat(parent.number(), parts->back().c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+Expected<Descriptor, std::string> Directory::open_to_read(const std::string& name) const {
+  const auto parts = parts_of(name);
+  if (!parts) return Unexpected{path_of(name) + " is not a name within the directory"};
+  auto file = compat::outbound::open_regular(descriptor_.number(), *parts);
+  if (!file.descriptor.is_open()) return not_opened(path_of(name));
+  return std::move(file.descriptor);
+}
+
+Expected<std::string, std::string> Directory::read_file(const std::string& name,
+                                                        std::size_t bytes_max) const {
+  TRY(const Descriptor descriptor, open_to_read(name));
+  return read_all(descriptor.number(), path_of(name), bytes_max);
+}
+
+Expected<std::unique_ptr<GrowingFile>, std::string> Directory::open_to_grow(const std::string& name,
+                                                                            std::uint64_t bytes) const {
+  const auto parts = parts_of(name);
+  if (!parts) return Unexpected{path_of(name) + " is not a name within the directory"};
+  const Descriptor parent = compat::outbound::open_parent(descriptor_.number(), *parts, true);
+  if (!parent.is_open()) return not_opened(path_of(name));
+  Descriptor descriptor(::openat(parent.number(), parts->back().c_str(),
+                                 O_WRONLY | O_CREAT | O_APPEND | compat::outbound::file_flags, 0600));
+  if (!descriptor.is_open()) return not_opened(path_of(name));
+  struct stat found {};
+  if (::fstat(descriptor.number(), &found) != 0) return failed(path_of(name));
+  // Writing to a file with another name would change that one as well.
+  if (!S_ISREG(found.st_mode) || found.st_nlink != 1)
+    return Unexpected{path_of(name) + " must be a regular file without other names"};
+  return GrowingFile::of(std::move(descriptor), path_of(name), bytes);
+}
+
+Expected<void, std::string> Directory::write_file(const std::string& name, std::string_view text) const {
+  const auto parts = parts_of(name);
+  if (!parts) return Unexpected{path_of(name) + " is not a name within the directory"};
+  const Descriptor parent = compat::outbound::open_parent(descriptor_.number(), *parts, true);
+  if (!parent.is_open()) return not_opened(path_of(name));
+  const std::string temporary = parts->back() + ".tmp";
+  // One that was left behind, or a link, is replaced, not written to.
+  ::unlinkat(parent.number(), temporary.c_str(), 0);
+  {
+    const Descriptor descriptor(::openat(parent.number(), temporary.c_str(),
+                                         O_WRONLY | O_CREAT | O_EXCL | compat::outbound::file_flags, 0600));
+    if (!descriptor.is_open()) return not_opened(path_of(name) + ".tmp");
+    CHECK_OK(write_all(descriptor.number(), text, path_of(name) + ".tmp"));
+    if (::fsync(descriptor.number()) != 0) return failed(path_of(name) + ".tmp");
+  }
+  if (::renameat(parent.number(), temporary.c_str(), parent.number(), parts->back().c_str()) != 0)
+    return failed(path_of(name));
+  return {};
+}
+
+Expected<std::string, std::string> sha256_of(int descriptor, const std::string& path) {
   http::Sha256 sum;
   for (;;) {
-    TRY(const std::string piece, read_some(descriptor.number(), path));
+    TRY(const std::string piece, read_some(descriptor, path));
     if (piece.empty()) return engine::hex(sum.end());
     sum.add(piece);
   }
@@ -96,12 +184,18 @@ Expected<std::string, std::string> sha256_of_file(const std::string& path) {
 Expected<std::unique_ptr<GrowingFile>, std::string> GrowingFile::open(const std::string& path,
                                                                       std::uint64_t bytes) {
   Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!descriptor.is_open()) return failed(path);
+  return of(std::move(descriptor), path, bytes);
+}
+
+Expected<std::unique_ptr<GrowingFile>, std::string> GrowingFile::of(Descriptor descriptor, std::string path,
+                                                                    std::uint64_t bytes) {
   struct stat found {};
-  if (descriptor.number() < 0 || ::fstat(descriptor.number(), &found) != 0) return failed(path);
+  if (::fstat(descriptor.number(), &found) != 0) return failed(path);
   if (static_cast<std::uint64_t>(found.st_size) < bytes)
     return Unexpected{path + " is shorter than it was: what was written there is lost, begin anew"};
   if (::ftruncate(descriptor.number(), static_cast<off_t>(bytes)) != 0) return failed(path);
-  return std::make_unique<GrowingFile>(std::move(descriptor), path, bytes);
+  return std::make_unique<GrowingFile>(std::move(descriptor), std::move(path), bytes);
 }
 
 Expected<void, std::string> GrowingFile::append(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "compat/outbound/beneath.h"
 #include "engine/expected.h"
@@ -14,27 +15,61 @@ namespace mayfly::transfer {
 
 using compat::outbound::Descriptor;
 
-// Regular files, and what stands in their place: pipes, /dev/stdin.
+// A file that the command line names: a regular one, or a pipe such as /dev/stdin.
 Expected<Descriptor, std::string> open_to_read(const std::string& path);
 // Up to 64 KB; empty: its end.
 Expected<std::string, std::string> read_some(int descriptor, const std::string& path);
 Expected<std::string, std::string> read_file(const std::string& path, std::size_t bytes_max);
 
 Expected<void, std::string> write_all(int descriptor, std::string_view text, const std::string& path);
-// What has this name afterwards is the old one or the new one, whole.
-Expected<void, std::string> write_file(const std::string& path, std::string_view text);
 // Those above it, too. What is made here, and the files, are their owner's alone.
 Expected<void, std::string> make_directory(const std::string& path);
 
-// In hexadecimal digits.
-Expected<std::string, std::string> sha256_of_file(const std::string& path);
+class GrowingFile;
 
-// A file that grows: what is beyond `bytes` goes first, and so many must be there.
+// Whether the name can be one within a directory: it does not lead out of it.
+bool is_name_within(std::string_view name);
+
+// A directory that the command line names. Its contents are not trusted. Its regular files are opened by
+// names within it, "carts/table.json", without following a link (outbound/beneath.h) and without waiting.
+// Every file of an export is opened here.
+//
+// Thread-safe.
+class Directory {
+ public:
+  // `path` may be a link itself.
+  static Expected<std::shared_ptr<const Directory>, std::string> open(const std::string& path);
+  Directory(Descriptor descriptor, std::string path)
+      : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
+
+  // For messages.
+  [[nodiscard]] std::string path_of(const std::string& name) const { return path_ + "/" + name; }
+  // Whether there is an entry of this name, of whatever kind.
+  [[nodiscard]] bool has(const std::string& name) const;
+  Expected<Descriptor, std::string> open_to_read(const std::string& name) const;
+  Expected<std::string, std::string> read_file(const std::string& name, std::size_t bytes_max) const;
+  // As GrowingFile::open; missing directories are made.
+  Expected<std::unique_ptr<GrowingFile>, std::string> open_to_grow(const std::string& name,
+                                                                   std::uint64_t bytes) const;
+  // Replaces the file in one step. Missing directories are made.
+  Expected<void, std::string> write_file(const std::string& name, std::string_view text) const;
+
+ private:
+  const Descriptor descriptor_;
+  const std::string path_;
+};
+
+// The sum of all bytes up to the end of the file, in hexadecimal digits.
+Expected<std::string, std::string> sha256_of(int descriptor, const std::string& path);
+
+// A file that only grows. Opening one cuts it to `bytes`, which it must have.
 class GrowingFile {
  public:
   static Expected<std::unique_ptr<GrowingFile>, std::string> open(const std::string& path,
                                                                   std::uint64_t bytes);
-  // Of standard output and the like.
+  static Expected<std::unique_ptr<GrowingFile>, std::string> of(Descriptor descriptor, std::string path,
+                                                                std::uint64_t bytes);
+  // For standard output.
   GrowingFile(Descriptor descriptor, std::string path, std::uint64_t bytes)
       : descriptor_(std::move(descriptor)), path_(std::move(path)), bytes_(bytes) {}
 

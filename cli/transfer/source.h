@@ -54,6 +54,9 @@ class Source {
   [[nodiscard]] virtual std::vector<std::string> notices() const { return {}; }
 };
 
+// Of one transfer. AWS allows an account 10,000 tables at most.
+inline constexpr std::size_t tables_max = 10'000;
+inline constexpr std::size_t data_files_max = 100'000;
 inline constexpr std::size_t page_items_max = 1000;
 inline constexpr std::size_t page_bytes_max = 1024 * 1024;
 

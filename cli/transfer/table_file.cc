@@ -20,7 +20,10 @@ using json::Tree;
 
 namespace {
 
+// The first line has the descriptions of all tables. A tree takes some 100 bytes for each value.
 constexpr std::size_t first_line_bytes_max = 64 * 1024 * 1024;
+constexpr std::size_t first_line_values_max = 1'000'000;
+constexpr std::size_t mark_values_max = 2 * tables_max;
 
 }  // namespace
 
@@ -125,7 +128,7 @@ class TableFilePages final : public Pages {
     return lines_->next();
   }
   Expected<void, std::string> read_mark(const std::string& line) {
-    const auto tree = json::parse_tree(line);
+    const auto tree = json::parse_tree(line, json::Decimals::read, mark_values_max);
     if (items_only_ && read_ == 0) {
       return Unexpected{
           lines_->sentence("not an item. A file must be an export of mayfly, the output of `aws dynamodb "
@@ -295,7 +298,14 @@ Expected<void, std::string> TableFileSource::read_first_line(const Selection& se
   lines_ = std::make_unique<Lines>(std::move(text_));
   TRY(auto first, lines_->next());
   if (!first) return Unexpected{name + " is empty"};
-  const auto tree = first->starts_with("{\"Tables\"") ? json::parse_tree(*first) : std::nullopt;
+  std::optional<Tree> tree;
+  if (first->starts_with("{\"Tables\"")) {
+    auto read = json::parse_tree(*first, json::Decimals::read, first_line_values_max);
+    if (!read && read.error() == json::NoTree::too_many_values)
+      return Unexpected{name + ": line 1 has more than " + std::to_string(first_line_values_max) +
+                        " JSON values"};
+    if (read) tree = *std::move(read);
+  }
   const Tree* const tables = tree ? json::member(*tree, "Tables") : nullptr;
   if (tables == nullptr || !tables->is_array()) {
     items_only_ = true;
@@ -303,6 +313,8 @@ Expected<void, std::string> TableFileSource::read_first_line(const Selection& se
     return name_table(selection, name);
   }
   taken_at_ = compat::control::parse_time(json::string_member(*tree, "begun").value_or(""));
+  if (tables->size() > tables_max)
+    return Unexpected{name + ": line 1 has more than " + std::to_string(tables_max) + " tables"};
   for (const Tree& one : *tables) {
     const Tree* const table = json::member(one, "Table");
     const auto table_name = table != nullptr ? json::string_member(*table, "TableName") : std::nullopt;

@@ -23,6 +23,7 @@ Failure failure_of_errno(int number) {
     case ENOENT:
     case ENOTDIR:
     case EISDIR:
+    case ENXIO:
     case ELOOP: return no_such_key();  // what is no regular file, a link for one, is not there
     case EACCES:
     case EPERM: return access_denied();
@@ -53,19 +54,10 @@ Outcome<Parts> parts_of(std::string_view key) {
   return parts;
 }
 
-struct File {
-  Descriptor descriptor;
-  struct stat status {};
-};
-
-Outcome<File> open_file(int directory, std::string_view key) {
+Outcome<outbound::RegularFile> open_file(int directory, std::string_view key) {
   TRY(const Parts parts, parts_of(key));
-  const Descriptor parent = outbound::open_parent(directory, parts);
-  if (!parent.is_open()) return Unexpected{failure_of_errno(errno)};
-  File file{Descriptor(::openat(parent.number(), parts.back().c_str(), O_RDONLY | outbound::file_flags))};
-  if (!file.descriptor.is_open() || ::fstat(file.descriptor.number(), &file.status) != 0)
-    return Unexpected{failure_of_errno(errno)};
-  if (!S_ISREG(file.status.st_mode)) return Unexpected{no_such_key()};
+  auto file = outbound::open_regular(directory, parts);
+  if (!file.descriptor.is_open()) return Unexpected{failure_of_errno(errno)};
   return file;
 }
 

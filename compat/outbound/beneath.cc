@@ -1,7 +1,6 @@
 #include "compat/outbound/beneath.h"
 
 #include <cerrno>
-#include <sys/stat.h>
 
 namespace mayfly::compat::outbound {
 
@@ -17,6 +16,20 @@ Descriptor open_parent(int directory, const std::vector<std::string>& parts, boo
     at = Descriptor(::openat(at.number(), name, directory_flags));
   }
   return at;
+}
+
+RegularFile open_regular(int directory, const std::vector<std::string>& parts) {
+  const auto closed = [](int reason) {
+    errno = reason;
+    return RegularFile{};
+  };
+  const Descriptor parent = open_parent(directory, parts);
+  if (!parent.is_open()) return closed(errno);
+  RegularFile file{Descriptor(::openat(parent.number(), parts.back().c_str(), O_RDONLY | file_flags))};
+  if (!file.descriptor.is_open() || ::fstat(file.descriptor.number(), &file.status) != 0)
+    return closed(errno);
+  if (S_ISDIR(file.status.st_mode)) return closed(EISDIR);
+  return S_ISREG(file.status.st_mode) ? std::move(file) : closed(ENXIO);
 }
 
 }  // namespace mayfly::compat::outbound

@@ -8,13 +8,14 @@
 // inside.
 //
 //   TRY(const auto parts, …);   // {"2024", "05", "a.json"}
-//   const Descriptor parent = open_parent(directory, parts);
-//   const Descriptor file(::openat(parent.number(), parts.back().c_str(), look_flags));
+//   const RegularFile file = open_regular(directory, parts);
+//   if (!file.descriptor.is_open()) return failure_of(errno);
 #pragma once
 
 #include <fcntl.h>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -59,5 +60,14 @@ bool names_nothing(std::string_view part);
 // that are not there are made, for their owner alone. Requires: `parts` is not empty, and none of them
 // names_nothing.
 Descriptor open_parent(int directory, const std::vector<std::string>& parts, bool make_missing = false);
+
+struct RegularFile {
+  Descriptor descriptor;
+  struct stat status {};
+};
+// Opens the regular file that `parts` name, to read it. Never waits. Closed if there is none; errno says
+// why: ELOOP or ENOTDIR for a link, ENXIO for a FIFO, a socket or a device, EISDIR for a directory. Requires:
+// as open_parent.
+RegularFile open_regular(int directory, const std::vector<std::string>& parts);
 
 }  // namespace mayfly::compat::outbound

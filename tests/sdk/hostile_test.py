@@ -1,0 +1,347 @@
+"""Commands that read directories and ask endpoints which somebody else controls: they name what is wrong in one sentence, hold a
+bounded amount of memory, and end when a signal tells them to."""
+
+import base64
+import contextlib
+import gzip
+import hashlib
+import json
+import os
+import pathlib
+import resource
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from mayfly_server import MayflyServer, binary, eventually
+
+FAILED, UNFINISHED = 1, 3
+SECRET = "nobody-may-read-this"
+SECONDS_MAX = 20  # for what takes well under a second; a busy machine may take longer
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/carts"
+
+
+def setUpModule():
+    global server
+    server = MayflyServer.for_module()
+
+
+def environment():
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MAYFLY_"))}
+    return {**kept, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
+
+
+def run(*words, memory_max=None, timeout=SECONDS_MAX):
+    """The exit code and what was said on both streams. `memory_max`: bytes of address space."""
+
+    def limit():
+        if memory_max:
+            resource.setrlimit(resource.RLIMIT_AS, (memory_max, memory_max))
+
+    done = subprocess.run(
+        [binary(), *words], capture_output=True, env=environment(), timeout=timeout, stdin=subprocess.DEVNULL, preexec_fn=limit
+    )
+    return done.returncode, (done.stdout + done.stderr).decode(errors="backslashreplace")
+
+
+def is_instrumented():
+    """Sanitizers reserve more address space than a limit would leave."""
+    return any(os.environ.get(name) for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"))
+
+
+class Directories(unittest.TestCase):
+    def setUp(self):
+        cleanup = contextlib.ExitStack()
+        self.addCleanup(cleanup.close)
+        self.root = pathlib.Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="mayfly-test-")))
+        self.export = self.root / "export"
+        self.private = self.root / "private.json.gz"
+        line = json.dumps({"Item": {"id": {"S": SECRET}}}) + "\n"
+        self.private.write_bytes(gzip.compress(line.encode()))
+        self.sha256 = hashlib.sha256(self.private.read_bytes()).hexdigest()
+        self.md5 = base64.b64encode(hashlib.md5(self.private.read_bytes()).digest()).decode()
+
+    def write(self, name, content):
+        path = self.export / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+
+    def aws_export(self):
+        self.write("manifest-summary.json", {"tableArn": ARN, "outputFormat": "DYNAMODB_JSON"})
+        self.write("manifest-files.json", {"dataFileS3Key": "data/a.json.gz", "md5Checksum": self.md5, "itemCount": 1})
+        (self.export / "data").mkdir(exist_ok=True)
+
+    def own_export(self, file="carts/data/0000.json.gz"):
+        self.write(
+            "manifest.json",
+            {"mayfly_export": 1, "tables": [{"name": "carts", "files": [{"name": file, "items": 1, "sha256": self.sha256}]}]},
+        )
+        (self.export / "carts" / "data").mkdir(parents=True, exist_ok=True)
+
+    def refused(self, reason, **more):
+        code, said = run("import", "--from", str(self.export), "--to", str(self.root / "out.json"), **more)
+        # What a data file is may be found when its turn comes; the export can be mended, and the import resumed.
+        self.assertIn(code, (FAILED, UNFINISHED), said)
+        self.assertIn(reason, said)
+        self.assertEqual(said.count("\n"), 1, said)
+        self.assertNotIn(SECRET, said)
+        written = list(self.root.glob("out*"))
+        self.assertNotIn(SECRET, "".join(path.read_text() for path in written))
+        for path in written:
+            path.unlink()
+
+    def test_a_data_file_that_is_a_link_is_not_read(self):
+        self.aws_export()
+        (self.export / "data" / "a.json.gz").symlink_to(self.private)
+        self.refused("link")
+        (self.export / "manifest-summary.json").unlink()
+        self.own_export()
+        (self.export / "carts" / "data" / "0000.json.gz").symlink_to(self.private)
+        self.refused("link")
+
+    def test_a_directory_that_is_a_link_is_not_followed(self):
+        elsewhere = self.root / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "a.json.gz").write_bytes(self.private.read_bytes())
+        self.aws_export()
+        (self.export / "data").rmdir()
+        (self.export / "data").symlink_to(elsewhere)
+        self.refused("link")
+
+    def test_a_name_does_not_lead_out_of_the_directory(self):
+        for name in ("../private.json.gz", str(self.private), "carts/../../private.json.gz"):
+            self.own_export(name)
+            self.refused("not a name within the directory")
+
+    def test_a_manifest_that_is_a_link_is_not_read(self):
+        self.own_export()
+        manifest = self.export / "manifest.json"
+        manifest.rename(self.root / "manifest.json")
+        manifest.symlink_to(self.root / "manifest.json")
+        self.refused("link")
+
+    def test_a_pipe_in_a_directory_does_not_stop_an_import(self):
+        self.aws_export()
+        os.mkfifo(self.export / "data" / "a.json.gz")
+        self.refused("regular file")
+        (self.export / "manifest-files.json").unlink()
+        os.mkfifo(self.export / "manifest-files.json")
+        self.refused("regular file")
+        (self.export / "manifest-summary.json").unlink()
+        self.own_export()
+        os.mkfifo(self.export / "carts" / "table.json")
+        self.refused("regular file")
+        (self.export / "manifest.json").unlink()
+        os.mkfifo(self.export / "manifest.json")
+        self.refused("regular file")
+
+    def test_a_manifest_has_a_bounded_number_of_tables_and_values(self):
+        memory_max = None if is_instrumented() else 1_000_000_000
+        tables = ",".join(f'{{"name":"table-{number}"}}' for number in range(200_000))
+        self.write("manifest.json", f'{{"mayfly_export":1,"tables":[{tables}]}}')
+        self.refused("more than 10000 tables", memory_max=memory_max)
+        self.write("manifest.json", '{"mayfly_export":1,"tables":[' + "[]," * 10_000_000 + "[]]}")
+        self.refused("JSON values", memory_max=memory_max)
+
+    def test_the_descriptions_of_tables_are_bounded_together(self):
+        names = [f"table-{number}" for number in range(100)]
+        self.write("manifest.json", {"mayfly_export": 1, "tables": [{"name": name} for name in names]})
+        padding = "x" * 1_000_000
+        for name in names:
+            self.write(f"{name}/table.json", {"Table": {"TableName": name, "Padding": padding}})
+        self.refused("together", memory_max=None if is_instrumented() else 1_000_000_000)
+
+    def test_a_signal_ends_what_waits_for_a_pipe(self):
+        pipe = self.root / "pipe.json"
+        os.mkfifo(pipe)
+
+        def is_read():
+            with contextlib.suppress(OSError):  # until somebody opens it to read
+                return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+
+        serve = ["serve", "--port", "0", "--require-signature", "--keys", str(pipe)]
+        for words in (["import", "carts", "--from", str(pipe), "--to", str(self.root / "out.json")], serve):
+            for number in (signal.SIGTERM, signal.SIGINT):
+                writers = []
+                with self.subTest(words=words, number=number):
+                    ended_by(self, number, words, lambda: writers.append(eventually(is_read)))
+                for writer in writers:
+                    os.close(writer)
+
+
+class Endpoint:
+    """Answers each request with what `answer(request's number)` yields, piece by piece, and keeps the connection open."""
+
+    def __init__(self, test, answer):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.requests = 0
+        self.asked = threading.Event()
+        self.answer = answer
+        threading.Thread(target=self.serve, daemon=True).start()
+        test.addCleanup(self.listener.close)
+
+    def serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.listener.accept()
+                threading.Thread(target=self.answer_all, args=[connection], daemon=True).start()
+
+    def answer_all(self, connection):
+        with contextlib.suppress(OSError), connection:
+            while self.take(connection):
+                self.requests += 1
+                self.asked.set()
+                for piece in self.answer(self.requests):
+                    connection.sendall(piece)
+                    if piece == b"":
+                        connection.recv(1)  # until the other side closes
+                        return
+
+    @staticmethod
+    def take(connection):
+        taken = b""
+        while b"\r\n\r\n" not in taken:
+            piece = connection.recv(65536)
+            if not piece:
+                return False
+            taken += piece
+        head, _, body = taken.partition(b"\r\n\r\n")
+        length = next((int(l.split(b":")[1]) for l in head.split(b"\r\n") if l.lower().startswith(b"content-length")), 0)
+        while len(body) < length:
+            body += connection.recv(65536)
+        return True
+
+
+def whole(body, status="200 OK", headers=""):
+    body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return f"HTTP/1.1 {status}\r\n{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def commands(url, directory):
+    """One of each kind that asks an endpoint."""
+    return [
+        ["clock", "show", "--url", url],
+        ["table", "list", "--url", url],
+        ["item", "scan", "carts", "--url", url],
+        ["export", "--all", "--url", url, "--to", str(directory / "to")],
+        ["sweep", "plan", "--endpoint", url, "--table", "carts", "--ttl-attribute", "ttl"],
+    ]
+
+
+def ended_by(test, number, words, wait):
+    """`wait` waits until the command is where it would stay."""
+    process = subprocess.Popen(
+        [binary(), *words], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    try:
+        wait()
+        process.send_signal(number)
+        said = process.communicate(timeout=SECONDS_MAX)[1].decode()
+    finally:
+        process.kill()
+        process.wait()
+    test.assertNotEqual(process.returncode, 0, words)
+    test.assertNotEqual(process.returncode, -signal.SIGKILL, words)
+    test.assertLessEqual(said.count("\n"), 2, said)
+
+
+class Endpoints(unittest.TestCase):
+    def setUp(self):
+        cleanup = contextlib.ExitStack()
+        self.addCleanup(cleanup.close)
+        self.root = pathlib.Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="mayfly-test-")))
+
+    def endpoint(self, answer):
+        return Endpoint(self, answer)
+
+    def refused(self, words, *reasons, **more):
+        code, said = run(*words, **more)
+        self.assertNotEqual(code, 0, said)
+        self.assertEqual(said.count("\n"), 1, said[:2000])
+        self.assertTrue(any(reason in said for reason in reasons), said)
+        self.assertFalse(any(ord(char) < 32 and char != "\n" for char in said), said)
+        return said
+
+    def test_signals_end_commands_whose_endpoint_does_not_answer(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            for begin in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"):
+                for which in range(5):
+                    endpoint = self.endpoint(lambda _: [begin, b""] if begin else [b""])
+                    words = commands(endpoint.url, self.root)[which]
+                    with self.subTest(words=words, number=number):
+                        ended_by(self, number, words, lambda: self.assertTrue(endpoint.asked.wait(SECONDS_MAX)))
+
+    def test_an_endless_answer_is_refused_in_bounded_memory(self):
+        def endless(_):
+            yield CHUNKED
+            chunk = b"100000\r\n" + b"[" + b"1," * ((1 << 19) - 1) + b"1" + b"\r\n"
+            while True:
+                yield chunk
+
+        memory_max = None if is_instrumented() else 1_000_000_000
+        for which in (0, 1, 3):
+            words = commands(self.endpoint(endless).url, self.root)[which]
+            with self.subTest(words=words):
+                self.refused(words, "more than 67108864 bytes", memory_max=memory_max, timeout=60)
+
+    def test_a_length_that_is_a_lie_is_refused(self):
+        lie = b"HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n{}"
+        for words in [*commands("URL", self.root), ["tail", "--url", "URL"]]:
+            endpoint = self.endpoint(lambda _: [lie, b""])
+            words = [endpoint.url if word == "URL" else word for word in words]
+            with self.subTest(words=words):
+                self.refused(words, "more than 67108864 bytes")
+
+    def test_a_redirect_is_not_followed(self):
+        secret = self.endpoint(lambda _: [whole({"TableNames": [SECRET]})])
+        for which in range(5):
+            endpoint = self.endpoint(lambda _: [whole(b"", "302 Found", f"Location: {secret.url}/\r\n")])
+            words = commands(endpoint.url, self.root)[which]
+            with self.subTest(words=words):
+                self.refused(words, "redirect, which is not followed")
+        self.assertEqual(secret.requests, 0)
+
+    def test_a_page_key_that_is_returned_twice_ends_a_listing(self):
+        for circle in (1, 3):
+            names = lambda number: [whole({"TableNames": ["carts"], "LastEvaluatedTableName": f"t{number % circle}"})]
+            for words in (["table", "list"], ["export", "--all", "--to", str(self.root / "to")]):
+                with self.subTest(words=words):
+                    self.refused([*words, "--url", self.endpoint(names).url], "the same page key twice")
+        described = {
+            "TableName": "carts",
+            "TableStatus": "ACTIVE",
+            "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+            "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+        }
+        # An answer to each operation at once.
+        page = {"Table": described, "TableNames": ["carts"], "Items": [], "Count": 0, "ScannedCount": 0}
+        page["LastEvaluatedKey"] = {"id": {"S": "1"}}
+        for words in (["item", "scan", "carts"], ["export", "carts", "--to", str(self.root / "scan")]):
+            url = self.endpoint(lambda _: [whole(page)]).url
+            code, said = run(*words, "--url", url)
+            self.assertNotEqual(code, 0, said)
+            self.assertIn("the same page key twice", said)
+
+    def test_what_an_endpoint_says_is_printed_escaped(self):
+        evil = "\x1b]0;owned\x07\r\nmayfly: all is well\x9b2J"
+        refusal = whole({"__type": "x#" + evil, "message": evil}, "400 Bad Request")
+        for which in range(5):
+            words = commands(self.endpoint(lambda _: [refusal]).url, self.root)[which]
+            with self.subTest(words=words):
+                code, said = run(*words)
+                self.assertNotEqual(code, 0)
+                self.assertIn("\\x1b]0;owned", said)
+                for char in ("\x1b", "\x07", "\r", "\x9b"):
+                    self.assertNotIn(char, said)
+                self.assertEqual(said.count("\n"), 1, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
