@@ -62,7 +62,7 @@ bool names_nothing(std::string_view part);
 Descriptor open_parent(int directory, const std::vector<std::string>& parts, bool make_missing = false);
 
 struct RegularFile {
-  Descriptor descriptor;
+  Descriptor descriptor = Descriptor();
   struct stat status {};
 };
 // Opens the regular file that `parts` name, to read it. Never waits. Closed if there is none; errno says
