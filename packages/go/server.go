@@ -130,17 +130,14 @@ func (line strangerError) Error() string {
 
 // The server says on its first line where it listens, and answers from then on.
 func (server *Server) awaitReady(ctx context.Context, announced <-chan string) error {
-	select {
-	case line := <-announced:
-		if !strings.HasPrefix(line, listeningPrefix) {
-			return strangerError(line)
-		}
-		server.url = strings.TrimSpace(strings.TrimPrefix(line, listeningPrefix))
-	case <-server.ended:
-		return server.exit()
-	case <-ctx.Done():
-		return ctx.Err()
+	line, err := server.awaitFirstLine(ctx, announced)
+	if err != nil {
+		return err
 	}
+	if !strings.HasPrefix(line, listeningPrefix) {
+		return strangerError(line)
+	}
+	server.url = strings.TrimSpace(strings.TrimPrefix(line, listeningPrefix))
 	for {
 		err := server.readHealth(ctx)
 		if err == nil {
@@ -154,6 +151,31 @@ func (server *Server) awaitReady(ctx context.Context, announced <-chan string) e
 			return errors.Join(ctx.Err(), err)
 		}
 	}
+}
+
+// select picks any of the events that have happened. Here the context that is over counts before a line, and a line
+// before the end of the process that wrote it.
+func (server *Server) awaitFirstLine(ctx context.Context, announced <-chan string) (string, error) {
+	var line string
+	var written bool
+	select {
+	case line = <-announced:
+		written = true
+	case <-server.ended:
+		select { // the line has arrived if the process wrote one: Wait copies all output first
+		case line = <-announced:
+			written = true
+		default:
+		}
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if !written {
+		return "", server.exit()
+	}
+	return line, nil
 }
 
 func (server *Server) readHealth(ctx context.Context) error {

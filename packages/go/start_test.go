@@ -321,6 +321,39 @@ func TestAContextThatIsOverEndsTheStart(t *testing.T) {
 	}
 }
 
+func TestAContextThatIsOverCountsBeforeWhatTheProgramSays(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	announced := make(chan string, 1)
+	ended := make(chan struct{})
+	close(ended)
+	for range 100 { // each time, a line, an end and a context that is over are ready
+		announced <- "hello"
+		if _, err := (&Server{ended: ended}).awaitFirstLine(ctx, announced); !errors.Is(err, context.Canceled) {
+			t.Fatalf("the error is %v", err)
+		}
+		select {
+		case <-announced:
+		default:
+		}
+	}
+}
+
+func TestTheLineOfAProgramThatHasEndedCounts(t *testing.T) {
+	t.Parallel()
+	announced := make(chan string, 1)
+	ended := make(chan struct{})
+	close(ended)
+	for range 100 {
+		announced <- "hello"
+		line, err := (&Server{ended: ended}).awaitFirstLine(context.Background(), announced)
+		if err != nil || line != "hello" {
+			t.Fatalf("the line is %q, the error %v", line, err)
+		}
+	}
+}
+
 func TestAServerThatSaysSomethingElseFirstIsNoMayfly(t *testing.T) {
 	t.Parallel()
 	path := program(t, "greets")
