@@ -1,22 +1,56 @@
 package io.github.mayflydynamodb;
 
 import java.io.BufferedReader;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
-/** The last 10,000 lines that the server wrote to stderr. */
+/**
+ * The last 10,000 lines that the server wrote to stderr. A thread reads them. To see what the server has written so far, a
+ * caller writes a mark to the same pipe and waits until that thread has read it.
+ */
 final class ServerLog {
   private static final int LINES_MAX = 10_000;
+  private static final String MARK = "\0";
+  private static final long CATCH_UP_MAX_SECONDS = 1;
 
-  private final ArrayDeque<String> lines = new ArrayDeque<>();
-  private long written;
+  private final ArrayDeque<String> lines = new ArrayDeque<>(); // guarded by this
+  private long written; // guarded by this
+  private final ArrayDeque<CountDownLatch> marks = new ArrayDeque<>(); // those in the pipe; guarded by this
 
-  /** Reads until the stream ends, in a thread of its own. */
-  Thread follow(InputStream stderr) {
-    return Daemon.start("mayfly log", () -> readAll(stderr));
+  private final Object marking = new Object(); // keeps `marks` in the pipe's order; locked before this
+  private OutputStream pipe = OutputStream.nullOutputStream(); // guarded by marking
+  private boolean open; // guarded by marking
+
+  /** Reads what the process writes to stderr until it ends, in a thread of its own. Requires: it is called once. */
+  Thread follow(Process process) {
+    try {
+      synchronized (marking) {
+        pipe = new FileOutputStream("/proc/" + process.pid() + "/fd/2");
+        open = true;
+      }
+      process.onExit().thenRun(this::closePipe); // otherwise the thread would wait for more
+    } catch (IOException failed) {
+      // The process has ended already, or there is no /proc: a caller may then miss the latest lines.
+    }
+    return Daemon.start("mayfly log", () -> readAll(process.getErrorStream()));
+  }
+
+  private void closePipe() {
+    synchronized (marking) {
+      open = false;
+      try {
+        pipe.close();
+      } catch (IOException failed) {
+        // It is closed.
+      }
+    }
   }
 
   private void readAll(InputStream stderr) {
@@ -30,28 +64,65 @@ final class ServerLog {
   }
 
   private synchronized void add(String line) {
-    if (lines.size() == LINES_MAX) {
-      lines.removeFirst();
+    boolean marked = line.endsWith(MARK) && !marks.isEmpty();
+    String text = marked ? line.substring(0, line.length() - MARK.length()) : line;
+    // A mark is in a line of its own, unless it was written within a long line.
+    if (!marked || !text.isEmpty()) {
+      if (lines.size() == LINES_MAX) {
+        lines.removeFirst();
+      }
+      lines.addLast(text);
+      ++written;
     }
-    lines.addLast(line);
-    ++written;
+    if (marked) {
+      marks.removeFirst().countDown();
+    }
+  }
+
+  /** Waits until the lines that the process has written so far are kept. */
+  private void catchUp() {
+    CountDownLatch read = new CountDownLatch(1);
+    synchronized (marking) {
+      if (!open) {
+        return;
+      }
+      synchronized (this) {
+        marks.addLast(read);
+      }
+      try {
+        pipe.write((MARK + "\n").getBytes(StandardCharsets.UTF_8));
+      } catch (IOException ended) {
+        return;
+      }
+    }
+    try {
+      read.await(CATCH_UP_MAX_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** How many lines there have been; for {@link #since}. */
-  synchronized long mark() {
-    return written;
+  long mark() {
+    catchUp();
+    synchronized (this) {
+      return written;
+    }
   }
 
   /** The lines after a mark, those of them that are still kept. */
-  synchronized String since(long mark) {
-    long skipped = Math.max(0, mark - (written - lines.size()));
-    StringBuilder text = new StringBuilder();
-    lines.stream().skip(skipped).forEach(line -> text.append(line).append('\n'));
-    return text.toString();
+  String since(long mark) {
+    catchUp();
+    synchronized (this) {
+      long skipped = Math.max(0, mark - (written - lines.size()));
+      StringBuilder text = new StringBuilder();
+      lines.stream().skip(skipped).forEach(line -> text.append(line).append('\n'));
+      return text.toString();
+    }
   }
 
   /** Its last lines. */
-  synchronized String tail(int count) {
-    return since(Math.max(0, written - count));
+  String tail(int count) {
+    return since(Math.max(0, mark() - count));
   }
 }

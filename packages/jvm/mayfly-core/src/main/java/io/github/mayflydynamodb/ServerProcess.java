@@ -43,7 +43,7 @@ final class ServerProcess {
   ServerProcess(Path binary, List<String> arguments, Duration timeout) {
     this.binary = binary;
     process = launch(command(binary, arguments));
-    logReader = log.follow(process.getErrorStream());
+    logReader = log.follow(process);
     CompletableFuture<Optional<String>> firstLine = new CompletableFuture<>();
     Daemon.start("mayfly output", () -> readOutput(firstLine));
     try {

@@ -117,7 +117,7 @@ public final class Table {
   }
 
   /**
-   * @throws IllegalArgumentException if an attribute has two types, or an index lacks a key or has one too many
+   * @throws IllegalArgumentException if an attribute has two types, or an index lacks a name or a key or has a key too many
    */
   CreateTableRequest toRequest() {
     Attributes attributes = new Attributes();
@@ -161,6 +161,9 @@ public final class Table {
   }
 
   private Attribute partitionKey(Index index) {
+    if (index.name() == null || index.name().isEmpty()) {
+      throw new IllegalArgumentException("An index of the table " + name + " has no name: pass one to Index.named().");
+    }
     if (!index.isLocal()) {
       return index
           .key()

@@ -24,6 +24,7 @@ final class Times {
   }
 
   static BigDecimal seconds(Duration duration) {
-    return BigDecimal.valueOf(duration.toMillis(), 3).stripTrailingZeros();
+    BigDecimal seconds = BigDecimal.valueOf(duration.toMillis(), 3).stripTrailingZeros();
+    return seconds.setScale(Math.max(0, seconds.scale())); // 60, not 6E+1
   }
 }

@@ -11,6 +11,11 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.retries.api.AcquireInitialTokenRequest;
+import software.amazon.awssdk.retries.api.RefreshRetryTokenRequest;
+import software.amazon.awssdk.retries.api.RefreshRetryTokenResponse;
+import software.amazon.awssdk.retries.api.RetryStrategy;
+import software.amazon.awssdk.retries.api.RetryToken;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
 import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExceededException;
@@ -39,6 +44,26 @@ class DisturbancesTest extends Fixture {
     world.faults(Fault.internalServerError().count(1));
     putCart("1", START.plusSeconds(60));
     assertTrue(hasCart("1"));
+  }
+
+  @Test
+  void a_client_retries_as_often_as_on_AWS_but_without_its_pauses() {
+    createCarts();
+    world.faults(Fault.throttle().operation("PutItem"));
+    ProvisionedThroughputExceededException throttled =
+        assertThrows(ProvisionedThroughputExceededException.class, () -> putCart("1", START.plusSeconds(60)));
+
+    RetryStrategy strategy =
+        world.dynamoDb().serviceClientConfiguration().overrideConfiguration().retryStrategy().orElseThrow();
+    assertEquals((long) strategy.maxAttempts(), world.faults().get(0).get("struck"));
+    RetryToken token = strategy.acquireInitialToken(AcquireInitialTokenRequest.create("PutItem")).token();
+    for (int attempt = 2; attempt <= strategy.maxAttempts(); ++attempt) {
+      RefreshRetryTokenResponse refreshed =
+          strategy.refreshRetryToken(
+              RefreshRetryTokenRequest.builder().token(token).failure(throttled).build());
+      assertTrue(refreshed.delay().toMillis() <= 10, "before attempt " + attempt + ": " + refreshed.delay());
+      token = refreshed.token();
+    }
   }
 
   @Test
