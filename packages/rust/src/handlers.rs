@@ -100,7 +100,7 @@ impl fmt::Display for HandlerError {
                 last_error(&mapping.function, &retrying.error)
             )?;
         }
-        out.write_str("If the test expects this, declare the function with may_fail().")
+        out.write_str("If the test expects this, register the function with may_fail().")
     }
 }
 
@@ -162,8 +162,11 @@ impl Failures {
             return;
         }
         *printed += 1;
-        let kind = &failure.kind;
-        eprintln!("mayfly: the handler of function {function} failed with {kind}: {}", failure.message);
+        let kind = match failure.kind.as_str() {
+            "&str" | "alloc::string::String" => String::new(), // says nothing
+            kind => format!("{kind}: "),
+        };
+        eprintln!("mayfly: the handler of function {function} failed with: {kind}{}", failure.message);
         if *printed == PRINTED_MAX {
             eprintln!("mayfly: further failures of function {function} are not printed");
         }
