@@ -204,6 +204,11 @@ async def test_refusals_and_time_outs_are_the_same_errors(mayfly):
         await world.create_table("carts")
         with pytest.raises(WaitError):
             await world.wait_for("carts", {"id": "1"}, timeout=0.01)
+        with pytest.raises(TypeError, match="^ttl must be the name of an attribute, got 5\\.$"):
+            await world.create_table("others", ttl=5)
+        with pytest.raises(TypeError, match="^A time span must be a timedelta or a number of seconds, got '1h'\\."):
+            await world.clock.epoch_seconds("1h")
+        assert (await world.execute("ListTables"))["TableNames"] == ["carts"]
 
 
 @awaited

@@ -16,7 +16,7 @@ PROGRAMS = [text for language, text in EXAMPLES if language == "python" and text
 
 
 def test_there_are_examples_of_each_kind():
-    assert (len(TESTS), len(PROGRAMS)) == (8, 2)
+    assert (len(TESTS), len(PROGRAMS)) == (9, 2)
     assert {language for language, _ in EXAMPLES} == {"python", "sh", "ini"}
 
 

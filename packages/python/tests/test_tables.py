@@ -101,6 +101,28 @@ def test_further_members_of_create_table_are_merged(mayfly):
             "create_table() got an unexpected argument 'strem'. Further arguments are members of CreateTable, such as "
             "Tags=[…].",
         ),
+        (
+            {"key": ("id", "N", "S")},
+            TypeError,
+            'A key attribute of the table \'carts\' must be a name, or a name and a type such as ("year", "N"), got '
+            "('id', 'N', 'S').",
+        ),
+        (
+            {"sort": 5},
+            TypeError,
+            'A key attribute of the table \'carts\' must be a name, or a name and a type such as ("year", "N"), got 5.',
+        ),
+        ({"ttl": 5}, TypeError, "ttl must be the name of an attribute, got 5."),
+        (
+            {"indexes": ["owner"]},
+            TypeError,
+            'indexes must be a list such as [Index("by_owner", key="owner")], got \'owner\' in it.',
+        ),
+        (
+            {"indexes": Index("by_owner", key="owner")},
+            TypeError,
+            'indexes must be a list such as [Index("by_owner", key="owner")], got one index: put it into [ ].',
+        ),
     ],
 )
 def test_arguments_that_cannot_be_right_are_refused_before_any_request(mayfly, monkeypatch, arguments, kind, message):

@@ -120,6 +120,13 @@ def test_what_does_not_happen_in_time_is_an_error_with_what_did(mayfly, carts):
     assert isinstance(error.value, TimeoutError)
 
 
+def test_a_wait_without_since_says_that_earlier_changes_do_not_count(mayfly, carts):
+    carts.put_item(Item={"id": "1"})
+    with pytest.raises(WaitError) as error:
+        mayfly.wait_for("carts", {"id": "1"}, "INSERT", timeout=0.05)
+    assert str(error.value).endswith(" Only changes after the call count; to accept earlier ones, pass since=….")
+
+
 def test_a_refusal_has_its_type_message_and_status(mayfly):
     with pytest.raises(ControlError) as error:
         mayfly.wait_for("none", {"id": "1"})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Optional, TypeVar
 from ._calls import Call, clock
 from ._calls.clock import Advanced, Reading, Settle
 from ._follow import Following
-from ._instant import Duration, Instant
+from ._instant import Duration, Instant, seconds_of
 from .errors import hides_frames
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Clock:
         return self.read().now
 
     def epoch_seconds(self, in_: Duration = 0) -> int:
-        """What a TTL of now, or of a while later, is: whole seconds since 1970."""
-        span = in_ if isinstance(in_, datetime.timedelta) else datetime.timedelta(seconds=in_)
+        """The clock's time plus `in_`, as a TTL attribute holds it: whole seconds since 1970."""
+        span = datetime.timedelta(seconds=seconds_of(in_))
         return int((self.now() + span).timestamp())
 
     def read(self) -> Reading:

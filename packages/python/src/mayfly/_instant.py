@@ -17,7 +17,7 @@ def instant_text(at: Instant) -> str:
     if isinstance(at, (int, float)):
         at = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=at)
     if at.tzinfo is None:
-        raise ValueError(f"{at!r} has no time zone, so it is no instant: add tzinfo=timezone.utc")
+        raise ValueError(f"{at!r} has no time zone: add tzinfo=timezone.utc.")
     # Not isoformat() of the UTC time alone: the server's clocks tick in milliseconds, and "Z" is how it writes UTC.
     return at.astimezone(datetime.timezone.utc).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
@@ -33,4 +33,11 @@ def optional_instant(text: Optional[str]) -> Optional[datetime.datetime]:
 
 
 def seconds_of(span: Duration) -> float:
-    return span.total_seconds() if isinstance(span, datetime.timedelta) else span
+    """Raises TypeError if the span is neither a timedelta nor a number of seconds."""
+    if isinstance(span, datetime.timedelta):
+        return span.total_seconds()
+    if isinstance(span, (int, float)):
+        return span
+    raise TypeError(
+        f"A time span must be a timedelta or a number of seconds, got {span!r}. Pass timedelta(hours=48), for example."
+    )

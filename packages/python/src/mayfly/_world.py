@@ -142,10 +142,12 @@ class World:
         indexes: secondary indexes: [Index("by_owner", key="owner")].
         more: further members of CreateTable: Tags=[…].
 
-        Raises ValueError, before any request, if an attribute of the keys has two types."""
+        Raises ValueError or TypeError, before any request, for arguments that cannot be right: an attribute with two types, a
+        misspelled argument."""
+        enable_ttl = None if ttl is None else tables.enable_ttl(name, ttl)
         description = self.run(tables.create(name, key, sort, stream, indexes, more))
-        if ttl is not None:
-            self.run(tables.enable_ttl(name, ttl))
+        if enable_ttl is not None:
+            self.run(enable_ttl)
         return description
 
     def ttl(self, table: str) -> Ttl:

@@ -52,6 +52,7 @@ def create(
     more: Mapping[str, Any],
 ) -> Call[dict[str, Any]]:
     """The result is the table's description. Raises ValueError or TypeError for arguments that cannot be right."""
+    _check_indexes(indexes)
     types = _AttributeTypes()
     body: dict[str, Any] = {"TableName": name, "KeySchema": _key_schema(types, f"the table {name!r}", key, sort)}
     for index in indexes:
@@ -76,8 +77,20 @@ def create(
 
 
 def enable_ttl(table: str, attribute: str) -> Call[None]:
+    """Raises TypeError if `attribute` is not a string."""
+    if not isinstance(attribute, str):
+        raise TypeError(f"ttl must be the name of an attribute, got {attribute!r}.")
     specification = {"Enabled": True, "AttributeName": attribute}
     return operation("UpdateTimeToLive", {"TableName": table, "TimeToLiveSpecification": specification}, nothing)
+
+
+def _check_indexes(indexes: Sequence[Index]) -> None:
+    form = 'indexes must be a list such as [Index("by_owner", key="owner")]'
+    if isinstance(indexes, Index):
+        raise TypeError(f"{form}, got one index: put it into [ ].")
+    for each in indexes:
+        if not isinstance(each, Index):
+            raise TypeError(f"{form}, got {each!r} in it.")
 
 
 class _AttributeTypes:
@@ -88,6 +101,10 @@ class _AttributeTypes:
 
     def add(self, attribute: KeyAttribute, where: str) -> str:
         """The attribute's name."""
+        if not isinstance(attribute, str) and not (isinstance(attribute, (tuple, list)) and len(attribute) == 2):
+            raise TypeError(
+                f'A key attribute of {where} must be a name, or a name and a type such as ("year", "N"), got {attribute!r}.'
+            )
         name, kind = (attribute, "S") if isinstance(attribute, str) else attribute
         if kind not in get_args(KeyType):
             raise ValueError(f'The type of {name!r} in {where} must be "S", "N" or "B", got {kind!r}.')

@@ -10,6 +10,8 @@ from .._record import Record
 from ..errors import ControlError, WaitError
 from ._call import Call, control
 
+_SINCE = "Only changes after the call count; to accept earlier ones, pass since=…."
+
 
 def wait_for(
     table: str,
@@ -30,10 +32,11 @@ def wait_for(
         body["by"] = by
     if since is not None:
         body["since"] = instant_text(since)
-    return control("POST", "/await", body, lambda answer: Record.of(answer["record"]), _refused)
 
+    def refused(error: ControlError) -> Exception:
+        if error.status != 408:
+            return error
+        message = error.message if since is not None else f"{error.message} {_SINCE}"
+        return WaitError(message, [Record.of(raw) for raw in (error.body or {}).get("records", ())])
 
-def _refused(error: ControlError) -> Exception:
-    if error.status != 408:
-        return error
-    return WaitError(error.message, [Record.of(raw) for raw in (error.body or {}).get("records", ())])
+    return control("POST", "/await", body, lambda answer: Record.of(answer["record"]), refused)

@@ -142,9 +142,10 @@ class AsyncWorld:
         indexes: Sequence[Index] = (),
         **more: Any,
     ) -> dict[str, Any]:
+        enable_ttl = None if ttl is None else tables.enable_ttl(name, ttl)
         description = await self.run(tables.create(name, key, sort, stream, indexes, more))
-        if ttl is not None:
-            await self.run(tables.enable_ttl(name, ttl))
+        if enable_ttl is not None:
+            await self.run(enable_ttl)
         return description
 
     def ttl(self, table: str) -> AsyncTtl:
