@@ -41,6 +41,9 @@ export interface TableOptions {
 }
 
 const optionNames = ["key", "sort", "ttl", "stream", "indexes", "more"];
+const indexOptionNames = ["name", "key", "sort", "projection", "local"];
+const keyTypes = ["S", "N", "B"];
+const streamViewTypes = ["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"];
 
 export async function createTable(client: DynamoDBClient, name: string, options: TableOptions): Promise<TableDescription> {
   const input = createTableInput(name, options);
@@ -61,7 +64,17 @@ function createTableInput(name: string, options: TableOptions): CreateTableComma
         "parameters of CreateTable in more.",
     );
   }
-  const { key = "id", sort, stream = true, indexes = [], more = {} } = options;
+  const { key = "id", sort, ttl, stream = true, indexes = [], more = {} } = options;
+  if (ttl !== undefined && typeof ttl !== "string") {
+    throw new TypeError(`createTable("${name}"): ttl must be the name of an attribute, got ${JSON.stringify(ttl)}.`);
+  }
+  if (typeof stream !== "boolean" && !streamViewTypes.includes(stream)) {
+    throw new TypeError(
+      `createTable("${name}"): stream must be true, false or one of ${streamViewTypes.join(", ")}, got ` +
+        `${JSON.stringify(stream)}.`,
+    );
+  }
+  checkIndexes(name, indexes);
   const attributes = new Attributes(name);
   const KeySchema = attributes.schema("the table", key, sort);
   const global = indexes.filter((index) => !index.local).map((index) => globalIndex(attributes, index));
@@ -78,6 +91,34 @@ function createTableInput(name: string, options: TableOptions): CreateTableComma
     ...(globalIndexes.length > 0 ? { GlobalSecondaryIndexes: globalIndexes } : {}),
     ...(localIndexes.length > 0 ? { LocalSecondaryIndexes: localIndexes } : {}),
   };
+}
+
+// JavaScript's callers have no compiler that tells them.
+function checkIndexes(table: string, indexes: readonly Index[]): void {
+  const isIndex = (value: unknown) => typeof value === "object" && value !== null;
+  if (!Array.isArray(indexes) || !indexes.every(isIndex)) {
+    const got = Array.isArray(indexes)
+      ? `${JSON.stringify(indexes.find((index) => !isIndex(index)))} in it`
+      : JSON.stringify(indexes);
+    throw new TypeError(
+      `createTable("${table}"): indexes must be an array such as [{ name: "by_owner", key: "owner" }], got ${got}.`,
+    );
+  }
+  for (const { name, projection = "ALL", ...more } of indexes as readonly Index[]) {
+    const unknown = Object.keys(more).find((option) => !indexOptionNames.includes(option));
+    if (unknown) {
+      throw new TypeError(
+        `The index "${name}" has no option "${unknown}". Its options are ${indexOptionNames.join(", ")}.`,
+      );
+    }
+    const named = typeof projection === "string" ? ["ALL", "KEYS_ONLY"].includes(projection) : projection.length > 0;
+    if (!named) {
+      throw new TypeError(
+        `The projection of the index "${name}" must be "ALL", "KEYS_ONLY" or a list of attribute names, got ` +
+          `${JSON.stringify(projection)}.`,
+      );
+    }
+  }
 }
 
 function streamSpecification(stream: true | StreamViewType) {
@@ -113,7 +154,7 @@ class Attributes {
     this.#table = table;
   }
 
-  /** A key schema, whose attributes are remembered. Throws a TypeError if one already has another type. */
+  /** A key schema, whose attributes are remembered. Throws a TypeError if one is malformed or already has another type. */
   schema(of: string, key: KeyAttribute, sort: KeyAttribute | undefined) {
     const schema = [{ AttributeName: this.#add(of, key), KeyType: "HASH" as const }];
     if (sort === undefined) return schema;
@@ -127,7 +168,18 @@ class Attributes {
   }
 
   #add(of: string, given: KeyAttribute): string {
-    const { name, type } = typeof given === "string" ? { name: given, type: "S" as const } : given;
+    const { name, type } = typeof given === "string" ? { name: given, type: "S" as const } : (given ?? {});
+    if (typeof name !== "string") {
+      throw new TypeError(
+        `createTable("${this.#table}"): a key attribute of ${of} must be a name or { name, type }, such as ` +
+          `{ name: "year", type: "N" }, got ${JSON.stringify(given)}.`,
+      );
+    }
+    if (!keyTypes.includes(type)) {
+      throw new TypeError(
+        `createTable("${this.#table}"): the type of "${name}" in ${of} must be "S", "N" or "B", got ${JSON.stringify(type)}.`,
+      );
+    }
     const known = this.#types.get(name);
     if (known && known.type !== type) {
       throw new TypeError(

@@ -3,7 +3,7 @@
 /** A time: a Date, anything with toISOString(), or `"2031-01-01T00:00:00Z"`. */
 export type Instant = string | { toISOString(): string };
 
-/** A span of time: `"48h"`, `"1h30m"`, `"500ms"`, or `{ days: 2, hours: 1 }`. Negative ones are refused. */
+/** A time span: `"48h"`, `"1h30m"`, `"500ms"`, or `{ days: 2, hours: 1 }`. Negative ones are refused. */
 export type Duration =
   | string
   | {
@@ -45,7 +45,7 @@ export function durationSeconds(duration: Duration): number {
   const ms = typeof duration === "string" ? textMs(duration) : partsMs(duration);
   if (ms === undefined || !(ms >= 0)) {
     throw new TypeError(
-      `${JSON.stringify(duration)} is no span of time: write "48h", "1h30m" or { hours: 48 }, with its unit.`,
+      `${JSON.stringify(duration)} is not a time span. Write it with its unit: "48h", "1h30m" or { hours: 48 }.`,
     );
   }
   return ms / 1000;

@@ -14,7 +14,7 @@ import type {
 import { Clients, sdk } from "./clients";
 import { Clock, type Settled } from "./clock";
 import { Control } from "./control";
-import type { EventName, StreamRecord } from "./errors";
+import { WaitTimeoutError, type EventName, type StreamRecord } from "./errors";
 import { HandlerFailures, type HandlerError, type HandlerFailure } from "./failures";
 import { followerOf, type Follow, type Follower } from "./follow";
 import { LocalFunctions, registerFunction, type Handler, type LocalFunction, type StreamEvent } from "./functions";
@@ -202,15 +202,21 @@ export class World {
    */
   async waitFor(table: string, key: Key, options: WaitOptions = {}): Promise<StreamRecord> {
     const { event, by, since, timeoutSeconds } = options;
-    const { record } = await this.#control.call("POST", "/await", {
+    const body = {
       table,
       key: keyJson(key),
       ...(event === undefined ? {} : { event }),
       ...(by === undefined ? {} : { by }),
       ...(since === undefined ? {} : { since: instantJson(since) }),
       ...(timeoutSeconds === undefined ? {} : { timeout_seconds: timeoutSeconds }),
-    });
-    return record;
+    };
+    try {
+      return (await this.#control.call("POST", "/await", body)).record;
+    } catch (problem) {
+      if (since !== undefined || !(problem instanceof WaitTimeoutError)) throw problem;
+      const hint = "Only changes after the call count; to accept earlier ones, set since.";
+      throw new WaitTimeoutError(`${problem.message} ${hint}`, problem.records);
+    }
   }
 
   /** Takes a snapshot of the whole world. */
@@ -238,6 +244,11 @@ export class World {
 
   /** Replaces all fault rules; `[]` removes them. */
   async faults(rules: FaultRule[]): Promise<void> {
+    if (!Array.isArray(rules)) {
+      const example = '[{ fault: "throttle" }]';
+      const got = JSON.stringify(rules);
+      throw new TypeError(`faults() takes an array of rules, such as ${example}; [] removes all rules. Got ${got}.`);
+    }
     if (rules.length > 0) await this.#control.call("PUT", "/faults", { rules });
     else await this.#control.call("DELETE", "/faults", {});
   }

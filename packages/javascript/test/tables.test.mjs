@@ -121,5 +121,44 @@ test("what makes no table is refused before any request", async (t) => {
     'createTable("carts") has no option "sortKey". Its options are key, sort, ttl, stream, indexes, more; pass other ' +
       "parameters of CreateTable in more.",
   );
+  await refused(
+    { key: { name: "id", type: "X" } },
+    'createTable("carts"): the type of "id" in the table must be "S", "N" or "B", got "X".',
+  );
+  await refused(
+    { indexes: [{ name: "by_at", key: { name: "at" } }] },
+    'createTable("carts"): the type of "at" in the index by_at must be "S", "N" or "B", got undefined.',
+  );
+  for (const key of [["id", "N"], 5, null]) {
+    await refused(
+      { key },
+      'createTable("carts"): a key attribute of the table must be a name or { name, type }, such as ' +
+        `{ name: "year", type: "N" }, got ${JSON.stringify(key)}.`,
+    );
+  }
+  await refused(
+    { stream: "NEW" },
+    'createTable("carts"): stream must be true, false or one of KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES, ' +
+      'got "NEW".',
+  );
+  await refused({ ttl: 5 }, 'createTable("carts"): ttl must be the name of an attribute, got 5.');
+  for (const [indexes, got] of [[["by_at"], '"by_at"'], [{ name: "by_at" }, '{"name":"by_at"}'], [[null], "null"]]) {
+    await refused(
+      { indexes },
+      `createTable("carts"): indexes must be an array such as [{ name: "by_owner", key: "owner" }], got ${got}` +
+        `${Array.isArray(indexes) ? " in it" : ""}.`,
+    );
+  }
+  await refused(
+    { indexes: [{ name: "by_at", key: "at", sortKey: "id" }] },
+    'The index "by_at" has no option "sortKey". Its options are name, key, sort, projection, local.',
+  );
+  for (const projection of ["INCLUDE", []]) {
+    await refused(
+      { indexes: [{ name: "by_at", key: "at", projection }] },
+      'The projection of the index "by_at" must be "ALL", "KEYS_ONLY" or a list of attribute names, got ' +
+        `${JSON.stringify(projection)}.`,
+    );
+  }
   assert.deepEqual((await world.dynamodb.send(new ListTablesCommand({}))).TableNames, []);
 });

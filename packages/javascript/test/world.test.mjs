@@ -90,9 +90,9 @@ test("a clock can be real, and as many times as fast", async (t) => {
   assert.deepEqual(await world.clock.now(), now);
 });
 
-test("a span of time without its unit is refused", async (t) => {
+test("a time span without its unit is refused", async (t) => {
   const { clock } = await open(t);
-  const message = / is no span of time: write "48h", "1h30m" or \{ hours: 48 \}, with its unit\.$/;
+  const message = / is not a time span\. Write it with its unit: "48h", "1h30m" or \{ hours: 48 \}\.$/;
   for (const span of ["3600", "-1h", "soon", { hour: 1 }, {}, { hours: "1" }, 3600, null]) {
     await assert.rejects(clock.advance(span), { name: "TypeError", message });
   }
@@ -129,6 +129,16 @@ test("a wait that is in vain says what did happen", async (t) => {
     assert.ok(error instanceof MayflyError);
     assert.equal(error.message, 'Timed out after 0.05 s: only other changes to carts/{"id": "1"}.');
     assert.deepEqual(error.records.map(({ eventName }) => eventName), ["INSERT"]);
+    return true;
+  });
+});
+
+test("a wait without since says that earlier changes do not count", async (t) => {
+  const world = await withCarts(t);
+  await put(world, { id: "1" });
+  await assert.rejects(world.waitFor("carts", { id: "1" }, { event: "INSERT", timeoutSeconds: 0.05 }), (error) => {
+    assert.ok(error instanceof WaitTimeoutError);
+    assert.match(error.message, / Only changes after the call count; to accept earlier ones, set since\.$/);
     return true;
   });
 });
@@ -186,6 +196,11 @@ test("a snapshot brings back items and time", async (t) => {
 test("faults strike operations until they are cleared", async (t) => {
   const world = await withCarts(t);
   await world.faults([{ fault: "throttle", operation: "PutItem", table: "carts" }]);
+  await assert.rejects(put(world, { id: "1" }), { name: "ProvisionedThroughputExceededException" });
+  await assert.rejects(world.faults({ fault: "latency" }), {
+    name: "TypeError",
+    message: 'faults() takes an array of rules, such as [{ fault: "throttle" }]; [] removes all rules. Got {"fault":"latency"}.',
+  });
   await assert.rejects(put(world, { id: "1" }), { name: "ProvisionedThroughputExceededException" });
   await world.faults([]);
   await put(world, { id: "1" });
