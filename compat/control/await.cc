@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "compat/control/change_choices.h"
 #include "compat/control/explanation.h"
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
@@ -98,24 +99,6 @@ struct Inbox {
     others.add(engine::KeptChange(change), engine::KeptChange::bytes_of(change));
   }
 };
-
-Result<std::optional<engine::ChangeRecord::Kind>> read_event(Fields& body) {
-  TRY(const auto name, body.string("event"));
-  if (!name) return std::optional<engine::ChangeRecord::Kind>();
-  for (const auto kind : {engine::ChangeRecord::Kind::insert, engine::ChangeRecord::Kind::modify,
-                          engine::ChangeRecord::Kind::remove}) {
-    if (event_name(kind) == *name) return std::optional(kind);
-  }
-  return error::validation("event must be INSERT, MODIFY or REMOVE.");
-}
-
-Result<std::optional<engine::Cause>> read_by(Fields& body) {
-  TRY(const auto name, body.string("by"));
-  if (!name) return std::optional<engine::Cause>();
-  if (*name == "user") return std::optional(engine::Cause::user);
-  if (*name == "service") return std::optional(engine::Cause::time_to_live);
-  return error::validation("by must be user or service.");
-}
 
 std::string shown_record(const engine::Stream& stream, const engine::ChangeRecord& record) {
   std::string shown;
@@ -205,8 +188,8 @@ Result<std::optional<std::string>> look_back(Call& call, const engine::Table& ta
 Result<json::Tree> await_change(Call& call) {
   TRY(const std::string table_name, call.body.required_string("table"));
   call.body.any("key");
-  TRY(const auto kind, read_event(call.body));
-  TRY(const auto cause, read_by(call.body));
+  TRY(const auto kind, call.body.choice("event", event_choices));
+  TRY(const auto cause, call.body.choice("by", by_choices));
   TRY(const auto timeout, call.body.number("timeout_seconds", 0, timeout_seconds_max));
   TRY(const auto since, call.body.time("since"));
   CHECK_OK(call.body.nothing_else());

@@ -14,9 +14,7 @@
 namespace mayfly::compat::control {
 namespace {
 
-Unexpected<Error> wrong(std::string_view name, std::string_view what) {
-  return error::validation(std::string(name) + " must be " + std::string(what) + ".");
-}
+constexpr std::size_t got_bytes_max = 64;
 
 // A bound, as people write it: 600000, not 6e+05.
 std::string print(double value) {
@@ -45,6 +43,29 @@ bool take(std::string_view& text, char c) {
 
 }  // namespace
 
+// --- what is wrong
+
+Unexpected<Error> must_be(std::string_view name, std::string_view what, const json::Tree& got) {
+  std::string text = json::print(got);
+  if (text.size() > got_bytes_max) {
+    std::size_t end = got_bytes_max;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // whole characters
+    text.resize(end);
+    text += "…";
+  }
+  return error::validation(std::string(name) + " must be " + std::string(what) + ", got " + text + ".");
+}
+
+Unexpected<Error> must_be_one_of(std::string_view name, const std::vector<std::string_view>& names,
+                                 std::string_view got) {
+  std::string what;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) what += i + 1 == names.size() ? " or " : ", ";
+    what += names[i];
+  }
+  return must_be(name, what, json::Tree(got));
+}
+
 // --- members
 
 bool Fields::empty() const { return object_ == nullptr || object_->empty(); }
@@ -57,7 +78,7 @@ const json::Tree* Fields::any(std::string_view name) {
 Result<std::optional<std::string>> Fields::string(std::string_view name) {
   const json::Tree* value = any(name);
   if (value == nullptr) return std::optional<std::string>();
-  if (!value->is_string()) return wrong(name, "a string");
+  if (!value->is_string()) return must_be(name, "a string", *value);
   return std::optional(value->get<std::string>());
 }
 
@@ -71,9 +92,10 @@ Result<std::string> Fields::required_string(std::string_view name) {
 Result<std::optional<double>> Fields::number(std::string_view name, double least, double most) {
   const json::Tree* value = any(name);
   if (value == nullptr) return std::optional<double>();
-  if (!value->is_number()) return wrong(name, "a number");
+  if (!value->is_number()) return must_be(name, "a number", *value);
   const auto number = value->get<double>();
-  if (number < least || number > most) return wrong(name, "from " + print(least) + " to " + print(most));
+  if (number < least || number > most)
+    return must_be(name, "from " + print(least) + " to " + print(most), *value);
   return std::optional(number);
 }
 
@@ -81,14 +103,14 @@ Result<std::optional<std::int64_t>> Fields::integer(std::string_view name, std::
                                                     std::int64_t most) {
   TRY(const auto number, this->number(name, static_cast<double>(least), static_cast<double>(most)));
   if (!number) return std::optional<std::int64_t>();
-  if (*number != std::floor(*number)) return wrong(name, "a whole number");
+  if (*number != std::floor(*number)) return must_be(name, "a whole number", *number);
   return std::optional(static_cast<std::int64_t>(*number));
 }
 
 Result<std::optional<bool>> Fields::boolean(std::string_view name) {
   const json::Tree* value = any(name);
   if (value == nullptr) return std::optional<bool>();
-  if (!value->is_boolean()) return wrong(name, "true or false");
+  if (!value->is_boolean()) return must_be(name, "true or false", *value);
   return std::optional(value->get<bool>());
 }
 
@@ -96,7 +118,7 @@ Result<std::optional<engine::Instant>> Fields::time(std::string_view name) {
   TRY(const auto text, string(name));
   if (!text) return std::optional<engine::Instant>();
   const auto time = parse_time(*text);
-  if (!time) return wrong(name, "a time such as \"2026-11-20T00:00:00Z\"");
+  if (!time) return must_be(name, "a time such as \"2026-11-20T00:00:00Z\"", *text);
   return time;
 }
 
@@ -120,7 +142,8 @@ Result<std::optional<std::int64_t>> Call::query_integer(std::string_view name, s
   if (!text) return std::optional<std::int64_t>();
   const auto value = engine::whole_number<std::int64_t>(*text);
   if (!value || *value < least || *value > most) {
-    return wrong(name, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    return must_be(name, "a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+                   *text);
   }
   return value;
 }

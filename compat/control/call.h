@@ -17,6 +17,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compat/control/control.h"
@@ -25,8 +26,30 @@
 
 namespace mayfly::compat::control {
 
+// 400: "fault must be throttle or latency, got "throtle".", with at most 64 bytes of the value's JSON.
+Unexpected<Error> must_be(std::string_view name, std::string_view what, const json::Tree& got);
+// The same of names: "real, frozen or offset".
+Unexpected<Error> must_be_one_of(std::string_view name, const std::vector<std::string_view>& names,
+                                 std::string_view got);
+
+// What a value can be, by name: {{"user", Cause::user}, {"service", Cause::time_to_live}}.
+template <typename Value, std::size_t count>
+using Choices = std::pair<std::string_view, Value>[count];
+
+template <typename Value, std::size_t count>
+Result<std::optional<Value>> choose(std::string_view name, const std::optional<std::string>& text,
+                                    const Choices<Value, count>& choices) {
+  if (!text) return std::optional<Value>();
+  std::vector<std::string_view> names;
+  for (const auto& [each, value] : choices) {
+    if (each == *text) return std::optional(value);
+    names.push_back(each);
+  }
+  return must_be_one_of(name, names, *text);
+}
+
 // The members of a JSON object. Each getter says what is wrong with the member's type: "seconds must be a
-// number".
+// number, got "1"".
 class Fields {
  public:
   // nullptr: there are no members. Requires: `object` outlives this.
@@ -40,6 +63,11 @@ class Fields {
   Result<std::optional<std::int64_t>> integer(std::string_view name, std::int64_t least, std::int64_t most);
   Result<std::optional<bool>> boolean(std::string_view name);
   Result<std::optional<engine::Instant>> time(std::string_view name);  // "2026-11-20T00:00:00Z"
+  template <typename Value, std::size_t count>
+  Result<std::optional<Value>> choice(std::string_view name, const Choices<Value, count>& choices) {
+    TRY(const auto text, string(name));
+    return choose(name, text, choices);
+  }
   // Whether no member is left over. Requires: all getters were called.
   [[nodiscard]] Result<void> nothing_else() const;
 

@@ -63,14 +63,11 @@ void add_mistakes(json::Tree& shown, Call& call) {
 }
 
 Result<engine::ClockSetting> read_setting(Fields& body, engine::ClockSetting before, bool has_now) {
-  TRY(const auto name, body.string("mode"));
+  TRY(const auto mode, body.choice("mode", modes));
   TRY(const auto rate, body.number("rate", 0.001, rate_max));
   engine::ClockSetting setting = before;
-  if (name) {
-    const auto known = std::find_if(std::begin(modes), std::end(modes),
-                                    [&](const auto& each) { return each.first == *name; });
-    if (known == std::end(modes)) return error::validation("mode must be real, frozen, offset or rate.");
-    setting.mode = known->second;
+  if (mode) {
+    setting.mode = *mode;
   } else if (rate) {
     setting.mode = Mode::rate;
   } else if (setting.mode == Mode::real && has_now) {
@@ -165,7 +162,7 @@ Result<json::Tree> advance_clock(Call& call) {
   TRY(const auto settle, call.body.string("settle"));
   TRY(const auto settle_seconds, call.body.number("settle_seconds", 0, settle_seconds_max));
   CHECK_OK(call.body.nothing_else());
-  if (settle && settle != "triggers") return error::validation("settle can only be triggers.");
+  if (settle && settle != "triggers") return must_be("settle", "\"triggers\"", *settle);
   if (settle_seconds && !settle) return error::validation("settle_seconds is for settle.");
   if (by.has_value() == to.has_value()) {
     return error::validation(
@@ -181,8 +178,7 @@ Result<json::Tree> advance_clock(Call& call) {
     stayed = advanced.expired == 0 && !advanced.next_expiry && advanced.now <= before;
   } else if (to) {
     const auto time = parse_time(*to);
-    if (!time)
-      return error::validation("to must be a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\".");
+    if (!time) return must_be("to", "a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\"", *to);
     if (const engine::Instant now = database.now(account); *time < now) return would_go_back(*time, now);
     advanced = database.advance(account, *time, ages, call.stop);
   } else {

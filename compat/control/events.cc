@@ -9,6 +9,7 @@
 // connection alive.
 #include <nlohmann/json.hpp>
 
+#include "compat/control/change_choices.h"
 #include "compat/control/handlers.h"
 #include "compat/streams/live_changes.h"
 #include "compat/streams/record.h"
@@ -37,16 +38,8 @@ class Events final : public EventSource {
 Result<json::Tree> follow_events(Call& call) {
   LiveChanges::Filter filter{
       .scope = call.scope, .table = call.query_value("table"), .kind = {}, .cause = {}};
-  if (const auto event = call.query_value("event")) {
-    for (const auto kind : {engine::ChangeRecord::Kind::insert, engine::ChangeRecord::Kind::modify,
-                            engine::ChangeRecord::Kind::remove})
-      if (event_name(kind) == *event) filter.kind = kind;
-    if (!filter.kind) return error::validation("event must be INSERT, MODIFY or REMOVE.");
-  }
-  if (const auto by = call.query_value("by")) {
-    if (*by != "user" && *by != "service") return error::validation("by must be user or service.");
-    filter.cause = *by == "user" ? engine::Cause::user : engine::Cause::time_to_live;
-  }
+  TRY(filter.kind, choose("event", call.query_value("event"), event_choices));
+  TRY(filter.cause, choose("by", call.query_value("by"), by_choices));
   call.answer.content_type = "text/event-stream";
   call.answer.events = std::make_unique<Events>(call.emulator.live_changes().follow(std::move(filter)));
   return json::Tree();

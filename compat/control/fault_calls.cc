@@ -49,22 +49,16 @@ Result<FaultRule> read_rule(const json::Tree& value) {
   TRY(auto table, fields.string("table"));
   if (table && table->size() > table_bytes_max)
     return error::validation("table must have at most " + std::to_string(table_bytes_max) + " bytes.");
-  TRY(const std::string kind, fields.required_string("fault"));
-  const auto known =
-      std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& each) { return each.first == kind; });
-  if (known == std::end(kinds)) {
-    return error::validation(
-        "fault must be throttle, internal_server_error, latency, unprocessed, transaction_conflict, "
-        "stale_reads or replicated_write_conflict.");
-  }
+  TRY(const std::optional<std::string> name, fields.required_string("fault"));
+  TRY(const auto kind, choose("fault", name, kinds));
   TRY(const auto exception, fields.string("exception"));
   if (exception) {
     const auto meant = std::find_if(std::begin(throttlings), std::end(throttlings),
                                     [&](Error::Kind each) { return error_name(each) == *exception; });
     if (meant == std::end(throttlings)) {
-      return error::validation(
-          "exception must be ProvisionedThroughputExceededException, ThrottlingException or "
-          "RequestLimitExceeded.");
+      std::vector<std::string_view> names;
+      for (const Error::Kind each : throttlings) names.push_back(error_name(each));
+      return must_be_one_of("exception", names, *exception);
     }
     rule.exception = *meant;
   }
@@ -77,7 +71,7 @@ Result<FaultRule> read_rule(const json::Tree& value) {
   CHECK_OK(fields.nothing_else());
   rule.operation = std::move(operation).value_or("");
   rule.table = std::move(table).value_or("");
-  rule.kind = known->second;
+  rule.kind = *kind;
   if (rule.kind == FaultRule::Kind::latency && !milliseconds) {
     return error::validation("A rule of the fault latency needs the member milliseconds.");
   }

@@ -16,13 +16,20 @@
 namespace mayfly::compat::control {
 namespace {
 
+Unexpected<Error> no_stream(const std::string& table) {
+  return conflict("Table " + table +
+                  " has no enabled stream. Enable one with UpdateTable and "
+                  "{\"StreamSpecification\":{\"StreamEnabled\":true,\"StreamViewType\":"
+                  "\"NEW_AND_OLD_IMAGES\"}}.");
+}
+
 Result<engine::Stream> stream_of(const Call& call, const engine::LiveTable& table) {
   const auto description = table.description();
   if (description->stream) {
     auto stream = call.database().find_stream(call.scope, description->name, description->stream->label);
     if (stream) return *std::move(stream);
   }
-  return conflict("Table " + description->name + " has no enabled stream.");
+  return no_stream(description->name);
 }
 
 Result<json::Tree> shards_of(const Call& call, const engine::LiveTable& table) {
@@ -42,7 +49,7 @@ Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table,
                          const std::optional<std::string>& asked) {
   const std::string shard = asked ? "Shard " + *asked : "A shard of the stream of table " + table;
   switch (why) {
-    case engine::ReshardRefusal::no_stream: return conflict("Table " + table + " has no enabled stream.");
+    case engine::ReshardRefusal::no_stream: return no_stream(table);
     case engine::ReshardRefusal::no_such_shard:
       return not_found("The stream of table " + table + " has no shard " + asked.value_or("that is open") +
                        ".");

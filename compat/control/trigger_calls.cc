@@ -74,6 +74,7 @@ json::Tree show_unfinished(const Triggers::Unfinished& unfinished) {
                    {"LastProcessingResult", unfinished.reason},
                    {"function", mapping.function.name},
                    {"table", table_of(mapping.event_source_arn)}};
+  if (!unfinished.registered) shown["registered"] = false;
   if (unfinished.retrying) shown["retrying"] = show_retrying(*unfinished.retrying);
   return shown;
 }

@@ -4,6 +4,8 @@
 //    "LastProcessingResult":"PROBLEM: Function call failed","function":"reminder","table":"carts",
 //    "retrying":{"attempts":4,"records":2,"error":{"status":200,"error":"Unhandled",
 //                                                  "type":"AssertionError","message":"assert 1 == 2"}}}
+//   {"UUID":"…",…,"LastProcessingResult":"PROBLEM: Function not found","function":"remindr","table":"carts",
+//    "registered":false}
 //   {"UUID":"…","function":"reminder","table":"carts","stream":"arn:…",
 //    "condition":"RetryAttemptsExhausted","attempts":1,"error":{…},
 //    "records":[{"sequence_number":"…","event":"REMOVE","key":{"id":{"S":"1"}}}],"left_out":0,

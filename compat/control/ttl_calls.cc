@@ -100,15 +100,13 @@ json::Tree show_table(engine::Database& database, const engine::LiveTable& live,
 }
 
 Result<engine::ExpiryMode> read_mode(Fields& body) {
-  TRY(const std::string name, body.required_string("mode"));
+  TRY(const std::optional<std::string> name, body.required_string("mode"));
   const json::Tree* delay = body.any("delay_seconds");
   TRY(const auto seed, body.integer("seed", 0, std::int64_t{1} << 53));
   CHECK_OK(body.nothing_else());
   engine::ExpiryMode mode;
-  const auto known =
-      std::find_if(std::begin(modes), std::end(modes), [&](const auto& each) { return each.first == name; });
-  if (known == std::end(modes)) return error::validation("mode must be exact, aws or manual.");
-  mode.kind = known->second;
+  TRY(const auto kind, choose("mode", name, modes));
+  mode.kind = *kind;
   if (mode.kind != Kind::aws && (delay != nullptr || seed)) {
     return error::validation("delay_seconds and seed are for the mode aws.");
   }
@@ -120,7 +118,7 @@ Result<engine::ExpiryMode> read_mode(Fields& body) {
       good = seconds[i] >= 0 && seconds[i] <= delay_seconds_max;
     }
     if (!good || seconds[0] > seconds[1]) {
-      return error::validation("delay_seconds must be the least and the most, [600,1680], at most 30 days.");
+      return must_be("delay_seconds", "the least and the most, [600,1680], at most 30 days", *delay);
     }
     mode.delay_ms_min = seconds[0] * 1000;
     mode.delay_ms_max = seconds[1] * 1000;

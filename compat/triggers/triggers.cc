@@ -384,7 +384,9 @@ Triggers::Settled Triggers::settle(std::string_view account, std::chrono::millis
   Settled settled;
   for (const auto& poller : present) {
     if (poller->settled(target)) continue;
-    settled.unfinished.push_back({poller->mapping(), poller->last_result(), poller->retrying()});
+    auto mapping = poller->mapping();
+    const bool registered = functions_.find(mapping->function.account, mapping->function.name).has_value();
+    settled.unfinished.push_back({std::move(mapping), poller->last_result(), registered, poller->retrying()});
   }
   collect_given_up(account, marks, !stop.stop_requested(), settled);
   return settled;

@@ -83,6 +83,7 @@ class Triggers {
   struct Unfinished {
     std::shared_ptr<const EventSourceMapping> mapping;
     std::string reason;
+    bool registered;  // the function is
     std::optional<Retrying> retrying;
   };
   struct NewlyGivenUp {

@@ -75,6 +75,7 @@ type Unfinished struct {
 	Function, Table                   string
 	LastProcessingResult              string    // "PROBLEM: Function call failed", …
 	Retrying                          *Retrying // nil: no batch is being retried
+	Registered                        *bool     // false: nobody registered the function; nil otherwise
 }
 
 // Retrying describes a failing batch that the server sends again and again.

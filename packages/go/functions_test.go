@@ -225,14 +225,23 @@ func trigger(t *testing.T, world *mayfly.World, function string, settings map[st
 	noError(t, err)
 }
 
-func TestAMappingWhoseFunctionNobodyRegisteredIsUnfinished(t *testing.T) {
+func TestASettleFailsIfATriggersFunctionIsNotRegistered(t *testing.T) {
 	world := cartsWorld(t)
-	id := world.Trigger("carts", "nobody", nil)
+	id := world.Trigger("carts", "remindr", nil)
+	world.Settle() // there are no records yet
 	putCart(t, world.DynamoDB, "1", new2031)
-	advanced := world.Clock.Advance(0, mayfly.SettleWithin(time.Millisecond))
+	advanced, err := world.World.Settle(ctx)
+	var failed *mayfly.HandlerError
+	if !errors.As(err, &failed) || err.Error() != "mayfly: Function remindr is not registered, but a trigger of table carts "+
+		"has records for it. Register the function, or correct the trigger's function name." {
+		t.Fatalf("the error is %v", err)
+	}
+	equal(t, len(failed.Unregistered), 1)
+	equal(t, failed.Unregistered[0].UUID, id)
 	equal(t, advanced.Settled, false)
 	equal(t, len(advanced.Unfinished), 1)
-	equal(t, advanced.Unfinished[0].UUID, id)
+	world.Function("remindr", mayfly.Handler(func(context.Context, mayfly.StreamEvent) (any, error) { return nil, nil }))
+	world.Settle()
 }
 
 func TestAFunctionElsewhereIsRegisteredByItsAddress(t *testing.T) {

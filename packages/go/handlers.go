@@ -1,6 +1,7 @@
 package mayfly
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // HandlerFailure is one invocation of a function of the test that failed.
@@ -40,12 +42,13 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// HandlerError says that functions failed that were not registered with MayFail. errors.Is and errors.As find the errors
-// that handlers of the test returned.
+// HandlerError says that functions failed that were not registered with MayFail, or that a trigger has records for a
+// function that nobody registered. errors.Is and errors.As find the errors that handlers of the test returned.
 type HandlerError struct {
-	Failures []HandlerFailure // of handlers of the test, oldest first
-	GivenUp  []GivenUp        // batches that the server gave up
-	Retrying []Unfinished     // mappings whose failing batch the server is still retrying
+	Failures     []HandlerFailure // of handlers of the test, oldest first
+	GivenUp      []GivenUp        // batches that the server gave up
+	Retrying     []Unfinished     // mappings whose failing batch the server is still retrying
+	Unregistered []Unfinished     // mappings that have records for a function that is not registered
 }
 
 func (e *HandlerError) Error() string {
@@ -66,8 +69,14 @@ func (e *HandlerError) Error() string {
 			mapping.Function, mapping.Table, counted(mapping.Retrying.Records, "record"),
 			counted(mapping.Retrying.Attempts, "attempt"), because(mapping.Function, mapping.Retrying.Error)))
 	}
-	return "mayfly: " + strings.Join(sentences, " ") +
-		" If the test expects this, register the function with mayfly.MayFail()."
+	if len(sentences) > 0 {
+		sentences = append(sentences, "If the test expects this, register the function with mayfly.MayFail().")
+	}
+	for _, mapping := range e.Unregistered {
+		sentences = append(sentences, fmt.Sprintf("Function %s is not registered, but a trigger of table %s has records for "+
+			"it. Register the function, or correct the trigger's function name.", mapping.Function, mapping.Table))
+	}
+	return "mayfly: " + strings.Join(sentences, " ")
 }
 
 // One sentence for each function that has a handler in this process, with its last failure.
@@ -195,9 +204,23 @@ func (world *World) HandlerFailures() []HandlerFailure {
 	return slices.Clone(world.failures.kept)
 }
 
-// CheckHandlers returns a *HandlerError if handlers of the test failed unexpectedly and no earlier call of CheckHandlers,
-// Settle, Advance or Close returned that.
+const deliveryWait = 2 * time.Second
+
+// CheckHandlers waits until the world's functions have processed what was written, for at most two seconds. It returns a
+// *HandlerError if handlers of the test failed unexpectedly and no earlier call of CheckHandlers, Settle, Advance or Close
+// returned that.
 func (world *World) CheckHandlers() error {
+	if world.functions.registered.Load() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*deliveryWait)
+		defer cancel()
+		body := map[string]any{"seconds": 0, "settle": "triggers", "settle_seconds": deliveryWait.Seconds()}
+		_ = world.Control(ctx, "POST", "/clock/advance", body, nil) // a server that has ended delivers nothing
+	}
+	return world.checkHandlers()
+}
+
+// Returns what handlers have failed with until now, and nobody was told of.
+func (world *World) checkHandlers() error {
 	if failures := world.failures.unreported(); failures != nil {
 		return &HandlerError{Failures: failures}
 	}
@@ -213,11 +236,15 @@ func (world *World) checkSettled(advanced Advanced) error {
 		}
 	}
 	for _, mapping := range advanced.Unfinished {
-		if mapping.Retrying != nil && !world.failures.mayFail(mapping.Function) {
+		switch {
+		case world.failures.mayFail(mapping.Function):
+		case mapping.Retrying != nil:
 			failed.Retrying = append(failed.Retrying, mapping)
+		case mapping.Registered != nil && !*mapping.Registered:
+			failed.Unregistered = append(failed.Unregistered, mapping)
 		}
 	}
-	if len(failed.Failures)+len(failed.GivenUp)+len(failed.Retrying) == 0 {
+	if len(failed.Failures)+len(failed.GivenUp)+len(failed.Retrying)+len(failed.Unregistered) == 0 {
 		return nil
 	}
 	return failed

@@ -98,9 +98,10 @@ func (world *World) Log() string { return world.server.log.about(world.account, 
 
 const closeWait = 5 * time.Second
 
-// Close frees the world's memory on the server and stops serving its functions. It returns what CheckHandlers returns:
-// failures of handlers that no earlier call reported.
+// Close delivers what is left to functions, frees the world's memory on the server and stops serving its functions. It
+// returns what CheckHandlers returns: failures of handlers that no earlier call reported.
 func (world *World) Close() error {
+	failed := world.CheckHandlers() // before the reset, which ends calls that are under way
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	_ = world.Reset(ctx)
@@ -111,5 +112,5 @@ func (world *World) Close() error {
 			_ = world.RemoveFunction(ctx, function.Name)
 		}
 	}
-	return world.CheckHandlers()
+	return failed
 }

@@ -87,28 +87,28 @@ TEST_CASE("what means no time is refused") {
     return Json::parse(answer.body)["message"].get<std::string>();
   };
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"fast"})") ==
-        "mode must be real, frozen, offset or rate.");
+        "mode must be real, frozen, offset or rate, got \"fast\".");
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"rate"})") == "The mode rate needs the member rate.");
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"frozen","rate":2})") == "rate is for the mode rate.");
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"real","now":"2031-01-01T00:00:00Z"})") ==
         "In the mode real the time is the host's: now is for the other modes.");
-  CHECK(refused("PUT", "/_mayfly/clock", R"({"rate":0})") == "rate must be from 0.001 to 1000000.");
+  CHECK(refused("PUT", "/_mayfly/clock", R"({"rate":0})") == "rate must be from 0.001 to 1000000, got 0.");
   for (const char* text :
        {"2031-13-01T00:00:00Z", "2031-02-29T00:00:00Z", "2031-01-01T24:00:00Z", "2031-01-01",
         "1969-12-31T23:59:59Z", "2031-01-01T00:00:00", "2031-01-01T00:00:00Zz", ""})
     CHECK(refused("PUT", "/_mayfly/clock", R"({"now":")" + std::string(text) + R"("})") ==
-          R"(now must be a time such as "2026-11-20T00:00:00Z".)");
+          R"(now must be a time such as "2026-11-20T00:00:00Z", got ")" + std::string(text) + "\".");
   const std::string either =
       R"(The body needs either "to" (a time such as "2026-11-20T00:00:00Z", or "next-expiry"), or )"
       R"("seconds", "minutes", "hours" or "days".)";
   CHECK(refused("POST", "/_mayfly/clock/advance", "{}") == either);
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":1,"to":"next-expiry"})") == either);
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":-1})") ==
-        "seconds must be from 0 to 253402300799.");
+        "seconds must be from 0 to 253402300799, got -1.");
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":253402300799})") ==
         "The clock ends with the year 9999.");
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"to":"tomorrow"})") ==
-        R"(to must be a time such as "2026-11-20T00:00:00Z", or "next-expiry".)");
+        R"(to must be a time such as "2026-11-20T00:00:00Z", or "next-expiry", got "tomorrow".)");
 }
 
 TEST_CASE("times may have fractions and offsets") {

@@ -249,15 +249,15 @@ TEST_CASE("an await refuses what it cannot wait for") {
   CHECK(refused(R"({"table":"carts","key":{"x":{"S":"1"}}})", 400) ==
         "The provided key element does not match the schema");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"event":"DELETE"})", 400) ==
-        "event must be INSERT, MODIFY or REMOVE.");
+        "event must be INSERT, MODIFY or REMOVE, got \"DELETE\".");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"by":"me"})", 400) ==
-        "by must be user or service.");
+        "by must be user or service, got \"me\".");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":"5"})", 400) ==
-        "timeout_seconds must be a number.");
+        "timeout_seconds must be a number, got \"5\".");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":1e9})", 400) ==
-        "timeout_seconds must be from 0 to 600.");
+        "timeout_seconds must be from 0 to 600, got 1000000000.0.");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"since":"yesterday"})", 400) ==
-        R"(since must be a time such as "2026-11-20T00:00:00Z".)");
+        R"(since must be a time such as "2026-11-20T00:00:00Z", got "yesterday".)");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"since":"2020-01-01T00:00:00Z"})", 400) ==
         "since needs a stream, and the table carts has none enabled.");
 }
@@ -593,16 +593,21 @@ TEST_CASE("rules that mean nothing are refused") {
   CHECK(refused("{}") == "The body needs the member fault, a string.");
   CHECK(refused(R"({"fault":"earthquake"})") ==
         "fault must be throttle, internal_server_error, latency, unprocessed, transaction_conflict, "
-        "stale_reads or replicated_write_conflict.");
+        "stale_reads or replicated_write_conflict, got \"earthquake\".");
+  CHECK(refused(R"({"fault":")" + std::string(100, 'x') + R"("})")
+            .ends_with(", got \"" + std::string(63, 'x') + "…."));
+  CHECK(refused(R"({"fault":["throttle"]})") == "fault must be a string, got [\"throttle\"].");
+  CHECK(refused(R"({"fault":"latency","milliseconds":1.5})") ==
+        "milliseconds must be a whole number, got 1.5.");
   CHECK(refused(R"({"fault":"throttle","operation":"Put"})") == "There is no operation Put.");
   CHECK(refused(R"({"fault":"latency"})") == "A rule of the fault latency needs the member milliseconds.");
   CHECK(refused(R"({"fault":"stale_reads","table":"carts"})") ==
         "A rule of the fault stale_reads needs the member writes or milliseconds.");
-  CHECK(refused(R"({"fault":"stale_reads","writes":0})") == "writes must be from 1 to 1000.");
-  CHECK(refused(R"({"fault":"stale_reads","writes":1001})") == "writes must be from 1 to 1000.");
+  CHECK(refused(R"({"fault":"stale_reads","writes":0})") == "writes must be from 1 to 1000, got 0.");
+  CHECK(refused(R"({"fault":"stale_reads","writes":1001})") == "writes must be from 1 to 1000, got 1001.");
   CHECK(refused(R"({"fault":"stale_reads","milliseconds":600001})") ==
-        "milliseconds must be from 1 to 600000.");
-  CHECK(refused(R"({"fault":"throttle","probability":2})") == "probability must be from 0 to 1.");
+        "milliseconds must be from 1 to 600000, got 600001.");
+  CHECK(refused(R"({"fault":"throttle","probability":2})") == "probability must be from 0 to 1, got 2.");
   CHECK(refused(R"({"fault":"throttle","cuont":2})").starts_with("This call has no member cuont; it has "));
 }
 

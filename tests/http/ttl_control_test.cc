@@ -68,7 +68,7 @@ TEST_CASE("windows are as long as one asks, and begin where their length begins"
     const HttpAnswer refused = server.call("GET", "/_mayfly/ttl?window_seconds=" + std::string(seconds));
     CHECK(refused.status == 400);
     CHECK(Json::parse(refused.body)["message"] ==
-          "window_seconds must be a whole number from 1 to 31622400.");
+          "window_seconds must be a whole number from 1 to 31622400, got \"" + std::string(seconds) + "\".");
   }
 }
 
@@ -244,8 +244,8 @@ TEST_CASE("an advance takes seconds, minutes, hours and days together") {
       "\"seconds\", \"minutes\", \"hours\" or \"days\".";
   CHECK(refused("{}") == either);
   CHECK(refused(R"({"hours":1,"to":"next-expiry"})") == either);
-  CHECK(refused(R"({"hours":"1"})") == "hours must be a number.");
-  CHECK(refused(R"({"days":-1})") == "days must be from 0 to 2932896.");
+  CHECK(refused(R"({"hours":"1"})") == "hours must be a number, got \"1\".");
+  CHECK(refused(R"({"days":-1})") == "days must be from 0 to 2932896, got -1.");
   CHECK(refused(R"({"days":2932896,"hours":24})") == "The clock ends with the year 9999.");
 }
 
@@ -295,11 +295,12 @@ TEST_CASE("a mode that means nothing is refused") {
     return Json::parse(answer.body)["message"].get<std::string>();
   };
   CHECK(refused("{}") == "The body needs the member mode, a string.");
-  CHECK(refused(R"({"mode":"late"})") == "mode must be exact, aws or manual.");
+  CHECK(refused(R"({"mode":"late"})") == "mode must be exact, aws or manual, got \"late\".");
   CHECK(refused(R"({"mode":"exact","seed":1})") == "delay_seconds and seed are for the mode aws.");
   for (const char* delay : {"5", "[1]", "[2,1]", "[-1,1]", "[1.5,2]", "[0,99999999]", R"(["1","2"])"})
     CHECK(refused(R"({"mode":"aws","delay_seconds":)" + std::string(delay) + "}") ==
-          "delay_seconds must be the least and the most, [600,1680], at most 30 days.");
+          "delay_seconds must be the least and the most, [600,1680], at most 30 days, got " +
+              std::string(delay) + ".");
   CHECK(server.call("PUT", "/_mayfly/ttl/none", R"({"mode":"exact"})").status == 404);
   CHECK(server.call("GET", "/_mayfly/ttl/none").status == 404);
   CHECK(server.call("GET", "/_mayfly/ttl/carts/upcoming?limit=0").status == 400);

@@ -179,6 +179,17 @@ func TestAHandlerThatFailsFailsItsTestAtTheLatestAtItsEnd(t *testing.T) {
 	}
 }
 
+func TestAHandlerThatWasNotCalledYetFailsItsTestAtItsEnd(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	sentence := r.run(func() {
+		failing(r, map[string]any{"MaximumBatchingWindowInSeconds": 300, "MaximumRetryAttempts": 0})
+	})
+	if sentence != "" || len(r.errors) != 1 || !strings.HasPrefix(r.errors[0], "mayfly: The handler of function reminder failed") {
+		t.Errorf("the test fails with %q %q", sentence, r.errors)
+	}
+}
+
 func TestAHandlerThatMayFailFailsNoTest(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}

@@ -60,6 +60,8 @@ export interface Unfinished {
   table?: string;
   /** The batch that fails and is being retried. */
   retrying?: { attempts: number; records: number; error: FunctionError };
+  /** False if nobody registered the function. */
+  registered?: boolean;
 }
 
 /** A batch that a mapping gave up. */

@@ -77,10 +77,12 @@ export class HandlerFailures {
   take(settled?: Settled): HandlerError | undefined {
     const failures = this.#unraised.filter((failure) => !this.#mayFail.has(failure.function));
     this.#unraised = [];
-    const stuck = settled ? stuckOf(settled).filter((each) => !this.#mayFail.has(each.function)) : [];
-    if (failures.length === 0 && stuck.length === 0) return undefined;
+    const unexpected = ({ function: name }: { function: string }) => !this.#mayFail.has(name);
+    const stuck = settled ? stuckOf(settled).filter(unexpected) : [];
+    const unregistered = settled ? settled.unfinished.filter((each) => each.registered === false).filter(unexpected) : [];
     for (const record of failures.flatMap(recordsOf)) this.#raised.add(record);
-    return new HandlerError(messageOf(failures, stuck), failures, settled);
+    const sentences = [...failureSentences(failures, stuck), ...unregisteredSentences(unregistered)];
+    return sentences.length > 0 ? new HandlerError(sentences.join(" "), failures, settled) : undefined;
   }
 }
 
@@ -94,7 +96,8 @@ function recordsOf({ function: name, event }: HandlerFailure): string[] {
 }
 
 // "Function reminder failed on table carts: 2 records were given up after 1 attempt (RetryAttemptsExhausted). …"
-function messageOf(failures: HandlerFailure[], stuck: Stuck[]): string {
+function failureSentences(failures: HandlerFailure[], stuck: Stuck[]): string[] {
+  if (failures.length === 0 && stuck.length === 0) return [];
   const sentences = new Set(stuckSentences(stuck));
   const told = new Set(stuck.map((each) => each.function));
   const names = new Set([...told, ...failures.map((each) => each.function)]);
@@ -107,7 +110,15 @@ function messageOf(failures: HandlerFailure[], stuck: Stuck[]): string {
   const shown = [...sentences].slice(0, sentencesMax);
   if (sentences.size > shown.length) shown.push(`${counted(sentences.size - shown.length, "more failure")} not listed.`);
   const which = names.size === 1 ? "the function" : "these functions";
-  return `${shown.join(" ")} If the test expects this, register ${which} with { mayFail: true }.`;
+  return [...shown, `If the test expects this, register ${which} with { mayFail: true }.`];
+}
+
+function unregisteredSentences(mappings: Unfinished[]): string[] {
+  return mappings.slice(0, sentencesMax).map(
+    (each) =>
+      `Function ${each.function} is not registered, but a trigger of table ${each.table} has records for it. ` +
+      "Register the function, or correct the trigger's function name.",
+  );
 }
 
 // Batches of the same mapping that ended the same way are one sentence.

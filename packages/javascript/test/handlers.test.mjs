@@ -136,6 +136,29 @@ test("close throws what no settle has thrown, after everything was given back", 
   await world.close();
 });
 
+test("settle throws if the function of a trigger is not registered", async (t) => {
+  const { world, reminder } = await withCarts(t, () => {});
+  await reminder.consume("carts", { FunctionName: "remindr" });
+  assert.equal((await world.settle()).settled, true); // there are no records yet
+  await put(world, "1");
+  const error = await handlerError(world.settle());
+  assert.equal(
+    error.message,
+    "Function remindr is not registered, but a trigger of table carts has records for it. " +
+      "Register the function, or correct the trigger's function name.",
+  );
+  await world.function("remindr", () => {});
+  assert.equal((await world.settle()).settled, true);
+});
+
+test("close delivers what no settle has", async (t) => {
+  printed(t);
+  const mapping = { MaximumBatchingWindowInSeconds: 300, MaximumRetryAttempts: 0 };
+  const { world } = await withCarts(t, fails, { mapping });
+  await put(world, "1");
+  assert.match((await handlerError(world.close())).message, /^Function reminder failed 1 time\. /);
+});
+
 test("close waits for a handler that is running", async (t) => {
   printed(t);
   let goOn;

@@ -187,6 +187,31 @@ def test_what_handlers_raise_beside_exceptions_is_a_failure(mayfly):
         mayfly.settle()
 
 
+def test_a_settle_raises_if_a_triggers_function_is_not_registered(mayfly, carts):
+    mayfly.function("reminder", lambda event: None)
+    mayfly.trigger("carts", "remindr")
+    assert mayfly.settle().settled  # there are no records yet
+    carts.put_item(Item={"id": "1"})
+    with pytest.raises(HandlerError) as error:
+        mayfly.settle()
+    assert str(error.value) == (
+        "Function remindr is not registered, but a trigger of table carts has records for it. Register the function, or "
+        "correct the trigger's function name."
+    )
+    mayfly.function("remindr", lambda event: None)
+    assert mayfly.settle().settled
+
+
+def test_a_world_delivers_at_its_end_what_no_settle_has(mayfly_server):
+    world = mayfly_server.world()
+    world.create_table("carts", key="id")
+    world.function("one", fails)
+    world.trigger("carts", "one", MaximumBatchingWindowInSeconds=300, MaximumRetryAttempts=0)
+    world.resource.Table("carts").put_item(Item={"id": "1"})
+    with pytest.raises(HandlerError, match="^Function one failed 1 time"):
+        world.close()
+
+
 def test_a_world_raises_at_its_end_what_no_settle_has(mayfly_server):
     world = mayfly_server.world()
     world.function("one", fails)

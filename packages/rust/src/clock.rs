@@ -197,6 +197,13 @@ pub struct Unfinished {
     /// The failing batch that the server sends again and again, if there is one.
     #[serde(rename = "retrying")]
     pub retrying: Option<Retrying>,
+    /// Whether somebody registered the function.
+    #[serde(rename = "registered", default = "yes")]
+    pub registered: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A failing batch that the server sends again and again.

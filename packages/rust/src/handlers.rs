@@ -43,7 +43,7 @@ impl fmt::Display for HandlerFailure {
     }
 }
 
-/// Functions failed that were not declared with `may_fail`.
+/// Functions failed that were not declared with `may_fail`, or a trigger has records for a function that nobody registered.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HandlerError {
@@ -53,6 +53,8 @@ pub struct HandlerError {
     pub given_up: Vec<GivenUp>,
     /// Mappings whose failing batch the server is still retrying.
     pub retrying: Vec<Unfinished>,
+    /// Mappings that have records for a function that is not registered.
+    pub unregistered: Vec<Unfinished>,
     /// The result of the advance that found the failures; None: no advance did.
     pub advanced: Option<Advanced>,
 }
@@ -100,7 +102,21 @@ impl fmt::Display for HandlerError {
                 last_error(&mapping.function, &retrying.error)
             )?;
         }
-        out.write_str("If the test expects this, register the function with may_fail().")
+        let failed = self.failures.len() + self.given_up.len() + self.retrying.len() > 0;
+        if failed {
+            out.write_str("If the test expects this, register the function with may_fail().")?;
+        }
+        for (n, mapping) in self.unregistered.iter().enumerate() {
+            write!(
+                out,
+                "{}Function {} is not registered, but a trigger of table {} has records for it. Register the function, or \
+                 correct the trigger's function name.",
+                if failed || n > 0 { " " } else { "" },
+                mapping.function,
+                mapping.table
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -194,8 +210,13 @@ impl Account {
         if failures.is_empty() {
             return Ok(());
         }
-        let (given_up, retrying) = (Vec::new(), Vec::new());
-        Err(Error::Handler(Box::new(HandlerError { failures, given_up, retrying, advanced: None })))
+        Err(Error::Handler(Box::new(HandlerError {
+            failures,
+            given_up: Vec::new(),
+            retrying: Vec::new(),
+            unregistered: Vec::new(),
+            advanced: None,
+        })))
     }
 
     // An advance that settled is an error if functions failed unexpectedly.
@@ -208,10 +229,12 @@ impl Account {
         let retrying =
             advanced.unfinished.iter().filter(|it| it.retrying.is_some() && unexpected(&it.function));
         let retrying: Vec<Unfinished> = retrying.cloned().collect();
-        if failures.is_empty() && given_up.is_empty() && retrying.is_empty() {
+        let unregistered = advanced.unfinished.iter().filter(|it| !it.registered && unexpected(&it.function));
+        let unregistered: Vec<Unfinished> = unregistered.cloned().collect();
+        if failures.is_empty() && given_up.is_empty() && retrying.is_empty() && unregistered.is_empty() {
             return Ok(advanced);
         }
-        let error = HandlerError { failures, given_up, retrying, advanced: Some(advanced) };
+        let error = HandlerError { failures, given_up, retrying, unregistered, advanced: Some(advanced) };
         Err(Error::Handler(Box::new(error)))
     }
 }

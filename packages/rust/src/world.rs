@@ -18,6 +18,7 @@ use crate::{Clock, Error, Explanation, Key, Ttl};
 
 pub(crate) const SECRET: &str = "any";
 const CLOSE_WAIT: Duration = Duration::from_secs(5);
+const DELIVERY_WAIT: Duration = Duration::from_secs(2);
 
 /// An account with its own tables, streams and clock. It starts empty, and its clock starts at the host's time. When it is
 /// dropped, the server frees its memory.
@@ -131,9 +132,16 @@ impl World {
         self.account.call("POST", "/reset", Value::Null).await.map(drop)
     }
 
-    /// Ends the world. Returns [`Error::Handler`] where the drop would panic: if handlers failed unexpectedly and no
-    /// earlier call returned that.
+    /// Waits until the world's functions have processed what was written, for at most two seconds, and ends the world.
+    /// Returns [`Error::Handler`] where the drop would panic: if handlers failed unexpectedly and no earlier call returned
+    /// that. A drop alone cannot wait: what no function has processed by then, none will.
     pub async fn close(self) -> Result<(), Error> {
+        if !self.account.names().is_empty() {
+            // A server that has ended delivers nothing.
+            let body =
+                json!({ "seconds": 0, "settle": "triggers", "settle_seconds": DELIVERY_WAIT.as_secs() });
+            let _ = self.account.call("POST", "/clock/advance", body).await;
+        }
         self.check_handlers()
     }
 }

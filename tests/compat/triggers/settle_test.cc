@@ -95,6 +95,21 @@ TEST_CASE("limited retries run out without waiting") {
   CHECK(answer["given_up"][0]["attempts"] == 13);
 }
 
+TEST_CASE("a settle names the mapping whose function is not registered") {
+  TriggerWorld world;
+  const std::string arn = world.create_table("carts");
+  world.function("reminder");
+  world.map(arn, "reminder");
+  world.map(arn, "remindr");
+  world.put("carts", "a");
+  const auto answer = settle(world);
+  CHECK(answer["settled"] == false);
+  REQUIRE(answer["unfinished"].size() == 1);
+  CHECK(answer["unfinished"][0]["function"] == "remindr");
+  CHECK(answer["unfinished"][0]["table"] == "carts");
+  CHECK(answer["unfinished"][0]["registered"] == false);
+}
+
 TEST_CASE("a settle does not wait for unlimited retries of a function that keeps failing") {
   TriggerWorld world;
   world.function("f", raise_error);
@@ -113,6 +128,7 @@ TEST_CASE("a settle does not wait for unlimited retries of a function that keeps
   CHECK(one["LastProcessingResult"] == "PROBLEM: Function call failed");
   CHECK(one["retrying"]["attempts"] >= 3);
   CHECK(one["retrying"]["error"] == the_error);
+  CHECK_FALSE(one.contains("registered"));
   CHECK(world.control("GET /_mayfly/triggers")["triggers"][0]["retrying"]["error"] == the_error);
 }
 

@@ -86,8 +86,8 @@ class HandlerFailures:
         handlers have raised since the last check."""
         with self._lock:
             given_up = [each for each in advanced.given_up if each["function"] not in self._may_fail]
-            retrying = [each for each in advanced.unfinished if "retrying" in each and each["function"] not in self._may_fail]
-            error = _error(self._take(), given_up, retrying, advanced)
+            unfinished = [each for each in advanced.unfinished if each["function"] not in self._may_fail]
+            error = _error(self._take(), given_up, unfinished, advanced)
         if error is not None:
             raise error
 
@@ -119,19 +119,21 @@ def _records(failure: HandlerFailure) -> set[tuple[str, ...]]:
 
 
 def _error(
-    failures: list[HandlerFailure], given_up: list[GivenUp], retrying: list[Unfinished], advanced: Optional[Advanced]
+    failures: list[HandlerFailure], given_up: list[GivenUp], unfinished: list[Unfinished], advanced: Optional[Advanced]
 ) -> Optional[HandlerError]:
+    retrying = [each for each in unfinished if "retrying" in each]
+    unregistered = [each for each in unfinished if not each.get("registered", True)]
     sentences = [*_given_up_sentences(given_up), *map(_retrying_sentence, retrying)]
     if given_up and advanced is not None and advanced.given_up_left_out:
         sentences.append(f"{_count(advanced.given_up_left_out, 'more batch', 'more batches')} not listed.")
     told = {each["function"] for each in given_up} | {each["function"] for each in retrying}
     sentences += _raised_sentences([each for each in failures if each.function not in told])
-    if not sentences:
-        return None
     functions = told | {each.function for each in failures}
-    which = "the function" if len(functions) == 1 else "these functions"
-    advice = f"If the test expects this, register {which} with may_fail=True."
-    return HandlerError(" ".join([*sentences, advice]), failures, advanced)
+    if functions:
+        which = "the function" if len(functions) == 1 else "these functions"
+        sentences.append(f"If the test expects this, register {which} with may_fail=True.")
+    sentences += map(_unregistered_sentence, unregistered)
+    return HandlerError(" ".join(sentences), failures, advanced) if sentences else None
 
 
 def _given_up_sentences(given_up: list[GivenUp]) -> list[str]:
@@ -159,6 +161,14 @@ def _retrying_sentence(mapping: Unfinished) -> str:
         f"Function {mapping['function']} keeps failing on table {mapping['table']}: "
         f"{_count(retrying['attempts'], 'attempt')} for {_count(retrying['records'], 'record')} so far."
         f"{_last_error(retrying.get('error'))}"
+    )
+
+
+def _unregistered_sentence(mapping: Unfinished) -> str:
+    name, table = mapping["function"], mapping["table"]
+    return (
+        f"Function {name} is not registered, but a trigger of table {table} has records for it. "
+        "Register the function, or correct the trigger's function name."
     )
 
 

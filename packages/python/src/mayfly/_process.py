@@ -38,8 +38,6 @@ class ServerProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                encoding="utf-8",
-                errors="replace",
                 start_new_session=True,  # Ctrl-C is for the tests, which then end the server themselves
             )
         except OSError as error:
@@ -48,7 +46,7 @@ class ServerProcess:
         assert self._child.stderr is not None
         self._readers = [
             threading.Thread(target=self._read_output, args=(self._child.stdout,), name="mayfly output", daemon=True),
-            threading.Thread(target=self._read_log, args=(self._child.stderr,), name="mayfly log", daemon=True),
+            threading.Thread(target=self.log.follow, args=(self._child.stderr,), name="mayfly log", daemon=True),
         ]
         for reader in self._readers:
             reader.start()
@@ -124,17 +122,12 @@ class ServerProcess:
             self.last_log(),
         )
 
-    def _read_output(self, output: IO[str]) -> None:
+    def _read_output(self, output: IO[bytes]) -> None:
         with output:
-            self._first_line = output.readline().rstrip("\n")
+            self._first_line = output.readline().decode("utf-8", "replace").rstrip("\r\n")
             self._announced.set()
-            for _ in output:  # nothing else is of interest, but nobody shall wait for us to read it
+            for _ in output:  # nothing else is of interest, but the server must not wait until somebody reads it
                 pass
-
-    def _read_log(self, output: IO[str]) -> None:
-        with output:
-            for line in output:
-                self.log.add(line.rstrip("\n"))
 
 
 def _command(arguments: Sequence[str]) -> list[str]:

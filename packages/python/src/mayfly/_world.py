@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
 from . import _boto
 from ._account import environment_of, new_account
 from ._calls import Call, executed, failpoints, faults, functions, generic, snapshots, tables, waiting
-from ._calls.clock import Advanced
+from ._calls.clock import Advanced, delivery
 from ._calls.faults import Fault, FaultCount
 from ._calls.functions import RegisteredFunction
 from ._calls.tables import Index, KeyAttribute
@@ -281,13 +281,15 @@ class World:
         return call.result(status, text)
 
     def close(self) -> None:
-        """Frees the world's memory in the server, stops its handlers and, if the program's clock followed, sets that right.
-        Raises a HandlerError if a handler failed and no settle has raised that yet."""
+        """Delivers what is left to functions, for at most two seconds. Then frees the world's memory in the server, stops its
+        handlers and, if the program's clock followed, sets that right. Raises a HandlerError if a handler failed and no
+        settle has raised that yet."""
         error = self._close()
         if error is not None:
             raise error
 
     def _close(self) -> Optional[HandlerError]:
+        self._deliver()
         error = self._failures.close()  # before the reset, which makes calls fail that are under way
         self._clock.unfollow()
         with contextlib.suppress(MayflyError):
@@ -301,6 +303,12 @@ class World:
             client.close()
         self._made.clear()
         return error
+
+    def _deliver(self) -> None:
+        """Lets functions process what was written, so that a test does not end before its handlers have failed."""
+        if self._functions_registered:
+            with contextlib.suppress(MayflyError):
+                self.run(delivery())
 
     def __enter__(self) -> World:
         return self

@@ -150,9 +150,10 @@ class WaitError(MayflyError, TimeoutError):
 
 
 class HandlerError(MayflyError):
-    """A function failed, and the test did not declare it with may_fail=True. `failures` are the exceptions that the test's
-    own handlers raised, the first of which is also `__cause__`. `advanced` is the answer of the settle that found the
-    failure; None if the world was closed without one."""
+    """A function failed, and the test did not declare it with may_fail=True; or a settle found a trigger that has records
+    for a function that nobody registered. `failures` are the exceptions that the test's own handlers raised, the first of
+    which is also `__cause__`. `advanced` is the answer of the settle that found the failure; None if the world was closed
+    without one."""
 
     def __init__(self, message: str, failures: Sequence[HandlerFailure] = (), advanced: Optional[Advanced] = None) -> None:
         self.failures, self.advanced = tuple(failures), advanced

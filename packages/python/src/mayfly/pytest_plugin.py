@@ -172,7 +172,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """A handler of the world that all tests share fails the test during which it failed."""
     world = (getattr(item, "funcargs", None) or {}).get("mayfly_session")
-    error = world._failures.take() if isinstance(world, World) else None
+    if not isinstance(world, World):
+        return
+    world._deliver()
+    error = world._failures.take()
     if error is not None:
         raise error
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 use mayfly::{By, Error, Event, StreamEvent};
 use serde_json::json;
 
-use crate::{HOUR, MILLISECOND, Outcome, carts, new_2031, put_cart};
+use crate::{HOUR, Outcome, carts, new_2031, put_cart};
 
 #[tokio::test]
 async fn a_function_of_the_test_receives_expired_items() -> Outcome {
@@ -30,18 +30,6 @@ async fn a_function_of_the_test_receives_expired_items() -> Outcome {
     let reminded = reminded.lock().unwrap();
     assert_eq!(reminded.len(), 1);
     assert_eq!((reminded[0].event, reminded[0].by), (Event::Remove, By::Service));
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_mapping_whose_function_is_not_registered_is_unfinished() -> Outcome {
-    let world = carts().await?;
-    let uuid = world.trigger("carts", "missing").await?;
-    put_cart(&world, "1", new_2031() + HOUR).await?;
-    let advanced = world.clock.advance(Duration::ZERO).settle_within(MILLISECOND).await?;
-    assert!(!advanced.settled);
-    assert_eq!(advanced.unfinished.len(), 1);
-    assert_eq!(advanced.unfinished[0].uuid, uuid);
     Ok(())
 }
 

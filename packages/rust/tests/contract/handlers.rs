@@ -165,6 +165,44 @@ async fn failures_that_no_settle_returned_are_returned_by_close() -> Outcome {
 }
 
 #[tokio::test]
+async fn a_function_that_is_not_registered_fails_settle() -> Outcome {
+    let world = carts().await?;
+    let uuid = world.trigger("carts", "remindr").await?;
+    assert!(world.settle().await?.settled); // there are no records yet
+    put_cart(&world, "1", new_2031() + HOUR).await?;
+    let error = world.settle().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Function remindr is not registered, but a trigger of table carts has records for it. Register the function, or \
+         correct the trigger's function name."
+    );
+    let failed = handler_error(error);
+    assert_eq!((failed.unregistered.len(), failed.unregistered[0].uuid.as_str()), (1, uuid.as_str()));
+    assert!(!failed.advanced.expect("the result of the advance").settled);
+    world.function("remindr", async |_: Value| Ok::<(), String>(())).await?;
+    assert!(world.settle().await?.settled);
+    Ok(())
+}
+
+#[tokio::test]
+async fn records_that_no_settle_delivered_are_delivered_by_close() -> Outcome {
+    let world = carts().await?;
+    world.function("reminder", no_stamps).await?;
+    world
+        .trigger("carts", "reminder")
+        .with("MaximumBatchingWindowInSeconds", 300)
+        .with("MaximumRetryAttempts", 0)
+        .await?;
+    put_cart(&world, "1", new_2031() + HOUR).await?;
+    let error = world.close().await.unwrap_err();
+    assert!(
+        error.to_string().starts_with("The handler of function reminder failed with: no stamps."),
+        "{error}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_dropped_world_panics_with_failures_that_no_call_returned() -> Outcome {
     let world = carts().await?;
     let mut called = called(&world).await?;

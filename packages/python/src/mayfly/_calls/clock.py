@@ -47,9 +47,11 @@ class _Unfinished(TypedDict):
 
 
 class Unfinished(_Unfinished, total=False):
-    """An event source mapping that has records to deliver. `retrying` is there if its function fails."""
+    """An event source mapping that has records to deliver. `retrying` is there if its function fails, and `registered` is
+    False if nobody registered the function."""
 
     retrying: Retrying
+    registered: bool
 
 
 class GivenUpRecord(TypedDict):
@@ -124,6 +126,11 @@ def advance_to(to: Instant, settle: Settle, age_streams: bool) -> Call[Advanced]
 
 def advance_to_next_expiry(settle: Settle, age_streams: bool) -> Call[Advanced]:
     return _advance({"to": "next-expiry"}, settle, age_streams)
+
+
+def delivery() -> Call[Advanced]:
+    """Lets functions process what was written, for at most two seconds, without moving the clock."""
+    return advance_by(0, 2, False)
 
 
 def span_of(by: Optional[Duration], days: float, hours: float, minutes: float, seconds: float) -> datetime.timedelta:

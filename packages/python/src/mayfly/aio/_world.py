@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
 
 from .._account import environment_of, new_account
 from .._calls import Call, executed, failpoints, faults, functions, generic, snapshots, tables, waiting
-from .._calls.clock import Advanced
+from .._calls.clock import Advanced, delivery
 from .._calls.faults import Fault, FaultCount
 from .._calls.functions import RegisteredFunction
 from .._calls.tables import Index, KeyAttribute
@@ -249,6 +249,9 @@ class AsyncWorld:
             raise error
 
     async def _close(self) -> Optional[HandlerError]:
+        if self._registered:
+            with contextlib.suppress(MayflyError):
+                await self.run(delivery())
         error = None if self._is_shared else self._failures.close()
         self._clock.unfollow()
         with contextlib.suppress(MayflyError):

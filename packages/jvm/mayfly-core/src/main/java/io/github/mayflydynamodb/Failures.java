@@ -73,11 +73,13 @@ final class Failures {
         unthrown.stream().filter(failure -> !mayFail.contains(failure.function())).toList();
     unthrown = new ArrayList<>();
     List<Stuck> stuck = stuck(settled).filter(each -> !mayFail.contains(each.function())).toList();
-    if (failures.isEmpty() && stuck.isEmpty()) {
+    List<String> sentences = new ArrayList<>(failureSentences(failures, stuck));
+    sentences.addAll(unregisteredSentences(settled));
+    if (sentences.isEmpty()) {
       return Optional.empty();
     }
     failures.forEach(failure -> thrown.addAll(records(failure)));
-    HandlerException exception = new HandlerException(message(failures, stuck), failures, settled);
+    HandlerException exception = new HandlerException(String.join(" ", sentences), failures, settled);
     failures.stream()
         .map(HandlerFailure::error)
         .filter(distinct(failures.isEmpty() ? null : failures.get(0).error()))
@@ -151,7 +153,24 @@ final class Failures {
     return stuck.values().stream();
   }
 
-  private static String message(List<HandlerFailure> failures, List<Stuck> stuck) {
+  private List<String> unregisteredSentences(Advanced settled) {
+    if (settled == null) {
+      return List.of();
+    }
+    return settled.unfinished().stream()
+        .filter(mapping -> !mapping.registered() && !mayFail.contains(mapping.function()))
+        .limit(SENTENCES_MAX)
+        .map(
+            mapping ->
+                "Function " + mapping.function() + " is not registered, but a trigger of table " + mapping.table()
+                    + " has records for it. Register the function, or correct the trigger's function name.")
+        .toList();
+  }
+
+  private static List<String> failureSentences(List<HandlerFailure> failures, List<Stuck> stuck) {
+    if (failures.isEmpty() && stuck.isEmpty()) {
+      return List.of();
+    }
     Set<String> functions = stuck.stream().map(Stuck::function).collect(Collectors.toCollection(LinkedHashSet::new));
     List<String> sentences = new ArrayList<>(stuck.stream().map(Stuck::sentence).toList());
     Map<String, List<HandlerFailure>> others =
@@ -167,12 +186,15 @@ final class Failures {
                   + ".");
         });
     int leftOut = sentences.size() - SENTENCES_MAX;
-    String shown = sentences.stream().limit(SENTENCES_MAX).collect(Collectors.joining(" "));
-    return shown
-        + (leftOut > 0 ? " " + counted(leftOut, "more failure") + " not listed." : "")
-        + " If the test expects this, register the "
-        + (functions.size() == 1 ? "function" : "functions")
-        + " with FunctionOptions.defaults().mayFail().";
+    List<String> shown = new ArrayList<>(sentences.stream().limit(SENTENCES_MAX).toList());
+    if (leftOut > 0) {
+      shown.add(counted(leftOut, "more failure") + " not listed.");
+    }
+    shown.add(
+        "If the test expects this, register the "
+            + (functions.size() == 1 ? "function" : "functions")
+            + " with FunctionOptions.defaults().mayFail().");
+    return shown;
   }
 
   private static List<String> records(HandlerFailure failure) {

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A function failed, and the test did not declare that with {@link FunctionOptions#mayFail}. Thrown by {@link
- * World#settle} and by an advance with {@link Travel#SETTLE}, and at the latest when the test ends. The cause is the
+ * A function failed, and the test did not declare that with {@link FunctionOptions#mayFail}, or a trigger has records for
+ * a function that nobody registered. Thrown by {@link World#settle} and by an advance with {@link Travel#SETTLE}, and at the latest when the test ends. The cause is the
  * first exception of a function of the test's own, if there is one; later ones are suppressed exceptions.
  */
 public class HandlerException extends RuntimeException {

@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param function the function's name
  * @param table the table's name
  * @param retrying the batch that fails and is being retried, if that is why
+ * @param registered whether somebody registered the function
  */
 public record Unfinished(
     String uuid,
@@ -21,7 +22,8 @@ public record Unfinished(
     String lastProcessingResult,
     String function,
     String table,
-    Optional<Retrying> retrying) {
+    Optional<Retrying> retrying,
+    boolean registered) {
 
   /**
    * A batch that fails and is being retried.
@@ -45,6 +47,7 @@ public record Unfinished(
         (String) json.get("LastProcessingResult"),
         (String) json.get("function"),
         (String) json.get("table"),
-        Optional.ofNullable(json.get("retrying")).map(retrying -> Retrying.of(Json.object(retrying))));
+        Optional.ofNullable(json.get("retrying")).map(retrying -> Retrying.of(Json.object(retrying))),
+        !Boolean.FALSE.equals(json.get("registered")));
   }
 }

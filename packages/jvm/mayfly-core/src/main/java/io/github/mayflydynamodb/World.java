@@ -28,7 +28,7 @@ public final class World implements AutoCloseable {
   private static final Duration AWAIT_MARGIN = Duration.ofSeconds(30);
   private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(30);
   /** How long the end of a test waits for functions that are running. */
-  private static final Duration FUNCTIONS_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration DELIVERY_TIMEOUT = Duration.ofSeconds(2);
 
   private final Server server;
   private final Control control;
@@ -289,19 +289,36 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Throws if a function failed since the last HandlerException, and that was not expected. Waits for functions that are
-   * running, for two seconds at most. Test frameworks call this when a test ends.
+   * Throws if a function failed since the last HandlerException, and that was not expected. Waits until functions have
+   * processed what was written, for two seconds at most. Test frameworks call this when a test ends.
    *
    * @throws HandlerException if one did
    */
   public void throwHandlerFailures() {
     List<LocalFunction> running;
+    deliver();
     synchronized (this) {
       running = List.copyOf(functions.values());
     }
-    long deadline = System.nanoTime() + FUNCTIONS_TIMEOUT.toNanos();
+    long deadline = System.nanoTime() + DELIVERY_TIMEOUT.toNanos();
     running.forEach(function -> function.awaitIdle(deadline));
     raise(null);
+  }
+
+  private void deliver() {
+    synchronized (this) {
+      if (registered.isEmpty()) {
+        return;
+      }
+    }
+    try {
+      control.call(
+          "POST",
+          "/clock/advance",
+          Map.of("seconds", 0, "settle", "triggers", "settle_seconds", DELIVERY_TIMEOUT.toSeconds()));
+    } catch (MayflyException gone) {
+      // A server that has ended delivers nothing.
+    }
   }
 
   private void raise(Advanced settled) {

@@ -171,6 +171,29 @@ class HandlerTest {
   }
 
   @Test
+  void is_thrown_by_close_if_it_was_not_called_yet() {
+    carts(FAILS, Map.of("MaximumBatchingWindowInSeconds", 300, "MaximumRetryAttempts", 0), OPTIONS);
+    put("1");
+    HandlerException thrown = assertThrows(HandlerException.class, world::close);
+    assertTrue(thrown.getMessage().startsWith("Function reminder failed 1 time."), thrown.getMessage());
+  }
+
+  @Test
+  void is_named_by_settle_if_a_trigger_needs_it_and_it_is_not_registered() {
+    carts(event -> {}, ONCE, OPTIONS);
+    world.trigger("carts", "remindr");
+    assertTrue(world.settle().settled()); // there are no records yet
+    put("1");
+    HandlerException thrown = assertThrows(HandlerException.class, world::settle);
+    assertEquals(
+        "Function remindr is not registered, but a trigger of table carts has records for it. Register the function, or"
+            + " correct the trigger's function name.",
+        thrown.getMessage());
+    world.streamFunction("remindr", event -> {});
+    assertTrue(world.settle().settled());
+  }
+
+  @Test
   void is_waited_for_by_close_while_it_runs() throws Exception {
     CountDownLatch began = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import os
+import threading
+
+from mayfly._log import LINES_MAX, ServerLog
+
+
+def followed() -> tuple[ServerLog, int, threading.Thread]:
+    log, (read_end, write_end) = ServerLog(), os.pipe()
+    thread = threading.Thread(target=log.follow, args=(os.fdopen(read_end, "rb", buffering=0),))
+    thread.start()
+    os.write(write_end, b"begun\n")
+    while not log.since():  # from now on the log has the pipe
+        pass
+    return log, write_end, thread
+
+
+def test_a_reader_sees_every_line_that_was_written_before():
+    log, write_end, thread = followed()
+    for n in range(1000):
+        position = log.position()
+        os.write(write_end, f"line {n}\n".encode())
+        assert log.since(position) == f"line {n}"
+    os.close(write_end)
+    thread.join()
+
+
+def test_a_line_may_come_in_pieces_and_lack_its_end():
+    log, write_end, thread = followed()
+    os.write(write_end, "ä".encode()[:1])
+    assert log.since() == "begun"
+    os.write(write_end, "ä".encode()[1:] + b"b\n\xffc")
+    assert log.since() == "begun\näb"
+    os.close(write_end)
+    thread.join()
+    assert log.since() == "begun\näb\n\ufffdc"
+    assert log.last() == log.since()
+
+
+def test_a_log_keeps_its_last_lines():
+    log, write_end, thread = followed()
+    os.write(write_end, b"".join(b"%d\n" % n for n in range(LINES_MAX + 1)))
+    os.close(write_end)
+    thread.join()
+    assert log.since().splitlines() == [str(n) for n in range(1, LINES_MAX + 1)]
