@@ -4,6 +4,7 @@
 import type { Control } from "./control";
 import type { AttributeJson, EventName, FunctionError } from "./errors";
 import type { Follower } from "./follow";
+import { refuseUnknown } from "./options";
 import { dateOrNull, durationSeconds, instantJson, isInstant, type Duration, type Instant } from "./times";
 
 /** How a clock runs; `offset` is what `real` becomes when it is moved. */
@@ -155,6 +156,7 @@ export class Clock {
   async advance(by: Duration | Instant | "next-expiry", options: AdvanceOptions & { settle: true }): Promise<Settled>;
   async advance(by: Duration | Instant | "next-expiry", options?: AdvanceOptions): Promise<Advanced>;
   async advance(by: Duration | Instant | "next-expiry", options: AdvanceOptions = {}): Promise<Advanced> {
+    refuseUnknown("advance()", options, ["settle", "settleSeconds", "ageStreams"]);
     const way =
       by === "next-expiry" ? { to: by } : isInstant(by) ? { to: instantJson(by) } : { seconds: durationSeconds(by) };
     const ageing = options.ageStreams ? { age_streams: true } : {};

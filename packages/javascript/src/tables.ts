@@ -2,6 +2,7 @@
 
 import type { CreateTableCommandInput, DynamoDBClient, TableDescription } from "./aws";
 import { sdk } from "./clients";
+import { refuseUnknown } from "./options";
 
 /** The type of a key attribute. */
 export type KeyType = "S" | "N" | "B";
@@ -57,15 +58,9 @@ export async function createTable(client: DynamoDBClient, name: string, options:
 }
 
 function createTableInput(name: string, options: TableOptions): CreateTableCommandInput {
-  const unknown = Object.keys(options).find((option) => !optionNames.includes(option));
-  if (unknown) {
-    throw new TypeError(
-      `createTable("${name}") has no option "${unknown}". Its options are ${optionNames.join(", ")}; pass other ` +
-        "parameters of CreateTable in more.",
-    );
-  }
+  refuseUnknown(`createTable("${name}")`, options, optionNames, "; pass other parameters of CreateTable in more.");
   const { key = "id", sort, ttl, stream = true, indexes = [], more = {} } = options;
-  if (ttl !== undefined && typeof ttl !== "string") {
+  if (ttl !== undefined && (typeof ttl !== "string" || ttl === "")) {
     throw new TypeError(`createTable("${name}"): ttl must be the name of an attribute, got ${JSON.stringify(ttl)}.`);
   }
   if (typeof stream !== "boolean" && !streamViewTypes.includes(stream)) {
@@ -104,13 +99,9 @@ function checkIndexes(table: string, indexes: readonly Index[]): void {
       `createTable("${table}"): indexes must be an array such as [{ name: "by_owner", key: "owner" }], got ${got}.`,
     );
   }
-  for (const { name, projection = "ALL", ...more } of indexes as readonly Index[]) {
-    const unknown = Object.keys(more).find((option) => !indexOptionNames.includes(option));
-    if (unknown) {
-      throw new TypeError(
-        `The index "${name}" has no option "${unknown}". Its options are ${indexOptionNames.join(", ")}.`,
-      );
-    }
+  for (const index of indexes as readonly Index[]) {
+    const { name, projection = "ALL" } = index;
+    refuseUnknown(`The index "${name}"`, index, indexOptionNames);
     const named = typeof projection === "string" ? ["ALL", "KEYS_ONLY"].includes(projection) : projection.length > 0;
     if (!named) {
       throw new TypeError(

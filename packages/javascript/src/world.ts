@@ -20,6 +20,7 @@ import { followerOf, type Follow, type Follower } from "./follow";
 import { LocalFunctions, registerFunction, type Handler, type LocalFunction, type StreamEvent } from "./functions";
 import type { Connections } from "./http";
 import { keyJson, type Key } from "./keys";
+import { refuseUnknown } from "./options";
 import { createTable, type TableOptions } from "./tables";
 import { within } from "./timers";
 import { instantJson, type Instant } from "./times";
@@ -201,6 +202,7 @@ export class World {
    * that time. Throws a WaitTimeoutError whose `records` are the other changes of the item.
    */
   async waitFor(table: string, key: Key, options: WaitOptions = {}): Promise<StreamRecord> {
+    refuseUnknown(`waitFor("${table}")`, options, ["event", "by", "since", "timeoutSeconds"]);
     const { event, by, since, timeoutSeconds } = options;
     const body = {
       table,
@@ -282,6 +284,7 @@ export class World {
   ): Promise<LocalFunction<Event>>;
   async function(name: string, url: string, options?: FunctionOptions): Promise<void>;
   async function(name: string, handler: Handler<any> | string, options: FunctionOptions = {}) {
+    refuseUnknown(`function("${name}")`, options, ["timeoutSeconds", "mayFail"]);
     this.#functionNames.add(name);
     this.#failures.declare(name, options.mayFail ?? false);
     if (typeof handler === "function") return this.#functions.add(name, handler, options.timeoutSeconds);
@@ -298,6 +301,7 @@ export class World {
    * was not registered with `mayFail`. The same as `clock.advance("0s", { settle: true })`.
    */
   async settle(options: { settleSeconds?: number } = {}): Promise<Settled> {
+    refuseUnknown("settle()", options, ["settleSeconds"]);
     return this.clock.advance("0s", { ...options, settle: true });
   }
 

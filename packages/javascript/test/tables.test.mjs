@@ -142,6 +142,7 @@ test("what makes no table is refused before any request", async (t) => {
       'got "NEW".',
   );
   await refused({ ttl: 5 }, 'createTable("carts"): ttl must be the name of an attribute, got 5.');
+  await refused({ ttl: "" }, 'createTable("carts"): ttl must be the name of an attribute, got "".');
   for (const [indexes, got] of [[["by_at"], '"by_at"'], [{ name: "by_at" }, '{"name":"by_at"}'], [[null], "null"]]) {
     await refused(
       { indexes },

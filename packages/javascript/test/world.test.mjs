@@ -133,6 +133,27 @@ test("a wait that is in vain says what did happen", async (t) => {
   });
 });
 
+test("a misspelled option is refused", async (t) => {
+  const world = await withCarts(t);
+  for (const [call, message] of [
+    [
+      () => world.waitFor("carts", { id: "1" }, { evnt: "REMOVE" }),
+      'waitFor("carts") has no option "evnt". Its options are event, by, since, timeoutSeconds.',
+    ],
+    [
+      () => world.clock.advance("1h", { settel: true }),
+      'advance() has no option "settel". Its options are settle, settleSeconds, ageStreams.',
+    ],
+    [() => world.settle({ seconds: 1 }), 'settle() has no option "seconds". Its options are settleSeconds.'],
+    [
+      () => world.function("reminder", () => {}, { mayfail: true }),
+      'function("reminder") has no option "mayfail". Its options are timeoutSeconds, mayFail.',
+    ],
+  ]) {
+    await assert.rejects(call, { name: "TypeError", message });
+  }
+});
+
 test("a wait without since says that earlier changes do not count", async (t) => {
   const world = await withCarts(t);
   await put(world, { id: "1" });

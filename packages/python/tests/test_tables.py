@@ -113,6 +113,7 @@ def test_further_members_of_create_table_are_merged(mayfly):
             'A key attribute of the table \'carts\' must be a name, or a name and a type such as ("year", "N"), got 5.',
         ),
         ({"ttl": 5}, TypeError, "ttl must be the name of an attribute, got 5."),
+        ({"ttl": ""}, ValueError, "ttl must be the name of an attribute, got ''."),
         (
             {"indexes": ["owner"]},
             TypeError,

@@ -215,6 +215,9 @@ impl Table {
 
     // The body of CreateTable, or why there cannot be one.
     fn json(&self) -> Result<Value, String> {
+        if self.ttl.as_deref() == Some("") {
+            return Err("ttl() needs the name of an attribute".into());
+        }
         let mut attributes = Attributes::default();
         let mut request = Map::new();
         request.insert("TableName".into(), json!(self.name));
@@ -358,6 +361,7 @@ mod tests {
                 carts().sort(KeyAttribute::n("at")).index(Index::new("by_at").key("at")),
                 r#"the attribute "at" is used with two types, N and S: use one"#,
             ),
+            (carts().ttl(""), "ttl() needs the name of an attribute"),
             (carts().index(Index::new("by_state")), r#"the global index "by_state" needs key()"#),
             (carts().index(Index::new("by_state").local()), r#"the local index "by_state" needs sort()"#),
             (

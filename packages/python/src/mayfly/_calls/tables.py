@@ -77,9 +77,10 @@ def create(
 
 
 def enable_ttl(table: str, attribute: str) -> Call[None]:
-    """Raises TypeError if `attribute` is not a string."""
-    if not isinstance(attribute, str):
-        raise TypeError(f"ttl must be the name of an attribute, got {attribute!r}.")
+    """Raises TypeError if `attribute` is not a string, and ValueError if it is empty."""
+    if not isinstance(attribute, str) or not attribute:
+        kind = ValueError if attribute == "" else TypeError
+        raise kind(f"ttl must be the name of an attribute, got {attribute!r}.")
     specification = {"Enabled": True, "AttributeName": attribute}
     return operation("UpdateTimeToLive", {"TableName": table, "TimeToLiveSpecification": specification}, nothing)
 

@@ -83,8 +83,15 @@ public final class Table {
     return new Table(name, key, new Attribute(attribute, type), ttl, stream, indexes, more);
   }
 
-  /** Enables TTL: this attribute holds an item's expiry, in epoch seconds. */
+  /**
+   * Enables TTL: this attribute holds an item's expiry, in epoch seconds.
+   *
+   * @throws IllegalArgumentException if the name is empty
+   */
   public Table ttl(String attribute) {
+    if (attribute.isEmpty()) {
+      throw new IllegalArgumentException("ttl() of the table " + name + " needs the name of an attribute.");
+    }
     return new Table(name, key, sort, attribute, stream, indexes, more);
   }
 

@@ -92,6 +92,13 @@ class TableTest extends Fixture {
   }
 
   @Test
+  void a_TTL_attribute_has_a_name() {
+    assertEquals(
+        "ttl() of the table carts needs the name of an attribute.",
+        assertThrows(IllegalArgumentException.class, () -> Table.named("carts").ttl("")).getMessage());
+  }
+
+  @Test
   void keys_that_contradict_each_other_are_refused_before_any_request() {
     Map<Table, String> refused =
         Map.of(
