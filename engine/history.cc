@@ -49,6 +49,15 @@ std::optional<History::Restorable> History::restorable(const LiveTable& table) c
 // --- points
 
 Expected<Point, PointRefusal> History::take_point(const std::shared_ptr<LiveTable>& table) {
+  return take(table, std::nullopt);
+}
+
+Expected<Point, PointRefusal> History::hold_instant(const std::shared_ptr<LiveTable>& table, Instant at) {
+  return take(table, at);
+}
+
+Expected<Point, PointRefusal> History::take(const std::shared_ptr<LiveTable>& table,
+                                            std::optional<Instant> at) {
   Database::Parts& parts = database_.parts();
   if (parts.history_trimmer->points_exceed_bound() || !database_.has_room())
     return Unexpected{PointRefusal::no_room};
@@ -56,6 +65,13 @@ Expected<Point, PointRefusal> History::take_point(const std::shared_ptr<LiveTabl
   parts.catalog.hold(*table, [&] {
     Batch batch;
     Point taken = parts.catalog.point_of(*table);
+    if (at) {
+      if (!taken.table.recovery ||
+          *at < std::max(taken.table.recovery->since, taken.table.recovery->given_up))
+        return;
+      taken.at = *at;
+      taken.by_instant = true;
+    }
     parts.points.stage(batch, taken);
     parts.storage().write(batch);
     parts.points.add(taken);
@@ -65,6 +81,21 @@ Expected<Point, PointRefusal> History::take_point(const std::shared_ptr<LiveTabl
   });
   if (!point) return Unexpected{PointRefusal::dropped};
   return *std::move(point);
+}
+
+std::optional<Point> History::hold_point(PointId id) {
+  Database::Parts& parts = database_.parts();
+  std::optional<Point> point;
+  parts.catalog.hold_changes([&] {
+    point = parts.points.find(id);
+    if (!point) return;
+    Batch batch;
+    parts.points.stage(batch, *point);
+    parts.storage().write(batch);
+    parts.points.add(*point);
+    interleave("point held");
+  });
+  return point;
 }
 
 bool History::drop_table(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last) {

@@ -19,6 +19,7 @@
 //     HistoryCursor then(database, *point);                       // history_cursor.h; years later, too
 //     while (then.next()) use(then.key(), then.item());
 //   }
+//   history.hold_instant(table, instant)                          // a restore to it begins
 //   history.keep(table, 35);                                      // recovery is on
 //   HistoryCursor at(database, *table, instant);                  // between restorable()'s
 //
@@ -90,6 +91,10 @@ class History {
 
   // --- points. One is taken between two writes of the table, and costs nothing but its description.
   Expected<Point, PointRefusal> take_point(const std::shared_ptr<LiveTable>& table);
+  // What a job reads until it ends, whatever becomes of its source meanwhile: the state at the end of an
+  // instant, or that of a point. `dropped`, or nothing: it cannot be gone back to, or there is no such point.
+  Expected<Point, PointRefusal> hold_instant(const std::shared_ptr<LiveTable>& table, Instant at);
+  std::optional<Point> hold_point(PointId id);
   // Drops the table as Database::drop_table does. With `last`, and room or none, a point of it is taken in
   // the same batch: nobody writes between the two. False: somebody else has dropped it, and there is no
   // point.
@@ -107,6 +112,8 @@ class History {
   [[nodiscard]] std::uint64_t bytes_max() const;
 
  private:
+  Expected<Point, PointRefusal> take(const std::shared_ptr<LiveTable>& table, std::optional<Instant> at);
+
   Database& database_;
 };
 

@@ -44,6 +44,7 @@ struct HistoryCursor::State {
   std::optional<PastWalk> walk;  // nothing: it is gone
   Table table;
   std::optional<VersionNumber> number;  // a point's
+  bool by_instant = true;
   Instant at = 0;
   StoredItem item;
 
@@ -51,8 +52,11 @@ struct HistoryCursor::State {
 
   // What the walk's key was then.
   std::optional<std::string_view> then() {
-    if (number) return walk->at(*number);
-    while (walk->has_version() && version_at(walk->version()) <= at) walk->next_version();
+    if (!by_instant) return walk->at(*number);
+    const auto is_earlier = [&] {
+      return version_at(walk->version()) <= at && (!number || walk->number() <= *number);
+    };
+    while (walk->has_version() && is_earlier()) walk->next_version();
     return walk->has_version() ? version_item(walk->version()) : walk->item();
   }
 };
@@ -64,6 +68,7 @@ HistoryCursor::HistoryCursor(const Database& database, const Point& point)
   if (!storage.get(point_key(point.id), stored, &state_->snapshot)) return;
   state_->table = point.table;
   state_->number = point.number;
+  state_->by_instant = point.by_instant;
   state_->at = point.at;
   state_->walk.emplace(storage, state_->snapshot, point.table.id);
 }

@@ -57,18 +57,22 @@ struct HistoryTrimmer::Walk {
 // Who needs a table's versions.
 struct HistoryTrimmer::Needs {
   std::vector<VersionNumber> points;  // rising
+  std::vector<Instant> held;          // those of points by instant, rising
   std::optional<Instant> instants;    // the first that can be gone back to
 
-  Needs(const Points& all_points, TableId table, const LiveTable* live) : points(all_points.numbers(table)) {
+  Needs(const Points& all_points, TableId table, const LiveTable* live)
+      : points(all_points.numbers(table)), held(all_points.instants(table)) {
     if (!live) return;
     const std::optional<Recovery> recovery = live->description()->recovery;
     if (recovery) instants = std::max(recovery->since, recovery->given_up);
   }
 
   // Of a version, and the one before it of the same item (or of none: 0 and long_ago).
-  [[nodiscard]] bool by_point(VersionNumber before, VersionNumber number) const {
-    const auto point = std::lower_bound(points.begin(), points.end(), before);
-    return point != points.end() && *point < number;
+  [[nodiscard]] bool by_point(const Walk& before, VersionNumber number, Instant at) const {
+    const auto point = std::lower_bound(points.begin(), points.end(), before.number);
+    if (point != points.end() && *point < number) return true;
+    const auto instant = std::lower_bound(held.begin(), held.end(), before.at);
+    return instant != held.end() && *instant < at;
   }
   [[nodiscard]] bool by_instant(Instant before, Instant at) const {
     return instants && at > std::max(before, *instants);
@@ -227,7 +231,7 @@ void HistoryTrimmer::trim_step(Walk& walk, bool& done) {
       here.reach(iterator.key());
       const VersionNumber number = version_number(iterator.key());
       const Instant at = version_at(iterator.value());
-      if (!needs.by_point(here.number, number) && !needs.by_instant(here.at, at)) {
+      if (!needs.by_point(here, number, at) && !needs.by_instant(here.at, at)) {
         write.batch.erase(iterator.key(), iterator.value().size());
         ++versions;
         bytes += bytes_of(iterator);
@@ -321,7 +325,7 @@ void HistoryTrimmer::weigh_step(Weighing& weighing) {
       walk.reach(iterator.key());
       const VersionNumber number = version_number(iterator.key());
       const Instant at = version_at(iterator.value());
-      if (needs.by_point(walk.number, number)) {
+      if (needs.by_point(walk, number, at)) {
         weighing.of_points += bytes_of(iterator);
       } else {
         const Instant age = std::max<Instant>(now - at, 0) / weighing.age_width_ms;

@@ -10,6 +10,7 @@ namespace mayfly::engine {
 namespace {
 
 constexpr std::size_t head_bytes = 4 * sizeof(std::int64_t);
+constexpr VersionNumber by_instant_bit = VersionNumber{1} << 63;
 
 }  // namespace
 
@@ -17,7 +18,7 @@ std::string point_key(PointId id) { return table_prefix('P', id); }
 
 std::string point_bytes(const Point& point) {
   std::string bytes;
-  append_little_endian(bytes, point.number);
+  append_little_endian(bytes, point.number | (point.by_instant ? by_instant_bit : 0));
   append_little_endian(bytes, point.at);
   append_little_endian(bytes, point.items);
   append_little_endian(bytes, point.bytes);
@@ -29,7 +30,9 @@ Expected<Point, std::string> decode_point(std::string_view key, std::string_view
   if (value.size() < head_bytes) return Unexpected{std::string("it ends too early")};
   Point point;
   point.id = read_big_endian<PointId>(key.substr(1));
-  point.number = read_little_endian<VersionNumber>(value);
+  const auto number = read_little_endian<VersionNumber>(value);
+  point.number = number & ~by_instant_bit;
+  point.by_instant = (number & by_instant_bit) != 0;
   point.at = read_little_endian<Instant>(value.substr(8));
   point.items = read_little_endian<std::int64_t>(value.substr(16));
   point.bytes = read_little_endian<std::int64_t>(value.substr(24));
@@ -64,6 +67,13 @@ std::vector<VersionNumber> Points::numbers(TableId table) const {
   const SharedLock lock(mutex_);
   const auto found = numbers_.find(table);
   if (found == numbers_.end()) return {};
+  return {found->second.begin(), found->second.end()};
+}
+
+std::vector<Instant> Points::instants(TableId table) const {
+  const SharedLock lock(mutex_);
+  const auto found = instants_.find(table);
+  if (found == instants_.end()) return {};
   return {found->second.begin(), found->second.end()};
 }
 
@@ -117,6 +127,7 @@ void Points::add(Point point) {
 
 void Points::add_locked(Point point) {
   numbers_[point.table.id].insert(point.number);
+  if (point.by_instant) instants_[point.table.id].insert(point.at);
   points_.insert_or_assign(point.id, std::move(point));
 }
 
@@ -129,6 +140,11 @@ void Points::remove_locked(std::map<PointId, Point>::iterator point) {
   const TableId table = point->second.table.id;
   auto& numbers = numbers_[table];
   numbers.erase(numbers.find(point->second.number));
+  if (point->second.by_instant) {
+    auto& instants = instants_[table];
+    instants.erase(instants.find(point->second.at));
+    if (instants.empty()) instants_.erase(table);
+  }
   points_.erase(point);
   if (!numbers.empty()) return;
   numbers_.erase(table);

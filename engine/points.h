@@ -3,6 +3,9 @@
 //
 //   'P' point:u32be -> number:u64le at:i64le items:i64le bytes:i64le table     table: its description then
 //
+// A point by instant is the state at the end of instant `at`, without what commits after `number` changed at
+// that same instant. The highest bit of its stored number is set.
+//
 // A point copies nothing of what the table holds (history.h). Of tables that were dropped it knows how many
 // versions they have left, too, since no catalog does.
 //
@@ -35,6 +38,7 @@ struct Point {
   Table table;               // as it was described
   VersionNumber number = 0;  // the last commit that it has
   Instant at = 0;            // by the account's clock
+  bool by_instant = false;
   std::int64_t items = 0;    // as DescribeTable would have counted them, due ones among them
   std::int64_t bytes = 0;
 };
@@ -60,6 +64,7 @@ class Points {
   [[nodiscard]] std::optional<Point> find(PointId id) const;
   [[nodiscard]] std::vector<Point> of(std::string_view account) const;    // by id
   [[nodiscard]] std::vector<VersionNumber> numbers(TableId table) const;  // rising
+  [[nodiscard]] std::vector<Instant> instants(TableId table) const;       // of points by instant; rising
   [[nodiscard]] std::optional<VersionNumber> latest(TableId table) const;
   [[nodiscard]] bool has(TableId table) const { return latest(table).has_value(); }
   [[nodiscard]] std::vector<TableId> tables() const;
@@ -90,6 +95,7 @@ class Points {
   mutable SharedMutex mutex_;  // for a few instructions
   std::map<PointId, Point> points_ GUARDED_BY(mutex_);
   std::map<TableId, std::multiset<VersionNumber>> numbers_ GUARDED_BY(mutex_);
+  std::map<TableId, std::multiset<Instant>> instants_ GUARDED_BY(mutex_);
   std::map<TableId, VersionCount> left_ GUARDED_BY(mutex_);
 };
 

@@ -91,8 +91,13 @@ void Backups::reconcile(std::string_view account) {
   const std::vector<Backup> kept = all(account);
   std::set<engine::PointId> wanted;
   for (const Backup& backup : kept) wanted.insert(backup.point);
+  std::set<engine::PointId> held;
+  for (const auto& table : engine::tables_of(database_, account)) {
+    if (const auto origin = settings_of(*table->description()).restored_from)
+      held.insert(static_cast<engine::PointId>(origin->held));
+  }
   for (const engine::Point& point : history.points(account)) {
-    if (wanted.erase(point.id) == 0) let_go(account, point.id);
+    if (wanted.erase(point.id) == 0 && !held.contains(point.id)) let_go_locked(account, point.id);
   }
   std::vector<engine::DocumentName> without_point;
   bool any_expires = false;
@@ -176,7 +181,7 @@ Result<Backup> Backups::create(const std::shared_ptr<engine::LiveTable>& table, 
         database_.documents().put(document.name, document.bytes);
       },
       [&](std::string_view) NO_THREAD_SAFETY_ANALYSIS {
-        let_go(account, point->id);
+        let_go_locked(account, point->id);
         throw;
       });
   engine::interleave("backup kept");
@@ -214,11 +219,16 @@ bool Backups::erase(const Backup& backup) {
   if (!database_.documents().get(name)) return false;
   database_.documents().erase(name);
   engine::interleave("backup erased");
-  let_go(backup.scope.account, backup.point);
+  let_go_locked(backup.scope.account, backup.point);
   return true;
 }
 
 void Backups::let_go(std::string_view account, engine::PointId point) {
+  const engine::Lock lock(mutex_);
+  let_go_locked(account, point);
+}
+
+void Backups::let_go_locked(std::string_view account, engine::PointId point) {
   left_over_[std::string(account)].push_back(point);
   engine::attempt([&]() NO_THREAD_SAFETY_ANALYSIS { drop_left_over(account); },
                   [&](std::string_view) { watch_expiry(); });
@@ -243,7 +253,7 @@ void Backups::forget_expired(std::string_view account) {
   for (const Backup& backup : all(account)) {
     if (now < backup.expires().value_or(engine::last_instant + 1)) continue;
     database_.documents().erase(document_name(backup.scope, backup.id, backup.table_name));
-    let_go(account, backup.point);
+    let_go_locked(account, backup.point);
   }
 }
 

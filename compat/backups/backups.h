@@ -58,6 +58,8 @@ class Backups {
   [[nodiscard]] std::vector<Backup> list(const engine::Scope& scope) const;
   // False: somebody else did.
   bool erase(const Backup& backup);
+  // Drops a point that no document or table names: at once, or as soon as that can be stored.
+  void let_go(std::string_view account, engine::PointId point);
   // Drops the table. One whose recovery is on leaves a SYSTEM backup. False: somebody else did.
   bool drop_table(const std::shared_ptr<engine::LiveTable>& table);
   // Database::update_together; each table that it drops and whose recovery is on leaves a SYSTEM backup.
@@ -86,12 +88,12 @@ class Backups {
  private:
   class Expiry;  // the task
 
-  // Points are those of backups: after a start, and after a restore or a reset of the account. Tables whose
-  // recovery was a setting alone, before there was anything to go back to, begin to keep what they were.
+  // Points are those of backups and restores: after a start, and after a restore or a reset of the account.
+  // Tables whose recovery was a setting alone, before there was anything to go back to, begin to keep what
+  // they were.
   void reconcile(std::string_view account);
   void forget_expired(std::string_view account) REQUIRES(mutex_);
-  // Drops a point that nobody has a document of: at once, or as soon as that can be stored.
-  void let_go(std::string_view account, engine::PointId point) REQUIRES(mutex_);
+  void let_go_locked(std::string_view account, engine::PointId point) REQUIRES(mutex_);
   void drop_left_over(std::string_view account) REQUIRES(mutex_);
   [[nodiscard]] bool any_left_over(std::string_view account);
   void watch_expiry();  // there is a SYSTEM backup, or a point that is left over

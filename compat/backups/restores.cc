@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <stop_token>
 #include <utility>
 
@@ -60,6 +61,28 @@ class Announcement {
   const std::string name_;
   const bool held_;
   bool stays_ = false;
+};
+
+// Lets go of what a restore holds if nothing came of it.
+class Unneeded {
+ public:
+  template <class Job>
+  Unneeded(Backups& backups, std::string_view account, const RestoreOrigin& origin, const Job& job)
+      : backups_(backups),
+        account_(account),
+        point_(origin.held),
+        begun_([&job] { return job != nullptr; }) {}
+  ~Unneeded() {
+    if (!begun_()) backups_.let_go(account_, static_cast<engine::PointId>(point_));
+  }
+  Unneeded(const Unneeded&) = delete;
+  Unneeded& operator=(const Unneeded&) = delete;
+
+ private:
+  Backups& backups_;
+  const std::string_view account_;
+  const std::int64_t point_;
+  const std::function<bool()> begun_;
 };
 
 }  // namespace
@@ -122,6 +145,7 @@ class Restores::Fills final : public engine::Task {
         case Went::over: break;
       }
       of_.table_changes_.drop(job->scope, job->table->description()->name);
+      of_.let_go(job->scope.account, job->origin);
       return ended(*job);
     };
     return engine::attempt(go_on, [&](std::string_view why) {
@@ -190,10 +214,31 @@ Restores::~Restores() {
   scheduler_->end();  // the step under way, a short one
 }
 
+Result<RestoreOrigin> Restores::hold(RestoreOrigin origin) const {
+  engine::History& history = database_.history();
+  if (!origin.backup_arn.empty()) {
+    const auto point = history.hold_point(static_cast<engine::PointId>(origin.point));
+    if (!point) return error::backup_not_found("Backup not found: " + origin.backup_arn);
+    origin.held = point->id;
+    return origin;
+  }
+  const auto table = engine::table_of(database_, static_cast<engine::TableId>(origin.source_table));
+  if (table == nullptr) return error::table_not_found("Table not found");
+  const auto point = history.hold_instant(table, origin.at);
+  if (point) {
+    origin.held = point->id;
+    return origin;
+  }
+  if (point.error() == engine::PointRefusal::dropped) return error::table_not_found("Table not found");
+  CHECK_OK(check_room(database_));
+  return error::limit_exceeded("This server holds as many old versions of items as it may: " +
+                               std::to_string(history.bytes_max()) + " bytes (--history-max).");
+}
+
 std::optional<engine::HistoryCursor> Restores::source_of(const RestoreOrigin& origin) const {
   std::optional<engine::HistoryCursor> source;
-  if (!origin.backup_arn.empty()) {
-    const auto point = database_.history().find_point(static_cast<engine::PointId>(origin.point));
+  if (const auto number = origin.held != 0 ? origin.held : origin.point; number != 0) {
+    const auto point = database_.history().find_point(static_cast<engine::PointId>(number));
     if (point) source.emplace(database_, *point);
   } else {
     const auto table = engine::table_of(database_, static_cast<engine::TableId>(origin.source_table));
@@ -204,8 +249,8 @@ std::optional<engine::HistoryCursor> Restores::source_of(const RestoreOrigin& or
 }
 
 std::int64_t Restores::items_of(const RestoreOrigin& origin) const {
-  if (!origin.backup_arn.empty()) {
-    const auto point = database_.history().find_point(static_cast<engine::PointId>(origin.point));
+  if (const auto number = origin.held != 0 ? origin.held : origin.point; number != 0) {
+    const auto point = database_.history().find_point(static_cast<engine::PointId>(number));
     return point ? point->items : 0;
   }
   const auto table = engine::table_of(database_, static_cast<engine::TableId>(origin.source_table));
@@ -241,17 +286,16 @@ Result<void> Restores::admit(const Context& context, const engine::Table& table,
 }
 
 Result<Restores::Started> Restores::start(const Context& context, engine::Table table,
-                                          const RestoreOrigin& origin) {
+                                          const RestoreOrigin& from) {
   const std::string name = table.name;
-  change_settings(table, [&](TableSettings& settings) { settings.restored_from = origin; });
   std::unique_ptr<Job> job;
   {
     const engine::Lock lock(mutex_);
-    CHECK_OK(admit(context, table, origin));
+    CHECK_OK(admit(context, table, from));
+    TRY(const RestoreOrigin origin, hold(from));
+    const Unneeded unneeded(backups_, context.scope.account, origin, job);
     auto source = source_of(origin);
-    if (!source && !origin.backup_arn.empty())
-      return error::backup_not_found("Backup not found: " + origin.backup_arn);
-    if (!source) return error::table_not_found("Table not found");
+    change_settings(table, [&](TableSettings& settings) { settings.restored_from = origin; });
     // First, so that nobody ever sees the table as one that is whole.
     Announcement announcement(table_changes_, context.scope,
                               change_of(std::make_shared<engine::Table>(table), origin));
@@ -267,6 +311,7 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
     job = std::make_unique<Job>(Job{context.scope, std::move(made), origin, items_of(origin),
                                     std::move(source), generation(context.scope.account)});
   }
+  const RestoreOrigin origin = job->origin;
   Started started{change_of(job->table->description(), origin), job->table};
   // What fails goes on in the background: whoever was told of a restore may rely on its end.
   const auto some = [&] {
@@ -280,7 +325,10 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
     return Went::on;
   });
   if (went == Went::on) in_background(std::move(job));
-  if (went == Went::over || went == Went::gone) table_changes_.drop(context.scope, name);
+  if (went == Went::over || went == Went::gone) {
+    table_changes_.drop(context.scope, name);
+    let_go(context.scope.account, origin);
+  }
   if (went == Went::no_room) {
     CHECK_OK(check_room(database_));
     return error::limit_exceeded("This server had no room in memory for the restored table (--memory-max).");
@@ -315,12 +363,18 @@ void Restores::finish(const Job& job) {
     database_.recent_writes().forget(edited.id);  // who may read it from now on sees all of it
   });
   table_changes_.settle(job.scope, name);
+  let_go(job.scope.account, job.origin);
 }
 
 void Restores::remove(const Job& job) {
   const std::string name = job.table->description()->name;
   database_.drop_table(job.table);
   table_changes_.drop(job.scope, name);
+  let_go(job.scope.account, job.origin);
+}
+
+void Restores::let_go(std::string_view account, const RestoreOrigin& origin) {
+  if (origin.held != 0) backups_.let_go(account, static_cast<engine::PointId>(origin.held));
 }
 
 void Restores::in_background(std::unique_ptr<Job> job) {
@@ -375,6 +429,7 @@ void Restores::resume(std::string_view account, std::string_view cut_off_by) {
     if (!source) {
       report_(what + "cannot go on, since what it came from is gone: the table is removed.");
       database_.drop_table(table);
+      let_go(account, *origin);
       continue;
     }
     report_(what + "goes on.");

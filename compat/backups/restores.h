@@ -8,11 +8,12 @@
 // description says so and the table is ACTIVE. Until then nobody reads or writes it (tables/lookup.h), and
 // its backup is in use.
 //
-// What a server's end cuts off goes on at the next start, and what a snapshot of an account cut through goes
-// on when the snapshot is restored: the items are written again from the first, which makes the same of
-// them. Where what it came from is gone by then (recovery was switched off, or does not reach back so far)
-// the table is removed. Either is reported in a sentence. A table that is removed or replaced meanwhile ends
-// its restore.
+// From its beginning to its end a restore holds a point of what it reads (engine/history.h), so that it ends
+// well even if the source is deleted, its recovery is switched off or its backup expires.
+//
+// A restore that the server's end interrupts continues at the next start. A restore that a snapshot of the
+// account includes continues when the snapshot is restored. Both write the items again from the first one.
+// Either is reported in a sentence. A table that is removed or replaced meanwhile ends its restore.
 //
 // A step holds the account's requests shared, as a request does, so that a restore or a reset of the account
 // comes between two steps. Thread-safe.
@@ -99,6 +100,9 @@ class Restores {
   };
   class Fills;  // the task
 
+  // The origin with a point of the restore's own. BackupNotFoundException, TableNotFoundException: the source
+  // is gone. LimitExceededException: points take as much as they may.
+  Result<RestoreOrigin> hold(RestoreOrigin origin) const;
   [[nodiscard]] std::optional<engine::HistoryCursor> source_of(const RestoreOrigin& origin) const;
   [[nodiscard]] std::int64_t items_of(const RestoreOrigin& origin) const;
   Result<void> admit(const Context& context, const engine::Table& table, const RestoreOrigin& origin) const
@@ -108,6 +112,7 @@ class Restores {
   Went fill(Job& job, std::size_t items_max);
   void finish(const Job& job);
   void remove(const Job& job);
+  void let_go(std::string_view account, const RestoreOrigin& origin);
   void in_background(std::unique_ptr<Job> job);
   [[nodiscard]] std::uint64_t generation(std::string_view account) const REQUIRES(mutex_);
   // Whether the account is still what it was when the job began.

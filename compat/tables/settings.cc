@@ -71,6 +71,7 @@ constexpr auto members<RestoreOrigin> = std::tuple{
     SettingsMember{"table_arn", &RestoreOrigin::table_arn},
     SettingsMember{"at", &RestoreOrigin::at},
     SettingsMember{"point", &RestoreOrigin::point},
+    SettingsMember{"held", &RestoreOrigin::held},
     SettingsMember{"source_table", &RestoreOrigin::source_table},
 };
 

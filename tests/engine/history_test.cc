@@ -500,9 +500,24 @@ TEST_CASE("whatever is written, every instant and every point show what was", "[
         if (chance(3)) history().forget(carts);
         break;
       case 2: {
+        const auto restorable = history().restorable(*carts);
+        if (restorable && chance(2)) {
+          const Instant at = chance(3)
+                                 ? restorable->latest
+                                 : restorable->earliest + static_cast<Instant>(random()) %
+                                                              (restorable->latest - restorable->earliest + 1);
+          const auto held = history().hold_instant(carts, at);
+          REQUIRE(held);
+          points[held->id] = {*held, model.at(*carts->description(), at), true};
+          break;
+        }
         const auto point = history().take_point(carts);
         REQUIRE(point);
         points[point->id] = {*point, model.now(), true};
+        if (!chance(3)) break;
+        const auto other = history().hold_point(points.begin()->first);
+        REQUIRE(other);
+        points[other->id] = {*other, points.begin()->second.items, points.begin()->second.is_of_this};
         break;
       }
       case 3:

@@ -196,21 +196,48 @@ TEST_CASE("a restore that the server's end cut off goes on at the next start, an
   CHECK(world.described()["TableStatus"] == "ACTIVE");
 }
 
-TEST_CASE("a restore that was cut off, and whose source is gone, leaves no table, and says so", "[backups]") {
+TEST_CASE("a restore goes on after the server's end though its source is gone", "[backups][holds]") {
+  const bool deleted = GENERATE(false, true);
   Directory directory;
   Stepped world(directory.path());
+  TestEmulator* emulator = &*world.emulator;
   world.fill();
-  world.emulator->ok("UpdateContinuousBackups", recovery(true));
-  world.restore_now();
-  world.emulator->ok("UpdateContinuousBackups", recovery(false));
+  emulator->ok("UpdateContinuousBackups", recovery(true));
+  std::string arn;
+  SECTION("of an earlier instant") {
+    emulator->advance(2s);
+    for (int i = 0; i < items; ++i) world.put(items + i);
+    emulator->ok(
+        "RestoreTableToPointInTime",
+        {{"SourceTableName", "carts"}, {"TargetTableName", "again"}, {"RestoreDateTime", 1'700'000'001}});
+  }
+  SECTION("of the present") { world.restore_now(); }
+  SECTION("of a backup of a deleted table") {
+    emulator->ok("DeleteTable", carts);
+    arn = emulator->ok("ListBackups", {{"BackupType", "SYSTEM"}})["BackupSummaries"][0]["BackupArn"];
+    world.restore(arn);
+  }
+  if (arn.empty()) {
+    emulator->advance(1s);
+    for (int i = 0; i < items; i += 2)
+      emulator->ok("DeleteItem", {{"TableName", "carts"}, {"Key", {{"id", {{"S", std::to_string(i)}}}}}});
+    world.put(items + 1);
+    emulator->ok("UpdateContinuousBackups", recovery(false));
+    if (deleted) emulator->ok("DeleteTable", carts);
+  } else {
+    emulator->advance(24h * 36);  // the backup expires
+  }
+  REQUIRE(world.scheduler->step_one());
   world.open();
   CHECK(world.reports ==
-        std::vector<std::string>{"The restore of table again, which the server's end cut off, cannot go on, "
-                                 "since what it came from is gone: the table is removed."});
-  CHECK(world.emulator->refused("DescribeTable", again) ==
-        "Requested resource not found: Table: again not found");
-  CHECK(world.count("carts") == items);
+        std::vector<std::string>{"The restore of table again, which the server's end cut off, goes on."});
+  world.scheduler->run();
+  CHECK(world.described()["TableStatus"] == "ACTIVE");
+  CHECK(world.count("again") == items);
   CHECK(world.consistency() == "");
+  // Nothing is held any more.
+  CHECK(world.emulator->emulator().database().history().points(world.emulator->scope.account).size() == 0);
+  CHECK(world.emulator->emulator().database().history().footprint().versions == 0);
 }
 
 TEST_CASE("a snapshot that cuts through a restore has it go on; a reset ends it", "[backups]") {
