@@ -256,23 +256,22 @@ int serve(const ServeOptions& options) {
   auto server = start_server(**emulator, options);
   if (!server) return fail(server.error());
 
+  if (!options.port_file.empty()) {
+    if (const std::string problem = write_port_file(options.port_file, (*server)->port()); !problem.empty()) {
+      return fail(problem);
+    }
+  }
   // Before the announcement: those who read it find these lines in the log.
   log::write(log::Level::info, "mayfly " MAYFLY_VERSION " keeps everything in " +
                                    (options.data_directory.empty() ? "memory" : options.data_directory));
   if (options.server.access.control)
     log::write(log::Level::info, "the console is at " + (*server)->url() + std::string(console_path));
-
   for (const std::string& note : options.notes) log::write(log::Level::info, note);
 
   std::printf("%smayfly listening on %s\n", options.banner.c_str(), (*server)->url().c_str());
   // The parent may have exited before getppid(); then nothing reads our pipe.
   if (std::fflush(stdout) != 0 && options.exit_with_parent)
     return fail("exiting, because the parent process does not read standard output");
-  if (!options.port_file.empty()) {
-    if (const std::string problem = write_port_file(options.port_file, (*server)->port()); !problem.empty()) {
-      return fail(problem);
-    }
-  }
 
   starts = false;
   const std::string why = wait_for_the_end(end_signals, parent);

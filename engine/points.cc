@@ -58,49 +58,49 @@ std::optional<Point> Points::find(PointId id) const {
 std::vector<Point> Points::of(std::string_view account) const {
   std::vector<Point> result;
   const SharedLock lock(mutex_);
-  for (const auto& [id, point] : points_)
-    if (point.table.account == account) result.push_back(point);
+  const auto found = of_accounts_.find(account);
+  if (found == of_accounts_.end()) return result;
+  for (const PointId id : found->second) result.push_back(points_.at(id));
   return result;
 }
 
 std::vector<VersionNumber> Points::numbers(TableId table) const {
   const SharedLock lock(mutex_);
-  const auto found = numbers_.find(table);
-  if (found == numbers_.end()) return {};
-  return {found->second.begin(), found->second.end()};
+  const auto found = of_tables_.find(table);
+  if (found == of_tables_.end()) return {};
+  return {found->second.numbers.begin(), found->second.numbers.end()};
 }
 
 std::vector<Instant> Points::instants(TableId table) const {
   const SharedLock lock(mutex_);
-  const auto found = instants_.find(table);
-  if (found == instants_.end()) return {};
-  return {found->second.begin(), found->second.end()};
+  const auto found = of_tables_.find(table);
+  if (found == of_tables_.end()) return {};
+  return {found->second.instants.begin(), found->second.instants.end()};
 }
 
 std::optional<VersionNumber> Points::latest(TableId table) const {
   const SharedLock lock(mutex_);
-  const auto found = numbers_.find(table);
-  return found == numbers_.end() ? std::nullopt : std::optional(*found->second.rbegin());
+  const auto found = of_tables_.find(table);
+  return found == of_tables_.end() ? std::nullopt : std::optional(*found->second.numbers.rbegin());
 }
 
 std::vector<TableId> Points::tables() const {
   std::vector<TableId> result;
   const SharedLock lock(mutex_);
-  for (const auto& [table, numbers] : numbers_) result.push_back(table);
+  for (const auto& [table, of_table] : of_tables_) result.push_back(table);
   return result;
 }
 
 std::string Points::account_of(TableId table) const {
   const SharedLock lock(mutex_);
-  for (const auto& [id, point] : points_)
-    if (point.table.id == table) return point.table.account;
-  return {};
+  const auto found = of_tables_.find(table);
+  return found == of_tables_.end() ? std::string() : found->second.account;
 }
 
 VersionNumber Points::last_number() const {
   VersionNumber last = 0;
   const SharedLock lock(mutex_);
-  for (const auto& [table, numbers] : numbers_) last = std::max(last, *numbers.rbegin());
+  for (const auto& [table, of_table] : of_tables_) last = std::max(last, *of_table.numbers.rbegin());
   return last;
 }
 
@@ -126,40 +126,41 @@ void Points::add(Point point) {
 }
 
 void Points::add_locked(Point point) {
-  numbers_[point.table.id].insert(point.number);
-  if (point.by_instant) instants_[point.table.id].insert(point.at);
+  OfTable& of_table = of_tables_[point.table.id];
+  of_table.account = point.table.account;
+  of_table.numbers.insert(point.number);
+  if (point.by_instant) of_table.instants.insert(point.at);
+  of_accounts_[point.table.account].insert(point.id);
   points_.insert_or_assign(point.id, std::move(point));
 }
 
 void Points::remove(PointId id) {
   const Lock lock(mutex_);
-  if (const auto found = points_.find(id); found != points_.end()) remove_locked(found);
+  if (points_.contains(id)) remove_locked(id);
 }
 
-void Points::remove_locked(std::map<PointId, Point>::iterator point) {
-  const TableId table = point->second.table.id;
-  auto& numbers = numbers_[table];
-  numbers.erase(numbers.find(point->second.number));
-  if (point->second.by_instant) {
-    auto& instants = instants_[table];
-    instants.erase(instants.find(point->second.at));
-    if (instants.empty()) instants_.erase(table);
-  }
-  points_.erase(point);
+void Points::remove_locked(PointId id) {
+  const Point point = std::move(points_.extract(id).mapped());
+  const auto of_account = of_accounts_.find(point.table.account);
+  of_account->second.erase(id);
+  if (of_account->second.empty()) of_accounts_.erase(of_account);
+  const auto of_table = of_tables_.find(point.table.id);
+  auto& [account, numbers, instants] = of_table->second;
+  numbers.erase(numbers.find(point.number));
+  if (point.by_instant) instants.erase(instants.find(point.at));
   if (!numbers.empty()) return;
-  numbers_.erase(table);
-  left_.erase(table);
+  of_tables_.erase(of_table);
+  left_.erase(point.table.id);
 }
 
 void Points::replace(std::string_view account, std::vector<Point> points) {
   const Lock lock(mutex_);
-  for (auto point = points_.begin(); point != points_.end();) {
-    const auto next = std::next(point);
-    if (point->second.table.account == account) {
-      left_.erase(point->second.table.id);
-      remove_locked(point);
-    }
-    point = next;
+  while (true) {
+    const auto of_account = of_accounts_.find(account);
+    if (of_account == of_accounts_.end()) break;
+    const PointId id = *of_account->second.begin();
+    left_.erase(points_.at(id).table.id);
+    remove_locked(id);
   }
   for (Point& point : points) add_locked(std::move(point));
 }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,7 +40,7 @@ struct Point {
   VersionNumber number = 0;  // the last commit that it has
   Instant at = 0;            // by the account's clock
   bool by_instant = false;
-  std::int64_t items = 0;    // as DescribeTable would have counted them, due ones among them
+  std::int64_t items = 0;  // as DescribeTable would have counted them, due ones among them
   std::int64_t bytes = 0;
 };
 
@@ -89,13 +90,18 @@ class Points {
 
  private:
   void add_locked(Point point) REQUIRES(mutex_);
-  void remove_locked(std::map<PointId, Point>::iterator point) REQUIRES(mutex_);
+  void remove_locked(PointId id) REQUIRES(mutex_);
 
   const Storage& storage_;
   mutable SharedMutex mutex_;  // for a few instructions
+  struct OfTable {
+    std::string account;
+    std::multiset<VersionNumber> numbers;
+    std::multiset<Instant> instants;  // of points by instant
+  };
   std::map<PointId, Point> points_ GUARDED_BY(mutex_);
-  std::map<TableId, std::multiset<VersionNumber>> numbers_ GUARDED_BY(mutex_);
-  std::map<TableId, std::multiset<Instant>> instants_ GUARDED_BY(mutex_);
+  std::map<std::string, std::set<PointId>, std::less<>> of_accounts_ GUARDED_BY(mutex_);
+  std::map<TableId, OfTable> of_tables_ GUARDED_BY(mutex_);
   std::map<TableId, VersionCount> left_ GUARDED_BY(mutex_);
 };
 

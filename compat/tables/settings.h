@@ -87,8 +87,8 @@ struct RestoreOrigin {
   std::string table_arn;          // the source's
   engine::Instant at = 0;         // RestoreDateTime: the backup's creation, or the point in time
   std::int64_t point = 0;         // engine::PointId of the backup
-  std::int64_t held = 0;          // engine::PointId of the restore's own, which ends with it; 0: it has none
   std::int64_t source_table = 0;  // engine::TableId, of a point in time
+  std::int64_t held = 0;          // engine::PointId of the restore's own, which ends with it; 0: it has none
   friend bool operator==(const RestoreOrigin&, const RestoreOrigin&) = default;
 };
 

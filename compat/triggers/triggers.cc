@@ -86,6 +86,27 @@ void Triggers::load() {
   }
 }
 
+namespace {
+
+template <typename Entries>
+auto range_of(Entries& entries, std::string_view account) {
+  const auto first = entries.lower_bound({{std::string(account), {}}, {}});
+  auto last = first;
+  while (last != entries.end() && last->first.first.account == account) ++last;
+  return std::ranges::subrange(first, last);
+}
+
+}  // namespace
+
+std::ranges::subrange<Triggers::Entries::iterator> Triggers::entries_of(std::string_view account) {
+  return range_of(entries_, account);
+}
+
+std::ranges::subrange<Triggers::Entries::const_iterator> Triggers::entries_of(
+    std::string_view account) const {
+  return range_of(entries_, account);
+}
+
 // Keeps an account's pollers from being started, and mappings from being made.
 class Triggers::Hold {
  public:
@@ -96,9 +117,7 @@ class Triggers::Hold {
     {
       const engine::Lock lock(triggers_.mutex_);
       triggers_.held_.erase(triggers_.held_.find(account_));
-      for (auto& [name, entry] : triggers_.entries_) {
-        if (name.first.account == account_) triggers_.start(entry);
-      }
+      for (auto& [name, entry] : triggers_.entries_of(account_)) triggers_.start(entry);
     }
     triggers_.progress_.ring();
   }
@@ -116,8 +135,7 @@ void Triggers::while_stopped(std::string_view account, const std::function<void(
   {
     const engine::Lock lock(mutex_);
     hold.emplace(*this, account);
-    for (auto& [name, entry] : entries_) {
-      if (name.first.account != account) continue;
+    for (auto& [name, entry] : entries_of(account)) {
       stop(entry);
       close_gate(entry);
       entry.tally->given_up_log().forget();
@@ -150,10 +168,9 @@ void Triggers::carry_over(const EventSourceMapping& mapping, const std::vector<S
 void Triggers::forget_strangers(std::string_view account) {
   std::vector<engine::DocumentName> strangers;
   for (auto& [name, uuid] : position_owners(database_.documents(), account)) {
-    const bool known = std::any_of(entries_.begin(), entries_.end(), [&, &uuid = uuid](const auto& entry) {
-      return entry.first.first.account == account && entry.first.second == uuid;
-    });
-    if (!known) strangers.push_back(std::move(name));
+    const auto known = entries_of(account);
+    if (std::ranges::none_of(known, [&](const auto& entry) { return entry.first.second == uuid; }))
+      strangers.push_back(std::move(name));
   }
   database_.documents().write(strangers, {});
 }
@@ -163,15 +180,11 @@ void Triggers::reset(std::string_view account, const std::function<void()>& empt
   {
     const engine::Lock lock(mutex_);
     hold.emplace(*this, account);
-    for (auto one = entries_.begin(); one != entries_.end();) {
-      if (one->first.first.account != account) {
-        ++one;
-        continue;
-      }
+    const auto all = entries_of(account);
+    for (auto one = all.begin(); one != all.end(); one = entries_.erase(one)) {
       stop(one->second);
       close_gate(one->second);
       erase(one->second);
-      one = entries_.erase(one);
     }
   }
   empty();
@@ -211,7 +224,9 @@ void Triggers::stop(Entry& entry) {
   if (!entry.poller) return;
   {
     const engine::Lock lock(pollers_mutex_);
-    std::erase_if(pollers_, [&](const auto& one) { return one.second == entry.poller.get(); });
+    const auto [first, last] = pollers_.equal_range(entry.poller->stream().table);
+    pollers_.erase(
+        std::find_if(first, last, [&](const auto& one) { return one.second == entry.poller.get(); }));
   }
   entry.poller->end();  // settle() may hold it longer
   entry.last = std::exchange(entry.poller, nullptr);
@@ -262,7 +277,7 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
   if (held_.contains(mapping.scope.account)) {
     return lambda_error::conflict("The account is being restored or reset.");
   }
-  for (const auto& [name, other] : entries_) {
+  for (const auto& [name, other] : entries_of(mapping.scope.account)) {
     if (other.mapping.scope == mapping.scope && other.mapping.event_source_arn == mapping.event_source_arn &&
         other.mapping.function == mapping.function) {
       return lambda_error::conflict(
@@ -303,7 +318,7 @@ std::size_t Triggers::count() const {
 std::vector<Triggers::View> Triggers::list(const engine::Scope& scope) const {
   std::vector<View> views;
   const engine::Lock lock(mutex_);
-  for (const auto& [name, entry] : entries_) {
+  for (const auto& [name, entry] : entries_of(scope.account)) {
     if (name.first == scope) views.push_back(view(entry));
   }
   return views;
@@ -362,8 +377,8 @@ Triggers::Settled Triggers::settle(std::string_view account, std::chrono::millis
   const auto look = [&] {
     const engine::Lock lock(mutex_);
     present.clear();
-    for (const auto& [name, entry] : entries_) {
-      if (name.first.account != account || !entry.poller) continue;
+    for (const auto& [name, entry] : entries_of(account)) {
+      if (!entry.poller) continue;
       present.push_back(entry.poller);
       if (!flushed.contains(entry.poller)) flushed[entry.poller] = entry.poller->begin_flush();
     }
@@ -395,8 +410,8 @@ Triggers::Settled Triggers::settle(std::string_view account, std::chrono::millis
 Triggers::Marks Triggers::reported(std::string_view account) const {
   Marks marks;
   const engine::Lock lock(mutex_);
-  for (const auto& [name, entry] : entries_) {
-    if (name.first.account == account) marks[entry.tally] = entry.tally->given_up_log().reported();
+  for (const auto& [name, entry] : entries_of(account)) {
+    marks[entry.tally] = entry.tally->given_up_log().reported();
   }
   return marks;
 }
@@ -404,8 +419,7 @@ Triggers::Marks Triggers::reported(std::string_view account) const {
 void Triggers::collect_given_up(std::string_view account, const Marks& marks, bool report,
                                 Settled& settled) const {
   const engine::Lock lock(mutex_);
-  for (const auto& [name, entry] : entries_) {
-    if (name.first.account != account) continue;
+  for (const auto& [name, entry] : entries_of(account)) {
     GivenUpLog& log = entry.tally->given_up_log();
     const auto mark = marks.find(entry.tally);
     GivenUpLog::Found found = log.since(mark == marks.end() ? 0 : mark->second);

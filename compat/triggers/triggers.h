@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -120,6 +121,12 @@ class Triggers {
   };
   class Hold;
 
+  // An account's entries, which are a range of `entries_`.
+  using Entries = std::map<Name, Entry>;
+  [[nodiscard]] std::ranges::subrange<Entries::iterator> entries_of(std::string_view account)
+      REQUIRES(mutex_);
+  [[nodiscard]] std::ranges::subrange<Entries::const_iterator> entries_of(std::string_view account) const
+      REQUIRES(mutex_);
   void load() REQUIRES(mutex_);
   void start(Entry& entry) REQUIRES(mutex_);  // makes the poller if there should be one
   void stop(Entry& entry) REQUIRES(mutex_);
@@ -152,7 +159,7 @@ class Triggers {
   Functions functions_;
 
   mutable engine::Mutex mutex_;
-  std::map<Name, Entry> entries_ GUARDED_BY(mutex_);
+  Entries entries_ GUARDED_BY(mutex_);
   std::multiset<std::string, std::less<>> held_ GUARDED_BY(mutex_);  // accounts that are being replaced
   engine::ChangeFeed::Subscription subscription_ GUARDED_BY(mutex_);
   bool listening_ GUARDED_BY(mutex_) = false;

@@ -52,7 +52,7 @@ TableSettings every_table_setting() {
   ttl_changed = 10;
   recovery_since = 11;
   recovery_days = 12;
-  restored_from = {"backup", "table", 16, 17, 18};
+  restored_from = {"backup", "table", 16, 17, 18, 19};
   deletion_protection = true;
   table_class = "STANDARD";
   table_class_changed = 13;
@@ -118,7 +118,7 @@ TEST_CASE("every setting survives its stored form, and one that is not stored ha
       R"("on_demand_since":{"N":"0"},"policy":{"M":{"document":{"S":"{}"},"revision":{"S":"15"}}},)"
       R"("recovery_days":{"N":"12"},"recovery_since":{"N":"11"},"replica_since":{"N":"16"},)"
       R"("replica_source":{"S":"us-west-2"},"restored_from":{"M":{"at":{"N":"16"},)"
-      R"("backup_arn":{"S":"backup"},"point":{"N":"17"},"source_table":{"N":"18"},"table_arn":{"S":"table"}}},)"
+      R"("backup_arn":{"S":"backup"},"held":{"N":"19"},"point":{"N":"17"},"source_table":{"N":"18"},"table_arn":{"S":"table"}}},)"
       R"("settings_replication":{"S":"ENABLED"},)"
       R"("table_class":{"S":"STANDARD"},"table_class_changed":{"N":"13"},)"
       R"("tags":{"M":{"none":{"S":""},"team":{"S":"blue"}}},)"
