@@ -205,7 +205,7 @@ class Conversation {
       number = ++last_;
       under_way_.emplace(number, UnderWay{id, stop});
     }
-    auto place = std::make_shared<SlowLane::Place>(lane_.take(Waiting::agents));
+    auto place = std::make_shared<SlowLane::Place>(lane_.take(Waiting::agents, {}));
     const bool begun = *place && lane_.run(stop, [this, message, number, stop, place] {
       answer(*message, number, stop.get_token());
       place->leave();

@@ -34,21 +34,6 @@ std::string text_member(std::string_view document, std::string_view name) {
   return std::string(document.substr(begin + 1, std::min(end - begin - 1, shown_max)));
 }
 
-// The account that the request names, by its signature or X-Mayfly-Account; empty if it names none.
-std::string account_named_by(const Request& request) {
-  if (const auto named = request.header(Header::x_mayfly_account); !named.empty()) return std::string(named);
-  constexpr std::string_view before_id = "Credential=";
-  const std::string query = compat::decode_query(request.query());
-  const std::string_view authorization = request.header(Header::authorization);
-  for (const std::string_view text : {authorization, std::string_view(query)}) {
-    const auto at = text.find(before_id);
-    if (at == std::string_view::npos) continue;
-    const std::string_view id = text.substr(at + before_id.size());
-    return std::string(account_of(id.substr(0, id.find('/'))));
-  }
-  return {};
-}
-
 }  // namespace
 
 void answer(const Request& request, const Reply& reply, std::optional<std::chrono::nanoseconds> time) {
@@ -58,7 +43,7 @@ void answer(const Request& request, const Reply& reply, std::optional<std::chron
     line += " " + std::string(request.header(Header::x_amz_target));
     if (const auto table = text_member(request.body, "TableName"); !table.empty()) line += " of " + table;
   }
-  if (const auto account = account_named_by(request); !account.empty()) line += " of account " + account;
+  if (const auto account = claimed_account(request)) line += " of account " + *account;
   line += " -> " + std::to_string(reply.status);
   if (reply.status != 200 && reply.content_encoding.empty()) {
     const std::string type = text_member(reply.body, "__type");

@@ -293,9 +293,9 @@ Reply too_many_bytes() {
 }
 
 Reply too_many_wait(Waiting kind) {
-  return unavailable(
-      compat::Error::Kind::too_many_waiting,
-      "As many " + std::string(name_of(kind)) + " as may are waiting already; --waiting-max says how many.");
+  return unavailable(compat::Error::Kind::too_many_waiting,
+                     "As many " + std::string(name_of(kind)) +
+                         " of this account, or of all, are waiting as may; --waiting-max says how many.");
 }
 
 Reply too_large() {

@@ -12,6 +12,7 @@
 #include "engine/attempt.h"
 #include "http/log.h"
 #include "http/router.h"
+#include "http/sigv4.h"
 #include "http/tls.h"
 
 namespace mayfly::http {
@@ -269,7 +270,7 @@ void Session<Stream>::send(Reply reply) {
 
 template <class Stream>
 void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
-  place_ = slow_lane_.take(kind);
+  place_ = slow_lane_.take(kind, claimed_account(request_).value_or(std::string(default_account)));
   if (!place_) return send(too_many_wait(kind));
   if (!request_.header(Header::content_encoding).empty()) {
     hold_request(std::min(body_bytes_max, deflate_ratio_max * request_.body.size()));

@@ -342,6 +342,23 @@ std::string_view account_of(std::string_view access_key_id) {
   return engine::is_account_id(access_key_id) ? access_key_id : default_account;
 }
 
+std::optional<std::string> claimed_account(const Request& request) {
+  if (request.has(Header::x_mayfly_account)) {
+    const auto named = request.header(Header::x_mayfly_account);
+    return engine::is_account_id(named) ? std::optional<std::string>(named) : std::nullopt;
+  }
+  constexpr std::string_view before_id = "Credential=";
+  const std::string query = compat::decode_query(request.query());
+  const std::string_view authorization = request.header(Header::authorization);
+  for (const std::string_view text : {authorization, std::string_view(query)}) {
+    const auto at = text.find(before_id);
+    if (at == std::string_view::npos) continue;
+    const std::string_view id = text.substr(at + before_id.size());
+    return std::string(account_of(id.substr(0, id.find('/'))));
+  }
+  return std::nullopt;
+}
+
 compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region,
                                            const SignatureRules& rules) {
   const std::string_view query_text = rules.by == SignedBy::header ? std::string_view{} : request.query();

@@ -10,6 +10,8 @@
 //   authenticate(request, "us-east-1", {}) -> {account 000000000042, region eu-west-1}
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "compat/wire/error.h"
@@ -25,6 +27,9 @@ inline constexpr std::string_view default_account = "000000000000";
 
 // Twelve digits are the account itself; every other key sees the default account's tables.
 std::string_view account_of(std::string_view access_key_id);
+// The account that a request names, whether or not it may: by X-Mayfly-Account, or by its signature. Nothing:
+// it names none, or no account.
+std::optional<std::string> claimed_account(const Request& request);
 
 // Where a signature may be. DynamoDB reads it from the query too; elsewhere a link would be enough to act.
 enum class SignedBy : unsigned char { header, header_or_query };

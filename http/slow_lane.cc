@@ -21,18 +21,35 @@ std::string_view name_of(Waiting kind) {
   return {};
 }
 
-SlowLane::Place SlowLane::take(Waiting kind) {
-  Place place(*this, kind);
-  if (add(kind, 1) <= places_) return place;
-  metrics_.add(compat::Meter::refused_waiting);
-  return {};
+SlowLane::Place SlowLane::take(Waiting kind, std::string_view account) {
+  const engine::Lock lock(taken_mutex_);
+  Taken& taken = taken_[static_cast<std::size_t>(kind)];
+  const auto held = account.empty() ? taken.of_accounts.end() : taken.of_accounts.find(account);
+  const std::size_t held_places = held == taken.of_accounts.end() ? 0 : held->second;
+  if (taken.all >= places_ || held_places >= held_for_each_free * (places_ - taken.all)) {
+    metrics_.add(compat::Meter::refused_waiting);
+    return {};
+  }
+  Place place(*this, kind, account);
+  if (!account.empty()) ++taken.of_accounts[place.account_];
+  ++taken.all;
+  count(kind, 1);
+  return place;
 }
 
-std::size_t SlowLane::add(Waiting kind, std::int64_t by) {
+void SlowLane::give_back(Waiting kind, std::string_view account) {
+  const engine::Lock lock(taken_mutex_);
+  Taken& taken = taken_[static_cast<std::size_t>(kind)];
+  const auto held = taken.of_accounts.find(account);
+  if (held != taken.of_accounts.end() && --held->second == 0) taken.of_accounts.erase(held);
+  --taken.all;
+  count(kind, -1);
+}
+
+void SlowLane::count(Waiting kind, std::int64_t by) {
   using compat::Meter;
   const auto number = static_cast<std::size_t>(kind);
   metrics_.add(static_cast<Meter>(static_cast<std::size_t>(Meter::waiting_events) + number), by);
-  return taken_[number] += static_cast<std::size_t>(by);
 }
 
 bool SlowLane::run(std::stop_source stop, std::function<void()> job) {

@@ -1,22 +1,24 @@
 // Threads for requests that may wait: for a change, for time to pass through a million expiries, for another
 // server. The io threads, which answer all others, hand such a request over and go on.
 //
-// Who waits holds a place, and there are so many of each kind: who opens hundreds of event streams takes no
-// control call its place, and changes that wait at a failpoint leave the call that releases it one. No thread
-// before the first such request; then one for each that is under way, kept for the next. Nobody with a place
-// waits behind others.
+// A waiting request holds a place. Each kind of request has its own places, so hundreds of event streams
+// leave control calls theirs, and changes that wait at a failpoint leave one for the call that releases it.
+// Within a kind, an account may hold three times as many places as are free: the first account three quarters
+// of them, the next one three quarters of the rest. The first such request starts a thread; then there is one
+// for each request under way, kept for the next. A request with a place never waits behind others.
 //
-//   auto place = lane.take(Waiting::awaits);
+//   auto place = lane.take(Waiting::awaits, "000000000042");
 //   if (!place || !lane.run(stop, [=] { ... })) answer_that_too_many_wait();
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -46,24 +48,31 @@ class SlowLane {
   class Place {
    public:
     Place() = default;
-    Place(Place&& other) noexcept : lane_(std::exchange(other.lane_, nullptr)), kind_(other.kind_) {}
+    Place(Place&& other) noexcept
+        : lane_(std::exchange(other.lane_, nullptr)),
+          kind_(other.kind_),
+          account_(std::move(other.account_)) {}
     Place& operator=(Place&& other) noexcept {
       std::swap(lane_, other.lane_);
       std::swap(kind_, other.kind_);
+      std::swap(account_, other.account_);
       return *this;
     }
     ~Place() { leave(); }
     void leave() {
-      if (lane_ != nullptr) std::exchange(lane_, nullptr)->add(kind_, -1);
+      if (lane_ != nullptr) std::exchange(lane_, nullptr)->give_back(kind_, account_);
     }
     explicit operator bool() const { return lane_ != nullptr; }
 
    private:
     friend class SlowLane;
-    Place(SlowLane& lane, Waiting kind) : lane_(&lane), kind_(kind) {}
+    Place(SlowLane& lane, Waiting kind, std::string_view account)
+        : lane_(&lane), kind_(kind), account_(account) {}
     SlowLane* lane_ = nullptr;
     Waiting kind_{};
+    std::string account_;
   };
+  static constexpr std::size_t held_for_each_free = 3;
 
   // `places`: of each kind. `metrics` outlives the lane.
   SlowLane(std::size_t places, compat::ServerMetrics& metrics)
@@ -75,8 +84,8 @@ class SlowLane {
   SlowLane(const SlowLane&) = delete;
   SlowLane& operator=(const SlowLane&) = delete;
 
-  // Empty: all of the kind are taken.
-  [[nodiscard]] Place take(Waiting kind);
+  // Empty: all places of the kind are taken, or the account has its share. No account: it has no share.
+  [[nodiscard]] Place take(Waiting kind, std::string_view account);
 
   // False: there is no thread to be had, or the lane has ended. `stop` is requested if the lane ends
   // meanwhile. Requires: the caller has a place, or the job waits for nothing and is short; the job heeds
@@ -91,12 +100,18 @@ class SlowLane {
     std::stop_source stop;
     std::function<void()> run;
   };
+  struct Taken {
+    std::size_t all = 0;
+    std::map<std::string, std::size_t, std::less<>> of_accounts;  // those with a place
+  };
   void work();
-  std::size_t add(Waiting kind, std::int64_t by);  // how many places of the kind are taken then
+  void give_back(Waiting kind, std::string_view account);
+  void count(Waiting kind, std::int64_t by);
 
   const std::size_t places_;
   compat::ServerMetrics& metrics_;
-  std::array<std::atomic<std::size_t>, waiting_kinds> taken_{};
+  engine::Mutex taken_mutex_;  // for a few instructions
+  std::array<Taken, waiting_kinds> taken_ GUARDED_BY(taken_mutex_);
   engine::Mutex mutex_;
   Shortage shortage_ GUARDED_BY(mutex_);  // of threads
   engine::Condition came_;

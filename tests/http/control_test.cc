@@ -285,13 +285,46 @@ TEST_CASE("no more requests of a kind wait than may, and those of other kinds ar
       refused = running.ask(request + http_request("GET", "/", {{"Connection", "close"}}));
     CHECK(error_of(refused) ==
           Json{{"__type", "mayfly#TooManyWaiting"},
-               {"message", "As many " + std::string(kind) +
-                               " as may are waiting already; --waiting-max says how many."}});
+               {"message",
+                "As many " + std::string(kind) +
+                    " of this account, or of all, are waiting as may; --waiting-max says how many."}});
   }
   running.ok("GET", "/_mayfly/faults");
   running.ok("PUT", "/_mayfly/clock", R"({"mode":"real"})");
   running.execute("ListTables", "{}");
   CHECK(running.ask(http_request("GET", "/_mayfly/health")).status == 200);
+}
+
+TEST_CASE("the requests of one account that wait leave places for those of others", "[holds]") {
+  constexpr std::size_t places = 16;
+  Running running({.waiting_max = places});
+  create_table(running, "carts", true);
+  running.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
+  running.execute(
+      "UpdateTimeToLive",
+      R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+  running.put("carts", "1", R"(,"ttl":{"N":"1924992001"})");
+  running.ok("PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"1"}}})");
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (std::size_t i = 0; i < places; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(running.port()));
+    clients.back()->send(http_request("POST", "/_mayfly/clock/advance", json_body, R"({"seconds":60})"));
+  }
+  const compat::ServerMetrics& metrics = running.emulator->server_metrics();
+  while (metrics.of(compat::Meter::refused_waiting) < 4) {}
+  CHECK(metrics.of(compat::Meter::waiting_changes) == 12);
+  // Another account resets, and gets its share, too.
+  for (const char* account : {"000000000001", "000000000002"}) {
+    auto headers = json_body;
+    headers.push_back({"X-Mayfly-Account", account});
+    CHECK(running.ask(http_request("POST", "/_mayfly/reset", headers)).status == 200);
+  }
+  running.ok("DELETE", "/_mayfly/failpoints");
+  int served = 0;
+  for (const auto& client : clients) served += client->receive().status == 200 ? 1 : 0;
+  CHECK(served == 12);
+  running.ok("POST", "/_mayfly/reset");
+  CHECK(metrics.of(compat::Meter::waiting_changes) == 0);
 }
 
 TEST_CASE("advances that wait at a failpoint leave the call that releases them a place") {
