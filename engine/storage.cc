@@ -13,6 +13,8 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
+#include <rocksdb/perf_context.h>
+#include <rocksdb/perf_level.h>
 #include <rocksdb/slice.h>
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/sst_file_reader.h>
@@ -197,6 +199,12 @@ constexpr std::uint64_t erased_bytes_min = 8 << 20;
 constexpr std::chrono::milliseconds quiet_time{200};
 constexpr std::uint64_t quiet_writes_max = 20, quiet_bytes_max = 1 << 20;
 
+// Ranges with many erased keys that wait to be compacted, and how long each rests afterwards: at least so
+// long, and so many times as long as its compaction took.
+constexpr std::size_t dead_ranges_max = 8;
+constexpr std::chrono::milliseconds compaction_rest{100};
+constexpr int compaction_rests = 9;
+
 // How often it is looked whether memory is full, and while it is.
 constexpr std::uint64_t written_bytes_between_looks = 1 << 20;
 constexpr std::chrono::milliseconds room_pause{1000};
@@ -316,6 +324,8 @@ struct Storage::Engine final {
   bool resume();
   bool resume_rocksdb();
   std::optional<std::chrono::milliseconds> give_back();
+  void note_dead(std::string begin, std::string end);
+  std::optional<std::chrono::milliseconds> compact_dead();
 
   const std::function<void(std::string_view)> report;
   const std::uint64_t memory_bytes_max;
@@ -342,10 +352,15 @@ struct Storage::Engine final {
   Mutex mutex;
   std::string failure GUARDED_BY(mutex);  // while `failing`
   std::int64_t reported_ms GUARDED_BY(mutex) = 0;
-  std::atomic<bool> job_ended{false};  // in memory
+  struct DeadRange {
+    std::string begin, end;
+  };
+  std::vector<DeadRange> dead GUARDED_BY(mutex);  // to be compacted
+  std::atomic<bool> job_ended{false};             // in memory
   // The upkeep's.
   std::uint64_t writes_before = 0, bytes_before = 0;
   bool trims = false;  // in the next quiet moment
+  RealTime rests_until{};
 
   // Mends and gives back what writers must not wait for.
   class Upkeep final : public Task {
@@ -471,7 +486,8 @@ std::optional<std::chrono::milliseconds> Storage::Engine::keep_up() {
     }
     tell("storage takes writes again", true);
   }
-  const auto pause = give_back();
+  auto pause = give_back();
+  if (const auto rest = compact_dead()) pause = std::min(pause.value_or(*rest), *rest);
   if (!full) return pause;
   look_for_room();
   return full ? std::min(pause.value_or(room_pause), room_pause) : pause;
@@ -533,6 +549,47 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   ::malloc_trim(0);
 #endif
   return std::nullopt;
+}
+
+void Storage::Engine::note_dead(std::string begin, std::string end) {
+  {
+    const Lock lock(mutex);
+    for (DeadRange& range : dead) {
+      if (begin > range.end || range.begin > end) continue;
+      range.begin = std::min(range.begin, begin);
+      range.end = std::max(range.end, end);
+      return;
+    }
+    if (dead.size() == dead_ranges_max) return;  // the next read of it notes it again
+    dead.push_back({std::move(begin), std::move(end)});
+  }
+  scheduler->wake(upkeep);
+}
+
+std::optional<std::chrono::milliseconds> Storage::Engine::compact_dead() {
+  using std::chrono::milliseconds;
+  const RealTime began = scheduler->now();
+  DeadRange range;
+  {
+    const Lock lock(mutex);
+    if (dead.empty()) return std::nullopt;
+    if (began < rests_until) return std::chrono::ceil<milliseconds>(rests_until - began);
+    range = std::move(dead.front());
+    dead.erase(dead.begin());
+  }
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  options.exclusive_manual_compaction = false;
+  const rocksdb::Slice begin = slice(range.begin), end = slice(range.end);
+  {
+    const WaitingForJobs waiting;
+    (void)db->CompactRange(options, &begin, &end);
+  }
+  const RealTime ended = scheduler->now();
+  const auto rest = std::max<RealTime::duration>(compaction_rest, compaction_rests * (ended - began));
+  rests_until = ended + rest;
+  const Lock lock(mutex);
+  return dead.empty() ? std::nullopt : std::optional(std::chrono::ceil<milliseconds>(rest));
 }
 
 Storage::Storage(StorageOptions options, std::unique_ptr<Engine> engine)
@@ -776,10 +833,47 @@ bool Storage::get(std::string_view key, std::string& value, const Snapshot* snap
 struct Storage::Iterator::State {
   explicit State(Engine& engine_) : engine(engine_) {}
 
+  // Moves the iterator. True: it has passed many erased keys on the way.
+  template <typename Move>
+  bool passes_many(Move&& move) {
+    const auto& passed = rocksdb::get_perf_context()->internal_delete_skipped_count;
+    const std::uint64_t before = passed;
+    move();
+    const std::uint64_t count = passed - before;
+    dead_keys += count;
+    return count > dead_keys_max;
+  }
+  // Of a seek: the erased keys are between `from` and where the iterator stands.
+  void note_dead(std::string_view from, bool backward) {
+    std::string here = place(backward);
+    std::string there(from);
+    if (there > here) there.swap(here);
+    engine.note_dead(std::move(there), std::move(here));
+  }
+  // Of a step, which began at a key: looks where that is, and comes back.
+  void note_dead_step(bool backward) {
+    const bool at_end = !iterator->Valid();
+    if (at_end && !iterator->status().ok()) return;
+    std::string here = place(backward);
+    if (backward) {
+      at_end ? iterator->Seek(lower_slice) : iterator->Next();
+    } else {
+      at_end ? iterator->SeekToLast() : iterator->Prev();
+    }
+    std::string there = place(!backward);
+    backward ? iterator->Prev() : iterator->Next();
+    if (there > here) there.swap(here);
+    engine.note_dead(std::move(there), std::move(here));
+  }
+  [[nodiscard]] std::string place(bool backward) const {
+    return iterator->Valid() ? iterator->key().ToString() : backward ? lower : upper;
+  }
+
   Engine& engine;
   std::string lower, upper;
   rocksdb::Slice lower_slice, upper_slice;  // RocksDB keeps pointers to them
   std::unique_ptr<rocksdb::Iterator> iterator;
+  std::uint64_t dead_keys = 0;
 };
 
 Storage::Iterator::Iterator(const Storage& storage, std::string_view lower, std::string_view upper,
@@ -793,17 +887,35 @@ Storage::Iterator::Iterator(const Storage& storage, std::string_view lower, std:
   options.iterate_lower_bound = &state_->lower_slice;
   options.iterate_upper_bound = &state_->upper_slice;
   state_->iterator.reset(storage.engine_->db->NewIterator(options));
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);  // this thread's
 }
 
 Storage::Iterator::~Iterator() = default;
 Storage::Iterator::Iterator(Iterator&&) noexcept = default;
 Storage::Iterator& Storage::Iterator::operator=(Iterator&&) noexcept = default;
 
-void Storage::Iterator::seek_to_first() { state_->iterator->Seek(state_->lower_slice); }
-void Storage::Iterator::seek_to_last() { state_->iterator->SeekToLast(); }
-void Storage::Iterator::seek(std::string_view key) { state_->iterator->Seek(slice(key)); }
-void Storage::Iterator::next() { state_->iterator->Next(); }
-void Storage::Iterator::prev() { state_->iterator->Prev(); }
+void Storage::Iterator::seek_to_first() {
+  if (state_->passes_many([&] { state_->iterator->Seek(state_->lower_slice); }))
+    state_->note_dead(state_->lower, false);
+}
+
+void Storage::Iterator::seek_to_last() {
+  if (state_->passes_many([&] { state_->iterator->SeekToLast(); })) state_->note_dead(state_->upper, true);
+}
+
+void Storage::Iterator::seek(std::string_view key) {
+  if (state_->passes_many([&] { state_->iterator->Seek(slice(key)); })) state_->note_dead(key, false);
+}
+
+void Storage::Iterator::next() {
+  if (state_->passes_many([&] { state_->iterator->Next(); })) state_->note_dead_step(false);
+}
+
+void Storage::Iterator::prev() {
+  if (state_->passes_many([&] { state_->iterator->Prev(); })) state_->note_dead_step(true);
+}
+
+std::uint64_t Storage::Iterator::dead_keys_passed() const { return state_->dead_keys; }
 
 bool Storage::Iterator::valid() const {
   if (state_->iterator->Valid()) return true;

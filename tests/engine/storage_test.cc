@@ -530,6 +530,62 @@ TEST_CASE("what was erased in memory is given back, one by one or as a range", "
   CHECK_FALSE(storage->get("k1", found));
 }
 
+TEST_CASE("reads that pass many erased keys have them compacted, in both directions", "[storage][holds]") {
+  const Directory directory;
+  const bool durable = GENERATE(false, true);
+  auto storage = open({.directory = durable ? directory.path() + "/data" : ""});
+  const auto numbered = [](char c, int i) { return c + std::to_string(1'000'000 + i); };
+  constexpr int erased = 5000;
+  put(*storage, "a", "first");
+  put(*storage, "l", "middle");
+  put(*storage, "z", "last");
+  for (const char c : {'k', 'm'}) {
+    for (int i = 0; i < erased; ++i) put(*storage, numbered(c, i), "x");
+    for (int i = 0; i < erased; ++i) {
+      Batch batch;
+      batch.erase(numbered(c, i), 1);
+      storage->write(batch);
+    }
+  }
+  const auto walk = [&](std::string_view lower, std::string_view upper, auto move) {
+    Storage::Iterator iterator(*storage, lower, upper);
+    const std::string key = move(iterator);
+    return std::pair(key, iterator.dead_keys_passed());
+  };
+  const auto key_of = [](Storage::Iterator& iterator) {
+    return iterator.valid() ? std::string(iterator.key()) : std::string();
+  };
+  struct Walk {
+    const char *lower, *upper, *found;
+    std::function<void(Storage::Iterator&)> move;
+  };
+  const Walk walks[] = {
+      {"k", "m", "l", [](auto& i) { i.seek_to_first(); }},
+      {"a", "m", "l", [](auto& i) { i.seek("k"); }},
+      {"a", "l", "a", [](auto& i) { i.seek_to_last(); }},
+      {"a", "z", "l", [](auto& i) { i.seek("a"), i.next(); }},
+      {"a", "l", "", [](auto& i) { i.seek("a"), i.next(); }},
+      {"b", "zz", "l", [](auto& i) { i.seek_to_last(), i.prev(); }},
+      {"m", "zz", "", [](auto& i) { i.seek_to_last(), i.prev(); }},
+  };
+  const int number = GENERATE(range(0, 7));
+  const Walk& one = walks[number];
+  INFO("walk " << number << ", durable: " << durable);
+  const auto go = [&] {
+    return walk(one.lower, one.upper, [&](Storage::Iterator& iterator) {
+      one.move(iterator);
+      return key_of(iterator);
+    });
+  };
+  CHECK(go() == std::pair(std::string(one.found), std::uint64_t{erased}));
+  CHECK(comes_to_pass([&] {
+    const auto [key, passed] = go();
+    REQUIRE(key == one.found);
+    return passed == 0;
+  }));
+  CHECK(keys(*storage, "a", "zz") == std::vector<std::string>{"a", "l", "z"});
+}
+
 // Sanitizers have allocators of their own, which keep what they are given.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("what was written takes little more memory than it has bytes, once nobody writes", "[storage]") {
