@@ -467,7 +467,12 @@ bool Storage::Engine::resume() {
   rocksdb::WriteOptions without_log;
   without_log.disableWAL = true;
   without_log.no_slowdown = true;
-  if (!db->Delete(without_log, "Mresumed").ok()) return false;
+  if (const rocksdb::Status status = db->Delete(without_log, "Mresumed"); !status.ok()) {
+    // RocksDB announces an error before it takes effect. A resumption between the two finds nothing to do, so
+    // there must be another one. An incomplete write is one that a compaction delays.
+    if (!status.IsIncomplete()) stopped = true;
+    return false;
+  }
   rocksdb::FlushOptions at_once;
   at_once.allow_write_stall = true;  // nobody writes
   refuses_files = true;
