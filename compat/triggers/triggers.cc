@@ -86,24 +86,19 @@ void Triggers::load() {
   }
 }
 
-namespace {
-
-template <typename Entries>
-auto range_of(Entries& entries, std::string_view account) {
+template <typename Some>
+auto Triggers::range_of(Some& entries, std::string_view account) {
   const auto first = entries.lower_bound({{std::string(account), {}}, {}});
   auto last = first;
   while (last != entries.end() && last->first.first.account == account) ++last;
-  return std::ranges::subrange(first, last);
+  return Range<decltype(last)>{first, last};
 }
 
-}  // namespace
-
-std::ranges::subrange<Triggers::Entries::iterator> Triggers::entries_of(std::string_view account) {
+Triggers::Range<Triggers::Entries::iterator> Triggers::entries_of(std::string_view account) {
   return range_of(entries_, account);
 }
 
-std::ranges::subrange<Triggers::Entries::const_iterator> Triggers::entries_of(
-    std::string_view account) const {
+Triggers::Range<Triggers::Entries::const_iterator> Triggers::entries_of(std::string_view account) const {
   return range_of(entries_, account);
 }
 
@@ -169,7 +164,8 @@ void Triggers::forget_strangers(std::string_view account) {
   std::vector<engine::DocumentName> strangers;
   for (auto& [name, uuid] : position_owners(database_.documents(), account)) {
     const auto known = entries_of(account);
-    if (std::ranges::none_of(known, [&](const auto& entry) { return entry.first.second == uuid; }))
+    if (std::none_of(known.begin(), known.end(),
+                     [&uuid = uuid](const auto& entry) { return entry.first.second == uuid; }))
       strangers.push_back(std::move(name));
   }
   database_.documents().write(strangers, {});

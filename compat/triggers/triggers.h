@@ -16,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -121,12 +120,18 @@ class Triggers {
   };
   class Hold;
 
-  // An account's entries, which are a range of `entries_`.
   using Entries = std::map<Name, Entry>;
-  [[nodiscard]] std::ranges::subrange<Entries::iterator> entries_of(std::string_view account)
-      REQUIRES(mutex_);
-  [[nodiscard]] std::ranges::subrange<Entries::const_iterator> entries_of(std::string_view account) const
-      REQUIRES(mutex_);
+  template <typename Iterator>
+  struct Range {
+    Iterator first, last;
+    [[nodiscard]] Iterator begin() const { return first; }
+    [[nodiscard]] Iterator end() const { return last; }
+  };
+  template <typename Some>
+  static auto range_of(Some& entries, std::string_view account);
+  // An account's.
+  [[nodiscard]] Range<Entries::iterator> entries_of(std::string_view account) REQUIRES(mutex_);
+  [[nodiscard]] Range<Entries::const_iterator> entries_of(std::string_view account) const REQUIRES(mutex_);
   void load() REQUIRES(mutex_);
   void start(Entry& entry) REQUIRES(mutex_);  // makes the poller if there should be one
   void stop(Entry& entry) REQUIRES(mutex_);
