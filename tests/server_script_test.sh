@@ -3,6 +3,7 @@
 # the first argument is the server, whose help must be the one that the script reads.
 set -euo pipefail
 program=$1
+unset CDPATH
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

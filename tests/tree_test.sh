@@ -3,6 +3,7 @@
 # that appends change records, one clock (the second and the fifth of the things that always hold); documents that
 # name only what is there; and nothing declared that nobody uses.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 failures=0

@@ -2,6 +2,7 @@
 # script/bootstrap: on systems without apt-get it stops with one sentence that has their install command, on bash 3.2 too;
 # with apt-get it installs the first alternative that the distribution has. apt and dpkg are stand-ins here.
 set -euo pipefail
+unset CDPATH
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -36,6 +37,22 @@ sentence 'ID=fedora\n' "-DMAYFLY_SHARED_DEPENDENCIES=ON && cmake --build --prese
 sentence 'ID=fedora\n' " catch-devel " test
 sentence 'ID=nixos\n' "this system has no apt-get; run the script in a container of debian:13"
 sentence '' "this system has no apt-get"
+
+# CDPATH does not lead the script to the lists of another directory: that one has none.
+mkdir -p "$work/elsewhere/script" "$work/installed-all"
+cat >"$work/installed-all/apt-get" <<'EOF'
+#!/bin/sh
+exit 1
+EOF
+printf '#!/bin/sh\necho installed 9\n' >"$work/installed-all/dpkg-query"
+printf '#!/bin/sh\nexit 0\n' >"$work/installed-all/dpkg"
+chmod +x "$work"/installed-all/*
+echo tool >"$work/tree/apt-packages.txt"
+(cd "$work/tree" && PATH=$work/installed-all:$PATH CDPATH=$work/elsewhere script/bootstrap) || fails "with CDPATH, script/bootstrap leaves its tree"
+for script in "$root"/script/* "$root"/packages/*/package; do
+  first=$(grep -n 'cd "\$(dirname\|^unset CDPATH' "$script" | head -n 1 || true)
+  [ -z "$first" ] || [[ $first = *"unset CDPATH"* ]] || fails "$script changes its directory before it unsets CDPATH"
+done
 rm "$work/bin/uname"
 printf '#!/bin/sh\necho Darwin\n' >"$work/bin/uname"
 chmod +x "$work/bin/uname"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # script/progress shows how far a build is, keeps its output in the log, and shows the log's end when the build fails.
 set -euo pipefail
+unset CDPATH
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

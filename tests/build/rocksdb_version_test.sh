@@ -2,6 +2,7 @@
 # The build accepts RocksDB 7.8 to 10.x and refuses other versions in one sentence. `CMAKE` is the first argument.
 set -euo pipefail
 cmake=$1
+unset CDPATH
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
