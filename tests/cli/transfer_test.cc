@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sys/stat.h>
+#include <vector>
 
 #include "cli/transfer/anonymizer.h"
 #include "cli/transfer/described_table.h"
@@ -100,6 +101,15 @@ TEST_CASE("the rule that names a value more closely counts, and of those the fir
             item, {.table = "t", .keys = {"id"}}) == R"({"id":{"S":"1"},"l":{"L":[{"S":"p"},{"S":"q"}]}})");
   CHECK(changed(R"({"default":"keep","rules":[{"table":"u*","path":"a","action":"drop"}]})", item,
                 {.table = "t", .keys = {"id"}}) == item);
+}
+
+TEST_CASE("repeated ** in a path is one step") {
+  const auto steps = transfer::parse_path("a.**.**.**[1].**.b");
+  REQUIRE(steps);
+  using Kind = transfer::PathStep::Kind;
+  std::vector<Kind> kinds;
+  for (const auto& step : *steps) kinds.push_back(step.kind);
+  CHECK(kinds == std::vector{Kind::name, Kind::any_way, Kind::element, Kind::any_way, Kind::name});
 }
 
 TEST_CASE("a backslash makes a dot, a star or a bracket part of a name") {
