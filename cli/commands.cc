@@ -81,12 +81,16 @@ class Tail {
 
   // False: the reader of the output has gone, or an event is too long.
   bool take(std::string_view piece) {
+    // Each byte is searched once, however many pieces an event arrives in.
+    std::size_t begin = 0, searched = rest_.size();
     rest_ += piece;
-    for (std::size_t end = 0; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
+    for (std::size_t end = 0; (end = rest_.find('\n', searched)) != std::string::npos; searched = begin) {
       constexpr std::string_view data = "data: ";
-      const std::string_view line = std::string_view(rest_).substr(0, end);
+      const std::string_view line = std::string_view(rest_).substr(begin, end - begin);
       if (line.starts_with(data)) print_event(line.substr(data.size()), as_json_);
+      begin = end + 1;
     }
+    rest_.erase(0, begin);
     is_too_long_ = rest_.size() > event_bytes_max;
     return !is_too_long_ && !reader_left();
   }

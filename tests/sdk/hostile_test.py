@@ -154,6 +154,15 @@ class Directories(unittest.TestCase):
             self.write(f"{name}/table.json", {"Table": {"TableName": name, "Padding": padding}})
         self.refused("together", memory_max=None if is_instrumented() else 1_000_000_000)
 
+    def test_rules_with_many_double_stars_cost_no_more_than_with_one(self):
+        rules = [{"path": "**." * 39 + f"x{number}", "action": "drop"} for number in range(1000)]
+        (self.root / "rules.json").write_text(json.dumps({"default": "keep", "rules": rules}))
+        item = {"id": {"S": "1"}, "list": {"L": [{"S": ""}] * 2000}}
+        (self.root / "in.json").write_text(json.dumps({"Item": item}) + "\n")
+        words = ["import", "carts", "--from", str(self.root / "in.json"), "--to", str(self.root / "out.json")]
+        code, said = run(*words, "--anonymize", str(self.root / "rules.json"))  # once took 78 s of processor time
+        self.assertEqual(code, 0, said)
+
     def test_a_signal_ends_what_waits_for_a_pipe(self):
         pipe = self.root / "pipe.json"
         os.mkfifo(pipe)
@@ -298,6 +307,17 @@ class Endpoints(unittest.TestCase):
             words = [endpoint.url if word == "URL" else word for word in words]
             with self.subTest(words=words):
                 self.refused(words, "more than 67108864 bytes")
+
+    def test_an_event_of_more_than_16_mb_ends_tail(self):
+        def event(megabytes):
+            yield CHUNKED + b"6\r\ndata: \r\n"
+            for _ in range(megabytes):
+                yield b"100000\r\n" + b"x" * (1 << 20) + b"\r\n"
+            yield b""
+
+        memory_max = None if is_instrumented() else 1_000_000_000
+        words = ["tail", "--url", self.endpoint(lambda _: event(17)).url]
+        self.refused(words, "an event of more than 16 MB", memory_max=memory_max)
 
     def test_a_redirect_is_not_followed(self):
         secret = self.endpoint(lambda _: [whole({"TableNames": [SECRET]})])
