@@ -160,7 +160,7 @@ class Directories(unittest.TestCase):
         item = {"id": {"S": "1"}, "list": {"L": [{"S": ""}] * 2000}}
         (self.root / "in.json").write_text(json.dumps({"Item": item}) + "\n")
         words = ["import", "carts", "--from", str(self.root / "in.json"), "--to", str(self.root / "out.json")]
-        code, said = run(*words, "--anonymize", str(self.root / "rules.json"))  # once took 78 s of processor time
+        code, said = run(*words, "--anonymize", str(self.root / "rules.json"))
         self.assertEqual(code, 0, said)
 
     def test_a_signal_ends_what_waits_for_a_pipe(self):
