@@ -186,6 +186,18 @@ class WaitingForJobs {
   Interleaving::Alone alone_;
 };
 
+// Sets a flag for as long as it lives.
+class Raised {
+ public:
+  explicit Raised(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+  ~Raised() { flag_ = false; }
+  Raised(const Raised&) = delete;
+  Raised& operator=(const Raised&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
 constexpr std::chrono::milliseconds resume_pause{1000};
 // A flush begins when it gets RocksDB's lock, under which no file is written: this is for a host that stands
 // still.
@@ -331,6 +343,7 @@ struct Storage::Engine final {
   const std::uint64_t memory_bytes_max;
   const std::shared_ptr<StorageJobs> jobs = std::make_shared<StorageJobs>();
   std::atomic<bool> refuses_files{false};
+  std::atomic<bool> resuming{false};
   // Of a directory: shared by writers, held alone by a resumption. Nobody waits for it.
   std::shared_mutex writing;
   std::unique_ptr<rocksdb::Env> memory_files;  // none: they are a directory's
@@ -459,6 +472,10 @@ bool Storage::Engine::resume_rocksdb() {
 bool Storage::Engine::resume() {
   const std::unique_lock nobody_writes(writing, std::try_to_lock);
   if (!nobody_writes) return false;
+  // RocksDB resumes when no compaction is left, and tries one again that fails for want of space, for which
+  // the space that there is again may not suffice. So compactions give up meanwhile; the flush that resumes
+  // RocksDB brings them back.
+  const Raised until_the_end(resuming);
   const WaitingForJobs waiting;
   if (!resume_rocksdb()) return false;
   // If RocksDB could not write to its log, that log ends within a record and takes nothing more. Only a
@@ -475,9 +492,11 @@ bool Storage::Engine::resume() {
   }
   rocksdb::FlushOptions at_once;
   at_once.allow_write_stall = true;  // nobody writes
-  refuses_files = true;
-  const bool begun = db->Flush(at_once).ok();  // it succeeds if the log was empty
-  refuses_files = false;
+  bool begun = false;
+  {
+    const Raised meanwhile(refuses_files);
+    begun = db->Flush(at_once).ok();  // it succeeds if the log was empty
+  }
   return begun || resume_rocksdb();
 }
 
@@ -673,7 +692,9 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
     rocksdb_options = disk_options();
     engine->env = std::make_unique<EnvWithFiles>(
         base,
-        without_options_files(private_files(base.GetFileSystem(), options.file_fails, engine->refuses_files)),
+        without_options_files(
+            private_files(base.GetFileSystem(), options.file_fails, engine->refuses_files,
+                          [&engine = *engine] { return engine.resuming && StorageJobs::compacts(); })),
         engine->jobs);
     rocksdb_options.env = engine->env.get();
     rocksdb_options.listeners.push_back(std::make_shared<Engine::Failures>(*engine));

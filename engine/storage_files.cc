@@ -75,13 +75,18 @@ class WrittenFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 class PrivateFiles final : public rocksdb::FileSystemWrapper {
  public:
-  PrivateFiles(std::shared_ptr<rocksdb::FileSystem> base, Fails fails, const std::atomic<bool>& refuses)
-      : FileSystemWrapper(std::move(base)), fails_(std::move(fails)), refuses_(refuses) {}
+  PrivateFiles(std::shared_ptr<rocksdb::FileSystem> base, Fails fails, const std::atomic<bool>& refuses,
+               std::function<bool()> gives_up)
+      : FileSystemWrapper(std::move(base)),
+        fails_(std::move(fails)),
+        refuses_(refuses),
+        gives_up_(std::move(gives_up)) {}
 
   const char* Name() const override { return "PrivateFiles"; }
 
   IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
                            std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* context) override {
+    if (gives_up_()) return rocksdb::status_to_io_status(rocksdb::Status::ShutdownInProgress());
     if (refuses_ || (fails_ && fails_(path)))
       return passing(IOStatus::IOError("While making " + path, "it was made to fail"));
     IOStatus status = make_private(path);
@@ -120,6 +125,7 @@ class PrivateFiles final : public rocksdb::FileSystemWrapper {
  private:
   const Fails fails_;
   const std::atomic<bool>& refuses_;
+  const std::function<bool()> gives_up_;
 };
 
 class WithoutOptionsFiles final : public rocksdb::FileSystemWrapper {
@@ -138,8 +144,9 @@ class WithoutOptionsFiles final : public rocksdb::FileSystemWrapper {
 }  // namespace
 
 std::shared_ptr<rocksdb::FileSystem> private_files(std::shared_ptr<rocksdb::FileSystem> base, Fails fails,
-                                                   const std::atomic<bool>& refuses) {
-  return std::make_shared<PrivateFiles>(std::move(base), std::move(fails), refuses);
+                                                   const std::atomic<bool>& refuses,
+                                                   std::function<bool()> gives_up) {
+  return std::make_shared<PrivateFiles>(std::move(base), std::move(fails), refuses, std::move(gives_up));
 }
 
 std::shared_ptr<rocksdb::FileSystem> without_options_files(std::shared_ptr<rocksdb::FileSystem> base) {

@@ -16,10 +16,12 @@ class FileSystem;
 namespace mayfly::engine {
 
 // Of what `base` has. `fails`: for tests, asked before a file is made, written to or synced; true makes that
-// fail. While `refuses` is set, no file is made.
+// fail. While `refuses` is set, no file is made. `gives_up`: asked before a file is made; true ends what
+// makes it as the end of the database would, so that RocksDB does not try again by itself.
 std::shared_ptr<rocksdb::FileSystem> private_files(std::shared_ptr<rocksdb::FileSystem> base,
                                                    std::function<bool(std::string_view path)> fails,
-                                                   const std::atomic<bool>& refuses);
+                                                   const std::atomic<bool>& refuses,
+                                                   std::function<bool()> gives_up);
 
 // The files of `base`, but an OPTIONS file cannot be created. Each time RocksDB opens a database it writes
 // one with all options, reads it again and compares, which is a third of a server's start; nothing reads

@@ -94,6 +94,8 @@ void StorageJobs::begun() {
   if (Job::of_this_thread != nullptr) has_begun(*Job::of_this_thread);
 }
 
+bool StorageJobs::compacts() { return Job::of_this_thread != nullptr && !Job::of_this_thread->is_flush(); }
+
 bool StorageJobs::hold(std::chrono::milliseconds time) {
   begun();
   std::unique_lock lock(mutex_);

@@ -37,6 +37,8 @@ class StorageJobs : public std::enable_shared_from_this<StorageJobs> {
                 void* tag, void (*unscheduled)(void*));
   // The calling thread's job has begun, if the thread runs one: errors no longer make RocksDB forget it.
   void begun();
+  // Whether the calling thread runs a compaction.
+  static bool compacts();
   // From now on flushes are held. Waits until a flush that was let through earlier has begun or ended, but
   // for `time` at most, and then returns false. Requires: RocksDB's lock is not held.
   bool hold(std::chrono::milliseconds time);
