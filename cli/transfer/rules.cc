@@ -125,7 +125,8 @@ Expected<std::vector<PathStep>, std::string> parse_path(std::string_view text) {
     const Kind kind = is_plain && name == "*"    ? Kind::any_name
                       : is_plain && name == "**" ? Kind::any_way
                                                  : Kind::name;
-    // `**.**` means `**`. With a step for each, many rules of many steps cost each value tens of milliseconds.
+    // `**.**` means `**`. With a step for each, many rules of many steps cost each value tens of
+    // milliseconds.
     if (kind != Kind::any_way || steps.empty() || steps.back().kind != Kind::any_way)
       steps.push_back({.kind = kind, .name = std::move(name)});
     while (at < text.size() && text[at] == '[') {
