@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <functional>
 #include <stop_token>
 #include <utility>
 
@@ -63,26 +62,24 @@ class Announcement {
   bool stays_ = false;
 };
 
-// Lets go of what a restore holds if nothing came of it.
-class Unneeded {
+// Lets go of a restore's point unless the restore began.
+class HeldPoint {
  public:
-  template <class Job>
-  Unneeded(Backups& backups, std::string_view account, const RestoreOrigin& origin, const Job& job)
-      : backups_(backups),
-        account_(account),
-        point_(origin.held),
-        begun_([&job] { return job != nullptr; }) {}
-  ~Unneeded() {
-    if (!begun_()) backups_.let_go(account_, static_cast<engine::PointId>(point_));
+  HeldPoint(Backups& backups, std::string_view account, const RestoreOrigin& origin)
+      : backups_(backups), account_(account), point_(static_cast<engine::PointId>(origin.held)) {}
+  ~HeldPoint() {
+    if (!stays_) backups_.let_go(account_, point_);
   }
-  Unneeded(const Unneeded&) = delete;
-  Unneeded& operator=(const Unneeded&) = delete;
+  HeldPoint(const HeldPoint&) = delete;
+  HeldPoint& operator=(const HeldPoint&) = delete;
+
+  void stays() { stays_ = true; }
 
  private:
   Backups& backups_;
   const std::string_view account_;
-  const std::int64_t point_;
-  const std::function<bool()> begun_;
+  const engine::PointId point_;
+  bool stays_ = false;
 };
 
 }  // namespace
@@ -293,7 +290,7 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
     const engine::Lock lock(mutex_);
     CHECK_OK(admit(context, table, from));
     TRY(const RestoreOrigin origin, hold(from));
-    const Unneeded unneeded(backups_, context.scope.account, origin, job);
+    HeldPoint point(backups_, context.scope.account, origin);
     auto source = source_of(origin);
     change_settings(table, [&](TableSettings& settings) { settings.restored_from = origin; });
     // First, so that nobody ever sees the table as one that is whole.
@@ -310,6 +307,7 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
     announcement.stays(change_of(made->description(), origin));
     job = std::make_unique<Job>(Job{context.scope, std::move(made), origin, items_of(origin),
                                     std::move(source), generation(context.scope.account)});
+    point.stays();
   }
   const RestoreOrigin origin = job->origin;
   Started started{change_of(job->table->description(), origin), job->table};
