@@ -295,9 +295,10 @@ TEST_CASE("no more requests of a kind wait than may, and those of other kinds ar
   CHECK(running.ask(http_request("GET", "/_mayfly/health")).status == 200);
 }
 
-TEST_CASE("the requests of one account that wait leave places for those of others", "[holds]") {
-  constexpr std::size_t places = 16;
-  Running running({.waiting_max = places});
+namespace {
+
+// An item of the table carts falls due a second after the clock's time, and its expiry waits at a failpoint.
+void arm_failpoint(Running& running) {
   create_table(running, "carts", true);
   running.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   running.execute(
@@ -305,6 +306,14 @@ TEST_CASE("the requests of one account that wait leave places for those of other
       R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
   running.put("carts", "1", R"(,"ttl":{"N":"1924992001"})");
   running.ok("PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"1"}}})");
+}
+
+}  // namespace
+
+TEST_CASE("the requests of one account that wait leave places for those of others", "[holds]") {
+  constexpr std::size_t places = 16;
+  Running running({.waiting_max = places});
+  arm_failpoint(running);
   std::vector<std::unique_ptr<HttpClient>> clients;
   for (std::size_t i = 0; i < places; ++i) {
     clients.push_back(std::make_unique<HttpClient>(running.port()));
@@ -313,7 +322,7 @@ TEST_CASE("the requests of one account that wait leave places for those of other
   const compat::ServerMetrics& metrics = running.emulator->server_metrics();
   while (metrics.of(compat::Meter::refused_waiting) < 4) {}
   CHECK(metrics.of(compat::Meter::waiting_changes) == 12);
-  // Another account resets, and gets its share, too.
+  // Other accounts can reset.
   for (const char* account : {"000000000001", "000000000002"}) {
     auto headers = json_body;
     headers.push_back({"X-Mayfly-Account", account});
@@ -329,13 +338,7 @@ TEST_CASE("the requests of one account that wait leave places for those of other
 
 TEST_CASE("advances that wait at a failpoint leave the call that releases them a place") {
   Running running({.waiting_max = 1});
-  create_table(running, "carts", true);
-  running.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
-  running.execute(
-      "UpdateTimeToLive",
-      R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
-  running.put("carts", "1", R"(,"ttl":{"N":"1924992001"})");
-  running.ok("PUT", "/_mayfly/failpoints", R"({"table":"carts","key":{"id":{"S":"1"}}})");
+  arm_failpoint(running);
   HttpClient advance(running.port());
   advance.send(http_request("POST", "/_mayfly/clock/advance", json_body, R"({"seconds":60})"));
   while (running.ok("GET", "/_mayfly/failpoints")["failpoints"][0]["state"] != "waiting") {}
