@@ -75,7 +75,7 @@ type Unfinished struct {
 	Function, Table                   string
 	LastProcessingResult              string    // "PROBLEM: Function call failed", …
 	Retrying                          *Retrying // nil: no batch is being retried
-	Registered                        *bool     // false: nobody registered the function; nil otherwise
+	Registered                        *bool     // false: the function is not registered; nil otherwise
 }
 
 // Retrying describes a failing batch that the server sends again and again.

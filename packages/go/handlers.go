@@ -219,7 +219,7 @@ func (world *World) CheckHandlers() error {
 	return world.checkHandlers()
 }
 
-// Returns what handlers have failed with until now, and nobody was told of.
+// Returns the failures of handlers that no earlier call returned.
 func (world *World) checkHandlers() error {
 	if failures := world.failures.unreported(); failures != nil {
 		return &HandlerError{Failures: failures}

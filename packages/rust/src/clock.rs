@@ -197,7 +197,7 @@ pub struct Unfinished {
     /// The failing batch that the server sends again and again, if there is one.
     #[serde(rename = "retrying")]
     pub retrying: Option<Retrying>,
-    /// Whether somebody registered the function.
+    /// Whether the function is registered.
     #[serde(rename = "registered", default = "yes")]
     pub registered: bool,
 }

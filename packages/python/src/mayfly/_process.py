@@ -126,7 +126,7 @@ class ServerProcess:
         with output:
             self._first_line = output.readline().decode("utf-8", "replace").rstrip("\r\n")
             self._announced.set()
-            for _ in output:  # nothing else is of interest, but the server must not wait until somebody reads it
+            for _ in output:  # the rest is dropped, so that the server never waits for a reader
                 pass
 
 
