@@ -211,9 +211,9 @@ constexpr std::uint64_t erased_bytes_min = 8 << 20;
 constexpr std::chrono::milliseconds quiet_time{200};
 constexpr std::uint64_t quiet_writes_max = 20, quiet_bytes_max = 1 << 20;
 
-// Ranges with many erased keys that wait to be compacted, and how long each rests afterwards: at least so
-// long, and so many times as long as its compaction took.
+// Ranges with many erased keys that wait for a compaction.
 constexpr std::size_t dead_ranges_max = 8;
+// The least pause after such a compaction, and the pause as a multiple of the time that the compaction took.
 constexpr std::chrono::milliseconds compaction_rest{100};
 constexpr int compaction_rests = 9;
 
@@ -472,9 +472,9 @@ bool Storage::Engine::resume_rocksdb() {
 bool Storage::Engine::resume() {
   const std::unique_lock nobody_writes(writing, std::try_to_lock);
   if (!nobody_writes) return false;
-  // RocksDB resumes when no compaction is left, and tries one again that fails for want of space, for which
-  // the space that there is again may not suffice. So compactions give up meanwhile; the flush that resumes
-  // RocksDB brings them back.
+  // RocksDB resumes only when no compaction is left, and it repeats a compaction that finds no space. The
+  // disk may have space for writes but not for the compaction. So compactions give up while storage resumes;
+  // the flush that resumes RocksDB schedules them again.
   const Raised until_the_end(resuming);
   const WaitingForJobs waiting;
   if (!resume_rocksdb()) return false;
@@ -876,7 +876,7 @@ struct Storage::Iterator::State {
     if (there > here) there.swap(here);
     engine.note_dead(std::move(there), std::move(here));
   }
-  // Of a step, which began at a key: looks where that is, and comes back.
+  // The same for a step. It began at a key, which this finds by going back and forth.
   void note_dead_step(bool backward) {
     const bool at_end = !iterator->Valid();
     if (at_end && !iterator->status().ok()) return;

@@ -101,7 +101,7 @@ class Restores {
   class Fills;  // the task
 
   // The origin with a point of the restore's own. BackupNotFoundException, TableNotFoundException: the source
-  // is gone. LimitExceededException: points take as much as they may.
+  // is gone. LimitExceededException: points take all the space that they may have.
   Result<RestoreOrigin> hold(RestoreOrigin origin) const;
   [[nodiscard]] std::optional<engine::HistoryCursor> source_of(const RestoreOrigin& origin) const;
   [[nodiscard]] std::int64_t items_of(const RestoreOrigin& origin) const;
