@@ -7,6 +7,7 @@
 
 #include "compat/operations/operations.h"
 #include "engine/attempt.h"
+#include "engine/hurry.h"
 
 namespace mayfly::compat {
 namespace {
@@ -108,7 +109,11 @@ class NumbersByName {
   }
 };
 
+// To parse a request, to check it and to build what it says, if it is many small values.
+constexpr std::uint64_t nanoseconds_per_byte = 25;
+
 Result<std::string> answer_body(Context& context, const Operation& operation, std::string_view body) {
+  engine::Hurry::spend(nanoseconds_per_byte * body.size());
   const auto document = json::parse(body);
   if (document == nullptr) return error::serialization("");
   const json::Value& request = document->root();

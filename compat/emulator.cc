@@ -96,14 +96,13 @@ Answer Emulator::execute(const engine::Scope& scope, std::string_view target, st
   return answer;
 }
 
-bool Emulator::may_take_long(std::string_view target) const {
+Expectation Emulator::expectation(std::string_view target) const {
   const Operation* operation = find_operation(target);
-  if (operation == nullptr || operation->whole_table == WholeTable::never) return false;
-  if (operation->whole_table == WholeTable::always) return true;
-  const bool vectors = operation->whole_table == WholeTable::with_vector_indexes;
-  return database_->any_table([&](const engine::Table& table) {
-    return !table.replicas.empty() || (vectors && has_vector_indexes(table));
-  });
+  if (operation == nullptr) return Expectation::short_work;
+  if (operation->extent == Extent::whole_tables) return Expectation::whole_tables;
+  const bool waits_for_disk = operation->access == Access::writes && database_->syncs();
+  if (operation->access == Access::control || waits_for_disk) return Expectation::waiting;
+  return operation->extent == Extent::several_commits ? Expectation::long_work : Expectation::short_work;
 }
 
 Answer Emulator::execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
@@ -115,7 +114,10 @@ Answer Emulator::execute(const engine::Scope& scope, const Operation& operation,
   context.collection_bytes_max = collection_bytes_max_;
   context.tables_max = limits_.tables_max;
   if (faults_.any()) {
-    const Fault fault = faults_.judge(scope, operation, body);
+    const Fault fault = [&] {
+      const auto room = request_memory_.room_for(body);
+      return faults_.judge(scope, operation, body);
+    }();
     if (fault.delay.count() > 0) sleep(fault.delay, stop);
     if (database_->watched() && fault.struck()) database_->notice(sentence_of(fault, operation, scope));
     if (fault.error) return error_answer(*fault.error);
@@ -123,6 +125,7 @@ Answer Emulator::execute(const engine::Scope& scope, const Operation& operation,
     context.lag = [&](std::string_view table) { return faults_.lag(scope, operation, table); };
   }
   const auto request = database_->begin_request(scope.account);
+  const auto room = request_memory_.room_for(body);
   return dispatch(context, operation, body);
 }
 

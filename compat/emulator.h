@@ -15,6 +15,7 @@
 #include "compat/kinesis/kinesis_options.h"
 #include "compat/limits.h"
 #include "compat/metrics.h"
+#include "compat/request_memory.h"
 #include "compat/server_metrics.h"
 #include "compat/streams/live_changes.h"
 #include "compat/tables/changes.h"
@@ -58,6 +59,14 @@ struct EmulatorOptions {
   buckets::BucketOptions buckets;
 };
 
+// How long an operation keeps its thread.
+enum class Expectation : unsigned char {
+  short_work,
+  long_work,
+  waiting,       // for locks of its tables, or for the disk
+  whole_tables,  // as long as a table is large
+};
+
 class Emulator {
  public:
   // The error is a sentence for people.
@@ -69,8 +78,9 @@ class Emulator {
   Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
 
-  // Whether it may take as long as a table is large.
-  [[nodiscard]] bool may_take_long(std::string_view target) const;
+  // By the operation alone. What is expected to be short may turn out not to be: `execute` in a Hurry
+  // (engine/hurry.h) is then given up.
+  [[nodiscard]] Expectation expectation(std::string_view target) const;
 
   [[nodiscard]] engine::Database& database() { return *database_; }
   [[nodiscard]] TableChanges& table_changes() { return table_changes_; }
@@ -93,6 +103,8 @@ class Emulator {
   // Who calls anything else than `execute` for an account asks first.
   [[nodiscard]] KnownAccounts& accounts() { return accounts_; }
   [[nodiscard]] ServerMetrics& server_metrics() { return server_metrics_; }
+  // For who parses a request's body outside of `execute`.
+  [[nodiscard]] RequestMemory& request_memory() { return request_memory_; }
   [[nodiscard]] LiveChanges& live_changes() { return live_changes_; }
 
  private:
@@ -110,6 +122,7 @@ class Emulator {
   std::string region_;
   bool shared_regions_;
   Faults faults_{database_->recent_writes()};
+  RequestMemory request_memory_{limits_.parsed_bytes_max};
   Metrics metrics_{all_operations().size()};
   ServerMetrics server_metrics_;
   LiveChanges live_changes_{*database_};

@@ -18,6 +18,7 @@ struct Limits {
   std::size_t tables_max = 2'500;     // of an account in a region: AWS's quota where nobody had it raised
   std::size_t snapshots_max = 1'000;  // of an account
   std::size_t backups_max = 1'000;    // of an account, in all its regions
+  std::size_t parsed_bytes_max = std::size_t{256} << 20;  // of parsed requests: request_memory.h
 };
 
 // The accounts that requests have named. None is ever forgotten: an account is a clock, too. Thread-safe.

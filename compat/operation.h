@@ -45,12 +45,11 @@ enum class TablesIn : std::uint8_t {
   shard_iterator,  // "ShardIterator", which has the stream's ARN in it
 };
 
-// Whether it looks at all items of a table, however many there are.
-enum class WholeTable : std::uint8_t {
-  never,                // a page of them at most
-  with_vector_indexes,  // of a table that has some, which are counted for its description; or replicas
-  with_replicas,        // of a table that has some, to which what was written is sent first
-  always,
+// How much of an operation's work its request says in advance.
+enum class Extent : std::uint8_t {
+  one_commit,       // it reads, and commits once, if at all: until then it can be begun again
+  several_commits,  // one after the other
+  whole_tables,     // it looks at all items of a table, however many there are
 };
 
 struct Operation {
@@ -61,7 +60,7 @@ struct Operation {
   const Shape* shape;
   Run run;
   Frame frame = Frame::older;  // how far AWS has moved its validation: wire/frame.h
-  WholeTable whole_table = WholeTable::never;
+  Extent extent = Extent::one_commit;
 
   // Whether it may leave a part of a request undone and say so: "UnprocessedItems", "UnprocessedKeys".
   [[nodiscard]] bool is_batch() const { return tables_in == TablesIn::request_items; }

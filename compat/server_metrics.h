@@ -27,6 +27,10 @@ enum class Meter : unsigned char {
   waiting_invocations,
   waiting_operations,
   waiting_agents,
+  waiting_locks,
+  waiting_processors,
+  // Since: requests that an io thread began and handed over
+  handed_over,
   closed_idle,     // closed by us, since: no request came,
   closed_stalled,  // a request or an answer did not move,
   closed_slow,     // one took too long altogether,

@@ -23,6 +23,24 @@ void stage_replica_write(Batch& batch, const ReplicaWrite& replica_write, const 
   stage(batch, replica_write, sequence, write.at);
 }
 
+// Written in about a millisecond.
+constexpr std::size_t quick_batch_bytes_max = 1024 * 1024;
+
+class Busy {
+ public:
+  Busy(std::atomic<bool>& flag, bool is_busy) : flag_(is_busy ? &flag : nullptr) {
+    if (flag_ != nullptr) flag_->store(true, std::memory_order_relaxed);
+  }
+  ~Busy() {
+    if (flag_ != nullptr) flag_->store(false, std::memory_order_relaxed);
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  std::atomic<bool>* const flag_;
+};
+
 }  // namespace
 
 void Committer::commit(StagedWrite& write) {
@@ -126,7 +144,10 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
     }
   }
 
-  if (!batch->empty()) storage_.write(*batch);
+  if (!batch->empty()) {
+    const Busy busy(busy_, batch->bytes() > quick_batch_bytes_max);
+    storage_.write(*batch);
+  }
   interleave("commit written");
 
   for (const StagedWrite* write : group) {

@@ -12,6 +12,7 @@
 // storage.
 #pragma once
 
+#include <atomic>
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <deque>
@@ -81,6 +82,8 @@ class Committer {
   }
 
   void commit(StagedWrite& write);
+  // Whether a commit is under way that takes long, so that another would wait for it.
+  [[nodiscard]] bool is_busy() const { return busy_.load(std::memory_order_relaxed); }
   [[nodiscard]] ChangeFeed& feed() { return feed_; }
 
  private:
@@ -97,6 +100,7 @@ class Committer {
   Watermark& watermark_;  // moves under commit_
   Mutex commit_;
   Batch joined_ GUARDED_BY(commit_);
+  std::atomic<bool> busy_{false};  // moves under commit_
   ChangeFeed feed_{commit_};
 
   Mutex queue_mutex_;

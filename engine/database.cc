@@ -189,6 +189,8 @@ std::shared_lock<Gate> Database::begin_request(std::string_view account) const {
   return std::shared_lock(parts_->accounts.of(account).requests());
 }
 
+bool Database::syncs() const { return parts_->storage().syncs(); }
+
 SnapshotId Database::take_snapshot(std::string_view account) { return *take_snapshot(account, no_limit); }
 
 std::optional<SnapshotId> Database::take_snapshot(std::string_view account, std::size_t snapshots_max) {
@@ -225,12 +227,6 @@ std::shared_ptr<LiveTable> Database::find_table(const Scope& scope, std::string_
 std::vector<std::string> Database::list_tables(const Scope& scope, std::string_view start_after,
                                                std::size_t limit) const {
   return parts_->catalog.names(scope, start_after, limit);
-}
-
-bool Database::any_table(const std::function<bool(const Table&)>& is) const {
-  const auto tables = parts_->catalog.tables();
-  return std::any_of(tables.begin(), tables.end(),
-                     [&](const auto& table) { return is(*table->description()); });
 }
 
 namespace {

@@ -118,6 +118,8 @@ class Database {
   // Held while a request is answered: a restore or a reset of the account comes before it or after it, never
   // between.
   [[nodiscard]] std::shared_lock<Gate> begin_request(std::string_view account) const;
+  // Whether each commit waits for the disk.
+  [[nodiscard]] bool syncs() const;
 
   // --- a whole account (snapshots.h)
   SnapshotId take_snapshot(std::string_view account);
@@ -137,8 +139,6 @@ class Database {
   // Sorted names after `start_after`, at most `limit`.
   [[nodiscard]] std::vector<std::string> list_tables(const Scope& scope, std::string_view start_after,
                                                      std::size_t limit) const;
-  // Whether some table, of whichever account, is such a one.
-  [[nodiscard]] bool any_table(const std::function<bool(const Table&)>& is) const;
   // Replaces a description while no write is under way: `change` edits a copy. Fills in ids of new indexes
   // and streams, drops the entries of removed indexes, starts backfills (new global indexes, TTL switched
   // on); the first items are filled before this returns, a large table's rest in the background.

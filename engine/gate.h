@@ -4,6 +4,7 @@
 // Clang's analysis does not follow.
 #pragma once
 
+#include "engine/hurry.h"
 #include "engine/mutex.h"
 
 namespace mayfly::engine {
@@ -18,9 +19,11 @@ class Gate {
     mutex_.unlock();
     turnstile_.unlock();
   }
+  // Gives way (hurry.h) where it would wait.
   void lock_shared() NO_THREAD_SAFETY_ANALYSIS {
-    { const Lock pass(turnstile_); }
-    mutex_.lock_shared();
+    take_in_hurry([&] { turnstile_.lock(); }, [&] { return turnstile_.try_lock(); });
+    turnstile_.unlock();
+    take_in_hurry([&] { mutex_.lock_shared(); }, [&] { return mutex_.try_lock_shared(); });
   }
   // False: somebody holds it alone. It never waits, so it passes by whoever waits at the turnstile.
   [[nodiscard]] bool try_lock_shared() NO_THREAD_SAFETY_ANALYSIS { return mutex_.try_lock_shared(); }

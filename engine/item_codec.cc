@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "engine/hurry.h"
 #include "engine/item_size.h"
 
 namespace mayfly::engine {
@@ -95,10 +96,17 @@ class Encoder {
   Appender& out_;
 };
 
+// A list, map or set of so many values, of which a tree is made.
+std::size_t opened(std::size_t count) {
+  constexpr std::uint64_t nanoseconds_per_value = 60;  // to make it, to do something with it and to free it
+  Hurry::spend(nanoseconds_per_value * count);
+  return count;
+}
+
 template <class T, class ReadOne>
 void read_set(StoredReader& in, AttributeValue& out, ReadOne&& read_one) {
   std::vector<T> members;
-  std::size_t count = in.open();
+  std::size_t count = opened(in.open());
   members.reserve(count);
   for (; count > 0; --count) members.push_back(read_one());
   out = Set<T>::of_distinct(std::move(members));
@@ -120,7 +128,7 @@ void read_value(StoredReader& in, StoredReader::Tag tag, AttributeValue& out) {
     case Type::binary_set: return read_set<Binary>(in, out, [&] { return Binary{std::string(in.text())}; });
     case Type::list: {
       List& list = made.emplace<List>();
-      std::size_t count = in.open();
+      std::size_t count = opened(in.open());
       list.reserve(count);
       for (; count > 0; --count) read_value(in, in.tag(), list.emplace_back());
       return;
@@ -131,7 +139,7 @@ void read_value(StoredReader& in, StoredReader::Tag tag, AttributeValue& out) {
 }
 
 void read_map(StoredReader& in, std::size_t count, Map& out) {
-  out.reserve(count);
+  out.reserve(opened(count));
   for (; count > 0; --count) {
     AttributeValue& value = out.append(in.text());
     read_value(in, in.tag(), value);

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <functional>
 
+#include "engine/hurry.h"
 #include "engine/splitmix.h"
 
 namespace mayfly::engine {
@@ -19,8 +20,12 @@ void ItemLocks::take(LockTable& table, std::vector<LockTable::Stripe> stripes) N
   std::sort(stripes.begin(), stripes.end());
   stripes.erase(std::unique(stripes.begin(), stripes.end()), stripes.end());
   table_ = &table;
-  held_ = std::move(stripes);
-  for (const LockTable::Stripe stripe : held_) table_->stripes_[stripe].lock();
+  held_.reserve(stripes.size());
+  for (const LockTable::Stripe stripe : stripes) {
+    Mutex& mutex = table_->stripes_[stripe];
+    take_in_hurry([&] { mutex.lock(); }, [&] { return mutex.try_lock(); });
+    held_.push_back(stripe);
+  }
 }
 
 void ItemLocks::release() NO_THREAD_SAFETY_ANALYSIS {

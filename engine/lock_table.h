@@ -48,7 +48,8 @@ class ItemLocks {
   ItemLocks(const ItemLocks&) = delete;
   ItemLocks& operator=(const ItemLocks&) = delete;
 
-  void take(LockTable& table, std::vector<LockTable::Stripe> stripes);  // in any order, with repeats
+  // In any order, with repeats. Gives way (hurry.h) where it would wait.
+  void take(LockTable& table, std::vector<LockTable::Stripe> stripes);
   void release();
 
  private:

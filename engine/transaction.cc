@@ -9,6 +9,7 @@
 #include "engine/expiry_index.h"
 #include "engine/expiry_mode.h"
 #include "engine/history_trimmer.h"
+#include "engine/hurry.h"
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
 #include "engine/item_version.h"
@@ -20,6 +21,9 @@
 
 namespace mayfly::engine {
 namespace {
+
+// To write an item, an index entry of it, or the part of it in a record.
+constexpr std::uint64_t nanoseconds_per_byte = 1;
 
 bool is_scalar(Type type) { return type <= Type::null; }
 
@@ -141,11 +145,12 @@ struct Transaction::State final : ChangeSource {
   void stage_version(const OneItem& item, const LiveTable& live);
   void stage_replica_write(const OneItem& item, const Table& table);
   [[nodiscard]] Cause cause_of(const OneItem& item, const Table& table) const;
-  bool take_gates();     // false: a table was dropped
-  bool drop_mirrors();   // false: there was none
-  bool claim_items();    // false: another region's writer has one
-  bool add_mirrors();    // false: there is none that is not there yet
-  void write_mirrors();  // what is written to the items that they mirror
+  bool take_gates();             // false: a table was dropped
+  bool drop_mirrors();           // false: there was none
+  bool claim_items();            // false: another region's writer has one
+  bool add_mirrors();            // false: there is none that is not there yet
+  void write_mirrors();          // what is written to the items that they mirror
+  void spend_on_writes() const;  // of a hurry (hurry.h), before anything is written
   void stage_missing_entries(OneItem& item, const Table& table, const LiveTable& live);
 };
 
@@ -289,6 +294,7 @@ bool Transaction::lock() {
     key.clear();
     append_item_key(key, state.tables[item.table].live->id(), 0, item.key);
     item.exists = state.parts.storage().get(key, bytes);
+    Hurry::spend(nanoseconds_per_byte * bytes.size());
     if (item.exists) item.old_item = StoredItem(std::move(bytes));
     const Table& table = *state.tables[item.table].description;
     if (table.replicates() && state.parts.storage().get(write_version_key(table.id, item.key), version))
@@ -465,9 +471,20 @@ void Transaction::commit() {
   State& state = *state_;
   assert(state.gates_held == state.tables.size());
   assert(!state.digest_before);
+  state.spend_on_writes();
+  Hurry::end();  // what is committed stays
   state.write_mirrors();
   state.write();
   state.release();
+}
+
+void Transaction::State::spend_on_writes() const {
+  for (const OneItem& item : items) {
+    if (item.write == Write::none) continue;
+    const std::size_t entries = 1 + tables[item.table].description->indexes.size();
+    Hurry::spend(nanoseconds_per_byte * entries * (item.old_item.bytes().size() + item.new_bytes.size()));
+  }
+  if (Hurry::is_on() && parts.committer.is_busy()) Hurry::give_way();
 }
 
 void Transaction::State::write_mirrors() {

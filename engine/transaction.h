@@ -98,6 +98,7 @@ class Transaction {
   // The tombstone of that number is needed no more.
   void forget_tombstone(Slot slot, Sequence tombstone);
 
+  // A thread in a hurry gives way here for the last time.
   void commit();
   // Requires: commit() returned.
   [[nodiscard]] const std::vector<IndexEffect>& index_effects(Slot slot) const;

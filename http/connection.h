@@ -23,14 +23,18 @@ namespace mayfly::http {
 class Service {
  public:
   virtual ~Service() = default;
-  // As what the request may have to wait: then it is answered on the slow lane. Nothing: it never waits.
+  // As what the request waits, or is expected to take long: then it is answered on the slow lane. Nothing: an
+  // io thread may try.
   [[nodiscard]] virtual std::optional<Waiting> waits_as(const Request& request) const = 0;
   // Whether requests are to keep all their headers.
   [[nodiscard]] virtual bool needs_all_headers() const = 0;
   // Whoever is not admitted gets the Reply instead. `known_host`: access.h's.
   virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
-  // Must not throw. `stop`: nobody waits for the answer any more.
+  // Neither throws. `stop`: nobody waits for the answer any more.
   virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
+  // On an io thread; where that takes too long the request has changed nothing, and is answered on the slow
+  // lane as the kind that this returns.
+  virtual Expected<Reply, Waiting> answer_at_once(const Admitted& admitted) = 0;
   // Outlives the service.
   [[nodiscard]] virtual compat::ServerMetrics& metrics() const = 0;
 };

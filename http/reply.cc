@@ -143,7 +143,7 @@ void append_reply(std::string& text, const Reply& reply, bool keep_alive) {
   append_request_id(out);
   if (!reply.source) {
     out.literal("\r\nx-amz-crc32: ");
-    append_number(out, crc32(reply.body));
+    append_number(out, reply.body_crc ? *reply.body_crc : crc32(reply.body));
   }
   out.literal("\r\n");
   out.bytes(reply.extra_headers);

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -37,11 +38,12 @@ struct Reply {
   std::string_view content_type{};      // empty: no such header; of static storage
   std::string_view content_encoding{};  // empty: no such header; of static storage
   std::string body;
-  std::string extra_headers;             // whole lines, each with its CRLF
-  bool head_only = false;                // HEAD: the headers of the body, without the body
-  bool chunked = false;                  // an empty body, sent as Transfer-Encoding: chunked
-  bool close = false;                    // the connection ends with this answer
-  std::shared_ptr<BodySource> source{};  // comes after the head, in chunks; `body` is empty
+  std::string extra_headers;                // whole lines, each with its CRLF
+  bool head_only = false;                   // HEAD: the headers of the body, without the body
+  bool chunked = false;                     // an empty body, sent as Transfer-Encoding: chunked
+  bool close = false;                       // the connection ends with this answer
+  std::optional<std::uint32_t> body_crc{};  // of a body that is long; nothing: it is still to be computed
+  std::shared_ptr<BodySource> source{};     // comes after the head, in chunks; `body` is empty
 };
 
 // Appends the status line and the headers, and the body unless it is `large_body_bytes` or more: that one the

@@ -7,6 +7,7 @@
 #include "compat/emulator.h"
 #include "compat/triggers/rest.h"
 #include "compat/wire/json.h"
+#include "engine/hurry.h"
 #include "http/access.h"
 #include "http/admin.h"
 #include "http/compression.h"
@@ -141,6 +142,7 @@ compat::Answer operate(const Request& request, const compat::Result<engine::Scop
                        compat::Emulator& emulator, const std::stop_token& stop) {
   const std::string_view target = request.header(Header::x_amz_target);
   const auto refuse = [&](const compat::Error& error) {
+    const auto room = emulator.request_memory().room_for(request.body);
     const bool is_json = request.body.empty() || json::parse(request.body) != nullptr;
     return compat::error_answer(is_json ? error : compat::error::serialization({}).error);
   };
@@ -148,6 +150,17 @@ compat::Answer operate(const Request& request, const compat::Result<engine::Scop
   if (!scope) return refuse(scope.error());
   return emulator.execute(emulator.scope_of(*scope), target, request.body, request.header(Header::host),
                           or_no_wait(stop));
+}
+
+// On an io thread a read whose answer takes too long to compress gives way. A write has been done by then: a
+// long answer of it is sent as it is.
+void compress_answer(Reply& reply, Encoding encoding, bool has_time) {
+  constexpr std::uint64_t nanoseconds_per_byte = 20;  // of text without repetitions
+  if (encoding == Encoding::identity || reply.body.size() < compressed_answer_bytes_min) return;
+  engine::Hurry::spend(nanoseconds_per_byte * reply.body.size());
+  if (!has_time && !engine::Hurry::is_on() && reply.body.size() > quick_body_bytes_max) return;
+  reply.body = compress(reply.body, encoding);
+  reply.content_encoding = name_of(encoding);
 }
 
 Reply post(Request& request, compat::Emulator& emulator, const AccessRules& access,
@@ -163,13 +176,7 @@ Reply post(Request& request, compat::Emulator& emulator, const AccessRules& acce
   if (!scope && access.keys) return answered(compat::error_answer(scope.error()), content_type);
   if (auto reply = decompress_body(request, content_type)) return *std::move(reply);
   Reply reply = answered(operate(request, scope, emulator, stop), content_type);
-  if (reply.body.size() >= compressed_answer_bytes_min) {
-    if (const Encoding encoding = choose_encoding(request.header(Header::accept_encoding));
-        encoding != Encoding::identity) {
-      reply.body = compress(reply.body, encoding);
-      reply.content_encoding = name_of(encoding);
-    }
-  }
+  compress_answer(reply, choose_encoding(request.header(Header::accept_encoding)), stop.stop_possible());
   return reply;
 }
 
@@ -220,12 +227,20 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
   const std::string_view path = request.path();
   const auto if_so = [](bool waits, Waiting kind) { return waits ? std::optional(kind) : std::nullopt; };
   if (path == "/") {
-    const bool waits =
-        emulator.faults().any() || emulator.may_take_long(request.header(Header::x_amz_target));
-    return if_so(waits, Waiting::operations);
+    if (emulator.faults().any()) return Waiting::operations;
+    switch (emulator.expectation(request.header(Header::x_amz_target))) {
+      case compat::Expectation::short_work: break;
+      case compat::Expectation::long_work: return Waiting::processors;
+      case compat::Expectation::waiting: return Waiting::locks;
+      case compat::Expectation::whole_tables: return Waiting::operations;
+    }
+    const bool is_large =
+        request.body.size() > quick_body_bytes_max || !request.header(Header::content_encoding).empty();
+    return if_so(is_large, Waiting::processors);
   }
-  if (!path.starts_with(admin_prefix))
-    return if_so(compat::triggers::waits_for_function(request.method, path), Waiting::invocations);
+  if (compat::triggers::waits_for_function(request.method, path)) return Waiting::invocations;
+  if (compat::triggers::is_rest_path(path)) return Waiting::locks;
+  if (!path.starts_with(admin_prefix)) return std::nullopt;
   if (path == mcp_path) return if_so(request.method == "POST", Waiting::agents);
   if (path == "/_mayfly/events") return Waiting::events;
   if (path == "/_mayfly/await" || path == "/_mayfly/jobs/await") return Waiting::awaits;

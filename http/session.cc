@@ -247,11 +247,10 @@ template <class Stream>
 void Session<Stream>::answer() {
   auto admitted = service_.admit(request_, known_host_);
   if (!admitted) return send(std::move(admitted).error());
-  if (const auto kind = service_.waits_as(request_)) {
-    answer_later(*admitted, *kind);
-  } else {
-    send(service_.answer(*admitted, {}));
-  }
+  if (const auto kind = service_.waits_as(request_)) return answer_later(*admitted, *kind);
+  auto reply = service_.answer_at_once(*admitted);
+  if (!reply) return answer_later(*admitted, reply.error());
+  send(*std::move(reply));
 }
 
 template <class Stream>
@@ -270,31 +269,38 @@ void Session<Stream>::send(Reply reply) {
 
 template <class Stream>
 void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
-  place_ = slow_lane_.take(kind, claimed_account(request_).value_or(std::string(default_account)));
-  if (!place_) return send(too_many_wait(kind));
-  if (!request_.header(Header::content_encoding).empty()) {
-    hold_request(std::min(body_bytes_max, deflate_ratio_max * request_.body.size()));
-    if (last_) return place_.leave();  // refused
+  const std::string account = claimed_account(request_).value_or(std::string(default_account));
+  if (!lines_up(kind)) {
+    place_ = slow_lane_.take(kind, account);
+    if (!place_) return send(too_many_wait(kind));
+    // It may be unpacked and then wait. In a line, no more bodies are unpacked at once than there are threads.
+    if (!request_.header(Header::content_encoding).empty()) {
+      hold_request(std::min(body_bytes_max, deflate_ratio_max * request_.body.size()));
+      if (last_) return place_.leave();  // refused
+    }
   }
   waiting_ = true;
   stop_ = std::stop_source();
   // The lane never holds the last reference: a session ends on its io thread.
-  const bool taken =
-      slow_lane_.run(stop_, [self = this->shared_from_this(), admitted, stop = stop_.get_token()]() mutable {
-        Reply reply = self->service_.answer(admitted, stop);
-        const auto executor = self->stream_.get_executor();
-        asio::post(executor, [self = std::move(self), reply = std::move(reply)]() mutable {
-          self->waiting_ = false;
-          if (self->writing_) {
-            self->late_ = std::move(reply);
-            self->hold();
-          } else {
-            self->send(std::move(reply));
-            self->proceed();
-          }
-        });
-      });
-  if (taken) return watch_client();
+  auto job = [self = this->shared_from_this(), admitted, kind, stop = stop_.get_token()]() mutable {
+    const bool is_late = lines_up(kind) && stop.stop_requested();  // before its turn came
+    Reply reply = is_late ? no_thread() : self->service_.answer(admitted, stop);
+    const auto executor = self->stream_.get_executor();
+    asio::post(executor, [self = std::move(self), reply = std::move(reply)]() mutable {
+      self->waiting_ = false;
+      if (self->writing_) {
+        self->late_ = std::move(reply);
+        self->hold();
+      } else {
+        self->send(std::move(reply));
+        self->proceed();
+      }
+    });
+  };
+  const bool taken = lines_up(kind) ? slow_lane_.line_up(kind, account, stop_, std::move(job))
+                                    : slow_lane_.run(stop_, std::move(job));
+  // Of those that line up the client's end is not told: it comes after their answer, as on an io thread.
+  if (taken) return lines_up(kind) ? void() : watch_client();
   waiting_ = false;
   send(no_thread());
 }

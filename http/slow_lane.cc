@@ -17,6 +17,8 @@ std::string_view name_of(Waiting kind) {
     case Waiting::invocations: return "invocations";
     case Waiting::operations: return "operations";
     case Waiting::agents: return "requests of agents";
+    case Waiting::locks: return "operations that wait";
+    case Waiting::processors: return "operations that compute";
   }
   return {};
 }
@@ -54,9 +56,14 @@ void SlowLane::count(Waiting kind, std::int64_t by) {
 
 bool SlowLane::run(std::stop_source stop, std::function<void()> job) {
   const engine::Lock lock(mutex_);
-  if (ended_) return false;
+  return !ended_ && start({std::move(stop), std::move(job)});
+}
+
+bool SlowLane::start(Job job) {
   // A thread may still be coming back from a job whose place was left already: then it takes this one.
-  if (jobs_.size() >= idle_ && threads_.size() < waiting_kinds * places_) {
+  std::size_t threads_max = kinds_with_places * places_;
+  for (const Line& line : lines_) threads_max += line.threads_max;
+  if (jobs_.size() >= idle_ && threads_.size() < threads_max) {
     try {
       threads_.emplace_back([this] { work(); });
     } catch (const std::system_error& failure) {
@@ -66,9 +73,63 @@ bool SlowLane::run(std::stop_source stop, std::function<void()> job) {
     ++idle_;  // it is on its way
   }
   shortage_.passed();
-  jobs_.push_back({std::move(stop), std::move(job)});
+  jobs_.push_back(std::move(job));
   came_.notify_one();
   return true;
+}
+
+// --- lines
+
+bool SlowLane::line_up(Waiting kind, const std::string& account, std::stop_source stop,
+                       std::function<void()> job) {
+  const engine::Lock lock(mutex_);
+  if (ended_) return false;
+  Line& line = line_of(kind);
+  Line::Account& own = line.accounts[account];
+  if (own.waiting.empty()) line.turns.push_back(account);
+  own.waiting.push_back({std::move(stop), std::move(job), kind, account});
+  count(kind, 1);
+  if (start_lined_up(kind) || line.running > 0) return true;
+  // Nobody would come for it: it is the only one.
+  line.turns.clear();
+  line.accounts.clear();
+  count(kind, -1);
+  return false;
+}
+
+bool SlowLane::start_lined_up(Waiting kind) {
+  Line& line = line_of(kind);
+  const std::size_t share = (line.threads_max + 1) / 2;
+  for (std::size_t looked_at = 0; line.running < line.threads_max && looked_at < line.turns.size();) {
+    const std::string name = std::move(line.turns.front());
+    line.turns.pop_front();
+    Line::Account& account = line.accounts.find(name)->second;
+    if (account.running >= share) {
+      line.turns.push_back(name);
+      ++looked_at;
+      continue;
+    }
+    if (!start(account.waiting.front())) {
+      line.turns.push_front(name);
+      return false;
+    }
+    account.waiting.pop_front();
+    ++account.running;
+    ++line.running;
+    if (!account.waiting.empty()) line.turns.push_back(name);
+    looked_at = 0;
+  }
+  return true;
+}
+
+void SlowLane::finished(Waiting kind, const std::string& account) {
+  count(kind, -1);
+  Line& line = line_of(kind);
+  --line.running;
+  const auto own = line.accounts.find(account);
+  if (--own->second.running == 0 && own->second.waiting.empty()) line.accounts.erase(own);
+  // Without a thread for the next one, this thread takes it: it is idle again.
+  static_cast<void>(start_lined_up(kind));
 }
 
 void SlowLane::work() {
@@ -76,10 +137,14 @@ void SlowLane::work() {
   for (;;) {
     came_.wait(lock, [&]() REQUIRES(mutex_) { return ended_ || !jobs_.empty(); });
     if (jobs_.empty()) return;
+    std::optional<Waiting> line;
+    std::string account;
     {
       Job job = std::move(jobs_.front());
       jobs_.pop_front();
       --idle_;
+      line = job.line;
+      account = std::move(job.account);
       lock.unlock();
       const std::stop_callback at_end(end_.get_token(), [&] { job.stop.request_stop(); });
       engine::attempt(job.run, [](std::string_view) {
@@ -88,6 +153,7 @@ void SlowLane::work() {
     }
     lock.lock();
     ++idle_;
+    if (line && !ended_) finished(*line, account);
   }
 }
 
@@ -97,6 +163,13 @@ void SlowLane::end() {
     const engine::Lock lock(mutex_);
     ended_ = true;
     threads.swap(threads_);
+    for (Line& line : lines_) {
+      for (auto& [name, account] : line.accounts) {
+        for (Job& job : account.waiting) jobs_.push_back(std::move(job));
+        account.waiting.clear();
+      }
+      line.turns.clear();
+    }
     came_.notify_all();
   }
   end_.request_stop();

@@ -1,7 +1,7 @@
-// Threads for requests that may wait: for a change, for time to pass through a million expiries, for another
-// server. The io threads, which answer all others, hand such a request over and go on.
+// Threads for requests that an io thread must not answer. It hands such a request over and goes on.
 //
-// A waiting request holds a place. Each kind of request has its own places, so hundreds of event streams
+// Some requests may wait for minutes: for a change, for time to pass through a million expiries, for another
+// server. Such a request holds a place. Each kind of request has its own places, so hundreds of event streams
 // leave control calls theirs, and changes that wait at a failpoint leave one for the call that releases it.
 // Within a kind, an account may hold three times as many places as are free: the first account three quarters
 // of them, the next one three quarters of the rest. The first such request starts a thread; then there is one
@@ -9,14 +9,24 @@
 //
 //   auto place = lane.take(Waiting::awaits, "000000000042");
 //   if (!place || !lane.run(stop, [=] { ... })) answer_that_too_many_wait();
+//
+// Others end by themselves, but take longer than an io thread has: they compute a lot, or wait for a lock or
+// for the disk. They are never refused. They line up, and a few threads answer them: at most half of them for
+// one account, and accounts take turns. A connection has one request under way, so the number of connections
+// bounds a line.
+//
+//   if (!lane.line_up(Waiting::processors, "000000000042", stop, [=] { ... }))
+//   answer_that_there_is_no_thread();
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -38,9 +48,19 @@ enum class Waiting : unsigned char {
   invocations,  // of functions
   operations,   // DynamoDB's, while there are faults, and those that look at whole tables
   agents,       // whatever agents ask for by MCP
+  // These line up instead of holding places.
+  locks,       // operations that wait for a lock, or for the disk
+  processors,  // operations that compute a lot
 };
-inline constexpr std::size_t waiting_kinds = 7;
+inline constexpr std::size_t kinds_with_places = 7, waiting_kinds = 9;
+constexpr bool lines_up(Waiting kind) { return kind >= Waiting::locks; }
 std::string_view name_of(Waiting kind);  // "event streams"
+
+// For each line. Operations that wait for the disk share a sync, so many may wait at once.
+struct LineThreads {
+  std::size_t locks = 64;
+  std::size_t processors = 2 * std::max(1u, std::thread::hardware_concurrency());
+};
 
 class SlowLane {
  public:
@@ -73,11 +93,11 @@ class SlowLane {
     std::string account_;
   };
   static constexpr std::size_t held_for_each_free = 3;
-
-  // `places`: of each kind. `metrics` outlives the lane.
-  SlowLane(std::size_t places, compat::ServerMetrics& metrics)
+  // `places`: of each kind that has some. `metrics` outlives the lane.
+  SlowLane(std::size_t places, compat::ServerMetrics& metrics, LineThreads lines = {})
       : places_(places),
         metrics_(metrics),
+        lines_{Line{.threads_max = lines.locks}, Line{.threads_max = lines.processors}},
         shortage_(metrics, compat::Meter::threads_failing, compat::Meter::thread_failures,
                   "no thread can be started for what waits") {}
   ~SlowLane() { end(); }
@@ -85,12 +105,19 @@ class SlowLane {
   SlowLane& operator=(const SlowLane&) = delete;
 
   // Empty: all places of the kind are taken, or the account has its share. No account: it has no share.
+  // Requires: the kind has places.
   [[nodiscard]] Place take(Waiting kind, std::string_view account);
 
   // False: there is no thread to be had, or the lane has ended. `stop` is requested if the lane ends
   // meanwhile. Requires: the caller has a place, or the job waits for nothing and is short; the job heeds
   // `stop` wherever it waits.
   [[nodiscard]] bool run(std::stop_source stop, std::function<void()> job);
+
+  // Runs the job when a thread of the line has time. False: there is no thread to be had, or the lane has
+  // ended. If the lane ends before the job's turn, the job runs with `stop` requested. Requires: the kind
+  // lines up; the job ends by itself.
+  [[nodiscard]] bool line_up(Waiting kind, const std::string& account, std::stop_source stop,
+                             std::function<void()> job);
 
   // Asks all jobs to stop and waits until they have. None is taken any more.
   void end();
@@ -99,20 +126,40 @@ class SlowLane {
   struct Job {
     std::stop_source stop;
     std::function<void()> run;
+    std::optional<Waiting> line = std::nullopt;
+    std::string account = {};  // that lined up
   };
+  struct Line {
+    struct Account {
+      std::size_t running = 0;
+      std::deque<Job> waiting;
+    };
+    std::size_t threads_max;
+    std::size_t running = 0;
+    std::map<std::string, Account, std::less<>> accounts = {};  // those with a job
+    std::deque<std::string> turns = {};                         // of accounts with a job that waits
+  };
+  static constexpr std::size_t line_count = waiting_kinds - kinds_with_places;
+  Line& line_of(Waiting kind) REQUIRES(mutex_) {
+    return lines_[static_cast<std::size_t>(kind) - kinds_with_places];
+  }
   struct Taken {
     std::size_t all = 0;
     std::map<std::string, std::size_t, std::less<>> of_accounts;  // those with a place
   };
   void work();
+  bool start(Job job) REQUIRES(mutex_);                // false: there is no thread to be had
+  bool start_lined_up(Waiting kind) REQUIRES(mutex_);  // as many as may run; false: there is no thread
+  void finished(Waiting kind, const std::string& account) REQUIRES(mutex_);
   void give_back(Waiting kind, std::string_view account);
   void count(Waiting kind, std::int64_t by);
 
   const std::size_t places_;
   compat::ServerMetrics& metrics_;
   engine::Mutex taken_mutex_;  // for a few instructions
-  std::array<Taken, waiting_kinds> taken_ GUARDED_BY(taken_mutex_);
+  std::array<Taken, kinds_with_places> taken_ GUARDED_BY(taken_mutex_);
   engine::Mutex mutex_;
+  std::array<Line, line_count> lines_ GUARDED_BY(mutex_);
   Shortage shortage_ GUARDED_BY(mutex_);  // of threads
   engine::Condition came_;
   std::deque<Job> jobs_ GUARDED_BY(mutex_);  // more than idle threads only while some are about to be idle

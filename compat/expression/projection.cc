@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "compat/expression/evaluate.h"
+#include "engine/hurry.h"
 
 namespace mayfly::compat::expression {
 namespace {
 
 using engine::AttributeValue;
 using Paths = std::span<const Path* const>;
+
+constexpr std::uint64_t nanoseconds_per_path = 100;
 
 std::optional<AttributeValue> select(const AttributeValue& value, Paths paths, std::size_t depth);
 
@@ -63,6 +66,7 @@ std::optional<AttributeValue> select(const AttributeValue& value, Paths paths, s
 
 engine::Item project(const Projection& projection, const engine::Item& item) {
   if (projection.empty()) return item;
+  engine::Hurry::spend(nanoseconds_per_path * projection.size());
   std::vector<const Path*> paths;
   paths.reserve(projection.size());
   for (const Path& path : projection) paths.push_back(&path);
@@ -88,6 +92,7 @@ std::string flat_name(const Path& path) {
 }
 
 engine::Item project_flat(const Projection& projection, const engine::Item& item) {
+  engine::Hurry::spend(nanoseconds_per_path * projection.size());
   engine::Item out;
   for (const Path& path : projection) {
     if (const AttributeValue* value = find(path, item)) out.set(flat_name(path), *value);

@@ -24,6 +24,7 @@ namespace mayfly::compat::expression {
 // have as many.
 inline constexpr std::uint64_t page_steps_max = 10'000'000;
 inline constexpr std::uint64_t request_steps_max = 50'000'000;
+inline constexpr std::uint64_t nanoseconds_per_step = 30;
 
 // Those of looking at every value in it once. One of 400 KB has 25,000 if it is a string, 400,000 if it is a
 // list of empty strings.

@@ -8,6 +8,7 @@
 #include "compat/items/capacity.h"
 #include "compat/items/keys.h"
 #include "compat/wire/attribute_value_json.h"
+#include "engine/hurry.h"
 #include "engine/index_entries.h"
 #include "engine/item_size.h"
 #include "engine/key_codec.h"
@@ -122,14 +123,18 @@ Result<Page> read_items(const engine::Database& database, const PageRequest& req
   const expression::Work work = request.filter ? expression::work_of(*request.filter) : expression::Work{};
   std::uint64_t steps_at_most = 0;
   bool full = false;
+  constexpr std::uint64_t nanoseconds_per_item = 500;
   while (!full && cursor.next()) {
+    engine::Hurry::spend(nanoseconds_per_item);
     page.bytes += reader.add(cursor.item(), cursor.key(), page);
     if (request.filter) {
       // Values are counted only once there may be too many: counting takes 200 instructions an item of 1 KB.
       const std::size_t bytes = cursor.item().size();
       steps_at_most += work.steps_at_most(bytes);
-      page.steps +=
+      const std::uint64_t steps =
           steps_at_most < request.steps_max ? work.steps_on_text(bytes) : work.steps_on(cursor.item().item());
+      engine::Hurry::spend(steps * expression::nanoseconds_per_step);
+      page.steps += steps;
     }
     full = page.bytes >= request.bytes_max || page.steps >= request.steps_max ||
            (request.limit && page.scanned >= *request.limit);

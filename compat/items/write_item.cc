@@ -18,6 +18,7 @@
 #include "compat/tables/settings.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
+#include "engine/hurry.h"
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
 #include "engine/item_size.h"
@@ -245,7 +246,9 @@ Result<void> count_steps(const ItemWrite& write, const StoredItem* old_item, Con
     work.operands += of_condition.operands;
     work.constants += of_condition.constants;
   }
-  context.steps += work.steps_on(old_item->item());
+  const std::uint64_t steps = work.steps_on(old_item->item());
+  engine::Hurry::spend(steps * expression::nanoseconds_per_step);
+  context.steps += steps;
   if (context.steps <= expression::request_steps_max) return {};
   return error::validation(
       "The expressions of this request may take " + std::to_string(context.steps) +

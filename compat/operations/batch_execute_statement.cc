@@ -148,6 +148,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::batch_execute_statement{
-    dynamodb, "BatchExecuteStatement", Access::writes, TablesIn::nothing, &shape, &run};
+    dynamodb,     "BatchExecuteStatement", Access::writes, TablesIn::nothing, &shape, &run,
+    Frame::older, Extent::several_commits};
 
 }  // namespace mayfly::compat

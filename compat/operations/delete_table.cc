@@ -86,7 +86,6 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::delete_table{
-    dynamodb, "DeleteTable", Access::control, TablesIn::table_name,
-    &shape,   &run,          Frame::older,    WholeTable::with_replicas};
+    dynamodb, "DeleteTable", Access::control, TablesIn::table_name, &shape, &run};
 
 }  // namespace mayfly::compat

@@ -38,9 +38,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
 }  // namespace
 
-constinit const Operation operations::describe_table{dynamodb,        "DescribeTable",
-                                                     Access::control, TablesIn::table_name,
-                                                     &shape,          &run,
-                                                     Frame::older,    WholeTable::with_vector_indexes};
+constinit const Operation operations::describe_table{
+    dynamodb, "DescribeTable", Access::control, TablesIn::table_name, &shape, &run};
 
 }  // namespace mayfly::compat

@@ -179,9 +179,9 @@ Result<void> to_point_in_time(Context& context, const Value& request, json::Writ
 
 constinit const Operation operations::restore_table_from_backup{
     dynamodb,     "RestoreTableFromBackup", Access::control, TablesIn::nothing, &backup_shape, &from_backup,
-    Frame::older, WholeTable::always};
+    Frame::older, Extent::whole_tables};
 constinit const Operation operations::restore_table_to_point_in_time{
     dynamodb,       "RestoreTableToPointInTime", Access::control, TablesIn::nothing,
-    &instant_shape, &to_point_in_time,           Frame::older,    WholeTable::always};
+    &instant_shape, &to_point_in_time,           Frame::older,    Extent::whole_tables};
 
 }  // namespace mayfly::compat

@@ -244,7 +244,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::search_vectors{
-    dynamodb, "SearchVectors", Access::reads,     TablesIn::table_name, &shape,
-    &run,     Frame::bare,     WholeTable::always};
+    dynamodb, "SearchVectors", Access::reads,       TablesIn::table_name, &shape,
+    &run,     Frame::bare,     Extent::whole_tables};
 
 }  // namespace mayfly::compat

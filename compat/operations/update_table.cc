@@ -619,7 +619,6 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
 }  // namespace
 
 constinit const Operation operations::update_table{
-    dynamodb, "UpdateTable", Access::control, TablesIn::table_name,
-    &shape,   &run,          Frame::older,    WholeTable::with_vector_indexes};
+    dynamodb, "UpdateTable", Access::control, TablesIn::table_name, &shape, &run};
 
 }  // namespace mayfly::compat

@@ -12,6 +12,7 @@
 #include "compat/wire/base64.h"
 #include "compat/wire/json_text.h"
 #include "compat/wire/shape.h"
+#include "engine/hurry.h"
 #include "engine/item_codec.h"
 
 namespace mayfly::compat {
@@ -525,6 +526,13 @@ void append_item(TextAppender& out, const Map& map) {
 
 void append_stored_map(TextAppender& out, StoredReader& in, std::size_t count);
 
+// A list, map or set of so many values, which are written.
+std::size_t opened(std::size_t count) {
+  constexpr std::uint64_t nanoseconds_per_value = 30;
+  engine::Hurry::spend(nanoseconds_per_value * count);
+  return count;
+}
+
 void append_stored_value(TextAppender& out, StoredReader& in) {
   const StoredReader::Tag tag = in.tag();
   append_open(out, tag.type);
@@ -535,18 +543,20 @@ void append_stored_value(TextAppender& out, StoredReader& in) {
     case Type::boolean: append_boolean(out, tag.boolean); break;
     case Type::null: append_boolean(out, true); break;
     case Type::string_set:
-      append_elements(out, in.open(), '[', ']', [&](std::size_t) { out.quoted(in.text(), in.end()); });
+      append_elements(out, opened(in.open()), '[', ']',
+                      [&](std::size_t) { out.quoted(in.text(), in.end()); });
       break;
     case Type::number_set:
-      append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_text(out, in.number()); });
+      append_elements(out, opened(in.open()), '[', ']', [&](std::size_t) { append_text(out, in.number()); });
       break;
     case Type::binary_set:
-      append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_base64_text(out, in.text()); });
+      append_elements(out, opened(in.open()), '[', ']',
+                      [&](std::size_t) { append_base64_text(out, in.text()); });
       break;
     case Type::list:
-      append_elements(out, in.open(), '[', ']', [&](std::size_t) { append_stored_value(out, in); });
+      append_elements(out, opened(in.open()), '[', ']', [&](std::size_t) { append_stored_value(out, in); });
       break;
-    case Type::map: append_stored_map(out, in, in.open()); break;
+    case Type::map: append_stored_map(out, in, opened(in.open())); break;
   }
   out.byte('}');
 }
@@ -578,8 +588,10 @@ void write_item_object(json::Writer& out, const engine::Item& item) {
 }
 
 void write_stored_item(json::Writer& out, std::string_view stored) {
+  constexpr std::uint64_t nanoseconds_per_byte = 2;
+  engine::Hurry::spend(nanoseconds_per_byte * stored.size());
   StoredReader in(stored);
-  const std::size_t count = in.count();
+  const std::size_t count = opened(in.count());
   TextAppender text(next_value(out), json_bytes_for(stored.size()));
   append_stored_map(text, in, count);
 }

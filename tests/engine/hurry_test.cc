@@ -1,0 +1,117 @@
+#include "engine/hurry.h"
+
+#include <catch2/catch.hpp>
+#include <shared_mutex>
+#include <thread>
+
+#include "engine/gate.h"
+#include "engine/lock_table.h"
+#include "tests/support/engine_world.h"
+
+namespace mayfly::testing {
+
+using namespace engine;
+using Because = NotNow::Because;
+
+namespace {
+
+// Why the work was given up; nothing: it was done.
+template <class Work>
+std::optional<Because> given_up(std::int64_t nanoseconds_max, Work&& work) {
+  try {
+    const Hurry hurry(nanoseconds_max);
+    work();
+  } catch (const NotNow& why) {
+    return why.because;
+  }
+  return std::nullopt;
+}
+
+template <class Work>
+void in_another_thread(Work&& work) {
+  std::thread(work).join();
+}
+
+}  // namespace
+
+TEST_CASE("work in a hurry is given up when it has spent more than it may", "[hurry]") {
+  const auto spend_twice = [] {
+    Hurry::spend(60);
+    Hurry::spend(60);
+  };
+  CHECK(given_up(120, spend_twice) == std::nullopt);
+  CHECK(given_up(119, spend_twice) == Because::it_works);
+  spend_twice();  // without a hurry
+  CHECK_FALSE(Hurry::is_on());
+}
+
+TEST_CASE("a hurry is over once there is no way back", "[hurry]") {
+  CHECK(given_up(10, [] {
+          Hurry::end();
+          Hurry::spend(1'000'000);
+          CHECK_FALSE(Hurry::is_on());
+        }) == std::nullopt);
+}
+
+TEST_CASE("a gate that is held alone makes a thread in a hurry give way, and no other", "[hurry]") {
+  Gate gate;
+  gate.lock();
+  in_another_thread(
+      [&] { CHECK(given_up(1, [&] { const std::shared_lock lock(gate); }) == Because::it_waits); });
+  gate.unlock();
+  CHECK(given_up(1, [&] { const std::shared_lock lock(gate); }) == std::nullopt);
+  gate.lock();  // nobody has kept it
+  gate.unlock();
+}
+
+TEST_CASE("a thread in a hurry gives way with none of the item locks that it had taken", "[hurry]") {
+  LockTable table;
+  ItemLocks first;
+  first.take(table, {7});
+  in_another_thread([&] {
+    CHECK(given_up(1, [&] {
+            ItemLocks second;
+            second.take(table, {5, 9, 7});
+          }) == Because::it_waits);
+  });
+  ItemLocks third;
+  third.take(table, {5, 9});
+  first.release();
+  ItemLocks fourth;
+  CHECK(given_up(1, [&] { fourth.take(table, {7}); }) == std::nullopt);
+}
+
+TEST_CASE("a transaction that is given up has changed nothing, and lets its item go", "[hurry]") {
+  World world;
+  Table description = simple_table("carts");
+  description.stream = stream_of(StreamView::new_and_old_images);
+  auto carts = world.create(description);
+  world.put(carts, {{"id", "a"}, {"text", std::string(1000, 'x')}});
+  const auto replace = [&] { world.put(carts, {{"id", "a"}, {"text", std::string(2000, 'y')}}); };
+  // The item that is there, at one nanosecond a byte; then both of them.
+  CHECK(given_up(500, replace) == Because::it_works);
+  CHECK(given_up(2000, replace) == Because::it_works);
+  CHECK(world.get(carts, {{"id", "a"}}) == Item{{"id", "a"}, {"text", std::string(1000, 'x')}});
+  CHECK(world.records(carts->description()->stream->id).size() == 1);
+
+  CHECK(given_up(10'000, replace) == std::nullopt);
+  CHECK(world.get(carts, {{"id", "a"}}) == Item{{"id", "a"}, {"text", std::string(2000, 'y')}});
+  CHECK(world.records(carts->description()->stream->id).size() == 2);
+  CHECK(inconsistency(world.database()).empty());
+}
+
+TEST_CASE("an item that another transaction holds makes one in a hurry give way", "[hurry]") {
+  World world;
+  auto carts = world.create(simple_table("carts"));
+  Transaction transaction(world.database(), Cause::user);
+  const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
+  REQUIRE(transaction.lock());
+  in_another_thread([&] {
+    CHECK(given_up(1'000'000, [&] { world.put(carts, {{"id", "a"}, {"v", "1"}}); }) == Because::it_waits);
+  });
+  transaction.put(slot, {{"id", "a"}, {"v", "2"}});
+  transaction.commit();
+  CHECK(world.get(carts, {{"id", "a"}}) == Item{{"id", "a"}, {"v", "2"}});
+}
+
+}  // namespace mayfly::testing
