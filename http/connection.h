@@ -30,11 +30,9 @@ class Service {
   [[nodiscard]] virtual bool needs_all_headers() const = 0;
   // Whoever is not admitted gets the Reply instead. `known_host`: access.h's.
   virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
-  // Neither throws. `stop`: nobody waits for the answer any more.
+  // Throws NotNow in a Hurry (engine/hurry.h), and then has changed nothing; nothing else. `stop`: the client
+  // no longer waits for the answer.
   virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
-  // On an io thread; where that takes too long the request has changed nothing, and is answered on the slow
-  // lane as the kind that this returns.
-  virtual Expected<Reply, Waiting> answer_at_once(const Admitted& admitted) = 0;
   // Outlives the service.
   [[nodiscard]] virtual compat::ServerMetrics& metrics() const = 0;
 };

@@ -154,9 +154,11 @@ compat::Answer operate(const Request& request, const compat::Result<engine::Scop
 
 // On an io thread a read whose answer takes too long to compress gives way. A write has been done by then: a
 // long answer of it is sent as it is.
-void compress_answer(Reply& reply, Encoding encoding, bool has_time) {
+void compress_answer(Reply& reply, std::string_view accept_encoding, bool has_time) {
   constexpr std::uint64_t nanoseconds_per_byte = 20;  // of text without repetitions
-  if (encoding == Encoding::identity || reply.body.size() < compressed_answer_bytes_min) return;
+  if (reply.body.size() < compressed_answer_bytes_min) return;
+  const Encoding encoding = choose_encoding(accept_encoding);
+  if (encoding == Encoding::identity) return;
   engine::Hurry::spend(nanoseconds_per_byte * reply.body.size());
   if (!has_time && !engine::Hurry::is_on() && reply.body.size() > quick_body_bytes_max) return;
   reply.body = compress(reply.body, encoding);
@@ -176,7 +178,7 @@ Reply post(Request& request, compat::Emulator& emulator, const AccessRules& acce
   if (!scope && access.keys) return answered(compat::error_answer(scope.error()), content_type);
   if (auto reply = decompress_body(request, content_type)) return *std::move(reply);
   Reply reply = answered(operate(request, scope, emulator, stop), content_type);
-  compress_answer(reply, choose_encoding(request.header(Header::accept_encoding)), stop.stop_possible());
+  compress_answer(reply, request.header(Header::accept_encoding), stop.stop_possible());
   return reply;
 }
 

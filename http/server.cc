@@ -17,7 +17,6 @@
 #include "compat/dispatch.h"
 #include "compat/emulator.h"
 #include "engine/attempt.h"
-#include "engine/hurry.h"
 #include "engine/stopwatch.h"
 #include "http/access.h"
 #include "http/answer_log.h"
@@ -52,10 +51,6 @@ bool is_shortage(const ErrorCode& failure) {
          failure == asio::error::no_buffer_space ||
          failure == boost::system::errc::too_many_files_open_in_system;
 }
-
-// What a request may take of an io thread, while the others wait. A page of 1 MB of ordinary items takes
-// less.
-constexpr std::int64_t io_nanoseconds_max = 5'000'000;
 
 // What a thread has at least of memory that is divided among them: two of the largest requests.
 constexpr std::size_t share_bytes_min = 2 * body_bytes_max;
@@ -283,16 +278,6 @@ class EmulatorService final : public Service {
     Reply reply = refused(request, admitted.error());
     log::answer(request, reply);
     return Unexpected{std::move(reply)};
-  }
-  Expected<Reply, Waiting> answer_at_once(const Admitted& admitted) override {
-    try {
-      const engine::Hurry hurry(io_nanoseconds_max);
-      return answer(admitted, {});
-    } catch (const engine::NotNow& why) {
-      metrics().add(compat::Meter::handed_over);
-      return Unexpected{why.because == engine::NotNow::Because::it_waits ? Waiting::locks
-                                                                         : Waiting::processors};
-    }
   }
   Reply answer(const Admitted& admitted, const std::stop_token& stop) override {
     std::optional<engine::Stopwatch> stopwatch;

@@ -10,6 +10,7 @@
 
 #include "compat/server_metrics.h"
 #include "engine/attempt.h"
+#include "engine/hurry.h"
 #include "http/log.h"
 #include "http/router.h"
 #include "http/sigv4.h"
@@ -36,6 +37,10 @@ constexpr std::size_t discarded_bytes_max = 256 * 1024 * 1024;
 
 // How many bytes one of a compressed body can become.
 constexpr std::size_t deflate_ratio_max = 1032;
+
+// How much of an io thread a request may take while the others wait. A page of 1 MB of ordinary items takes
+// less.
+constexpr std::int64_t io_nanoseconds_max = 5'000'000;
 
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -248,9 +253,18 @@ void Session<Stream>::answer() {
   auto admitted = service_.admit(request_, known_host_);
   if (!admitted) return send(std::move(admitted).error());
   if (const auto kind = service_.waits_as(request_)) return answer_later(*admitted, *kind);
-  auto reply = service_.answer_at_once(*admitted);
-  if (!reply) return answer_later(*admitted, reply.error());
-  send(*std::move(reply));
+  auto because = engine::NotNow::Because::it_works;
+  try {
+    const engine::Hurry hurry(io_nanoseconds_max);
+    Reply reply = service_.answer(*admitted, {});
+    engine::Hurry::end();
+    return send(std::move(reply));
+  } catch (const engine::NotNow& why) {
+    because = why.because;
+  }
+  service_.metrics().add(compat::Meter::handed_over);
+  answer_later(*admitted,
+               because == engine::NotNow::Because::it_works ? Waiting::processors : Waiting::locks);
 }
 
 template <class Stream>
@@ -273,7 +287,8 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
   if (!lines_up(kind)) {
     place_ = slow_lane_.take(kind, account);
     if (!place_) return send(too_many_wait(kind));
-    // It may be unpacked and then wait. In a line, no more bodies are unpacked at once than there are threads.
+    // It may be unpacked and then wait. In a line, no more bodies are unpacked at once than there are
+    // threads.
     if (!request_.header(Header::content_encoding).empty()) {
       hold_request(std::min(body_bytes_max, deflate_ratio_max * request_.body.size()));
       if (last_) return place_.leave();  // refused
