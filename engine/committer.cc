@@ -145,7 +145,7 @@ void Committer::commit_group(std::span<StagedWrite* const> group) {
   }
 
   if (!batch->empty()) {
-    const Busy busy(busy_, batch->bytes() > quick_batch_bytes_max);
+    const Busy busy(busy_, batch->bytes().size() > quick_batch_bytes_max);
     storage_.write(*batch);
   }
   interleave("commit written");

@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "engine/account_id.h"
@@ -28,19 +29,14 @@ constexpr std::string_view member_kinds = "HJKEL";
 
 std::string head_key(SnapshotId id) { return table_prefix('G', id); }
 
-std::string member_key(char kind, SnapshotId id, std::uint32_t member) {
-  std::string key = table_prefix(kind, id);
-  append_big_endian(key, member);
-  return key;
+std::string name_of(std::uint32_t member) {
+  std::string name;
+  append_big_endian(name, member);
+  return name;
 }
 
 // What follows the kind and the id.
 std::string_view member_name(std::string_view key) { return key.substr(1 + sizeof(SnapshotId)); }
-
-template <class Description>
-void put_member(Batch& batch, char kind, SnapshotId id, const Description& description) {
-  batch.put(member_key(kind, id, description.id), encode_description(description));
-}
 
 std::string head_value(const Account& account, Sequence sequence, ImageLog log, std::string_view clock) {
   std::string value = account.id();
@@ -56,14 +52,6 @@ SnapshotIds last_ids(const Storage& storage) {
   const auto ids = snapshot_ids(value);
   if (!ids) throw StorageFault("the last snapshot's ids cannot be decoded");
   return *ids;
-}
-
-template <class Visit>
-void each_member(const Storage& storage, char kind, SnapshotId id, Visit visit) {
-  const std::string prefix = table_prefix(kind, id);
-  Storage::Iterator members(storage, prefix, prefix_end(prefix));
-  for (members.seek_to_first(); members.valid(); members.next())
-    visit(member_name(members.key()), members.value());
 }
 
 // Holds an account's requests alone, while its state is replaced. Background steps that came meanwhile have
@@ -183,15 +171,16 @@ Snapshots::Snapshots(Database& database) : database_(database) {
     const auto says = snapshot_head(heads.key(), heads.value(), database_.parts().accounts.host());
     if (!says) throw StorageFault("a snapshot's head cannot be decoded");
     const SnapshotId id = id_in(heads.key());
-    Head head{says->log, says->sequence, {}};
-    each_member(storage, 'H', id, [&](std::string_view name, std::string_view) {
-      head.tables.insert(read_big_endian<TableId>(name));
+    Head head{says->log, says->sequence, nullptr, nullptr};
+    std::vector<TableId> tables;
+    each_member('H', id, head, [&](std::string_view name, std::string_view) {
+      tables.push_back(read_big_endian<TableId>(name));
     });
-    each_member(storage, 'L', id, [&](std::string_view name, std::string_view value) {
-      head.tables.insert(
+    each_member('L', id, head, [&](std::string_view name, std::string_view value) {
+      tables.push_back(
           decoded(decode_point(std::string("P").append(name), value), "a snapshot's point").table.id);
     });
-    heads_[says->account][id] = std::move(head);
+    add(heads_[says->account], id, std::move(head), std::move(tables));
   }
   for (const auto& [account, heads_of_account] : std::map(heads_))
     set_heads(database_.parts().accounts.of(account), heads_of_account);
@@ -216,9 +205,43 @@ void Snapshots::set_heads(Account& account, Heads heads) {
   heads.empty() ? void(heads_.erase(account.id())) : void(heads_[account.id()] = std::move(heads));
 }
 
+// Starts with the newest snapshot, which has all present tables right after it was taken.
 bool Snapshots::has(const Heads& heads, TableId table) {
-  return std::any_of(heads.begin(), heads.end(),
-                     [&](const auto& head) { return head.second.tables.count(table) > 0; });
+  const std::vector<TableId>* seen = nullptr;
+  return std::any_of(heads.rbegin(), heads.rend(), [&](const auto& head) {
+    const std::vector<TableId>& tables = *head.second.tables;
+    return std::exchange(seen, &tables) != &tables && std::binary_search(tables.begin(), tables.end(), table);
+  });
+}
+
+void Snapshots::add(Heads& heads, SnapshotId id, Head head, std::vector<TableId> tables) {
+  std::sort(tables.begin(), tables.end());
+  tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
+  const bool same = !heads.empty() && *heads.rbegin()->second.tables == tables;
+  head.tables = same ? heads.rbegin()->second.tables
+                     : std::make_shared<const std::vector<TableId>>(tables.begin(), tables.end());
+  heads[id] = std::move(head);
+}
+
+void Snapshots::each_member(char kind, SnapshotId id, const Head& head,
+                            const SnapshotMembers::Visit& visit) const {
+  if (head.members) return head.members->each(kind, visit);
+  const std::string prefix = table_prefix(kind, id);
+  Storage::Iterator members(database_.parts().storage(), prefix, prefix_end(prefix));
+  for (members.seek_to_first(); members.valid(); members.next())
+    visit(member_name(members.key()), members.value());
+}
+
+void Snapshots::each_member(std::string_view account, SnapshotId id, char kind,
+                            const SnapshotMembers::Visit& visit) const {
+  std::optional<Head> head;
+  {
+    const Lock lock(mutex_);
+    const auto heads = heads_.find(account);
+    if (heads == heads_.end() || heads->second.count(id) == 0) return;
+    head = heads->second.at(id);
+  }
+  each_member(kind, id, *head, visit);
 }
 
 bool Snapshots::have(std::string_view account, TableId table) const {
@@ -233,25 +256,25 @@ std::vector<SnapshotId> Snapshots::list(const Account& account) const {
   return ids;
 }
 
-Snapshots::Kept Snapshots::read(const Account& account, SnapshotId id) const {
+Snapshots::Kept Snapshots::read(const Account& account, SnapshotId id, const Head& head) const {
   const Storage& storage = database_.parts().storage();
-  std::string head;
-  if (!storage.get(head_key(id), head)) throw StorageFault("a snapshot has no head");
+  std::string stored;
+  if (!storage.get(head_key(id), stored)) throw StorageFault("a snapshot has no head");
   Kept kept;
-  kept.clock = head.substr(head_bytes);
-  each_member(storage, 'H', id, [&](std::string_view, std::string_view value) {
+  kept.clock = stored.substr(head_bytes);
+  each_member('H', id, head, [&](std::string_view, std::string_view value) {
     kept.tables.push_back(decoded(decode_table(value), "a snapshot's table"));
   });
-  each_member(storage, 'J', id, [&](std::string_view, std::string_view value) {
+  each_member('J', id, head, [&](std::string_view, std::string_view value) {
     kept.streams.push_back(decoded(decode_stream(value), "a snapshot's stream"));
   });
-  each_member(storage, 'K', id, [&](std::string_view name, std::string_view value) {
+  each_member('K', id, head, [&](std::string_view name, std::string_view value) {
     kept.counters.emplace_back(std::string("N").append(name), value);
   });
-  each_member(storage, 'E', id, [&](std::string_view name, std::string_view value) {
+  each_member('E', id, head, [&](std::string_view name, std::string_view value) {
     kept.documents.emplace_back(Documents::state_prefix(account.id()).append(name), value);
   });
-  each_member(storage, 'L', id, [&](std::string_view name, std::string_view value) {
+  each_member('L', id, head, [&](std::string_view name, std::string_view value) {
     kept.points.push_back(decoded(decode_point(std::string("P").append(name), value), "a snapshot's point"));
   });
   return kept;
@@ -259,56 +282,68 @@ Snapshots::Kept Snapshots::read(const Account& account, SnapshotId id) const {
 
 // --- taking
 
-void Snapshots::stage_members(Batch& batch, SnapshotId id,
-                              const std::vector<std::shared_ptr<LiveTable>>& tables,
-                              const Account& account) const {
+void Snapshots::put_members(const std::vector<std::shared_ptr<LiveTable>>& tables, const Account& account,
+                            const Put& put) const {
   Database::Parts& parts = database_.parts();
   const auto put_counter = [&](TableId table, IndexId index, std::int64_t items, std::int64_t bytes) {
-    std::string key = member_key('K', id, table), value;
-    append_big_endian(key, index);
+    std::string name = name_of(table), value;
+    append_big_endian(name, index);
     append_little_endian(value, items);
     append_little_endian(value, bytes);
-    batch.put(key, value);
+    put('K', name, value);
   };
   for (const auto& live : tables) {
-    put_member(batch, 'H', id, *live->description());
+    put('H', name_of(live->id()), encode_description(*live->description()));
     live->each_counter([&](IndexId index, const Counter& counter) {
       put_counter(live->id(), index, counter.items, counter.bytes);
     });
   }
+  std::set<TableId> dropped;
   for (const Point& point : parts.points.of(account.id())) {
-    batch.put(member_key('L', id, point.id), point_bytes(point));
-    if (const auto left = parts.points.left(point.table.id))
+    put('L', name_of(point.id), point_bytes(point));
+    if (const auto left = parts.points.left(point.table.id); left && dropped.insert(point.table.id).second)
       put_counter(point.table.id, old_versions, left->versions, left->bytes);
   }
-  for (const Stream& stream : parts.catalog.streams(account.id())) put_member(batch, 'J', id, stream);
+  for (const Stream& stream : parts.catalog.streams(account.id()))
+    put('J', name_of(stream.id), encode_description(stream));
   const std::string state = Documents::state_prefix(account.id());
   Storage::Iterator documents(parts.storage(), state, prefix_end(state));
   for (documents.seek_to_first(); documents.valid(); documents.next())
-    batch.put(table_prefix('E', id).append(documents.key().substr(state.size())), documents.value());
+    put('E', documents.key().substr(state.size()), documents.value());
 }
 
 std::optional<SnapshotId> Snapshots::take(Account& account, std::size_t snapshots_max) {
   Database::Parts& parts = database_.parts();
   assert(account.id().size() == account_bytes);
   const Account::Turn turn = account.take_turn();
-  if (heads_of(account).size() >= snapshots_max) return std::nullopt;
+  Heads heads = heads_of(account);
+  if (heads.size() >= snapshots_max) return std::nullopt;
   SnapshotIds ids;
   parts.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
     ids = last_ids(parts.storage());
     ++ids.snapshot;
     ++ids.log;
-    Head head{ids.log, parts.watermark.published(), {}};
+    Head head{ids.log, parts.watermark.published(), nullptr, nullptr};
     Batch batch;
     batch.put(last_snapshot_ids_key, bytes_of(ids));
     batch.put(head_key(ids.snapshot), head_value(account, head.sequence, head.log, account.bytes()));
-    stage_members(batch, ids.snapshot, tables, account);
+    if (parts.storage().durable()) {
+      put_members(tables, account, [&](char kind, std::string_view name, std::string_view value) {
+        batch.put(table_prefix(kind, ids.snapshot).append(name), value);
+      });
+    } else {
+      SnapshotMembers::Builder members;
+      put_members(tables, account, [&](char kind, std::string_view name, std::string_view value) {
+        members.add(kind, name, value);
+      });
+      head.members = members.build(parts.storage(), heads.empty() ? nullptr : heads.rbegin()->second.members);
+    }
     parts.storage().write(batch);
 
-    for (const auto& table : tables) head.tables.insert(table->id());
-    for (const Point& point : parts.points.of(account.id())) head.tables.insert(point.table.id);
-    Heads heads = heads_of(account);
-    heads[ids.snapshot] = std::move(head);
+    std::vector<TableId> needed;
+    for (const auto& table : tables) needed.push_back(table->id());
+    for (const Point& point : parts.points.of(account.id())) needed.push_back(point.table.id);
+    add(heads, ids.snapshot, std::move(head), std::move(needed));
     set_heads(account, std::move(heads));
     interleave("snapshot taken");
   });
@@ -325,8 +360,11 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
   // A table that only earlier snapshots have lies where it was, and goes back as well: it may have been there
   // again meanwhile, by a restore of one of those.
   std::set<TableId> tables;
-  for (auto earlier = heads.begin(); earlier != std::next(heads.find(id)); ++earlier)
-    tables.insert(earlier->second.tables.begin(), earlier->second.tables.end());
+  const std::vector<TableId>* seen = nullptr;
+  for (auto earlier = heads.begin(); earlier != std::next(heads.find(id)); ++earlier) {
+    const std::vector<TableId>& theirs = *earlier->second.tables;
+    if (std::exchange(seen, &theirs) != &theirs) tables.insert(theirs.begin(), theirs.end());
+  }
   const auto is_kept = [&](std::string_view key) {
     if (sequence_in(key).value_or(0) > head.sequence) return false;
     return key.front() == 'S' ? streams.count(id_in(key)) > 0 : tables.count(id_in(key)) > 0;
@@ -388,7 +426,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   Heads heads = heads_of(account);
   if (!heads.count(id)) return false;
   const Replacing replacing(parts, account);
-  Kept kept = read(account, id);
+  Kept kept = read(account, id, heads.at(id));
   Head& latest = heads.rbegin()->second;
   const bool is_latest = heads.rbegin()->first == id;
   const Sequence sequence = heads.at(id).sequence;
@@ -490,7 +528,8 @@ void Snapshots::adopt(const Account::Turn& turn) {
 
 void Snapshots::stage_forgetting(Batch& batch, SnapshotId id) const {
   const Storage& storage = database_.parts().storage();
-  for (const char kind : member_kinds) storage.erase_prefix(batch, table_prefix(kind, id));
+  if (storage.durable())
+    for (const char kind : member_kinds) storage.erase_prefix(batch, table_prefix(kind, id));
   batch.erase(head_key(id));
 }
 
@@ -518,11 +557,10 @@ bool Snapshots::drop(Account& account, SnapshotId id) {
     const BeforeImages::Erasure erasure{{head.log}, {}};
     parts.before_images.stage(batch, erasure);
     heads.erase(dropped);
-    for (const TableId table : head.tables) {
-      const bool lives =
-          std::any_of(tables.begin(), tables.end(), [&](const auto& live) { return live->id() == table; });
-      if (!lives && !has(heads, table)) parts.catalog.erase_unneeded(batch, table);
-    }
+    std::set<TableId> live;
+    for (const auto& table : tables) live.insert(table->id());
+    for (const TableId table : *head.tables)
+      if (live.count(table) == 0 && !has(heads, table)) parts.catalog.erase_unneeded(batch, table);
     parts.storage().write(batch);
     parts.before_images.written(erasure);
     set_heads(account, heads);
@@ -546,7 +584,7 @@ void Snapshots::reset(Account& account) {
       batch.erase(point_key(point.id));
     }
     for (const auto& [id, head] : heads) {
-      tables.insert(head.tables.begin(), head.tables.end());
+      tables.insert(head.tables->begin(), head.tables->end());
       stage_forgetting(batch, id);
     }
     parts.before_images.stage(batch, erasure);

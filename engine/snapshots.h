@@ -25,15 +25,19 @@
 //   'E' snapshot:u32 name        a document of the account's state: its key less Documents::state_prefix
 //   'L' snapshot:u32 point:u32   a point of one of the account's tables, as under 'P' (points.h)
 //
+// In memory, everything but 'G' is kept outside storage, and snapshots share what is the same in both
+// (snapshot_members.h).
+//
 // A table that was dropped and that points still have is the snapshot's as far as the points need it.
 //
 // Whoever changes an account's snapshots has the account's turn; two accounts' snapshots never meet.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +45,7 @@
 #include "engine/before_images.h"
 #include "engine/database.h"
 #include "engine/mutex.h"
+#include "engine/snapshot_members.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
@@ -80,12 +85,19 @@ class Snapshots {
   void reset(Account& account);
   // Whether a snapshot of the account has the table, or a point of it.
   [[nodiscard]] bool have(std::string_view account, TableId table) const;
+  // For a verification: visit(name, value) for each member of the kind that the snapshot has. None: there is
+  // no such snapshot.
+  void each_member(std::string_view account, SnapshotId id, char kind,
+                   const SnapshotMembers::Visit& visit) const;
 
  private:
   struct Head {
     ImageLog log = 0;
     Sequence sequence = 0;
-    std::set<TableId> tables;
+    // Sorted: of the account's tables, and of its points. Shared with the snapshot before if they are the
+    // same.
+    std::shared_ptr<const std::vector<TableId>> tables;
+    std::shared_ptr<const SnapshotMembers> members;  // in memory; nullptr: storage has them
   };
   using Heads = std::map<SnapshotId, Head>;  // of one account, the oldest first
   struct Kept;                               // what H, J, K, E and L say
@@ -94,10 +106,15 @@ class Snapshots {
   [[nodiscard]] Heads heads_of(const Account& account) const;
   void set_heads(Account& account, Heads heads);
   static bool has(const Heads& heads, TableId table);
+  // Adds the newest snapshot, which has these tables.
+  static void add(Heads& heads, SnapshotId id, Head head, std::vector<TableId> tables);
 
-  [[nodiscard]] Kept read(const Account& account, SnapshotId id) const;
-  void stage_members(Batch& batch, SnapshotId id, const std::vector<std::shared_ptr<LiveTable>>& tables,
-                     const Account& account) const;
+  [[nodiscard]] Kept read(const Account& account, SnapshotId id, const Head& head) const;
+  void each_member(char kind, SnapshotId id, const Head& head, const SnapshotMembers::Visit& visit) const;
+  // put(kind, name, value) for each member of a snapshot that is taken now.
+  using Put = std::function<void(char kind, std::string_view name, std::string_view value)>;
+  void put_members(const std::vector<std::shared_ptr<LiveTable>>& tables, const Account& account,
+                   const Put& put) const;
   void stage_forgetting(Batch& batch, SnapshotId id) const;  // all but its images
   [[nodiscard]] Changes changes_since(const Heads& heads, SnapshotId id, const Kept& kept) const;
   void adopt(const Account::Turn& turn);

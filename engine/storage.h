@@ -87,7 +87,7 @@ class Batch {
     erased_bytes_ = 0;
   }
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
-  [[nodiscard]] std::size_t bytes() const { return bytes_.size(); }
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
   // About how many bytes in storage the batch makes useless, not counting ranges.
   [[nodiscard]] std::uint64_t erased_bytes() const { return erased_bytes_; }
 

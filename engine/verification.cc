@@ -99,6 +99,9 @@ class Verification {
   void read_points();
   void read_heads();
   void read_members(SnapshotId id, Head& head);
+  // visit(key, value), keys as they are in a directory.
+  template <class Visit>
+  void each_member(char kind, SnapshotId id, const Head& head, Visit visit) const;
   void check_streams_of_tables();
   void check_enabled_stream(const Table& table);
   void check_ids();
@@ -544,8 +547,17 @@ void Verification::read_heads() {
   });
 }
 
+template <class Visit>
+void Verification::each_member(char kind, SnapshotId id, const Head& head, Visit visit) const {
+  const std::string prefix = table_prefix(kind, id);
+  if (!of_.snapshot_members) return each(prefix, visit);
+  of_.snapshot_members(head.says.account, id, kind, [&](std::string_view name, std::string_view value) {
+    visit(std::string(prefix).append(name), value);
+  });
+}
+
 void Verification::read_members(SnapshotId id, Head& head) {
-  each(table_prefix('H', id), [&](std::string_view key, std::string_view value) {
+  each_member('H', id, head, [&](std::string_view key, std::string_view value) {
     auto table = decode_table(value);
     const bool right = key.size() == 1 + 2 * sizeof(std::uint32_t) && table &&
                        table->id == read_big_endian<TableId>(key.substr(1 + sizeof(SnapshotId)));
@@ -558,7 +570,7 @@ void Verification::read_members(SnapshotId id, Head& head) {
     found("a description that cannot be decoded",
           head.name + ": the description of a table cannot be decoded", {}, {std::string(key)});
   });
-  each(table_prefix('L', id), [&](std::string_view key, std::string_view value) {
+  each_member('L', id, head, [&](std::string_view key, std::string_view value) {
     auto point = key.size() < 1 + sizeof(SnapshotId)
                      ? Unexpected{std::string("its key is none")}
                      : decode_point(std::string("P").append(key.substr(1 + sizeof(SnapshotId))), value);
@@ -571,7 +583,7 @@ void Verification::read_members(SnapshotId id, Head& head) {
     found("a description that cannot be decoded", head.name + ": a point cannot be decoded: " + point.error(),
           {}, {std::string(key)});
   });
-  each(table_prefix('J', id), [&](std::string_view key, std::string_view value) {
+  each_member('J', id, head, [&](std::string_view key, std::string_view value) {
     const auto stream = decode_stream(value);
     const bool right = key.size() == 1 + 2 * sizeof(std::uint32_t) && stream &&
                        stream->id == read_big_endian<StreamId>(key.substr(1 + sizeof(SnapshotId)));

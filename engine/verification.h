@@ -19,6 +19,7 @@
 
 #include "engine/clock.h"
 #include "engine/findings.h"
+#include "engine/snapshots.h"
 #include "engine/storage.h"
 #include "engine/table_verification.h"
 
@@ -31,6 +32,9 @@ struct VerificationOf {
   std::function<Instant(std::string_view account)> now = nullptr;
   // Counters, where they are not stored.
   std::function<Counts(TableId, IndexId)> counts = nullptr;
+  // Members of snapshots (snapshots.h), where they are not stored.
+  std::function<void(std::string_view account, SnapshotId id, char kind, const SnapshotMembers::Visit& visit)>
+      snapshot_members = nullptr;
 };
 
 // Reads nothing but what there was at `at`. A StorageFault passes through.

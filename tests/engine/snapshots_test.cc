@@ -755,6 +755,39 @@ TEST_CASE("in memory what snapshots keep counts as what storage holds, until the
   CHECK(with - world.database().memory_bytes() >= 2'000'000);
 }
 
+TEST_CASE("in memory, a snapshot costs what has changed since the one before it", "[snapshots]") {
+  World world;
+  constexpr int tables = 500;
+  for (int i = 0; i < tables; ++i) world.create(simple_table("table" + std::to_string(i)));
+  const auto cost_of = [&](int snapshots) {
+    const std::uint64_t before = world.database().memory_bytes();
+    for (int i = 0; i < snapshots; ++i) world.database().take_snapshot(account);
+    return world.database().memory_bytes() - before;
+  };
+  constexpr std::uint64_t block_bytes = 65'536;  // by which storage's own buffer grows
+  const std::uint64_t first = cost_of(1);
+  CHECK(first >= tables * 100);
+  CHECK(cost_of(100) <= 2 * block_bytes);
+
+  const std::vector<SnapshotId> same = world.database().list_snapshots(account);
+  world.put(world.find("table7"), {{"id", "a"}});
+  world.create(simple_table("another"));
+  CHECK(cost_of(1) <= first / 4 + block_bytes);
+
+  REQUIRE(world.database().restore_snapshot(account, same[50]));
+  CHECK(world.all(world.find("table7")).empty());
+  CHECK_FALSE(world.find("another"));
+  CHECK(world.inconsistency(world.find("table7")).empty());
+  REQUIRE(world.database().restore_snapshot(account, world.database().list_snapshots(account).back()));
+  CHECK(world.all(world.find("table7")).size() == 1);
+  CHECK(world.find("another"));
+
+  const std::uint64_t with = world.database().memory_bytes();
+  for (const SnapshotId id : world.database().list_snapshots(account))
+    REQUIRE(world.database().drop_snapshot(account, id));
+  CHECK(with - world.database().memory_bytes() >= first / 2);
+}
+
 TEST_CASE("what expires when is told without changing anything", "[expiry_view]") {
   World world;
   auto carts = make_carts(world);

@@ -167,7 +167,11 @@ std::string flaw_of(engine::Database& database, const engine::Clock& host) {
     if (first.empty()) first = finding.text;
   });
   engine::VerificationOf of{.host = &host, .now = [&](std::string_view id) { return database.now(id); }};
-  if (!storage.durable())
+  if (!storage.durable()) {
+    of.snapshot_members = [&](std::string_view id, engine::SnapshotId snapshot, char kind,
+                              const engine::SnapshotMembers::Visit& visit) {
+      parts.snapshots->each_member(id, snapshot, kind, visit);
+    };
     of.counts = [&](engine::TableId id, engine::IndexId index) {
       if (index == engine::old_versions) {
         const engine::VersionCount count = parts.catalog.find(id)->version_count();
@@ -176,6 +180,7 @@ std::string flaw_of(engine::Database& database, const engine::Clock& host) {
       const engine::Counter& counter = parts.catalog.find(id)->counter(index);
       return engine::Counts{counter.items, counter.bytes};
     };
+  }
   verify(storage, engine::Storage::Snapshot(storage), of, findings);
   for (const auto& live : parts.catalog.tables(account)) {
     const auto description = live->description();

@@ -154,7 +154,11 @@ std::string inconsistency(Database& database, const LiveTable* dropped) {
   });
   VerificationOf of{.host = parts.host_clock.get(),
                     .now = [&](std::string_view id) { return database.now(id); }};
-  if (!storage.durable())
+  if (!storage.durable()) {
+    of.snapshot_members = [&](std::string_view id, SnapshotId snapshot, char kind,
+                              const SnapshotMembers::Visit& visit) {
+      parts.snapshots->each_member(id, snapshot, kind, visit);
+    };
     of.counts = [&](TableId id, IndexId index) {
       if (index == old_versions) {
         const VersionCount count = parts.catalog.find(id)->version_count();
@@ -163,6 +167,7 @@ std::string inconsistency(Database& database, const LiveTable* dropped) {
       const Counter& counter = parts.catalog.find(id)->counter(index);
       return Counts{counter.items, counter.bytes};
     };
+  }
   verify(storage, snapshot, of, findings);
   // What a snapshot has of it lies where it was.
   if (dropped != nullptr)

@@ -1,0 +1,99 @@
+#include "engine/snapshot_members.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/byte_order.h"
+
+namespace mayfly::engine {
+namespace {
+
+// Tables, streams or points by their ids, to a block. A change of one copies the block, and each snapshot has
+// a pointer for each block.
+constexpr std::uint32_t ids_per_block = 64;
+
+constexpr std::int64_t block_bytes = 96;  // of an empty one: the object, its control block, the allocations
+
+// The members whose keys begin with the same group lie in one block. Each document is a block.
+std::string group_of(char kind, std::string_view name) {
+  std::string group(1, kind);
+  if (kind == 'E' || name.size() < sizeof(std::uint32_t)) return group.append(name);
+  append_big_endian(group, read_big_endian<std::uint32_t>(name) / ids_per_block);
+  return group;
+}
+
+}  // namespace
+
+class SnapshotMembers::Block {
+ public:
+  Block(const Storage& storage, const Batch& members) : storage_(storage), members_(members) {
+    storage_.hold(bytes());
+  }
+  ~Block() { storage_.hold(-bytes()); }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  [[nodiscard]] const Batch& members() const { return members_; }
+
+ private:
+  [[nodiscard]] std::int64_t bytes() const {
+    return block_bytes + static_cast<std::int64_t>(members_.bytes().size());
+  }
+
+  const Storage& storage_;
+  const Batch members_;
+};
+
+namespace {
+
+template <class Blocks>
+std::int64_t bytes_of(const Blocks& blocks) {
+  return block_bytes + static_cast<std::int64_t>(blocks.size() * sizeof(blocks.front()));
+}
+
+}  // namespace
+
+SnapshotMembers::SnapshotMembers(const Storage& storage, Blocks blocks)
+    : storage_(storage), blocks_(std::move(blocks)) {
+  storage_.hold(bytes_of(blocks_));
+}
+
+SnapshotMembers::~SnapshotMembers() { storage_.hold(-bytes_of(blocks_)); }
+
+void SnapshotMembers::each(char kind, const Visit& visit) const {
+  for (const auto& [group, block] : blocks_) {
+    if (group.front() != kind) continue;
+    block->members().for_each(
+        [&](Batch::Kind, std::string_view name, std::string_view value) { visit(name, value); });
+  }
+}
+
+std::shared_ptr<const SnapshotMembers::Block> SnapshotMembers::find(std::string_view group) const {
+  const auto at =
+      std::lower_bound(blocks_.begin(), blocks_.end(), group,
+                       [](const auto& block, std::string_view other) { return block.first < other; });
+  return at != blocks_.end() && at->first == group ? at->second : nullptr;
+}
+
+void SnapshotMembers::Builder::add(char kind, std::string_view name, std::string_view value) {
+  groups_[group_of(kind, name)].put(name, value);
+}
+
+std::shared_ptr<const SnapshotMembers> SnapshotMembers::Builder::build(
+    const Storage& storage, const std::shared_ptr<const SnapshotMembers>& before) const {
+  Blocks blocks;
+  blocks.reserve(groups_.size());
+  bool same = before && before->blocks_.size() == groups_.size();
+  for (const auto& [group, members] : groups_) {
+    auto block = before ? before->find(group) : nullptr;
+    if (!block || block->members().bytes() != members.bytes()) {
+      block = std::make_shared<Block>(storage, members);
+      same = false;
+    }
+    blocks.emplace_back(group, std::move(block));
+  }
+  if (same) return before;
+  return std::shared_ptr<const SnapshotMembers>(new SnapshotMembers(storage, std::move(blocks)));
+}
+
+}  // namespace mayfly::engine
