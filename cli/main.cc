@@ -168,6 +168,9 @@ Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const Ser
   emulator_options.database.directory = options.data_directory;
   emulator_options.database.fsync = options.fsync;
   emulator_options.database.memory_bytes_max = options.memory_bytes_max;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need several times as much memory
+  emulator_options.database.is_process = true;
+#endif
   emulator_options.database.report = [](std::string_view sentence) {
     log::write(log::Level::error, sentence);
   };

@@ -134,7 +134,7 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
       ->capture_default_str();
   serve
       .add_option("--memory-max", options.memory_bytes_max,
-                  "Memory limit for tables and streams without --data; writes that need more are rejected")
+                  "Memory limit of the server without --data; writes that need more are rejected")
       ->envname("MAYFLY_MEMORY_MAX")
       ->check(between(64 * megabyte, std::int64_t{1} << 50))
       ->type_name("BYTES")

@@ -29,6 +29,7 @@
 #include "engine/mutex.h"
 #include "engine/points.h"
 #include "engine/shards.h"
+#include "engine/storage.h"
 #include "engine/stream_directory.h"
 #include "engine/table.h"
 #include "engine/ttl_suspects.h"
@@ -41,7 +42,6 @@ class Accounts;
 class Batch;
 class BeforeImages;
 class Random;
-class Storage;
 
 // In storage, table:u32le stream:u32le: the ids that are given next.
 inline constexpr std::string_view next_ids_key = "Mnext-ids";
@@ -55,7 +55,8 @@ struct Counter {
 
 class LiveTable {
  public:
-  LiveTable(std::shared_ptr<const Table> table, Account& account);
+  // `storage` counts its memory.
+  LiveTable(std::shared_ptr<const Table> table, Account& account, const Storage& storage);
 
   [[nodiscard]] TableId id() const { return id_; }
   [[nodiscard]] Account& account() const { return account_; }
@@ -107,6 +108,7 @@ class LiveTable {
   std::atomic<VersionNumber> latest_point_{0};
   mutable Mutex mutex_;  // for a few instructions; the two below change while the gate is held alone
   std::shared_ptr<const Table> description_ GUARDED_BY(mutex_);
+  Storage::Holding held_ GUARDED_BY(mutex_);
   std::atomic<bool> expires_;  // follows from the description
   std::atomic<std::uint64_t> described_{0};
   mutable std::map<IndexId, Counter> counters_ GUARDED_BY(mutex_);

@@ -73,6 +73,7 @@ Expected<std::unique_ptr<Database>, std::string> Database::open(DatabaseOptions 
                                    .make_scheduler = options.make_scheduler,
                                    .env = options.env,
                                    .memory_bytes_max = options.memory_bytes_max,
+                                   .is_process = options.is_process,
                                    .write_fails = options.write_fails}));
   try {
     auto parts = std::make_unique<Parts>(std::move(options), std::move(storage));

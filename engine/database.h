@@ -54,6 +54,7 @@ struct DatabaseOptions {
   MakeScheduler make_scheduler = make_thread_scheduler;  // of what runs by itself
   rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's
   std::uint64_t memory_bytes_max = 0;                    // storage.h
+  bool is_process = false;                               // storage.h
   // Of old versions of items, in all tables together; in memory at most a quarter of what there may be of
   // all.
   std::uint64_t history_bytes_max = std::uint64_t{1} << 30;

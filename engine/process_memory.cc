@@ -1,6 +1,8 @@
 #include "engine/process_memory.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <fcntl.h>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -47,5 +49,19 @@ std::uint64_t group_bytes() {
 }  // namespace
 
 std::uint64_t process_memory_bytes() { return std::min({machine_bytes(), address_bytes(), group_bytes()}); }
+
+std::uint64_t resident_memory_bytes() {
+  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[128];
+  const ssize_t length = ::read(file, text, sizeof text - 1);
+  ::close(file);
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  unsigned long long pages = 0, resident = 0, of_files = 0;  // and more
+  if (std::sscanf(text, "%llu %llu %llu", &pages, &resident, &of_files) != 3 || of_files > resident) return 0;
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  return page_bytes <= 0 ? 0 : (resident - of_files) * static_cast<std::uint64_t>(page_bytes);
+}
 
 }  // namespace mayfly::engine

@@ -12,7 +12,7 @@ namespace {
 // a pointer for each block.
 constexpr std::uint32_t ids_per_block = 64;
 
-constexpr std::int64_t block_bytes = 96;  // of an empty one: the object, its control block, the allocations
+constexpr std::uint64_t block_bytes = 96;  // of an empty one: the object, its control block, the allocations
 
 // The members whose keys begin with the same group lie in one block. Each document is a block.
 std::string group_of(char kind, std::string_view name) {
@@ -24,46 +24,21 @@ std::string group_of(char kind, std::string_view name) {
 
 }  // namespace
 
-class SnapshotMembers::Block {
- public:
-  Block(const Storage& storage, const Batch& members) : storage_(storage), members_(members) {
-    storage_.hold(bytes());
-  }
-  ~Block() { storage_.hold(-bytes()); }
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
+struct SnapshotMembers::Block {
+  Block(const Storage& storage, const Batch& of)
+      : members(of), held(storage, block_bytes + members.bytes().size()) {}
 
-  [[nodiscard]] const Batch& members() const { return members_; }
-
- private:
-  [[nodiscard]] std::int64_t bytes() const {
-    return block_bytes + static_cast<std::int64_t>(members_.bytes().size());
-  }
-
-  const Storage& storage_;
-  const Batch members_;
+  const Batch members;
+  const Storage::Holding held;
 };
 
-namespace {
-
-template <class Blocks>
-std::int64_t bytes_of(const Blocks& blocks) {
-  return block_bytes + static_cast<std::int64_t>(blocks.size() * sizeof(blocks.front()));
-}
-
-}  // namespace
-
 SnapshotMembers::SnapshotMembers(const Storage& storage, Blocks blocks)
-    : storage_(storage), blocks_(std::move(blocks)) {
-  storage_.hold(bytes_of(blocks_));
-}
-
-SnapshotMembers::~SnapshotMembers() { storage_.hold(-bytes_of(blocks_)); }
+    : blocks_(std::move(blocks)), held_(storage, block_bytes + blocks_.size() * sizeof(blocks_.front())) {}
 
 void SnapshotMembers::each(char kind, const Visit& visit) const {
   for (const auto& [group, block] : blocks_) {
     if (group.front() != kind) continue;
-    block->members().for_each(
+    block->members.for_each(
         [&](Batch::Kind, std::string_view name, std::string_view value) { visit(name, value); });
   }
 }
@@ -86,7 +61,7 @@ std::shared_ptr<const SnapshotMembers> SnapshotMembers::Builder::build(
   bool same = before && before->blocks_.size() == groups_.size();
   for (const auto& [group, members] : groups_) {
     auto block = before ? before->find(group) : nullptr;
-    if (!block || block->members().bytes() != members.bytes()) {
+    if (!block || block->members.bytes() != members.bytes()) {
       block = std::make_shared<Block>(storage, members);
       same = false;
     }

@@ -3,8 +3,7 @@
 //
 // Members lie in blocks. A snapshot shares each block that has not changed since the snapshot before it, so
 // it costs a pointer for each block and a copy of the blocks that changed. If nothing has changed, it shares
-// the whole object. What snapshots hold counts as storage's memory (Storage::hold) until the last one that
-// shares it is dropped.
+// the whole object. Storage counts the memory of each object once (Storage::Holding).
 //
 //   SnapshotMembers::Builder builder;
 //   builder.add('H', name, description);
@@ -28,9 +27,6 @@ namespace mayfly::engine {
 class SnapshotMembers {
  public:
   class Builder;
-  ~SnapshotMembers();
-  SnapshotMembers(const SnapshotMembers&) = delete;
-  SnapshotMembers& operator=(const SnapshotMembers&) = delete;
 
   // Calls visit(name, value) for each member of the kind. A name is what follows the kind and the snapshot's
   // id in a directory's key.
@@ -38,22 +34,21 @@ class SnapshotMembers {
   void each(char kind, const Visit& visit) const;
 
  private:
-  class Block;
+  struct Block;
   using Blocks = std::vector<std::pair<std::string, std::shared_ptr<const Block>>>;  // by kind and group
 
   SnapshotMembers(const Storage& storage, Blocks blocks);
   [[nodiscard]] std::shared_ptr<const Block> find(std::string_view group) const;  // nullptr: it has none
 
-  const Storage& storage_;
   const Blocks blocks_;
+  const Storage::Holding held_;
 };
 
 class SnapshotMembers::Builder {
  public:
   // Requires: no member is added twice. A block is shared only if its members come in the same order again.
   void add(char kind, std::string_view name, std::string_view value);
-  // `before`: the members of the account's previous snapshot; nullptr if there is none. `storage` outlives
-  // the result.
+  // `before`: the members of the account's previous snapshot, or nullptr.
   [[nodiscard]] std::shared_ptr<const SnapshotMembers> build(
       const Storage& storage, const std::shared_ptr<const SnapshotMembers>& before) const;
 

@@ -145,10 +145,17 @@ rocksdb::BlockBasedTableOptions table_options() {
   return table;
 }
 
-rocksdb::Options memory_options(rocksdb::Env* env) {
+// A compaction holds its input until its output is complete. So the sizes that bound flushes and compactions
+// follow the limit: together they need about a quarter of it in addition. From 2 GB on these sizes are
+// RocksDB's defaults, with a buffer of 32 MB.
+rocksdb::Options memory_options(rocksdb::Env* env, std::uint64_t bytes_max) {
+  constexpr std::uint64_t mb = 1 << 20;
   rocksdb::Options options = common_options();
   options.env = env;
-  options.write_buffer_size = 32 << 20;
+  options.write_buffer_size = std::clamp(bytes_max / 32, mb, 32 * mb);
+  options.target_file_size_base = std::clamp(bytes_max / 32, mb, 64 * mb);
+  options.max_bytes_for_level_base = std::clamp(bytes_max / 8, 4 * mb, 256 * mb);
+  options.max_compaction_bytes = std::clamp(bytes_max / 8, 4 * mb, 1600 * mb);
   options.memtable_insert_with_hint_prefix_extractor = std::make_shared<WrittenInOrder>();
   rocksdb::BlockBasedTableOptions table = table_options();
   table.block_cache = rocksdb::NewLRUCache(8 << 20, /*num_shard_bits=*/0);
@@ -220,6 +227,8 @@ constexpr int compaction_rests = 9;
 // How often it is looked whether memory is full, and while it is.
 constexpr std::uint64_t written_bytes_between_looks = 1 << 20;
 constexpr std::chrono::milliseconds room_pause{1000};
+// Within this fraction below the limit, the process returns freed memory to the system at once.
+constexpr std::uint64_t trim_fraction = 8;
 
 // Every database of ours has one of these keys, from its first opening or its first table on.
 constexpr std::string_view our_keys[] = {"Mexpiry-window", "Mnext-ids"};
@@ -301,6 +310,7 @@ struct Storage::Engine final {
         memory_bytes_max(options.memory_bytes_max != 0 || !options.directory.empty()
                              ? options.memory_bytes_max
                              : process_memory_bytes() / 2),
+        is_process(options.is_process && options.directory.empty()),
         scheduler(options.make_scheduler(1)) {}
 
   [[nodiscard]] rocksdb::ReadOptions read_at(const void* snapshot) const {
@@ -322,14 +332,20 @@ struct Storage::Engine final {
   }
   [[nodiscard]] std::uint64_t footprint_bytes() const {
     return property(rocksdb::DB::Properties::kSizeAllMemTables) +
-           (memory ? property(rocksdb::DB::Properties::kTotalSstFilesSize) : 0) +
-           static_cast<std::uint64_t>(held_bytes);
+           property(rocksdb::DB::Properties::kEstimateTableReadersMem) +
+           property(rocksdb::DB::Properties::kBlockCacheUsage) +
+           static_cast<std::uint64_t>(memory_file_bytes + *held_bytes);
+  }
+  [[nodiscard]] std::uint64_t memory_bytes() const {
+    return std::max(footprint_bytes(), is_process ? resident_memory_bytes() : 0);
   }
   [[nodiscard]] std::uint64_t bytes_in(std::string_view begin, std::string_view end) const;
 
   void note_erased(std::uint64_t bytes);
   void note_written(std::uint64_t bytes);
   void look_for_room();
+  [[nodiscard]] bool trim_may_help(std::uint64_t process_bytes) const;
+  void trim();
 
   std::optional<std::chrono::milliseconds> keep_up();
   void begin_write(std::shared_lock<std::shared_mutex>& lock);
@@ -341,11 +357,13 @@ struct Storage::Engine final {
 
   const std::function<void(std::string_view)> report;
   const std::uint64_t memory_bytes_max;
+  const bool is_process;  // in memory
   const std::shared_ptr<StorageJobs> jobs = std::make_shared<StorageJobs>();
   std::atomic<bool> refuses_files{false};
   std::atomic<bool> resuming{false};
   // Of a directory: shared by writers, held alone by a resumption. Nobody waits for it.
   std::shared_mutex writing;
+  std::atomic<std::int64_t> memory_file_bytes{0};
   std::unique_ptr<rocksdb::Env> memory_files;  // none: they are a directory's
   std::unique_ptr<rocksdb::Env> env;           // before the database, which it outlives
   bool memory = false;
@@ -357,8 +375,10 @@ struct Storage::Engine final {
   std::atomic<std::uint64_t> writes{0};
   std::atomic<std::uint64_t> erased_bytes{0};  // since memory was last given back
   std::atomic<std::uint64_t> written_bytes{0};
-  std::atomic<std::int64_t> held_bytes{0};  // beside RocksDB
+  const std::shared_ptr<std::atomic<std::int64_t>> held_bytes =
+      std::make_shared<std::atomic<std::int64_t>>(0);  // outside RocksDB
   std::atomic<bool> full{false};
+  std::atomic<std::uint64_t> bytes_after_trim{0};  // that the process had after the last trim
   std::atomic<bool> failing{false};
   std::atomic<bool> stopped{false};           // RocksDB has an error that it was not resumed from
   std::atomic<bool> compaction_fails{false};  // the last one that ended did
@@ -523,7 +543,15 @@ void Storage::Engine::note_written(std::uint64_t bytes) {
 }
 
 void Storage::Engine::look_for_room() {
-  const bool now_full = footprint_bytes() >= memory_bytes_max;
+  std::uint64_t bytes = memory_bytes();
+  // Freed memory does not count. Returning it takes milliseconds, so the upkeep does it in advance.
+  if (bytes >= memory_bytes_max && trim_may_help(bytes)) {
+    trim();
+    bytes = memory_bytes();
+  }
+  if (bytes < bytes_after_trim) bytes_after_trim = bytes;
+  const bool now_full = bytes >= memory_bytes_max;
+  if (!now_full && trim_may_help(bytes)) scheduler->wake(upkeep);
   if (full.exchange(now_full) == now_full) return;
   tell(now_full ? "storage holds as much in memory as it may, and takes nothing more until this has passed"
                 : "storage has room in memory again",
@@ -545,8 +573,24 @@ std::uint64_t Storage::Engine::bytes_in(std::string_view begin, std::string_view
   return db->GetApproximateSizes(options, db->DefaultColumnFamily(), &range, 1, &bytes).ok() ? bytes : 0;
 }
 
+// Near the limit, if the process has grown since the last trim. Memory that a trim does not return is in use
+// or fragmented.
+bool Storage::Engine::trim_may_help(std::uint64_t process_bytes) const {
+  const std::uint64_t part = memory_bytes_max / trim_fraction;
+  return is_process && process_bytes >= memory_bytes_max - part &&
+         process_bytes >= bytes_after_trim + part / 8;
+}
+
+void Storage::Engine::trim() {
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
+  if (is_process) bytes_after_trim = resident_memory_bytes();
+}
+
 std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   if (!memory) return std::nullopt;
+  if (is_process && trim_may_help(resident_memory_bytes())) trim();
   if (job_ended.exchange(false)) {
     trims = true;  // when it has let go of what it had, which it does after it was told
     return quiet_time;
@@ -569,9 +613,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
     const WaitingForJobs waiting;
     (void)db->CompactRange(options, nullptr, nullptr);
   }
-#if defined(__GLIBC__)
-  ::malloc_trim(0);
-#endif
+  trim();
   return std::nullopt;
 }
 
@@ -681,9 +723,12 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
   if (options.directory.empty()) {
     engine->memory = true;
     engine->memory_files.reset(rocksdb::NewMemEnv(&base));
-    engine->env = std::make_unique<EnvWithFiles>(
-        base, without_options_files(engine->memory_files->GetFileSystem()), engine->jobs);
-    rocksdb_options = memory_options(engine->env.get());
+    engine->env =
+        std::make_unique<EnvWithFiles>(base,
+                                       without_options_files(counted_files(
+                                           engine->memory_files->GetFileSystem(), engine->memory_file_bytes)),
+                                       engine->jobs);
+    rocksdb_options = memory_options(engine->env.get(), engine->memory_bytes_max);
     rocksdb_options.listeners.push_back(std::make_shared<Engine::Jobs>(*engine));
     path = "/mayfly";
     engine->write.disableWAL = true;
@@ -773,7 +818,11 @@ std::uint64_t Storage::faults() const { return engine_->faults; }
 std::uint64_t Storage::footprint_bytes() const { return engine_->footprint_bytes(); }
 
 void Storage::hold(std::int64_t bytes) const {
-  engine_->held_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  engine_->held_bytes->fetch_add(bytes, std::memory_order_relaxed);
+}
+
+Storage::Holding::Holding(const Storage& storage, std::uint64_t bytes) : all_(storage.engine_->held_bytes) {
+  set(bytes);
 }
 
 bool Storage::has_room() const { return !engine_->full; }

@@ -20,6 +20,7 @@
 // The keys are drawn in key_space.h.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -47,6 +48,8 @@ struct StorageOptions {
   MakeScheduler make_scheduler = make_thread_scheduler;  // of what storage does by itself
   rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's
   std::uint64_t memory_bytes_max = 0;  // in memory: has_room(); 0: half of what the process may have
+  // In memory: nothing else uses the process, so has_room() counts all memory that it has.
+  bool is_process = false;
   // For tests: asked before every write; true makes that write fail as a full disk would.
   std::function<bool()> write_fails;
   // For tests: asked before a file of the directory is made, appended to or synced; true makes that fail.
@@ -170,12 +173,31 @@ class Storage {
   [[nodiscard]] std::string failure() const;
   [[nodiscard]] std::uint64_t faults() const;  // that were thrown, ever
 
-  // What RocksDB holds: its buffers and, in memory, its files; and what is held beside it.
+  // What RocksDB holds: buffers, cache, indexes of its files and, in memory, the files themselves, also those
+  // that a compaction is writing. And what was added by hold().
   [[nodiscard]] std::uint64_t footprint_bytes() const;
-  // So many bytes more are held beside RocksDB, or fewer: what a directory would have in it.
+  // Adds `bytes`, which may be negative, to the memory outside RocksDB that counts in the footprint.
   void hold(std::int64_t bytes) const;
-  // In memory: whether it holds less than it shall, as of the last megabyte written. It takes what is written
-  // all the same, or nothing could be erased: who adds something asks.
+  // Does so for as long as it lives. It may outlive the storage.
+  class Holding {
+   public:
+    Holding(const Storage& storage, std::uint64_t bytes);
+    ~Holding() { set(0); }
+    Holding(const Holding&) = delete;
+    Holding& operator=(const Holding&) = delete;
+
+    void set(std::uint64_t bytes) {
+      *all_ += static_cast<std::int64_t>(bytes) - static_cast<std::int64_t>(bytes_);
+      bytes_ = bytes;
+    }
+
+   private:
+    const std::shared_ptr<std::atomic<std::int64_t>> all_;  // that the storage counts
+    std::uint64_t bytes_ = 0;
+  };
+  // In memory: whether the footprint (or all memory of the process, see StorageOptions::is_process) was less
+  // than the limit after the last megabyte was written. Writes do not check this, because erasing must remain
+  // possible: a caller that adds something does.
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] std::uint64_t memory_bytes_max() const;
 

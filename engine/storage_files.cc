@@ -141,7 +141,70 @@ class WithoutOptionsFiles final : public rocksdb::FileSystemWrapper {
   }
 };
 
+class CountedFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  CountedFile(std::unique_ptr<rocksdb::FSWritableFile>&& file, std::atomic<std::int64_t>& bytes)
+      : FSWritableFileOwnerWrapper(std::move(file)), bytes_(bytes) {}
+
+  IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* context) override {
+    return counted(target()->Append(data, options, context), data);
+  }
+  IOStatus Append(const rocksdb::Slice& data, const IOOptions& options,
+                  const rocksdb::DataVerificationInfo& verification, IODebugContext* context) override {
+    return counted(target()->Append(data, options, verification, context), data);
+  }
+
+ private:
+  IOStatus counted(IOStatus status, const rocksdb::Slice& data) {
+    if (status.ok()) bytes_ += static_cast<std::int64_t>(data.size());
+    return status;
+  }
+  std::atomic<std::int64_t>& bytes_;
+};
+
+class CountedFiles final : public rocksdb::FileSystemWrapper {
+ public:
+  CountedFiles(std::shared_ptr<rocksdb::FileSystem> base, std::atomic<std::int64_t>& bytes)
+      : FileSystemWrapper(std::move(base)), bytes_(bytes) {}
+  const char* Name() const override { return "CountedFiles"; }
+
+  IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                           std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* context) override {
+    const std::int64_t replaced = size(path, context);
+    IOStatus status = target()->NewWritableFile(path, options, file, context);
+    if (!status.ok()) return status;
+    bytes_ -= replaced;
+    *file = std::make_unique<CountedFile>(std::move(*file), bytes_);
+    return status;
+  }
+  IOStatus DeleteFile(const std::string& path, const IOOptions& options, IODebugContext* context) override {
+    const std::int64_t deleted = size(path, context);
+    IOStatus status = target()->DeleteFile(path, options, context);
+    if (status.ok()) bytes_ -= deleted;
+    return status;
+  }
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* context) override {
+    const std::int64_t replaced = size(to, context);
+    IOStatus status = target()->RenameFile(from, to, options, context);
+    if (status.ok()) bytes_ -= replaced;
+    return status;
+  }
+
+ private:
+  std::int64_t size(const std::string& path, IODebugContext* context) {
+    std::uint64_t bytes = 0;
+    return target()->GetFileSize(path, {}, &bytes, context).ok() ? static_cast<std::int64_t>(bytes) : 0;
+  }
+  std::atomic<std::int64_t>& bytes_;
+};
+
 }  // namespace
+
+std::shared_ptr<rocksdb::FileSystem> counted_files(std::shared_ptr<rocksdb::FileSystem> base,
+                                                   std::atomic<std::int64_t>& bytes) {
+  return std::make_shared<CountedFiles>(std::move(base), bytes);
+}
 
 std::shared_ptr<rocksdb::FileSystem> private_files(std::shared_ptr<rocksdb::FileSystem> base, Fails fails,
                                                    const std::atomic<bool>& refuses,

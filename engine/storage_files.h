@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,5 +28,10 @@ std::shared_ptr<rocksdb::FileSystem> private_files(std::shared_ptr<rocksdb::File
 // one with all options, reads it again and compares, which is a third of a server's start; nothing reads
 // it later. Requires: DBOptions::fail_if_options_file_error is false.
 std::shared_ptr<rocksdb::FileSystem> without_options_files(std::shared_ptr<rocksdb::FileSystem> base);
+
+// The files of `base`, which is empty at first. `bytes` is the size of all of them together, including those
+// that are still being written. Requires: `bytes` outlives the result.
+std::shared_ptr<rocksdb::FileSystem> counted_files(std::shared_ptr<rocksdb::FileSystem> base,
+                                                   std::atomic<std::int64_t>& bytes);
 
 }  // namespace mayfly::engine

@@ -18,6 +18,7 @@
 #include "engine/census.h"
 #include "engine/expiry_view.h"
 #include "engine/history.h"
+#include "engine/process_memory.h"
 #include "engine/recent_writes.h"
 #include "engine/replication.h"
 
@@ -223,6 +224,9 @@ void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
   text.sample("mayfly_storage_failing", "", std::int64_t{database.storage_failure().empty() ? 0 : 1});
   text.about("mayfly_memory_bytes", "gauge", "Bytes that storage holds in memory.");
   text.sample("mayfly_memory_bytes", "", static_cast<std::int64_t>(database.memory_bytes()));
+  text.about("mayfly_resident_bytes", "gauge",
+             "Resident memory of the process, without mapped files; 0 if the system does not say.");
+  text.sample("mayfly_resident_bytes", "", static_cast<std::int64_t>(engine::resident_memory_bytes()));
   text.about("mayfly_recent_write_bytes", "gauge", "Bytes of writes that are kept for stale reads.");
   text.sample("mayfly_recent_write_bytes", "", static_cast<std::int64_t>(database.recent_writes().bytes()));
   text.about("mayfly_event_bytes", "gauge", "Bytes of changes that streams of events have not taken.");
