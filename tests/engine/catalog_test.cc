@@ -341,4 +341,20 @@ TEST_CASE("a stream in the place of another of its name is found, and stays when
   CHECK(streams.all().size() == 1);
 }
 
+TEST_CASE("tables and their indexes count as memory until they are dropped", "[catalog]") {
+  World world;
+  constexpr std::uint64_t tables = 200, buffer_bytes = 300'000;  // storage's buffer grows as well
+  const std::uint64_t before = world.database().memory_bytes();
+  for (std::uint64_t i = 0; i < tables; ++i) {
+    Table table = simple_table("table" + std::to_string(i));
+    table.indexes = {global_index("by_user", "user")};
+    world.create(table);
+  }
+  const std::uint64_t with = world.database().memory_bytes();
+  CHECK(with >= before + tables * 3800);
+  for (std::uint64_t i = 0; i < tables; ++i)
+    REQUIRE(world.database().drop_table(world.find("table" + std::to_string(i))));
+  CHECK(world.database().memory_bytes() <= before + buffer_bytes);
+}
+
 }  // namespace mayfly::testing

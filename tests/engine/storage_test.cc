@@ -586,6 +586,17 @@ TEST_CASE("reads that pass many erased keys have them compacted, in both directi
   CHECK(keys(*storage, "a", "zz") == std::vector<std::string>{"a", "l", "z"});
 }
 
+#if defined(__linux__)
+TEST_CASE("the process's resident memory grows with what it touches", "[storage]") {
+  constexpr std::size_t mb = 1 << 20;
+  const std::uint64_t before = resident_memory_bytes();
+  CHECK(before > 0);
+  const std::vector<char> touched(64 * mb, 'x');
+  CHECK(resident_memory_bytes() >= before + 60 * mb);
+  CHECK(touched.back() == 'x');
+}
+#endif
+
 // Sanitizers have allocators of their own, which keep what they are given.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("what was written takes little more memory than it has bytes, once nobody writes", "[storage]") {
