@@ -46,14 +46,8 @@ bool take(std::string_view& text, char c) {
 // --- what is wrong
 
 Unexpected<Error> must_be(std::string_view name, std::string_view what, const json::Tree& got) {
-  std::string text = json::print(got);
-  if (text.size() > got_bytes_max) {
-    std::size_t end = got_bytes_max;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // whole characters
-    text.resize(end);
-    text += "…";
-  }
-  return error::validation(std::string(name) + " must be " + std::string(what) + ", got " + text + ".");
+  return error::validation(std::string(name) + " must be " + std::string(what) + ", got " +
+                           json::print_beginning(got, got_bytes_max) + ".");
 }
 
 Unexpected<Error> must_be_one_of(std::string_view name, const std::vector<std::string_view>& names,
@@ -63,7 +57,7 @@ Unexpected<Error> must_be_one_of(std::string_view name, const std::vector<std::s
     if (i > 0) what += i + 1 == names.size() ? " or " : ", ";
     what += names[i];
   }
-  return must_be(name, what, json::Tree(got));
+  return must_be(name, what, json::Tree(got.substr(0, got_bytes_max + 1)));
 }
 
 // --- members

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compat/wire/json.h"
+#include "compat/wire/utf8.h"
 
 namespace mayfly::json {
 namespace {
@@ -92,7 +93,11 @@ class TreeBuilder {
 
 class Printer {
  public:
-  Printer(std::string& out, bool indented) : out_(out), indented_(indented) {}
+  static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+
+  // May stop once `out` has more than `bytes_max` bytes.
+  Printer(std::string& out, bool indented, std::size_t bytes_max = no_limit)
+      : out_(out), indented_(indented), bytes_max_(bytes_max) {}
 
   // `columns`: how far the line that we are on is indented.
   void print(const Tree& value, std::size_t columns) {
@@ -102,14 +107,14 @@ class Printer {
       case Tree::value_t::discarded: return writer.raw("null");
       case Tree::value_t::binary: {
         const auto& bytes = value.get_binary();
-        out_.append(bytes.begin(), bytes.end());
+        out_ += beginning({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
         return;
       }
       case Tree::value_t::boolean: return writer.boolean(value.get<bool>());
       case Tree::value_t::number_integer: return writer.integer(value.get<std::int64_t>());
       case Tree::value_t::number_unsigned: return writer.raw(std::to_string(value.get<std::uint64_t>()));
       case Tree::value_t::number_float: return writer.decimal(value.get<double>());
-      case Tree::value_t::string: return writer.string(value.get_ref<const std::string&>());
+      case Tree::value_t::string: return writer.string(beginning(value.get_ref<const std::string&>()));
       case Tree::value_t::array: return print_elements('[', value, ']', columns);
       case Tree::value_t::object: return print_elements('{', value, '}', columns);
     }
@@ -120,17 +125,22 @@ class Printer {
     out_ += begin;
     bool first = true;
     for (auto element = container.begin(); element != container.end(); ++element) {
+      if (out_.size() > bytes_max_) return;
       if (!first) out_ += ',';
       first = false;
       new_line(columns + 2);
       if (container.is_object()) {
-        append_escaped(out_, element.key());
+        append_escaped(out_, beginning(element.key()));
         out_ += indented_ ? ": " : ":";
       }
       print(*element, columns + 2);
     }
     if (!first) new_line(columns);
     out_ += end;
+  }
+  // As much of a text as exceeds the limit, whatever precedes it.
+  [[nodiscard]] std::string_view beginning(std::string_view text) const {
+    return bytes_max_ == no_limit ? text : text.substr(0, bytes_max_ + 1);
   }
   void new_line(std::size_t columns) {
     if (!indented_) return;
@@ -140,6 +150,7 @@ class Printer {
 
   std::string& out_;
   const bool indented_;
+  const std::size_t bytes_max_;
 };
 
 }  // namespace
@@ -215,6 +226,14 @@ std::string print_indented(const Tree& value) {
   std::string text;
   Printer(text, true).print(value, 0);
   return text;
+}
+
+std::string print_beginning(const Tree& value, std::size_t bytes_max) {
+  std::string text;
+  Printer(text, false, bytes_max).print(value, 0);
+  if (text.size() <= bytes_max) return text;
+  text.resize(compat::whole_characters(text, bytes_max).size());
+  return text + "…";
 }
 
 }  // namespace mayfly::json

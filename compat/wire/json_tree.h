@@ -59,5 +59,8 @@ Tree seconds(std::int64_t milliseconds);
 // fewest digits that say a number (0.001298 as 0.0012979999999999999).
 std::string print(const Tree& value);           // all on one line
 std::string print_indented(const Tree& value);  // each member and each element on a line of its own
+// The first `bytes_max` bytes of print(), without the last character if it does not fit; longer texts end in
+// "…". Takes time and memory for `bytes_max` bytes, however large the value is.
+std::string print_beginning(const Tree& value, std::size_t bytes_max);
 
 }  // namespace mayfly::json

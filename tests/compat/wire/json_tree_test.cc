@@ -3,8 +3,11 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "compat/wire/json.h"
+#include "compat/wire/utf8.h"
 
 namespace mayfly::testing {
 
@@ -43,6 +46,27 @@ TEST_CASE("a tree keeps the order of its members, and of those with one name the
   CHECK_FALSE(json::integer_member(*tree, "u"));
   CHECK_FALSE(json::string_member(*tree, "z"));
   CHECK_FALSE(json::boolean_member(*tree, "z"));
+}
+
+TEST_CASE("the beginning of a printed tree has whole characters and ends in an ellipsis") {
+  const json::Tree trees[] = {
+      1700000000,
+      "\xc3\xa9\xe2\x82\xac\n\xf0\x9f\x98\x80 a text of some length",
+      {{"name\xc3\xa9", {1, "two", nullptr, {{"nested", {true, 0.5, "\xe2\x82\xac"}}}}},
+       {"empty", json::Tree::array()}},
+      json::raw(R"({"id":{"S":"1"}})"),
+      json::Tree(std::vector<int>(1000, 7)),
+  };
+  for (const json::Tree& tree : trees) {
+    const std::string whole = json::print(tree);
+    for (std::size_t bytes = 0; bytes <= whole.size() + 2; ++bytes) {
+      INFO(whole << ", " << bytes);
+      const std::string expected = bytes >= whole.size()
+                                       ? whole
+                                       : std::string(compat::whole_characters(whole, bytes)) + "\xe2\x80\xa6";
+      REQUIRE(json::print_beginning(tree, bytes) == expected);
+    }
+  }
 }
 
 TEST_CASE("a tree is printed as the writer writes") {
