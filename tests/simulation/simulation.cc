@@ -145,6 +145,16 @@ ModelState stored_state(engine::Database& database) {
   return state;
 }
 
+// In memory, snapshots keep their members outside storage.
+void add_snapshot_members(engine::Database& database, engine::VerificationOf& of) {
+  engine::Database::Parts& parts = database.parts();
+  if (parts.storage().durable()) return;
+  of.snapshot_members = [&parts](std::string_view id, engine::SnapshotId snapshot, char kind,
+                                 const engine::SnapshotMembers::Visit& visit) {
+    parts.snapshots->each_member(id, snapshot, kind, visit);
+  };
+}
+
 // The first thing that a verification finds in storage at this instant, in which a process could end as well;
 // empty: nothing. Counters in memory follow what is written.
 std::string flaw_now(engine::Database& database, const engine::Clock& host) {
@@ -153,7 +163,9 @@ std::string flaw_now(engine::Database& database, const engine::Clock& host) {
   engine::Findings findings([&](const engine::Finding& finding) {
     if (first.empty() && (storage.durable() || finding.kind != "a wrong counter")) first = finding.text;
   });
-  engine::attempt([&] { verify(storage, engine::Storage::Snapshot(storage), {.host = &host}, findings); },
+  engine::VerificationOf of{.host = &host};
+  add_snapshot_members(database, of);
+  engine::attempt([&] { verify(storage, engine::Storage::Snapshot(storage), of, findings); },
                   [](std::string_view) {});  // a file could not be read
   return first;
 }
@@ -167,11 +179,8 @@ std::string flaw_of(engine::Database& database, const engine::Clock& host) {
     if (first.empty()) first = finding.text;
   });
   engine::VerificationOf of{.host = &host, .now = [&](std::string_view id) { return database.now(id); }};
+  add_snapshot_members(database, of);
   if (!storage.durable()) {
-    of.snapshot_members = [&](std::string_view id, engine::SnapshotId snapshot, char kind,
-                              const engine::SnapshotMembers::Visit& visit) {
-      parts.snapshots->each_member(id, snapshot, kind, visit);
-    };
     of.counts = [&](engine::TableId id, engine::IndexId index) {
       if (index == engine::old_versions) {
         const engine::VersionCount count = parts.catalog.find(id)->version_count();
