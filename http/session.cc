@@ -314,10 +314,11 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
   };
   const bool taken = lines_up(kind) ? slow_lane_.line_up(kind, account, stop_, std::move(job))
                                     : slow_lane_.run(stop_, std::move(job));
-  // Of those that line up the client's end is not told: it comes after their answer, as on an io thread.
+  // A client that closes its side while its request is in a line still gets the answer, as from an io thread.
   if (taken) return lines_up(kind) ? void() : watch_client();
   waiting_ = false;
-  send(no_thread());
+  // It would end by itself, so the io thread answers it after all.
+  send(lines_up(kind) ? service_.answer(admitted, {}) : no_thread());
 }
 
 template <class Stream>

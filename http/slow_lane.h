@@ -11,12 +11,12 @@
 //   if (!place || !lane.run(stop, [=] { ... })) answer_that_too_many_wait();
 //
 // Others end by themselves, but take longer than an io thread has: they compute a lot, or wait for a lock or
-// for the disk. They are never refused. They line up, and a few threads answer them: at most half of them for
-// one account, and accounts take turns. A connection has one request under way, so the number of connections
-// bounds a line.
+// for the disk. They line up, and a few threads answer them; none is refused. One account gets at most half
+// of the threads, and accounts take turns. A connection has one request in progress, so the number of
+// connections bounds a line.
 //
 //   if (!lane.line_up(Waiting::processors, "000000000042", stop, [=] { ... }))
-//   answer_that_there_is_no_thread();
+//   answer_that_no_thread_starts();
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ inline constexpr std::size_t kinds_with_places = 7, waiting_kinds = 9;
 constexpr bool lines_up(Waiting kind) { return kind >= Waiting::locks; }
 std::string_view name_of(Waiting kind);  // "event streams"
 
-// For each line. Operations that wait for the disk share a sync, so many may wait at once.
+// For each line. Writes that wait for the disk share a sync, so a line has many threads for them.
 struct LineThreads {
   std::size_t locks = 64;
   std::size_t processors = 2 * std::max(1u, std::thread::hardware_concurrency());
@@ -108,12 +108,12 @@ class SlowLane {
   // Requires: the kind has places.
   [[nodiscard]] Place take(Waiting kind, std::string_view account);
 
-  // False: there is no thread to be had, or the lane has ended. `stop` is requested if the lane ends
+  // False: no thread can be started, or the lane has ended. `stop` is requested if the lane ends
   // meanwhile. Requires: the caller has a place, or the job waits for nothing and is short; the job heeds
   // `stop` wherever it waits.
   [[nodiscard]] bool run(std::stop_source stop, std::function<void()> job);
 
-  // Runs the job when a thread of the line has time. False: there is no thread to be had, or the lane has
+  // Runs the job when a thread of the line has time. False: no thread can be started, or the lane has
   // ended. If the lane ends before the job's turn, the job runs with `stop` requested. Requires: the kind
   // lines up; the job ends by itself.
   [[nodiscard]] bool line_up(Waiting kind, const std::string& account, std::stop_source stop,
@@ -148,8 +148,8 @@ class SlowLane {
     std::map<std::string, std::size_t, std::less<>> of_accounts;  // those with a place
   };
   void work();
-  bool start(Job job) REQUIRES(mutex_);                // false: there is no thread to be had
-  bool start_lined_up(Waiting kind) REQUIRES(mutex_);  // as many as may run; false: there is no thread
+  bool start(Job job) REQUIRES(mutex_);                // false: no thread can be started
+  bool start_lined_up(Waiting kind) REQUIRES(mutex_);  // up to the limits; false: no thread can be started
   void finished(Waiting kind, const std::string& account) REQUIRES(mutex_);
   void give_back(Waiting kind, std::string_view account);
   void count(Waiting kind, std::int64_t by);
