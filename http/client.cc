@@ -189,7 +189,8 @@ ExchangeFailure failure_of_answer(const Url& server, ErrorCode failure, std::siz
   if (failure == error::body_limit)
     return {Kind::refused,
             server.authority + " sent an answer of more than " + std::to_string(bytes_max) + " bytes"};
-  if (failure == error::header_limit) return {Kind::refused, server.authority + " sent too large a header"};
+  if (failure == error::header_limit || failure == error::buffer_overflow)
+    return {Kind::refused, server.authority + " sent too large a header"};
   if (failure.category() == make_error_code(error::end_of_stream).category() &&
       failure != error::end_of_stream && failure != error::partial_message)
     return {Kind::refused, server.authority + " did not answer with HTTP: " + failure.message()};
@@ -203,10 +204,21 @@ Expected<Exchanged, ExchangeFailure> exchange(Stream& stream, const Url& server,
   ErrorCode failure;
   stream.write({asio::buffer(head), asio::buffer(request.body)}, failure);
 
-  beast::flat_buffer buffer;
-  beast::http::response_parser<beast::http::string_body> parser;
-  parser.body_limit(bytes_max);
-  if (!failure) beast::http::read_header(stream, buffer, parser, failure);
+  beast::flat_buffer buffer(answer_buffer_bytes_max);
+  std::optional<beast::http::response_parser<beast::http::string_body>> expected;
+  const auto read_header = [&] {
+    expected.emplace();
+    expected->body_limit(bytes_max);
+    beast::http::read_header(stream, buffer, *expected, failure);
+    return !failure && is_interim(static_cast<int>(expected->get().result_int()));
+  };
+  for (int interim = 0; !failure && read_header();) {
+    if (++interim > interim_answers_max)
+      return Unexpected{ExchangeFailure{ExchangeFailure::Kind::refused,
+                                        server.authority + " sent " + std::string(too_many_interim_answers)}};
+  }
+  if (!expected) expected.emplace();  // the request was not sent
+  auto& parser = *expected;
   const bool in_pieces = !failure && piece && parser.get().result_int() == 200;
   // A Content-Length within the limit stays one: room for all of it is made at once.
   if (in_pieces && !parser.content_length()) {

@@ -54,6 +54,14 @@ struct AnswerLimits {
   std::chrono::milliseconds time_max{60'000};             // from its first byte to its last
 };
 
+// Limit on bytes that were read and not yet parsed: a header, a chunk's size with its extensions, or an
+// answer's trailers. Beast limits only the header.
+inline constexpr std::size_t answer_buffer_bytes_max = std::size_t{64} * 1024;
+// Answers such as 100 and 103 that precede the final one. 101 is final.
+inline constexpr int interim_answers_max = 16;
+inline constexpr std::string_view too_many_interim_answers = "more than 16 interim answers (1xx)";
+constexpr bool is_interim(int status) { return status >= 100 && status < 200 && status != 101; }
+
 // Waits as long as it takes for the first byte of an answer. Uses the first of the
 // host's addresses that answers. For https:// the server must show a certificate for its host, of an issuer
 // in `ca_file`, or, if that is empty, of one the system trusts. Redirects are not followed. `piece` is given

@@ -54,6 +54,14 @@ std::string head_of(const Invocation& invocation, const std::optional<Key>& key)
   return request_head(invocation.url, request, invocation.body.size());
 }
 
+// A header's value, which may be any bytes, as one that answers, logs and stored documents can repeat.
+std::string plain_text(std::string_view value) {
+  std::string plain(value);
+  for (char& c : plain)
+    if (c < ' ' || c > '~') c = '?';
+  return plain;
+}
+
 std::size_t calls_at_once() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return HttpInvoker::calls_max;
@@ -92,8 +100,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
         head_(head_of(invocation_, state.key)),
         stop_(std::move(stop)),
         done_(std::move(done)) {
-    parser_.body_limit(answer_bytes_max());
-    parser_.skip(invocation_.method == "HEAD");  // its answer has a length, and no body
+    expect_answer();
   }
 
   // While it stands in line it can be stopped, too.
@@ -149,23 +156,41 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
       self->read();
     });
   }
+  void expect_answer() {
+    parser_.emplace();
+    parser_->body_limit(answer_bytes_max());
+    parser_->skip(invocation_.method == "HEAD");  // its answer has a length, and no body
+  }
   void read() {
     if (ended()) return;
     beast::http::async_read_some(
-        socket_, buffer_, parser_, [self = shared_from_this()](ErrorCode failure, std::size_t) {
+        socket_, buffer_, *parser_, [self = shared_from_this()](ErrorCode failure, std::size_t) {
           if (self->ended()) return;
           if (failure) return self->fail_reading(failure);
           if (!self->hold_answer())
             return self->fail(InvocationFailure::Kind::unable,
                               "has answered, and answers under way hold all the memory that they may");
-          self->parser_.is_done() ? self->end(self->take_answer()) : self->read();
+          self->parser_->is_done() ? self->finish() : self->read();
         });
+  }
+  void finish() {
+    const int status = static_cast<int>(parser_->get().result_int());
+    if (!is_interim(status)) {
+      if (status < 200)
+        return fail(InvocationFailure::Kind::no_answer, "answered with status " + std::to_string(status));
+      return end(take_answer());
+    }
+    if (++interim_ > interim_answers_max)
+      return fail(InvocationFailure::Kind::no_answer, "failed: " + std::string(too_many_interim_answers));
+    expect_answer();
+    read();
   }
   void fail_reading(ErrorCode failure) {
     if (failure == beast::http::error::body_limit)
       return fail(InvocationFailure::Kind::no_answer,
                   "failed: Response payload size exceeded maximum allowed payload size (" +
                       std::to_string(answer_bytes_max()) + " bytes).");
+    if (failure == beast::http::error::buffer_overflow) failure = beast::http::error::header_limit;
     fail(InvocationFailure::Kind::no_answer,
          "failed: " + (write_failure_ ? write_failure_ : failure).message());
   }
@@ -175,7 +200,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
 
   // Counts what has come. False: all calls together would hold too much.
   bool hold_answer() {
-    const std::size_t bytes = parser_.get().body().capacity();
+    const std::size_t bytes = parser_->get().body().capacity();
     state_.answer_bytes += bytes - held_bytes_;
     held_bytes_ = bytes;
     return state_.answer_bytes <= state_.answers_bytes_max;
@@ -194,10 +219,10 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
   }
 
   InvocationAnswer take_answer() {
-    auto message = parser_.release();
-    const auto header = [&](beast::string_view name) { return std::string(message[name]); };
+    auto message = parser_->release();
+    const auto header = [&](beast::string_view name) { return plain_text(message[name]); };
     std::vector<std::pair<std::string, std::string>> headers;
-    for (const auto& field : message) headers.emplace_back(field.name_string(), field.value());
+    for (const auto& field : message) headers.emplace_back(field.name_string(), plain_text(field.value()));
     return {.status = static_cast<int>(message.result_int()),
             .function_error = header("X-Amz-Function-Error"),
             .executed_version = header("X-Amz-Executed-Version"),
@@ -216,8 +241,9 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
   asio::steady_timer timer_{state_.io};
   tcp::socket socket_{state_.io};
   std::vector<tcp::endpoint> endpoints_;
-  beast::flat_buffer buffer_;
-  Parser parser_;
+  beast::flat_buffer buffer_{answer_buffer_bytes_max};
+  std::optional<Parser> parser_;
+  int interim_ = 0;
   std::size_t held_bytes_ = 0;
   ErrorCode write_failure_;
   std::optional<std::stop_callback<Stops>> stops_;

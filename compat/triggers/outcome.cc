@@ -1,9 +1,10 @@
 #include "compat/triggers/outcome.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "compat/wire/json.h"
-#include "compat/wire/utf8.h"
+#include "compat/wire/shown_text.h"
 
 namespace mayfly::compat::triggers {
 namespace {
@@ -15,35 +16,19 @@ std::size_t first_failed(const json::Value& body, std::span<const Record> batch)
   const json::Value* failures = body.member("batchItemFailures");
   if (failures == nullptr) return batch.size();
   if (!failures->is(Kind::array)) return 0;
+  // A function can name 100,000 records of a batch of 10,000.
+  std::unordered_map<std::string_view, std::size_t> places;
+  places.reserve(batch.size());
+  for (std::size_t place = 0; place < batch.size(); ++place) places.emplace(batch[place].number, place);
   std::size_t first = batch.size();
   for (const json::Value& failure : failures->items()) {
     const json::Value* identifier = failure.member("itemIdentifier");
     if (identifier == nullptr) return 0;
-    const auto record = std::find_if(batch.begin(), batch.end(),
-                                     [&](const Record& one) { return one.number == identifier->string(); });
-    if (record == batch.end()) return 0;
-    first = std::min(first, static_cast<std::size_t>(record - batch.begin()));
+    const auto record = places.find(identifier->string());
+    if (record == places.end()) return 0;
+    first = std::min(first, record->second);
   }
   return first;
-}
-
-// A text that a function sent, made safe for logs and terminals. Requires: `text` is UTF-8.
-std::string shown_text(std::string_view text, std::size_t bytes_max, std::string_view allowed_controls) {
-  std::string shown;
-  for (text = whole_characters(text, bytes_max); !text.empty();) {
-    const std::size_t bytes = utf8_character_bytes(text);
-    if (bytes == 0) break;
-    const auto first = static_cast<unsigned char>(text[0]);
-    const bool c1 = first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
-    const bool control = first < 0x20 || first == 0x7f || c1;
-    if (control && allowed_controls.find(text[0]) == std::string_view::npos) {
-      shown += '?';
-    } else {
-      shown += text.substr(0, bytes);
-    }
-    text.remove_prefix(bytes);
-  }
-  return shown;
 }
 
 void read_error(const std::string& body, Outcome& outcome) {

@@ -187,4 +187,28 @@ TEST_CASE("who cannot be reached is named") {
   CHECK(sentence("http://mayfly..example:8000") == "host 'mayfly..example' cannot be found");
 }
 
+TEST_CASE("a client bounds chunk extensions, trailers and interim answers, and skips the interim ones") {
+  const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string interim = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+  std::string trailers, interims;
+  for (int i = 0; i < 100'000; ++i) trailers += "a: b\r\n";
+  for (int i = 0; i <= http::interim_answers_max; ++i) interims += interim;
+  for (const std::string& sent :
+       {chunked + "2;a=" + std::string(1'000'000, 'x'), chunked + "0\r\n" + trailers, interims}) {
+    INFO(sent.substr(0, 100));
+    for (const bool in_pieces : {false, true}) {
+      OneAnswer endless(sent, true);
+      const auto answer = in_pieces ? http::fetch(*Url::parse(endless.url()), {.method = "GET", .path = "/"},
+                                                  [](std::string_view) { return true; })
+                                    : http::fetch(*Url::parse(endless.url()), {.method = "GET", .path = "/"});
+      REQUIRE(!answer);
+      CHECK(answer.error().find(" sent ") != std::string::npos);
+    }
+  }
+  OneAnswer hints(interim + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  const auto answer = http::fetch(*Url::parse(hints.url()), {.method = "GET", .path = "/"});
+  REQUIRE(answer);
+  CHECK(answer->body == "ok");
+}
+
 }  // namespace mayfly::testing

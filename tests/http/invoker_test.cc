@@ -5,6 +5,7 @@
 #include <chrono>
 #include <future>
 
+#include "http/client.h"
 #include "tests/support/one_answer.h"
 
 namespace mayfly::testing {
@@ -189,6 +190,40 @@ TEST_CASE("answers under way hold so much memory together, and who finds no room
     CHECK(end.get() == (refused ? InvocationFailure::Kind::stopped : InvocationFailure::Kind::unable));
   }
   CHECK(asked(60'000)->body.size() == 60'000);
+}
+
+TEST_CASE("an answer's chunk extensions, trailers and interim answers are bounded") {
+  HttpInvoker invoker;
+  const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string interim = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+  const std::string final_answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+  std::string trailers, interims;
+  for (int i = 0; i < 100'000; ++i) trailers += "a: b\r\n";
+  for (int i = 0; i <= interim_answers_max; ++i) interims += interim;
+  for (const std::string& answer :
+       {chunked + "2;a=" + std::string(1'000'000, 'x'), chunked + "0\r\n" + trailers, interims + final_answer,
+        std::string("HTTP/1.1 101 Switching Protocols\r\n\r\n")}) {
+    INFO(answer.substr(0, 100));
+    OneAnswer endless(answer, true);
+    const auto refused = invoker.post(invocation(endless.url(), "{}"), {});
+    REQUIRE(!refused);
+    CHECK(refused.error().kind == InvocationFailure::Kind::no_answer);
+  }
+  OneAnswer hints(interim + interim + final_answer);
+  const auto answer = invoker.post(invocation(hints.url(), "{}"), {});
+  REQUIRE(answer);
+  CHECK(answer->status == 200);
+  CHECK(answer->body == "{}");
+}
+
+TEST_CASE("an answer's headers are plain text, whatever bytes were sent") {
+  HttpInvoker invoker;
+  OneAnswer odd(
+      "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Amz-Function-Error: a\xff\tb\r\nETag: \xc3\xa4\r\n\r\n");
+  const auto answer = invoker.post(invocation(odd.url(), "{}"), {});
+  REQUIRE(answer);
+  CHECK(answer->function_error == "a??b");
+  CHECK(answer->header("etag") == "??");
 }
 
 }  // namespace mayfly::testing
