@@ -116,7 +116,9 @@ const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
 // Atomic: a reader that waits for the file must not read half a number. Returns an error's sentence.
 std::string write_port_file(const std::string& path, std::uint16_t port) {
   const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
-  std::FILE* file = std::fopen(temporary.c_str(), "we");
+  // "x": a link that another user put there is replaced, and not followed.
+  unlink(temporary.c_str());
+  std::FILE* file = std::fopen(temporary.c_str(), "wxe");
   const bool written = file != nullptr && std::fprintf(file, "%u\n", unsigned{port}) > 0;
   const bool closed = file != nullptr && std::fclose(file) == 0;
   if (written && closed && std::rename(temporary.c_str(), path.c_str()) == 0) return {};

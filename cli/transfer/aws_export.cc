@@ -28,6 +28,17 @@ std::string table_of_arn(std::string_view arn) {
   return std::string(rest.substr(0, rest.find('/')));
 }
 
+// The directory that a summary was found in. What lies below the path that was named is not trusted, and no
+// link there is followed.
+Expected<std::shared_ptr<const Directory>, std::string> directory_of(const std::string& path,
+                                                                     const fs::path& found) {
+  const std::string below = found.lexically_relative(path).string();
+  if (fs::path(path).filename() == summary_name || below.empty() || below == ".")
+    return Directory::open(found.empty() ? "." : found.string());
+  TRY(const auto directory, Directory::open(path));
+  return directory->open_below(below);
+}
+
 }  // namespace
 
 Expected<std::string, std::string> AwsExportSource::summary_at(const std::string& path) {
@@ -51,10 +62,10 @@ Expected<std::string, std::string> AwsExportSource::summary_at(const std::string
   return found.empty() ? std::string() : found[0];
 }
 
-Expected<std::unique_ptr<Source>, std::string> AwsExportSource::open(const std::string& summary_path,
+Expected<std::unique_ptr<Source>, std::string> AwsExportSource::open(const std::string& path,
+                                                                     const std::string& summary_path,
                                                                      const Selection& selection) {
-  const fs::path parent = fs::path(summary_path).parent_path();
-  TRY(const auto directory, Directory::open(parent.empty() ? "." : parent.string()));
+  TRY(const auto directory, directory_of(path, fs::path(summary_path).parent_path()));
   TRY(const std::string summary_text, directory->read_file(summary_name, summary_bytes_max));
   const auto summary = json::parse_tree(summary_text, json::Decimals::read, line_values_max);
   const auto arn = summary ? json::string_member(*summary, "tableArn") : std::nullopt;

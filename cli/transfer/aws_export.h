@@ -1,7 +1,8 @@
 // An export of AWS's (ExportTableToPointInTime, or Mayfly's), as `aws s3 sync` brings it here: a directory
 // with manifest-summary.json, manifest-files.json and data/*.gz, in DynamoDB JSON or Ion.
 //
-//   AwsExportSource::open("exports/AWSDynamoDB/01693467621041-039fcf72", selection)
+//   TRY(const auto summary, AwsExportSource::summary_at("exports"));
+//   AwsExportSource::open("exports", summary, selection)
 //
 // Of the table it says the name alone. Of several exports in one directory the path says which; incremental
 // ones, which are changes, are refused.
@@ -21,7 +22,9 @@ class AwsExportSource final : public Source {
  public:
   // The manifest-summary.json that this path means; empty: it means none. An error: there are several.
   static Expected<std::string, std::string> summary_at(const std::string& path);
-  static Expected<std::unique_ptr<Source>, std::string> open(const std::string& summary_path,
+  // `path` is the one that was named, and `summary_path` what summary_at says of it.
+  static Expected<std::unique_ptr<Source>, std::string> open(const std::string& path,
+                                                             const std::string& summary_path,
                                                              const Selection& selection);
 
   [[nodiscard]] const std::vector<DescribedTable>& tables() const override { return tables_; }

@@ -48,17 +48,6 @@ std::optional<std::vector<std::string>> parts_of(std::string_view name) {
   return parts;
 }
 
-Expected<std::string, std::string> read_all(int descriptor, const std::string& path, std::size_t bytes_max) {
-  std::string text;
-  for (;;) {
-    TRY(const std::string piece, read_some(descriptor, path));
-    if (piece.empty()) return text;
-    text += piece;
-    if (text.size() > bytes_max)
-      return Unexpected{path + " is larger than " + std::to_string(bytes_max) + " bytes"};
-  }
-}
-
 }  // namespace
 
 Expected<Descriptor, std::string> open_to_read(const std::string& path) {
@@ -82,7 +71,18 @@ Expected<std::string, std::string> read_some(int descriptor, const std::string& 
 
 Expected<std::string, std::string> read_file(const std::string& path, std::size_t bytes_max) {
   TRY(const Descriptor descriptor, open_to_read(path));
-  return read_all(descriptor.number(), path, bytes_max);
+  return read_file(descriptor.number(), path, bytes_max);
+}
+
+Expected<std::string, std::string> read_file(int descriptor, const std::string& path, std::size_t bytes_max) {
+  std::string text;
+  for (;;) {
+    TRY(const std::string piece, read_some(descriptor, path));
+    if (piece.empty()) return text;
+    text += piece;
+    if (text.size() > bytes_max)
+      return Unexpected{path + " is larger than " + std::to_string(bytes_max) + " bytes"};
+  }
 }
 
 Expected<void, std::string> write_all(int descriptor, std::string_view text, const std::string& path) {
@@ -112,6 +112,15 @@ Expected<std::shared_ptr<const Directory>, std::string> Directory::open(const st
   return std::make_shared<const Directory>(std::move(descriptor), path);
 }
 
+Expected<std::shared_ptr<const Directory>, std::string> Directory::open_below(const std::string& name) const {
+  auto parts = parts_of(name);
+  if (!parts) return Unexpected{path_of(name) + " is not a name within the directory"};
+  parts->emplace_back(".");  // the last part is not opened
+  Descriptor descriptor = compat::outbound::open_parent(descriptor_.number(), *parts);
+  if (!descriptor.is_open()) return not_opened(path_of(name));
+  return std::make_shared<const Directory>(std::move(descriptor), path_of(name));
+}
+
 bool Directory::has(const std::string& name) const {
   const auto parts = parts_of(name);
   if (!parts) return false;
@@ -132,7 +141,7 @@ Expected<Descriptor, std::string> Directory::open_to_read(const std::string& nam
 Expected<std::string, std::string> Directory::read_file(const std::string& name,
                                                         std::size_t bytes_max) const {
   TRY(const Descriptor descriptor, open_to_read(name));
-  return read_all(descriptor.number(), path_of(name), bytes_max);
+  return mayfly::transfer::read_file(descriptor.number(), path_of(name), bytes_max);
 }
 
 Expected<std::unique_ptr<GrowingFile>, std::string> Directory::open_to_grow(const std::string& name,
@@ -183,8 +192,18 @@ Expected<std::string, std::string> sha256_of(int descriptor, const std::string& 
 
 Expected<std::unique_ptr<GrowingFile>, std::string> GrowingFile::open(const std::string& path,
                                                                       std::uint64_t bytes) {
-  Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!descriptor.is_open()) return failed(path);
+  const bool is_followed = path.starts_with("/dev/") || path.starts_with("/proc/");
+  struct stat found {};
+  const bool is_missing = ::lstat(path.c_str(), &found) != 0 && errno == ENOENT;
+  const int flags = O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC | (is_followed ? 0 : O_NOFOLLOW) |
+                    (is_missing ? O_CREAT | O_EXCL : 0);
+  Descriptor descriptor(::open(path.c_str(), flags, 0600));
+  if (!descriptor.is_open() && (errno == ELOOP || errno == EMLINK))
+    return Unexpected{path + " is a link, which is not followed. Name the file itself"};
+  if (!descriptor.is_open() || ::fstat(descriptor.number(), &found) != 0) return failed(path);
+  if (!is_followed && S_ISREG(found.st_mode) && found.st_nlink != 1)
+    return Unexpected{path +
+                      " has other names (hard links), whose content would change, too. Name another file"};
   return of(std::move(descriptor), path, bytes);
 }
 

@@ -20,6 +20,8 @@ Expected<Descriptor, std::string> open_to_read(const std::string& path);
 // Up to 64 KB; empty: its end.
 Expected<std::string, std::string> read_some(int descriptor, const std::string& path);
 Expected<std::string, std::string> read_file(const std::string& path, std::size_t bytes_max);
+// From the descriptor's position on; `path` is for messages.
+Expected<std::string, std::string> read_file(int descriptor, const std::string& path, std::size_t bytes_max);
 
 Expected<void, std::string> write_all(int descriptor, std::string_view text, const std::string& path);
 // Those above it, too. What is made here, and the files, are their owner's alone.
@@ -42,6 +44,10 @@ class Directory {
   Directory(Descriptor descriptor, std::string path)
       : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
 
+  // A directory within this one, "AWSDynamoDB/01693467621041-039fcf72", whose own links are not followed
+  // either.
+  Expected<std::shared_ptr<const Directory>, std::string> open_below(const std::string& name) const;
+
   // For messages.
   [[nodiscard]] std::string path_of(const std::string& name) const { return path_ + "/" + name; }
   // Whether there is an entry of this name, of whatever kind.
@@ -62,7 +68,9 @@ class Directory {
 // The sum of all bytes up to the end of the file, in hexadecimal digits.
 Expected<std::string, std::string> sha256_of(int descriptor, const std::string& path);
 
-// A file that only grows. Opening one cuts it to `bytes`, which it must have.
+// A file that only grows. Opening one cuts it to `bytes`, which it must have. A link is not followed, and a
+// file that has other names is not written to: either could be planted in a directory that other users can
+// write to. Links in /dev and /proc, such as /dev/stdout, are followed.
 class GrowingFile {
  public:
   static Expected<std::unique_ptr<GrowingFile>, std::string> open(const std::string& path,

@@ -42,8 +42,8 @@ std::string strange(int descriptor, const std::string& path) {
 }
 
 // Whether the file ends within its first line. A journal has that from the instant at which it exists.
-bool is_cut(const std::string& path) {
-  const auto text = read_file(path, journal_bytes_max);
+bool is_cut(int descriptor, const std::string& path) {
+  const auto text = read_file(descriptor, path, journal_bytes_max);
   return text && text->find('\n') == std::string::npos;
 }
 
@@ -82,7 +82,7 @@ std::string Journal::in_the_way(const std::string& path) {
   if (std::string sentence = strange(descriptor.number(), path); !sentence.empty()) return sentence;
   if (!descriptor.is_open()) return said(path);
   if (::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0) return path + in_use;
-  return path + (is_cut(path) ? cut : unfinished);
+  return path + (is_cut(descriptor.number(), path) ? cut : unfinished);
 }
 
 Expected<std::unique_ptr<Journal>, std::string> Journal::begin(const std::string& path, Plan plan) {
@@ -123,7 +123,9 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::strin
     return Unexpected{std::move(sentence)};
   };
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return fail(path + in_use);
-  auto text = read_file(path, journal_bytes_max);
+  // From the file that is open and locked: by now its name could be another one's, which would say what is
+  // cut off from this one.
+  auto text = read_file(descriptor, path, journal_bytes_max);
   if (!text) return fail(text.error());
   const std::string_view whole = std::string_view(*text).substr(0, text->rfind('\n') + 1);
   const auto first_end = whole.find('\n');

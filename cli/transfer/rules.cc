@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "compat/control/call.h"
 #include "compat/wire/json_tree.h"
+#include "compat/wire/utf8.h"
 
 namespace mayfly::transfer {
 namespace {
@@ -18,6 +21,22 @@ constexpr std::string_view action_names[] = {"keep", "drop", "hash", "fake", "sh
 constexpr std::int64_t seconds_max = 10'000'000'000;  // three hundred years
 constexpr std::int64_t number_max = 1'000'000'000'000'000;
 
+// A text of the file's, as messages show it.
+std::string shown(std::string_view text) {
+  constexpr std::size_t bytes_max = 64;
+  const auto cut = compat::whole_characters(text, bytes_max);
+  return "'" + std::string(cut) + (cut.size() < text.size() ? "…'" : "'");
+}
+
+// The parser keeps members of one name, and the last counts. A rule that says both keep and drop could let
+// through what it was written to remove.
+std::optional<std::string> repeated_member(const Tree& object) {
+  std::set<std::string_view> names;
+  for (const auto& member : object.items())
+    if (!names.insert(member.key()).second) return "it has the member " + shown(member.key()) + " twice";
+  return std::nullopt;
+}
+
 std::optional<Action> action_named(std::string_view name) {
   const auto* const found = std::find(std::begin(action_names), std::end(action_names), name);
   if (found == std::end(action_names)) return std::nullopt;
@@ -28,9 +47,9 @@ compat::Result<void> read_fake(Fields& fields, Rule& rule) {
   TRY(const auto kind, fields.required_string("kind"));
   const auto known = fake_kind_named(kind);
   if (!known) {
-    return compat::error::validation("there is no kind '" + kind +
-                                     "', but: name, first_name, last_name, email, phone, address, uuid, ip, "
-                                     "text, date, number");
+    return compat::error::validation("unknown kind " + shown(kind) +
+                                     "; choose name, first_name, last_name, email, phone, address, uuid, ip, "
+                                     "text, date or number");
   }
   rule.fake.kind = *known;
   if (*known == FakeKind::number) {
@@ -54,6 +73,7 @@ compat::Result<void> read_fake(Fields& fields, Rule& rule) {
 }
 
 compat::Result<Rule> read_rule(const Tree& tree) {
+  if (auto repeated = repeated_member(tree)) return compat::error::validation(*std::move(repeated));
   Fields fields(&tree);
   Rule rule;
   TRY(const auto table, fields.string("table"));
@@ -65,8 +85,8 @@ compat::Result<Rule> read_rule(const Tree& tree) {
   TRY(const auto action, fields.required_string("action"));
   const auto known = action_named(action);
   if (!known)
-    return compat::error::validation("there is no action '" + action +
-                                     "', but: keep, drop, hash, fake, shift");
+    return compat::error::validation("unknown action " + shown(action) +
+                                     "; choose keep, drop, hash, fake or shift");
   rule.action = *known;
   if (rule.action == Action::fake) CHECK_OK(read_fake(fields, rule));
   if (rule.action == Action::hash || rule.action == Action::fake) {
@@ -107,8 +127,8 @@ std::string of_a_file(const std::string& message) {
 std::string_view name_of(Action action) { return action_names[static_cast<std::size_t>(action)]; }
 
 Expected<std::vector<PathStep>, std::string> parse_path(std::string_view text) {
-  const Unexpected wrong{"'" + std::string(text) +
-                         "' is no path, such as address.street, lines[*].sku or **.password"};
+  const Unexpected wrong{shown(text) +
+                         " is not a path; paths look like address.street, lines[*].sku or **.password"};
   std::vector<PathStep> steps;
   for (std::size_t at = 0; at < text.size() || steps.empty();) {
     std::string name;
@@ -136,10 +156,9 @@ Expected<std::vector<PathStep>, std::string> parse_path(std::string_view text) {
     }
     if (at < text.size() && (text[at] != '.' || ++at == text.size())) return wrong;
   }
-  if (steps.size() > Rules::steps_max)
-    return Unexpected{"'" + std::string(text) + "' is a path of more than 40 steps"};
+  if (steps.size() > Rules::steps_max) return Unexpected{shown(text) + " has more than 40 steps"};
   if (steps.back().kind == PathStep::Kind::any_way)
-    return Unexpected{"'" + std::string(text) + "' ends with **, which needs a name behind it"};
+    return Unexpected{shown(text) + " ends with **; add a name after it"};
   return steps;
 }
 
@@ -165,6 +184,7 @@ bool matches(std::string_view pattern, std::string_view name) {
 Expected<Rules, std::string> Rules::parse(std::string_view text) {
   const auto tree = json::parse_tree(text);
   if (!tree || !tree->is_object()) return Unexpected{std::string("it is no JSON object")};
+  if (auto repeated = repeated_member(*tree)) return Unexpected{*std::move(repeated)};
   Fields fields(&*tree);
   Rules rules;
   const auto otherwise = fields.string("default");
@@ -180,11 +200,16 @@ Expected<Rules, std::string> Rules::parse(std::string_view text) {
   if (const auto rest = fields.nothing_else(); !rest) return Unexpected{of_a_file(rest.error().message)};
   if (list == nullptr) return rules;
   if (list->size() > rules_max) return Unexpected{std::string("there are more than 1000 rules")};
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
   for (const Tree& one : *list) {
     const std::string where = "rule " + std::to_string(rules.rules.size() + 1) + ": ";
     if (!one.is_object()) return Unexpected{where + "it is no object"};
     auto rule = read_rule(one);
     if (!rule) return Unexpected{where + of_a_file(rule.error().message)};
+    // The second one would never be used.
+    const auto [first, is_new] = places.try_emplace({rule->table, rule->path}, rules.rules.size() + 1);
+    if (!is_new)
+      return Unexpected{where + "it has the same table and path as rule " + std::to_string(first->second)};
     rules.rules.push_back(*std::move(rule));
   }
   return rules;

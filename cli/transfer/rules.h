@@ -1,4 +1,4 @@
-// What becomes of values on their way, by table and path: a file of rules.
+// Anonymization rules: which values a transfer keeps, drops or replaces, by table and path.
 //
 //   {"default":"hash","rules":[
 //     {"table":"users","path":"email","action":"fake","kind":"email"},
@@ -6,9 +6,10 @@
 //     {"table":"orders*","path":"lines[*].sku","action":"keep"}]}
 //
 // A path is of attribute names with dots between, `*` for any name, `[3]` and `[*]` for elements of a list,
-// `**` for any way down; a backslash makes what follows it part of a name. A rule for a map or a list is for
-// all that is in it. Of several the one that names the place more closely counts (deeper down), and of those
-// the first in the file.
+// `**` for any way down; a backslash makes what follows it part of a name.
+// A rule for a map or a list covers everything in it. If several rules match, the one whose path ends deepest
+// applies; of those, the first in the file. A repeated member is an error, and so are two rules with the same
+// table and path.
 #pragma once
 
 #include <cstdint>

@@ -397,7 +397,7 @@ Outcome<void> Run::open_source() {
   }
   TRY(const std::string summary, outcome(AwsExportSource::summary_at(from_.text)));
   if (!summary.empty()) {
-    TRY(source_, outcome(AwsExportSource::open(summary, selection)));
+    TRY(source_, outcome(AwsExportSource::open(from_.text, summary, selection)));
   } else if (from_.kind == Place::Kind::directory) {
     TRY(source_, outcome(DirectorySource::open(from_.text, selection)));
   } else {

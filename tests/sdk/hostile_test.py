@@ -20,7 +20,9 @@ from mayfly_server import MayflyServer, binary, eventually
 
 FAILED, UNFINISHED = 1, 3
 SECRET = "nobody-may-read-this"
-SECONDS_MAX = 20  # for what takes well under a second; a busy machine may take longer
+# For what takes well under a second; a busy machine may take longer. A command gives up an endpoint after 60 seconds, so one that
+# ends earlier was ended by its signal.
+SECONDS_MAX = 20
 ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/carts"
 
 
@@ -110,6 +112,56 @@ class Directories(unittest.TestCase):
         (self.export / "data").rmdir()
         (self.export / "data").symlink_to(elsewhere)
         self.refused("link")
+
+    def test_an_export_that_is_found_through_a_link_is_not_read(self):
+        self.aws_export()
+        (self.export / "data" / "a.json.gz").write_bytes(self.private.read_bytes())
+        (self.root / "real").mkdir()
+        self.export.rename(self.root / "real" / "0123")
+        self.export.mkdir()
+        for name, target in {"0123": "real/0123", "AWSDynamoDB": "real"}.items():
+            (self.export / name).symlink_to(self.root / target)
+            self.refused("link")
+            (self.export / name).unlink()
+        # Without links it is read.
+        (self.root / "real" / "0123").rename(self.export / "0123")
+        code, said = run("import", "--from", str(self.export), "--to", str(self.root / "out.json"))
+        self.assertEqual(code, 0, said)
+
+    def test_a_file_is_not_written_through_a_link(self):
+        self.export.mkdir()
+        private, out, items = self.root / "private", self.export / "out.json", self.root / "in.json"
+        items.write_text(json.dumps({"Item": {"id": {"S": "1"}}}) + "\n")
+        private.write_text(SECRET)
+        words = ["import", "carts", "--from", str(items), "--to", str(out)]
+        for replaces in ([], ["--if-exists", "replace"]):
+            for target, reason in ((self.root / "missing", "is a link"), (private, "is a link" if replaces else "exists")):
+                out.symlink_to(target)
+                code, said = run(*words, *replaces)
+                self.assertEqual((code != 0, reason in said), (True, True), said)
+                out.unlink()
+        os.link(private, out)
+        code, said = run(*words, "--if-exists", "replace")
+        self.assertEqual((code != 0, "other names" in said), (True, True), said)
+        self.assertEqual(private.read_text(), SECRET)
+        self.assertFalse((self.root / "missing").exists())
+
+    def test_a_port_file_is_not_written_through_a_link(self):
+        private, port = self.root / "private", self.root / "port"
+        private.write_text(SECRET)
+        process = subprocess.Popen(
+            [binary(), "serve", "--port", "0", "--port-file", str(port)],
+            stdout=subprocess.DEVNULL,
+            # Its process id is known by now, as anybody could guess it.
+            preexec_fn=lambda: os.symlink(private, f"{port}.{os.getpid()}.tmp"),
+        )
+        try:
+            self.assertTrue(eventually(lambda: port.exists() and port.read_text()))
+        finally:
+            process.kill()
+            process.wait()
+        self.assertFalse(port.is_symlink())
+        self.assertEqual(private.read_text(), SECRET)
 
     def test_a_name_does_not_lead_out_of_the_directory(self):
         for name in ("../private.json.gz", str(self.private), "carts/../../private.json.gz"):
