@@ -67,8 +67,9 @@ Outcome<Piece> piece_of(InvocationAnswer answer, std::uint64_t offset) {
   }
   if (answer.status != 206) return Unexpected{failure_of(answer)};
   const auto range = range_of(answer.header("content-range"));
+  // A shorter range is refused, too: an object could take as many requests as it has bytes.
   if (!range || range->first != offset || range->last - range->first + 1 != answer.body.size() ||
-      answer.body.size() > piece_bytes_max)
+      answer.body.size() != std::min<std::uint64_t>(piece_bytes_max, range->all - offset))
     return Unexpected{no_answer_of_s3("with another range than was asked for")};
   piece.object_bytes = range->all;
   piece.bytes = std::move(answer.body);

@@ -6,12 +6,18 @@
 #include <utility>
 
 #include "compat/wire/percent_encoding.h"
+#include "compat/wire/shown_text.h"
 #include "engine/whole_number.h"
 
 namespace mayfly::compat::buckets {
 namespace {
 
 constexpr std::size_t depth_max = 8, value_bytes_max = 8 * 1024;
+// A page of a listing has some ten elements for each of its objects.
+constexpr std::size_t elements_max = 32 * listed_max;
+// Expat keeps a tag whole, whatever its length, with all its attributes.
+constexpr std::size_t tag_bytes_max = std::size_t{64} * 1024, fed_bytes = std::size_t{16} * 1024;
+constexpr std::size_t error_bytes_max = 1024;
 
 // Tells each element's end: its path, without namespaces ("ListBucketResult/Contents/Key"), and its text.
 class Reader {
@@ -28,18 +34,26 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // False: it is no XML, or none of S3's.
+  // False: it is not XML, or XML that S3 does not send.
   bool read(std::string_view xml) {
-    // An answer's body is far smaller than an int.
-    return XML_Parse(parser_, xml.data(), static_cast<int>(xml.size()), 1) == XML_STATUS_OK;
+    for (std::size_t fed = 0;;) {
+      const std::string_view piece = xml.substr(fed, fed_bytes);
+      fed += piece.size();
+      const bool whole = fed == xml.size();
+      if (XML_Parse(parser_, piece.data(), static_cast<int>(piece.size()), whole) != XML_STATUS_OK)
+        return false;
+      if (whole) return true;
+      if (fed - static_cast<std::size_t>(XML_GetCurrentByteIndex(parser_)) > tag_bytes_max) return false;
+    }
   }
+  void stop() { XML_StopParser(parser_, XML_FALSE); }
 
  private:
   static Reader& of(void* data) { return *static_cast<Reader*>(data); }
   static void doctype(void* data, const XML_Char*, const XML_Char*, const XML_Char*, int) { of(data).stop(); }
   static void begin(void* data, const XML_Char* name, const XML_Char**) {
     Reader& reader = of(data);
-    if (reader.ends_.size() == depth_max) return reader.stop();
+    if (reader.ends_.size() == depth_max || ++reader.elements_ > elements_max) return reader.stop();
     const std::string_view whole = name;
     reader.ends_.push_back(reader.path_.size());
     if (!reader.path_.empty()) reader.path_ += '/';
@@ -59,11 +73,11 @@ class Reader {
     reader.text_.append(bytes, static_cast<std::size_t>(count));
     if (reader.text_.size() > value_bytes_max) reader.stop();
   }
-  void stop() { XML_StopParser(parser_, XML_FALSE); }
 
   const Told told_;
   const XML_Parser parser_;
   std::string path_, text_;
+  std::size_t elements_ = 0;
   std::vector<std::size_t> ends_;  // of the paths of the elements that are open, from the outermost on
 };
 
@@ -94,10 +108,11 @@ std::optional<Listing> read_listing(std::string_view xml) {
       is_whole = is_whole && bytes;
       object.bytes = bytes.value_or(0);
     }
-    if (path == "ListBucketResult/Contents") listing.objects.push_back(std::exchange(object, {}));
+    if (path != "ListBucketResult/Contents") return;
+    if (listing.objects.size() == listed_max) return reader.stop();
+    listing.objects.push_back(std::exchange(object, {}));
   });
-  if (!reader.read(xml) || !is_listing || !is_whole || listing.objects.size() > listed_max)
-    return std::nullopt;
+  if (!reader.read(xml) || !is_listing || !is_whole) return std::nullopt;
   // A page that says that there is more and not where would begin again.
   if (truncated && token.empty()) return std::nullopt;
   if (truncated) listing.next_token = std::move(token);
@@ -111,10 +126,10 @@ std::optional<Listing> read_listing(std::string_view xml) {
 std::optional<Failure> read_error(std::string_view xml) {
   Failure failure;
   Reader reader([&](std::string_view path, std::string_view text) {
-    if (path == "Error/Code") failure.code = text;
-    if (path == "Error/Message") failure.message = text;
-    if (path == "Error/RequestId") failure.request_id = text;
-    if (path == "Error/HostId") failure.extended_request_id = text;
+    if (path == "Error/Code") failure.code = shown_text(text, error_bytes_max);
+    if (path == "Error/Message") failure.message = shown_text(text, error_bytes_max);
+    if (path == "Error/RequestId") failure.request_id = shown_text(text, error_bytes_max);
+    if (path == "Error/HostId") failure.extended_request_id = shown_text(text, error_bytes_max);
   });
   if (!reader.read(xml) || failure.code.empty()) return std::nullopt;
   return failure;

@@ -32,6 +32,7 @@ Source::Got Source::list(jobs::Run& run) {
   auto listing = listing_.take();
   if (!listing) return listed_ ? Got::over : Got::waits;
   if (!*listing) return fail(listing->error());
+  const std::size_t listed_before = objects_.size();
   for (buckets::Object& object : (*listing)->objects) {
     // What a console makes of a directory is no file.
     if (object.bytes == 0 && object.key.ends_with('/')) continue;
@@ -44,6 +45,12 @@ Source::Got Source::list(jobs::Run& run) {
   }
   token_ = std::move((*listing)->next_token);
   listed_ = !token_;
+  if (objects_.size() == listed_before && ++empty_pages_ > empty_pages_max) {
+    return fail(buckets::internal_error("The bucket's listing has more than " +
+                                        std::to_string(empty_pages_max) + " pages without an object"));
+  }
+  if (token_ && !tokens_.advance(*token_))
+    return fail(buckets::internal_error("The bucket's endpoint returned the same continuation token twice"));
   return listed_ ? Got::over : Got::later;
 }
 
@@ -93,6 +100,8 @@ Source::Got Source::next(jobs::Run& run) {
   const std::uint64_t end = offset_ + (*piece)->bytes.size();
   if ((*piece)->bytes.empty() && end < (*piece)->object_bytes)
     return end_object(buckets::changed_meanwhile());
+  if (offset_ == 0) object_bytes_ = (*piece)->object_bytes;
+  if ((*piece)->object_bytes != object_bytes_) return end_object(buckets::changed_meanwhile());
   offset_ = end;
   version_ = (*piece)->version;
   read_bytes_ += (*piece)->bytes.size();

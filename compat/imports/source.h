@@ -25,10 +25,13 @@
 #include "compat/data_files/reader.h"
 #include "compat/jobs/bucket_call.h"
 #include "compat/jobs/work.h"
+#include "compat/outbound/page_keys.h"
 
 namespace mayfly::compat::imports {
 
 inline constexpr std::size_t objects_max = 50'000;  // of one job: AWS's quota
+// Pages of a listing without an object to read; an endpoint could return such pages forever.
+inline constexpr std::size_t empty_pages_max = 1000;
 
 struct SourceOptions {
   std::string bucket, prefix;
@@ -74,6 +77,8 @@ class Source {
   jobs::BucketCall<buckets::Listing> listing_;
   bool listed_ = false;
   std::optional<std::string> token_;
+  outbound::PageKeys tokens_;
+  std::size_t empty_pages_ = 0;
   std::vector<buckets::Object> objects_;
   std::size_t next_object_ = 0;  // the one after that which is being read
   std::uint64_t total_bytes_ = 0, read_bytes_ = 0, unpacked_before_ = 0;
@@ -81,6 +86,7 @@ class Source {
   std::unique_ptr<data_files::Reader> reader_;  // of the object that is being read; nullptr: of none
   jobs::BucketCall<buckets::Piece> read_;
   std::uint64_t offset_ = 0;
+  std::uint64_t object_bytes_ = 0;  // as the first piece says
   std::string version_;
   std::optional<data_files::Record> record_;
   std::optional<buckets::Failure> failure_;
