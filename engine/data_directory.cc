@@ -5,8 +5,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <sys/stat.h>
@@ -28,16 +26,34 @@ constexpr std::string_view older_marks[] = {"Mayfly's data, format 1\n", "Mayfly
 
 enum class Contents { none, marked, older_mark, other_mark, database, strange };
 
+// A directory of another user's may have a pipe, a device or a link at any name: none is waited for or
+// followed.
+constexpr int file_flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+// The mark's text, or as much of another one as shows that it is another. Nothing: it is not a regular file.
+std::optional<std::string> read_mark(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | file_flags);
+  if (file < 0) return std::nullopt;
+  struct stat status {};
+  std::string text(2 * mark.size(), '\0');
+  const bool regular = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  const ssize_t got = regular ? ::read(file, text.data(), text.size()) : -1;
+  ::close(file);
+  if (got < 0) return std::nullopt;
+  text.resize(static_cast<std::size_t>(got));
+  return text;
+}
+
 Contents contents_of(const std::string& path, std::error_code& error) {
   bool any = false, database = false;
   for (fs::directory_iterator entries(path, error), end; !error && entries != end; entries.increment(error)) {
     const std::string name = entries->path().filename();
     if (name == mark_name) {
-      std::ifstream file(entries->path());
-      const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-      if (std::ranges::find(older_marks, text) != std::end(older_marks)) return Contents::older_mark;
-      return text == mark || text.empty() ? Contents::marked
-                                          : Contents::other_mark;  // empty: killed while writing it
+      const auto text = read_mark(entries->path());
+      if (!text) return Contents::strange;
+      if (std::ranges::find(older_marks, *text) != std::end(older_marks)) return Contents::older_mark;
+      return *text == mark || text->empty() ? Contents::marked
+                                            : Contents::other_mark;  // empty: killed while writing it
     }
     if (name == "lost+found") continue;  // a file system's own, where a whole one is given to us
     any = true;
@@ -69,15 +85,22 @@ Expected<std::optional<DataDirectory>, std::string> recognise(const std::string&
   return std::optional<DataDirectory>();
 }
 
-// Somebody else's stay as they are: chmod refuses.
+// Makes the directory and its regular files their owner's alone. Another user's files stay as they are: chmod
+// fails. Each file is opened first, so that a link that takes its name meanwhile changes nothing elsewhere.
 void narrow(const std::string& path) {
-  (void)::chmod(path.c_str(), S_IRWXU);
+  const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return;
+  (void)::fchmod(directory, S_IRWXU);
   std::error_code error;
   for (fs::directory_iterator entries(path, error), end; !error && entries != end; entries.increment(error)) {
-    std::error_code ignored;
-    if (entries->symlink_status(ignored).type() == fs::file_type::regular)
-      (void)::chmod(entries->path().c_str(), S_IRUSR | S_IWUSR);
+    const int file = ::openat(directory, entries->path().filename().c_str(), O_RDONLY | file_flags);
+    if (file < 0) continue;
+    struct stat status {};
+    if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1)
+      (void)::fchmod(file, S_IRUSR | S_IWUSR);
+    ::close(file);
   }
+  ::close(directory);
 }
 
 }  // namespace
@@ -109,7 +132,7 @@ Expected<DataDirectory, std::string> claim_data_directory(const std::string& pat
 Expected<void, std::string> mark_data_directory(const std::string& path) {
   narrow(path);
   const std::string name = (fs::path(path) / mark_name).string();
-  const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | file_flags, S_IRUSR | S_IWUSR);
   if (file < 0) return cannot("write to", path, std::strerror(errno));
   (void)::fchmod(file, S_IRUSR | S_IWUSR);
   const bool written = ::write(file, mark.data(), mark.size()) == static_cast<ssize_t>(mark.size());

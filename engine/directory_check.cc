@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <memory>
 #include <optional>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -73,9 +74,17 @@ class MovedOut {
  public:
   static Expected<std::unique_ptr<MovedOut>, std::string> open(const std::string& path) {
     if (path.empty()) return std::unique_ptr<MovedOut>();
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    // A link could be another user's, in /tmp, and lead to any file.
+    constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    const int file = ::open(path.c_str(), flags, 0600);
+    if (file < 0 && (errno == ELOOP || errno == EMLINK))
+      return Unexpected{"cannot write to " + path + ": it is a link, which is not followed"};
     if (file < 0) return Unexpected{"cannot write to " + path + ": " + std::strerror(errno)};
-    return std::make_unique<MovedOut>(path, file);
+    auto moved_out = std::make_unique<MovedOut>(path, file);
+    struct stat status {};
+    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1)
+      return Unexpected{"cannot write to " + path + ": it must be a regular file without other names"};
+    return moved_out;
   }
   MovedOut(std::string path, int file) : path_(std::move(path)), file_(file) {}
   ~MovedOut() { ::close(file_); }

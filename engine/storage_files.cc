@@ -27,11 +27,15 @@ IOStatus passing(IOStatus status) {
   return again;
 }
 
-// RocksDB makes files with 0644. Made beforehand they keep this mode, and never had a wider one.
+// RocksDB makes files with 0644. Made beforehand they keep this mode, and never had a wider one. RocksDB
+// would follow a link, and cut what it leads to.
 IOStatus make_private(const std::string& path, int flags = 0) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, S_IRUSR | S_IWUSR);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags,
+                          S_IRUSR | S_IWUSR);
   if (file < 0) {
-    if (errno == EEXIST) return IOStatus::OK();
+    struct stat there {};
+    if (errno == EEXIST && ::lstat(path.c_str(), &there) == 0 && S_ISREG(there.st_mode))
+      return IOStatus::OK();
     return IOStatus::IOError("While making " + path, std::strerror(errno));
   }
   (void)::fchmod(file, S_IRUSR | S_IWUSR);  // an odd umask's, or an older file's

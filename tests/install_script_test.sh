@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# script/install leaves files that every user can read and nobody else can write to, whatever the umask, and follows no link.
+# script/install creates files that every user can read and only the owner can write to, whatever the umask. It follows no
+# link.
 set -euo pipefail
 unset CDPATH
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -46,7 +47,7 @@ else
   said=$(env -u HOME "$tree/script/install" --prefix "$work/homeless" 2>&1) || fails "without HOME it said: $said"
 fi
 
-# What a build leaves is nobody else's to change.
+# Other users cannot change build files.
 for script in build rocksdb sysroot bench cost fuzz lint nightly simulate; do
   mask=$(umask 000 && eval "$(grep '^umask ' "$root/script/$script")" && umask)
   [ "$((8#$mask & 8#022))" = "$((8#022))" ] || fails "script/$script lets others write"

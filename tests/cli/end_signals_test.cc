@@ -77,6 +77,7 @@ TEST_CASE("a second end signal changes nothing, or ends the process") {
 }
 
 TEST_CASE("a process that does not end by itself after a signal ends with the status that Late returns") {
+  static_assert(EndSignals::late_after < milliseconds(1000));  // SECURITY.md promises a second
   CHECK(in_a_process([] {
           const EndSignals signals(EndSignals::Another::is_ignored, [] { return 7; });
           const bool unstopped = !signals.stop_token().stop_requested();
