@@ -186,10 +186,17 @@ TEST_CASE("an answer that is none of S3's is a failure, whatever it is") {
                  "</ListBucketResult>"});
   fails({.body = "<!DOCTYPE x SYSTEM \"file:///etc/passwd\"><ListBucketResult/>"});
   fails({.status = 500, .body = "<html>"});
+  std::string elements, attributes;
+  for (int i = 0; i < 100'000; ++i) {
+    elements += "<a/>";
+    attributes += " a" + std::to_string(i) + "=\"\"";
+  }
+  fails({.body = "<ListBucketResult>" + elements + "</ListBucketResult>"});
+  fails({.body = "<ListBucketResult" + attributes + "/>"});
 
   place.s3->objects["a"] = "0123456789";
   for (const std::string range : {"", "bytes 1-9/10", "bytes 0-8/10", "bytes 0-9/9", "bytes 9-0/10",
-                                  "bytes */10", "bytes 0-9/99999999999999999999", "0-9/10"}) {
+                                  "bytes 0-9/11", "bytes */10", "bytes 0-9/99999999999999999999", "0-9/10"}) {
     INFO(range);
     place.answers({.status = 206, .body = "0123456789", .headers = {{"Content-Range", range}}});
     CHECK(place.calls.get("a") == "InternalError");
@@ -203,6 +210,30 @@ TEST_CASE("an answer that is none of S3's is a failure, whatever it is") {
   place.answers({.status = 200});
   CHECK(place.calls.head("a").error().code == "InternalError");
   CHECK(place.calls.put("a", std::string(part_bytes, 'x')) == "InternalError");  // no upload's id
+}
+
+TEST_CASE("a listing of the longest keys, with all that S3 tells of an object, is read") {
+  S3Place place;
+  std::string objects;
+  for (int i = 0; i < 1000; ++i) {
+    objects += "<Contents><Key>" + std::string(1020, 'k') + std::to_string(1000 + i) + "</Key><Size>1</Size>";
+    for (int other = 0; other < 20; ++other) objects += "<Owner>someone</Owner>";
+    objects += "</Contents>";
+  }
+  place.answers({.body = "<ListBucketResult>" + objects + "</ListBucketResult>"});
+  const auto listing = place.calls.list("");
+  REQUIRE(listing);
+  CHECK(listing->objects.size() == 1000);
+}
+
+TEST_CASE("an endpoint's error message is cut off and shown without control characters") {
+  S3Place place;
+  place.answers({.status = 400,
+                 .body = "<Error><Code>A&#13;&#10;B</Code><Message>" + std::string(5000, 'x') +
+                         "\xc2\x85</Message></Error>"});
+  const auto failure = place.calls.list("").error();
+  CHECK(failure.code == "A??B");
+  CHECK(failure.message == std::string(1024, 'x'));
 }
 
 TEST_CASE("a key that is none never reaches an endpoint") {

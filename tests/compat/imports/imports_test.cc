@@ -241,25 +241,30 @@ TEST_CASE("no more imports and bulk puts are under way than may be", "[imports]"
   world.emulator->ok("ImportTable", request);
 }
 
-// A bucket that has a page of objects behind every page, and says of itself how often it was asked.
+// A bucket whose listing never ends: each page, with what `add` adds to it, leads to the next one.
 class EndlessBucket final : public compat::buckets::Bucket {
  public:
-  void list(std::string_view, const std::optional<std::string>& token, std::stop_token,
+  using Add = std::function<void(compat::buckets::Listing& listing, std::size_t page)>;
+  explicit EndlessBucket(Add add) : add_(std::move(add)) {}
+  void list(std::string_view, const std::optional<std::string>&, std::stop_token,
             compat::buckets::Done<compat::buckets::Listing> done) override {
-    compat::buckets::Listing listing;
-    for (std::size_t i = 0; i < compat::buckets::listed_max; ++i)
-      listing.objects.push_back({token.value_or("") + std::to_string(i), 1});
-    listing.next_token = token.value_or("") + "x";
+    compat::buckets::Listing listing{.objects = {}, .next_token = std::to_string(pages_)};
+    add_(listing, pages_++);
     done(std::move(listing));
   }
   void head(std::string_view, std::stop_token, compat::buckets::Done<compat::buckets::Object>) override {}
   void read(std::string_view, std::uint64_t, std::string_view, std::stop_token,
             compat::buckets::Done<compat::buckets::Piece>) override {}
   std::unique_ptr<compat::buckets::Upload> upload(std::string_view) override { return nullptr; }
+
+ private:
+  const Add add_;
+  std::size_t pages_ = 0;
 };
 
-TEST_CASE("a prefix has so many objects", "[imports]") {
-  compat::imports::Source source(std::make_shared<EndlessBucket>(), {.bucket = "b"});
+// Lists such a bucket until that fails. The number of pages, and the failure's message.
+std::pair<std::size_t, std::string> pages_until_failure(EndlessBucket::Add add) {
+  compat::imports::Source source(std::make_shared<EndlessBucket>(std::move(add)), {.bucket = "b"});
   const compat::jobs::Job job;
   compat::jobs::Progress progress;
   std::vector<std::string> log;
@@ -270,9 +275,35 @@ TEST_CASE("a prefix has so many objects", "[imports]") {
   std::size_t pages = 0;
   Got got = Got::later;
   for (; got == Got::later; ++pages) got = source.list(run);
-  CHECK(got == Got::failed);
-  CHECK(pages == compat::imports::objects_max / compat::buckets::listed_max + 1);
-  CHECK(source.failure().code == "InvalidArgument");
+  REQUIRE(got == Got::failed);
+  return {pages, source.failure().message};
+}
+
+TEST_CASE("a prefix with too many objects fails, and so does an endless listing", "[imports]") {
+  using compat::buckets::Listing, compat::buckets::listed_max;
+  const auto [full, too_many] = pages_until_failure([](Listing& listing, std::size_t page) {
+    for (std::size_t i = 0; i < listed_max; ++i)
+      listing.objects.push_back({std::to_string(page) + "-" + std::to_string(i), 1});
+  });
+  CHECK(full == compat::imports::objects_max / listed_max + 1);
+  CHECK(too_many == "The prefix has more than 50000 objects");
+
+  const auto empty = [](Listing&, std::size_t) {};
+  const auto markers = [](Listing& listing, std::size_t page) {
+    listing.objects.push_back({std::to_string(page) + "/", 0});
+  };
+  for (const EndlessBucket::Add& add : {EndlessBucket::Add(empty), EndlessBucket::Add(markers)}) {
+    const auto [pages, what] = pages_until_failure(add);
+    CHECK(pages == compat::imports::empty_pages_max + 1);
+    CHECK(what == "The bucket's listing has more than 1000 pages without an object");
+  }
+
+  const auto [circle, again] = pages_until_failure([](Listing& listing, std::size_t page) {
+    listing.objects.push_back({std::to_string(page), 1});
+    listing.next_token = std::to_string(page % 3);
+  });
+  CHECK(circle < 10);
+  CHECK(again == "The bucket's endpoint returned the same continuation token twice");
 }
 
 TEST_CASE("imports and bulk puts beside resets, restores, snapshots and drops leave a server that serves",
