@@ -1,11 +1,15 @@
 // What an export or an import decides without asking anybody: rules, stand-ins, how far it has come.
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sys/stat.h>
+#include <thread>
 #include <vector>
 
 #include "cli/transfer/anonymizer.h"
@@ -101,6 +105,28 @@ TEST_CASE("the rule that names a value more closely counts, and of those the fir
             item, {.table = "t", .keys = {"id"}}) == R"({"id":{"S":"1"},"l":{"L":[{"S":"p"},{"S":"q"}]}})");
   CHECK(changed(R"({"default":"keep","rules":[{"table":"u*","path":"a","action":"drop"}]})", item,
                 {.table = "t", .keys = {"id"}}) == item);
+}
+
+TEST_CASE("rules that contradict each other, or themselves, are refused in one short sentence") {
+  const auto wrong = [](const std::string& text) {
+    const auto rules = transfer::Rules::parse(text);
+    REQUIRE(!rules);
+    return rules.error();
+  };
+  CHECK(wrong(R"({"default":"drop","rules":[],"default":"keep"})") == "it has the member 'default' twice");
+  CHECK(wrong(R"({"default":"keep","rules":[{"path":"a","action":"drop"},
+                                            {"path":"b","action":"drop","action":"keep"}]})") ==
+        "rule 2: it has the member 'action' twice");
+  CHECK(wrong(R"({"default":"keep","rules":[{"path":"a","action":"keep"},{"path":"b","action":"drop"},
+                                            {"table":"*","path":"a","action":"drop"}]})") ==
+        "rule 3: it has the same table and path as rule 1");
+  CHECK(transfer::Rules::parse(R"({"default":"keep","rules":[{"path":"a","action":"keep"},
+                                   {"table":"t","path":"a","action":"drop"}]})"));
+  const std::string name(100'000, 'a');
+  for (const std::string& members :
+       {R"("path":")" + name + R"(..","action":"drop")", R"("path":"a","action":")" + name + "\"",
+        R"("path":"a","action":"fake","kind":")" + name + "\"", "\"" + name + "\":1,\"" + name + "\":2"})
+    CHECK(wrong(R"({"default":"keep","rules":[{)" + members + "}]}").size() < 300);
 }
 
 TEST_CASE("repeated ** in a path is one step") {
@@ -265,6 +291,27 @@ TEST_CASE("a journal is a regular file: a link is neither followed nor made, and
   CHECK(transfer::Journal::begin(path, {asked, {}}));
   CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 2);
 }
+
+#if defined(RENAME_EXCHANGE)
+TEST_CASE("a journal whose name is exchanged while it is read never cuts another file") {
+  const Directory directory;
+  const std::string path = directory.path() + "/journal", other = directory.path() + "/other";
+  const json::Tree asked = {{"to", "x"}};
+  REQUIRE(transfer::Journal::begin(path, {asked, json::Tree::object()}));
+  const std::string text = std::string(10'000, 'x') + "\n";
+  write_whole(other, text);
+  const std::size_t journal_bytes = read_whole(path).size();
+  std::atomic<bool> ended = false;
+  std::thread exchanges([&] {
+    while (!ended) ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+  });
+  for (int round = 0; round < 2000; ++round) static_cast<void>(transfer::Journal::resume(path, asked));
+  ended = true;
+  exchanges.join();
+  const std::set<std::size_t> sizes = {read_whole(path).size(), read_whole(other).size()};
+  CHECK(sizes == std::set<std::size_t>{journal_bytes, text.size()});
+}
+#endif
 
 TEST_CASE("a journal with bytes that are others is refused or read, and never more than that") {
   const Directory directory;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <sys/stat.h>
 #include <thread>
 
 #include "engine/expiry_index.h"
@@ -455,6 +456,27 @@ TEST_CASE("each kind of damage is named; what can be derived is mended, and the 
     CHECK(line.starts_with("0x"));
     fs::remove(file);
   }
+}
+
+TEST_CASE("repair moves data to a regular file, never through a link", "[verification]") {
+  const Directory directory;
+  const std::string path = directory.path() + "/data", elsewhere = directory.path() + "/elsewhere";
+  fill(path);
+  const auto repair = [&](const std::string& file) {
+    Outcome outcome;
+    return repair_directory(path, {.move_out_file = file}, listener(outcome));
+  };
+  std::ofstream(elsewhere) << "private";
+  const std::string link = directory.path() + "/link", name = directory.path() + "/name";
+  const std::string pipe = directory.path() + "/pipe";
+  fs::create_symlink(elsewhere, link);
+  CHECK(repair(link).error() == "cannot write to " + link + ": it is a link, which is not followed");
+  fs::create_hard_link(elsewhere, name);
+  CHECK(repair(name).error() ==
+        "cannot write to " + name + ": it must be a regular file without other names");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_FALSE(repair(pipe));
+  CHECK(repair(directory.path() + "/moved"));
 }
 
 TEST_CASE("each kind of damage to what a global table keeps for its replicas is named and mended",

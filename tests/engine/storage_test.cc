@@ -275,6 +275,40 @@ TEST_CASE("a data directory that others could read is narrowed when it is opened
   }
 }
 
+TEST_CASE("a link, a second name or a pipe in a data directory changes and reads nothing elsewhere",
+          "[storage]") {
+  const Directory directory;
+  const std::string path = directory.path() + "/data", elsewhere = directory.path() + "/elsewhere";
+  put(*open({.directory = path}), "k", "v");
+  std::ofstream(elsewhere) << "private";
+  REQUIRE(::chmod(elsewhere.c_str(), 0644) == 0);
+  const auto is_untouched = [&] { return mode_of(elsewhere) == 0644 && text_in(elsewhere) == "private"; };
+
+  std::filesystem::create_symlink(elsewhere, path + "/000999.log.old");
+  std::filesystem::create_hard_link(elsewhere, path + "/000998.log.old");
+  open({.directory = path});
+  CHECK(is_untouched());
+
+  const std::string mark = text_in(path + "/MAYFLY");
+  for (const std::string name : {"MAYFLY", "LOCK"}) {
+    INFO(name);
+    std::filesystem::remove(path + "/" + name);
+    std::filesystem::create_symlink(elsewhere, path + "/" + name);
+    CHECK_FALSE(Storage::open({.directory = path}));
+    CHECK(is_untouched());
+    std::filesystem::remove(path + "/" + name);
+    std::filesystem::create_symlink(directory.path() + "/nothing", path + "/" + name);
+    CHECK_FALSE(Storage::open({.directory = path}));
+    CHECK_FALSE(std::filesystem::exists(directory.path() + "/nothing"));
+    std::filesystem::remove(path + "/" + name);
+    REQUIRE(::mkfifo((path + "/" + name).c_str(), 0600) == 0);
+    CHECK_FALSE(Storage::open({.directory = path}));
+    std::filesystem::remove(path + "/" + name);
+    if (name == "MAYFLY") std::ofstream(path + "/MAYFLY") << mark;
+  }
+  CHECK(open({.directory = path}));
+}
+
 TEST_CASE("a directory that holds something else is refused, and left as it is", "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/home";
