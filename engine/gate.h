@@ -21,9 +21,9 @@ class Gate {
   }
   // Gives way (hurry.h) where it would wait.
   void lock_shared() NO_THREAD_SAFETY_ANALYSIS {
-    take_in_hurry([&] { turnstile_.lock(); }, [&] { return turnstile_.try_lock(); });
+    lock_in_hurry(turnstile_);
     turnstile_.unlock();
-    take_in_hurry([&] { mutex_.lock_shared(); }, [&] { return mutex_.try_lock_shared(); });
+    lock_shared_in_hurry(mutex_);
   }
   // False: somebody holds it alone. It never waits, so it passes by whoever waits at the turnstile.
   [[nodiscard]] bool try_lock_shared() NO_THREAD_SAFETY_ANALYSIS { return mutex_.try_lock_shared(); }

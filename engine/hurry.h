@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "engine/mutex.h"
 #include "engine/thread_local.h"
 
 namespace mayfly::engine {
@@ -58,15 +59,24 @@ class Hurry {
   static THREAD_LOCAL constinit inline bool is_on_ = false;
 };
 
-// Takes a lock that others hold for a short time only, mostly: `try_to` takes it if it is free. A thread in a
-// hurry tries a few times and then gives way.
-template <class Take, class Try>
-void take_in_hurry(Take take, Try try_to) {
+// Takes a lock that others mostly hold for a short time only. A thread in a hurry tries a few times and then
+// gives way. Which lock is held afterwards is more than Clang's analysis can follow.
+inline constexpr int hurried_tries_max = 100;
+
+template <class M>
+void lock_in_hurry(M& mutex) NO_THREAD_SAFETY_ANALYSIS {
   if (!Hurry::is_on()) [[likely]]
-    return take();
-  constexpr int tries_max = 100;
-  for (int tries = 0; tries < tries_max; ++tries)
-    if (try_to()) return;
+    return mutex.lock();
+  for (int tries = 0; tries < hurried_tries_max; ++tries)
+    if (mutex.try_lock()) return;
+  Hurry::give_way();
+}
+
+inline void lock_shared_in_hurry(SharedMutex& mutex) NO_THREAD_SAFETY_ANALYSIS {
+  if (!Hurry::is_on()) [[likely]]
+    return mutex.lock_shared();
+  for (int tries = 0; tries < hurried_tries_max; ++tries)
+    if (mutex.try_lock_shared()) return;
   Hurry::give_way();
 }
 

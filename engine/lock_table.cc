@@ -22,8 +22,7 @@ void ItemLocks::take(LockTable& table, std::vector<LockTable::Stripe> stripes) N
   table_ = &table;
   held_.reserve(stripes.size());
   for (const LockTable::Stripe stripe : stripes) {
-    Mutex& mutex = table_->stripes_[stripe];
-    take_in_hurry([&] { mutex.lock(); }, [&] { return mutex.try_lock(); });
+    lock_in_hurry(table_->stripes_[stripe]);
     held_.push_back(stripe);
   }
 }

@@ -295,9 +295,12 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
     }
   }
   waiting_ = true;
-  stop_ = std::stop_source();
+  // In a line only the lane's end stops a request. A client that closes its side still gets the answer, as
+  // from an io thread.
+  const std::stop_source stop_source;
+  if (!lines_up(kind)) stop_ = stop_source;
   // The lane never holds the last reference: a session ends on its io thread.
-  auto job = [self = this->shared_from_this(), admitted, kind, stop = stop_.get_token()]() mutable {
+  auto job = [self = this->shared_from_this(), admitted, kind, stop = stop_source.get_token()]() mutable {
     const bool is_late = lines_up(kind) && stop.stop_requested();  // before its turn came
     Reply reply = is_late ? no_thread() : self->service_.answer(admitted, stop);
     const auto executor = self->stream_.get_executor();
@@ -312,9 +315,8 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
       }
     });
   };
-  const bool taken = lines_up(kind) ? slow_lane_.line_up(kind, account, stop_, std::move(job))
-                                    : slow_lane_.run(stop_, std::move(job));
-  // A client that closes its side while its request is in a line still gets the answer, as from an io thread.
+  const bool taken = lines_up(kind) ? slow_lane_.line_up(kind, account, stop_source, std::move(job))
+                                    : slow_lane_.run(stop_source, std::move(job));
   if (taken) return lines_up(kind) ? void() : watch_client();
   waiting_ = false;
   // It would end by itself, so the io thread answers it after all.
