@@ -56,10 +56,10 @@ void SlowLane::count(Waiting kind, std::int64_t by) {
 
 bool SlowLane::run(std::stop_source stop, std::function<void()> job) {
   const engine::Lock lock(mutex_);
-  return !ended_ && start({std::move(stop), std::move(job)});
+  return !ended_ && start({std::move(stop), std::move(job)}, false);
 }
 
-bool SlowLane::start(Job job) {
+bool SlowLane::start(Job job, bool comes_back) {
   // A thread may still be coming back from a job whose place was left already: then it takes this one.
   std::size_t threads_max = kinds_with_places * places_;
   for (const Line& line : lines_) threads_max += line.threads_max;
@@ -68,7 +68,9 @@ bool SlowLane::start(Job job) {
       threads_.emplace_back([this] { work(); });
     } catch (const std::system_error& failure) {
       shortage_.met(failure.what());
-      return false;
+      if (!comes_back) return false;
+      jobs_.push_back(std::move(job));
+      return true;
     }
     ++idle_;  // it is on its way
   }
@@ -89,15 +91,15 @@ bool SlowLane::line_up(Waiting kind, const std::string& account, std::stop_sourc
   if (own.waiting.empty()) line.turns.push_back(account);
   own.waiting.push_back({std::move(stop), std::move(job), kind, account});
   count(kind, 1);
-  if (start_lined_up(kind) || line.running > 0) return true;
-  // Nobody would come for it: it is the only one.
+  if (start_lined_up(kind, false) || line.running > 0) return true;
+  // None of the line runs, so none waits but this one, and no thread would come for it.
   line.turns.clear();
   line.accounts.clear();
   count(kind, -1);
   return false;
 }
 
-bool SlowLane::start_lined_up(Waiting kind) {
+bool SlowLane::start_lined_up(Waiting kind, bool comes_back) {
   Line& line = line_of(kind);
   const std::size_t share = (line.threads_max + 1) / 2;
   for (std::size_t looked_at = 0; line.running < line.threads_max && looked_at < line.turns.size();) {
@@ -109,7 +111,7 @@ bool SlowLane::start_lined_up(Waiting kind) {
       ++looked_at;
       continue;
     }
-    if (!start(account.waiting.front())) {
+    if (!start(account.waiting.front(), comes_back)) {
       line.turns.push_front(name);
       return false;
     }
@@ -128,8 +130,7 @@ void SlowLane::finished(Waiting kind, const std::string& account) {
   --line.running;
   const auto own = line.accounts.find(account);
   if (--own->second.running == 0 && own->second.waiting.empty()) line.accounts.erase(own);
-  // Without a thread for the next one, this thread takes it: it is idle again.
-  static_cast<void>(start_lined_up(kind));
+  static_cast<void>(start_lined_up(kind, true));  // at the latest this thread takes the next one
 }
 
 void SlowLane::work() {

@@ -15,8 +15,7 @@
 // of the threads, and accounts take turns. A connection has one request in progress, so the number of
 // connections bounds a line.
 //
-//   if (!lane.line_up(Waiting::processors, "000000000042", stop, [=] { ... }))
-//   answer_that_no_thread_starts();
+//   if (!lane.line_up(Waiting::processors, "000000000042", stop, [=] { ... })) answer_here_after_all();
 #pragma once
 
 #include <algorithm>
@@ -93,6 +92,7 @@ class SlowLane {
     std::string account_;
   };
   static constexpr std::size_t held_for_each_free = 3;
+
   // `places`: of each kind that has some. `metrics` outlives the lane.
   SlowLane(std::size_t places, compat::ServerMetrics& metrics, LineThreads lines = {})
       : places_(places),
@@ -148,8 +148,10 @@ class SlowLane {
     std::map<std::string, std::size_t, std::less<>> of_accounts;  // those with a place
   };
   void work();
-  bool start(Job job) REQUIRES(mutex_);                // false: no thread can be started
-  bool start_lined_up(Waiting kind) REQUIRES(mutex_);  // up to the limits; false: no thread can be started
+  // False: no thread can be started. `comes_back`: the caller is a thread that looks for the next job after
+  // this, so that the job may wait for it.
+  bool start(Job job, bool comes_back) REQUIRES(mutex_);
+  bool start_lined_up(Waiting kind, bool comes_back) REQUIRES(mutex_);  // the same, up to the line's limits
   void finished(Waiting kind, const std::string& account) REQUIRES(mutex_);
   void give_back(Waiting kind, std::string_view account);
   void count(Waiting kind, std::int64_t by);
