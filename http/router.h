@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "compat/request_memory.h"
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/slow_lane.h"
@@ -32,7 +33,7 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
 
 // A body beyond this is parsed elsewhere than on an io thread. The slowest, many small values, took 25 ns a
 // byte to be parsed, checked and refused: 3 ms.
-inline constexpr std::size_t quick_body_bytes_max = 128 * 1024;
+inline constexpr std::size_t quick_body_bytes_max = compat::RequestMemory::small_bytes_max;
 
 // What a request gets that was not admitted; in a form that all clients read, AWS's and ours.
 Reply refused(const Request& request, const compat::Error& why);
