@@ -78,8 +78,8 @@ class Emulator {
   Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
 
-  // By the operation alone. What is expected to be short may turn out not to be: `execute` in a Hurry
-  // (engine/hurry.h) is then given up.
+  // By the operation alone. An operation can take longer than expected: then `execute` in a Hurry
+  // (engine/hurry.h) gives it up.
   [[nodiscard]] Expectation expectation(std::string_view target) const;
 
   [[nodiscard]] engine::Database& database() { return *database_; }

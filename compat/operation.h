@@ -45,7 +45,7 @@ enum class TablesIn : std::uint8_t {
   shard_iterator,  // "ShardIterator", which has the stream's ARN in it
 };
 
-// How much of an operation's work its request says in advance.
+// How far an operation reaches.
 enum class Extent : std::uint8_t {
   one_commit,       // it reads, and commits once, if at all: until then it can be begun again
   several_commits,  // one after the other

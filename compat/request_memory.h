@@ -4,7 +4,7 @@
 //   const auto room = memory.room_for(body);   // waits until there is some
 //   const auto document = json::parse(body);
 //
-// Without it, a hundred requests of a few kilobytes of gzip took 2 GB. What is parsed is short-lived, so
+// Without it, a hundred requests of a few kilobytes of gzip took 2 GB. Parsed requests are short-lived, so
 // requests wait for each other instead of being refused. Thread-safe. A small request neither counts nor
 // waits, so that io threads, which parse no others, never wait here.
 #pragma once

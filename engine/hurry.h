@@ -3,8 +3,8 @@
 // Work says what it is about to cost, before it does it, in nanoseconds of the slowest case that was
 // measured. When that comes to more than a hurry allows, or a lock is held by another thread, the work is
 // given up with NotNow: it has changed nothing, and a thread that has time begins it again. Once a
-// transaction commits there is no way back, and the hurry is over: what is left is bounded by what the
-// transaction spent before.
+// transaction commits there is no way back, and the hurry is over: the transaction has spent what its commit
+// costs.
 //
 //   const Hurry hurry(5'000'000);
 //   try { return answer(request); } catch (const NotNow& why) { return hand_over(request, why); }
@@ -45,7 +45,7 @@ class Hurry {
   static bool is_on() { return is_on_; }
   // Where it would have to. Requires: is_on().
   [[noreturn]] static void give_way();
-  // From here on the work cannot be given up any more.
+  // From here on the work can no longer be given up.
   static void end() {
     is_on_ = false;
     left_ = no_end;

@@ -96,7 +96,7 @@ class Encoder {
   Appender& out_;
 };
 
-// A list, map or set of so many values, of which a tree is made.
+// A list, map or set with `count` values, of which a tree is made.
 std::size_t opened(std::size_t count) {
   constexpr std::uint64_t nanoseconds_per_value = 60;  // to make it, to do something with it and to free it
   Hurry::spend(nanoseconds_per_value * count);

@@ -472,7 +472,7 @@ void Transaction::commit() {
   assert(state.gates_held == state.tables.size());
   assert(!state.digest_before);
   state.spend_on_writes();
-  Hurry::end();  // what is committed stays
+  Hurry::end();  // a commit stays
   state.write_mirrors();
   state.write();
   state.release();

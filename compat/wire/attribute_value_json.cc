@@ -526,7 +526,7 @@ void append_item(TextAppender& out, const Map& map) {
 
 void append_stored_map(TextAppender& out, StoredReader& in, std::size_t count);
 
-// A list, map or set of so many values, which are written.
+// A list, map or set with `count` values, which are written.
 std::size_t opened(std::size_t count) {
   constexpr std::uint64_t nanoseconds_per_value = 30;
   engine::Hurry::spend(nanoseconds_per_value * count);

@@ -36,7 +36,7 @@ TEST_CASE("a request that is larger than all room together has it alone") {
   for (int i = 0; i < 2; ++i) const auto room = memory.room_for(large);
 }
 
-TEST_CASE("so many requests are parsed at once as there is room for, whoever sends them") {
+TEST_CASE("callers at the same time have no more requests parsed than there is room for") {
   constexpr int rooms = 3, callers = 8, requests = 200;
   const std::string large(RequestMemory::small_bytes_max + 1, ' ');
   RequestMemory memory(rooms * RequestMemory::bytes_per_byte * large.size());

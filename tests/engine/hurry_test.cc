@@ -60,7 +60,7 @@ TEST_CASE("a gate that is held alone makes a thread in a hurry give way, and no 
       [&] { CHECK(given_up(1, [&] { const std::shared_lock lock(gate); }) == Because::it_waits); });
   gate.unlock();
   CHECK(given_up(1, [&] { const std::shared_lock lock(gate); }) == std::nullopt);
-  gate.lock();  // nobody has kept it
+  gate.lock();  // it is free
   gate.unlock();
 }
 

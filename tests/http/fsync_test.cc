@@ -124,7 +124,7 @@ TEST_CASE("with fsync, reads and health are answered while writes wait for the d
   world.disk->wait_until_one_waits();
 
   CHECK(world.get(0).contains("Item"));
-  CHECK_FALSE(world.get(1).contains("Item"));  // nobody sees what a power cut may undo
+  CHECK_FALSE(world.get(1).contains("Item"));  // a power cut could still undo it
   CHECK(world.running->ask(http_request("GET", "/_mayfly/health")).status == 200);
   CHECK(world.running->ask(operation_request("ListTables", "{}")).status == 200);
   while (world.waiting() != 1) std::this_thread::yield();  // the list is out of the line once it is answered

@@ -59,7 +59,7 @@ nlohmann::json item_with_list(const std::string& id, int values) {
                                repeated(R"({"NULL":true})", values) + "]}}");
 }
 
-// Written in process: what is tested is how the server answers about it.
+// Written in process: the test is about the requests that follow.
 void write(const Running& running, std::string_view operation, const std::string& body) {
   const compat::Answer answer = running.emulator->execute(
       {running.account, "us-east-1"}, "DynamoDB_20120810." + std::string(operation), body);
@@ -73,7 +73,7 @@ void put(const Running& running, const nlohmann::json& item) {
 
 }  // namespace
 
-TEST_CASE("what is long is handed over by the io thread, whichever operation it is", "[holds]") {
+TEST_CASE("an io thread hands over a long request, whichever operation it is", "[holds]") {
   Running running;
   running.create_table("carts", true);
   for (int i = 0; i < 3; ++i) put(running, item_with_list("big" + std::to_string(i), 100'000));
