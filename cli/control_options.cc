@@ -30,6 +30,7 @@ struct Given {
   std::vector<std::int64_t> delay;
   std::optional<std::int64_t> limit, window_seconds, count, seed, items, writes, milliseconds;
   std::optional<double> rate, probability;
+  std::optional<bool> applied;
   std::string duration;
   bool age_streams = false, settle = false, paused = false, resumed = false;
 };
@@ -426,7 +427,10 @@ void Commands::add_faults() {
     if (!given.fault.empty()) {
       Body rule;
       rule.add("fault", given.fault).add("operation", given.operation).add("table", given.table);
-      rule.add("exception", given.exception).add("count", given.count).add("items", given.items);
+      rule.add("exception", given.exception)
+          .add("applied", given.applied)
+          .add("count", given.count)
+          .add("items", given.items);
       rule.add("writes", given.writes).add("milliseconds", given.milliseconds);
       rule.add("probability", given.probability).add("seed", given.seed);
       rules.push_back(json::raw(rule.text()));
@@ -446,6 +450,9 @@ void Commands::add_faults() {
       ->check(whole_number());
   set.add_option("--milliseconds", given_->milliseconds, "Delay of latency; maximum lag of stale_reads")
       ->check(whole_number());
+  set.add_option("--applied", given_->applied,
+                 "Whether the operation is applied although the client does not hear of it")
+      ->check(one_of({"true", "false"}));
   set.add_option("--writes", given_->writes, "Maximum lag of stale_reads, in commits")->check(whole_number());
   set.add_option("--items", given_->items, "How many items unprocessed leaves out")->check(whole_number());
   set.add_option("--exception", given_->exception, "Exception that throttle returns")->type_name("NAME");
@@ -490,6 +497,7 @@ const std::vector<std::string>& fault_kinds() {
   static const std::vector<std::string> kinds = {"throttle",
                                                  "internal_server_error",
                                                  "latency",
+                                                 "connection_closed",
                                                  "unprocessed",
                                                  "stale_reads",
                                                  "transaction_conflict",

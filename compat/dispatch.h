@@ -22,9 +22,13 @@ const Operation* find_operation(std::string_view target);
 std::optional<std::size_t> operation_number(std::string_view target);
 
 struct Answer {
+  static constexpr int no_status = 0;  // the client gets no answer, and its connection is closed
   int status = 200;
   std::string body;
 };
+
+// The message for callers in this process that get no answer.
+inline constexpr std::string_view closed_by_fault = "a fault closed the connection";
 
 // The answer that an error makes: its status and body.
 Answer error_answer(const Error& error);

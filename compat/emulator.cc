@@ -71,9 +71,12 @@ namespace {
 // "a fault struck PutItem of account 000000000000: ThrottlingException"
 std::string sentence_of(const Fault& fault, const Operation& operation, const engine::Scope& scope) {
   std::string what;
-  if (fault.delay.count() > 0) what += std::to_string(fault.delay.count()) + " ms later";
-  if (fault.unprocessed > 0) what += std::string(what.empty() ? "" : ", ") + "items left unprocessed";
-  if (fault.error) what += (what.empty() ? "" : ", ") + std::string(error_name(fault.error->kind));
+  const auto add = [&](std::string_view text) { what.append(what.empty() ? "" : ", ").append(text); };
+  if (fault.delay().count() > 0) add(std::to_string(fault.delay().count()) + " ms later");
+  if (fault.unprocessed > 0) add("items left unprocessed");
+  if (fault.error) add(error_name(fault.error->kind));
+  if (fault.closes) add("connection closed");
+  if (fault.runs && (fault.error || fault.closes)) add("though it was applied");
   return "a fault struck " + std::string(operation.name) + " of account " + scope.account + ": " + what;
 }
 
@@ -113,20 +116,31 @@ Answer Emulator::execute(const engine::Scope& scope, const Operation& operation,
   context.ttl_cooldown = ttl_cooldown_;
   context.collection_bytes_max = collection_bytes_max_;
   context.tables_max = limits_.tables_max;
-  if (faults_.any()) {
-    const Fault fault = [&] {
-      const auto room = request_memory_.room_for(body);
-      return faults_.judge(scope, operation, body);
-    }();
-    if (fault.delay.count() > 0) sleep(fault.delay, stop);
-    if (database_->watched() && fault.struck()) database_->notice(sentence_of(fault, operation, scope));
-    if (fault.error) return error_answer(*fault.error);
-    context.unprocessed = fault.unprocessed;
-    context.lag = [&](std::string_view table) { return faults_.lag(scope, operation, table); };
-  }
-  const auto request = database_->begin_request(scope.account);
+  return faults_.any() ? run_with_faults(context, operation, body, stop) : run(context, operation, body);
+}
+
+Answer Emulator::run(Context& context, const Operation& operation, std::string_view body) {
+  const auto request = database_->begin_request(context.scope.account);
   const auto room = request_memory_.room_for(body);
   return dispatch(context, operation, body);
+}
+
+Answer Emulator::run_with_faults(Context& context, const Operation& operation, std::string_view body,
+                                 const std::stop_token& stop) {
+  const engine::Scope& scope = context.scope;
+  const Fault fault = [&] {
+    const auto room = request_memory_.room_for(body);
+    return faults_.judge(scope, operation, body);
+  }();
+  if (database_->watched() && fault.struck()) database_->notice(sentence_of(fault, operation, scope));
+  if (fault.delay_before.count() > 0) sleep(fault.delay_before, stop);
+  context.unprocessed = fault.unprocessed;
+  context.lag = [&](std::string_view table) { return faults_.lag(scope, operation, table); };
+  Answer answer;
+  if (fault.runs) answer = run(context, operation, body);
+  if (fault.delay_after.count() > 0) sleep(fault.delay_after, stop);
+  if (fault.closes) return {.status = Answer::no_status};
+  return fault.error ? error_answer(*fault.error) : answer;
 }
 
 }  // namespace mayfly::compat

@@ -74,7 +74,8 @@ class Emulator {
   ~Emulator();
 
   // Thread-safe. `target` is X-Amz-Target: "DynamoDB_20120810.PutItem". `host` is the Host header, which
-  // DescribeEndpoints answers. A fault may make it wait, though not beyond a request to `stop`.
+  // DescribeEndpoints answers. A fault may make it wait until `stop` is requested, or leave the client
+  // without an answer: then the status is Answer::no_status.
   Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
 
@@ -110,6 +111,9 @@ class Emulator {
  private:
   Answer execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
                  std::string_view host, const std::stop_token& stop);
+  Answer run(Context& context, const Operation& operation, std::string_view body);
+  Answer run_with_faults(Context& context, const Operation& operation, std::string_view body,
+                         const std::stop_token& stop);
   Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options,
            std::unique_ptr<triggers::DestinationDirectory> files, std::unique_ptr<buckets::Buckets> buckets);
 

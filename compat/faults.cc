@@ -120,6 +120,11 @@ Error conflict(std::size_t actions) {
   return canceled_by(0, std::min(actions, transaction_items_max), single).error;
 }
 
+void add_delay(Fault& fault, const FaultRule& rule) {
+  const bool applied = rule.applied.value_or(applied_by_default(rule.kind));
+  (applied ? fault.delay_after : fault.delay_before) += std::chrono::milliseconds(rule.milliseconds);
+}
+
 // Whether what the rule does depends on more than the operation.
 bool asks_request(const FaultRule& rule, const Operation& operation) {
   if (rule.kind == FaultRule::Kind::stale_reads) return false;
@@ -139,15 +144,25 @@ Fault strike(std::vector<FaultRule>& rules, const Operation& operation, const As
     if (rule.count && rule.struck >= *rule.count) continue;
     if (chance(rule.seed, rule.asked++) >= rule.probability) continue;
     ++rule.struck;
+    if (rule.kind == FaultRule::Kind::latency) {
+      add_delay(fault, rule);
+      continue;
+    }
+    if (rule.kind == FaultRule::Kind::unprocessed) {
+      fault.unprocessed = rule.items;
+      continue;
+    }
+    fault.runs = rule.applied.value_or(applied_by_default(rule.kind));
     switch (rule.kind) {
-      case FaultRule::Kind::latency: fault.delay += std::chrono::milliseconds(rule.milliseconds); continue;
-      case FaultRule::Kind::unprocessed: fault.unprocessed = rule.items; continue;
+      case FaultRule::Kind::latency:
+      case FaultRule::Kind::unprocessed:
+      case FaultRule::Kind::stale_reads: continue;
+      case FaultRule::Kind::connection_closed: fault.closes = true; return fault;
       case FaultRule::Kind::throttle: fault.error.emplace(throttled(rule, operation)); return fault;
       case FaultRule::Kind::internal_server_error:
         fault.error = error::internal_server_error().error;
         return fault;
       case FaultRule::Kind::transaction_conflict: fault.error = conflict(asked.actions); return fault;
-      case FaultRule::Kind::stale_reads: continue;
       case FaultRule::Kind::replicated_write_conflict:
         fault.error = error::replicated_write_conflict().error;
         return fault;
@@ -157,6 +172,13 @@ Fault strike(std::vector<FaultRule>& rules, const Operation& operation, const As
 }
 
 }  // namespace
+
+bool can_be_applied(FaultRule::Kind kind) {
+  return kind == FaultRule::Kind::internal_server_error || kind == FaultRule::Kind::connection_closed ||
+         kind == FaultRule::Kind::latency;
+}
+
+bool applied_by_default(FaultRule::Kind kind) { return kind == FaultRule::Kind::latency; }
 
 Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std::string_view body) {
   Asked asked;

@@ -1,6 +1,6 @@
-// Failures on demand: rules that make an account's operations fail, be slow, leave work undone, or read what
-// was true a while ago, as AWS's do on a bad day. What a rule decides comes from its count and its seed, so
-// that a test's second run is like its first.
+// Failures on demand: rules that make an account's operations fail, answer late or not at all, leave work
+// undone, or read old data, as AWS's do on a bad day. A rule's decisions depend on its count and its seed
+// alone, so a test's second run is like its first.
 //
 //   faults.set(account, {{.operation = "PutItem", .kind = FaultRule::Kind::throttle, .count = 2}});
 //   Fault fault = faults.judge(scope, operation, body);      // of the third PutItem: nothing
@@ -38,6 +38,7 @@ struct FaultRule {
     throttle,
     internal_server_error,
     latency,
+    connection_closed,
     unprocessed,
     transaction_conflict,
     stale_reads,
@@ -48,6 +49,7 @@ struct FaultRule {
   std::string table;      // empty: whichever it is about
   Kind kind = Kind::throttle;
   std::optional<Error::Kind> exception;  // of throttle; nothing: as AWS would for the operation
+  std::optional<bool> applied;           // whether the operation runs; nothing: as applied_by_default says
   std::int64_t milliseconds = 0;         // of latency; of stale_reads, the most: 0 is no bound
   std::int64_t writes = 0;               // of stale_reads, the most: 0 is no bound
   std::size_t items = ~std::size_t{0};   // of unprocessed: how many, from the batch's end
@@ -58,12 +60,21 @@ struct FaultRule {
   std::int64_t asked = 0, struck = 0;  // requests that it fits; those that it made fail
 };
 
-// What shall happen to one request.
+// Whether rules of the kind can have the member `applied`, and its default. Latency delays the answer of an
+// operation that has run; the other faults come before the operation.
+bool can_be_applied(FaultRule::Kind kind);
+bool applied_by_default(FaultRule::Kind kind);
+
+// What happens to one request, in this order.
 struct Fault {
-  std::chrono::milliseconds delay{0};
-  std::optional<Error> error;
-  std::size_t unprocessed = 0;  // items of the batch's end
-  [[nodiscard]] bool struck() const { return delay.count() > 0 || error || unprocessed > 0; }
+  std::chrono::milliseconds delay_before{0};
+  bool runs = true;             // false: the operation does not run
+  std::size_t unprocessed = 0;  // items at the batch's end
+  std::chrono::milliseconds delay_after{0};
+  std::optional<Error> error;  // replaces the operation's answer
+  bool closes = false;         // the client gets no answer: its connection is closed
+  [[nodiscard]] std::chrono::milliseconds delay() const { return delay_before + delay_after; }
+  [[nodiscard]] bool struck() const { return delay().count() > 0 || error || closes || unprocessed > 0; }
 };
 
 class Faults {

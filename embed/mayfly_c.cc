@@ -230,6 +230,7 @@ int answered(mayfly_handle* handle, const char* account, const char* region, Out
     const compat::Answer answer = engine::attempt(
         [&] { return call(emulator, scope, stop); },
         [](std::string_view) { return compat::error_answer(compat::error::internal_server_error().error); });
+    if (answer.status == compat::Answer::no_status) return out.say(MAYFLY_NO_ANSWER, compat::closed_by_fault);
     return out.say(answer.status, answer.body);
   });
 }

@@ -44,7 +44,7 @@ void answer(const Request& request, const Reply& reply, std::optional<std::chron
     if (const auto table = text_member(request.body, "TableName"); !table.empty()) line += " of " + table;
   }
   if (const auto account = claimed_account(request)) line += " of account " + *account;
-  line += " -> " + std::to_string(reply.status);
+  line += reply.dropped ? " -> no answer" : " -> " + std::to_string(reply.status);
   if (reply.status != 200 && reply.content_encoding.empty()) {
     const std::string type = text_member(reply.body, "__type");
     if (!type.empty()) line += " " + type.substr(type.find('#') + 1);

@@ -42,6 +42,7 @@ struct Reply {
   bool head_only = false;                   // HEAD: the headers of the body, without the body
   bool chunked = false;                     // an empty body, sent as Transfer-Encoding: chunked
   bool close = false;                       // the connection ends with this answer
+  bool dropped = false;                     // nothing is sent, and the connection ends
   std::optional<std::uint32_t> body_crc{};  // of a body that is long; nothing: it is still to be computed
   std::shared_ptr<BodySource> source{};     // comes after the head, in chunks; `body` is empty
 };

@@ -215,6 +215,8 @@ void Session<Stream>::proceed() {
     next_piece();
   } else if (!last_ && !waiting_) {
     read();
+  } else if (last_ && !source_) {
+    finish();  // the last answer was dropped
   }
 }
 
@@ -273,6 +275,10 @@ void Session<Stream>::send(Reply reply) {
   parser_.reset();
   release_request();
   if (!reply.source || !reply.source->waits()) place_.leave();
+  if (reply.dropped) {
+    last_ = true;
+    return;
+  }
   append_reply(out_, reply, stays);
   if (body_goes_apart(reply)) out_body_ = std::move(reply.body);
   source_ = std::move(reply.source);

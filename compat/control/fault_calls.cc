@@ -24,6 +24,7 @@ constexpr std::pair<std::string_view, FaultRule::Kind> kinds[] = {
     {"throttle", FaultRule::Kind::throttle},
     {"internal_server_error", FaultRule::Kind::internal_server_error},
     {"latency", FaultRule::Kind::latency},
+    {"connection_closed", FaultRule::Kind::connection_closed},
     {"unprocessed", FaultRule::Kind::unprocessed},
     {"transaction_conflict", FaultRule::Kind::transaction_conflict},
     {"stale_reads", FaultRule::Kind::stale_reads},
@@ -62,6 +63,12 @@ Result<FaultRule> read_rule(const json::Tree& value) {
     }
     rule.exception = *meant;
   }
+  TRY(rule.applied, fields.boolean("applied"));
+  if (rule.applied && !can_be_applied(*kind)) {
+    return error::validation(
+        "Only rules of the faults internal_server_error, latency and connection_closed have the member "
+        "applied.");
+  }
   TRY(const auto milliseconds, fields.integer("milliseconds", 1, milliseconds_max));
   TRY(const auto writes, fields.integer("writes", 1, writes_max));
   TRY(const auto items, fields.integer("items", 1, 100));
@@ -93,6 +100,7 @@ json::Tree show_rule(const FaultRule& rule) {
   for (const auto& [name, kind] : kinds)
     if (kind == rule.kind) shown["fault"] = name;
   if (rule.exception) shown["exception"] = error_name(*rule.exception);
+  if (rule.applied) shown["applied"] = *rule.applied;
   const bool stale = rule.kind == FaultRule::Kind::stale_reads;
   if (stale && rule.writes > 0) shown["writes"] = rule.writes;
   if (rule.kind == FaultRule::Kind::latency || (stale && rule.milliseconds > 0))
@@ -119,7 +127,7 @@ Result<json::Tree> put_faults(Call& call) {
   const json::Tree* list = call.body.any("rules");
   CHECK_OK(call.body.nothing_else());
   if (list == nullptr || !list->is_array()) {
-    return error::validation("The body needs the member rules, a list.");
+    return error::validation("rules must be a list of rules.");
   }
   if (list->size() > rules_max) return error::validation("rules must be at most 100.");
   std::vector<FaultRule> rules;

@@ -187,8 +187,10 @@ constexpr Argument of_snapshot[] = {{"id", text, "", true}};
 constexpr Argument of_faults[] = {
     {"rules", objects,
      R"([{"fault":"throttle","operation":"PutItem","table":"carts","count":2}]. Faults: throttle, )"
-     R"(internal_server_error, latency (milliseconds), unprocessed, transaction_conflict, stale_reads (writes, )"
-     R"(milliseconds), replicated_write_conflict. With probability and seed a rule strikes at random)",
+     R"(internal_server_error, latency (milliseconds), connection_closed, unprocessed, transaction_conflict, )"
+     R"(stale_reads (writes, milliseconds), replicated_write_conflict. With "applied":true, )"
+     R"(internal_server_error and connection_closed strike after the operation. With probability and seed a )"
+     R"(rule strikes at random)",
      true}};
 constexpr Argument of_failpoint[] = {table, item_key};
 constexpr Argument of_release[] = {

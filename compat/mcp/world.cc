@@ -11,6 +11,7 @@ namespace mayfly::compat::mcp {
 Asked EmulatorWorld::operate(const engine::Scope& scope, std::string_view target, const std::string& body,
                              const std::stop_token& stop) {
   Answer answer = emulator_.execute(emulator_.scope_of(scope), target, body, {}, stop);
+  if (answer.status == Answer::no_status) return Unexpected{std::string(closed_by_fault)};
   return WorldAnswer{answer.status, std::move(answer.body)};
 }
 

@@ -9,6 +9,7 @@ const fault_kinds = [
   "throttle",
   "internal_server_error",
   "latency",
+  "connection_closed",
   "unprocessed",
   "transaction_conflict",
   "stale_reads",
@@ -62,12 +63,15 @@ export async function draw_faults(place, signal) {
     items: number("all"),
     seed: number("0"),
   };
+  const applied = select([["", "default"], "true", "false"], "");
   const rows = {
+    applied: labelled("Applied", applied),
     milliseconds: labelled("Milliseconds", fields.milliseconds),
     writes: labelled("Writes behind", fields.writes),
     items: labelled("Unprocessed items", fields.items),
   };
   const fit = () => {
+    rows.applied.hidden = !["internal_server_error", "latency", "connection_closed"].includes(kind.value);
     rows.milliseconds.hidden = !["latency", "stale_reads"].includes(kind.value);
     rows.writes.hidden = kind.value !== "stale_reads";
     rows.items.hidden = kind.value !== "unprocessed";
@@ -78,6 +82,7 @@ export async function draw_faults(place, signal) {
     const rule = { fault: kind.value };
     if (operation.value.trim()) rule.operation = operation.value.trim();
     if (table.value.trim()) rule.table = table.value.trim();
+    if (applied.value && !rows.applied.hidden) rule.applied = applied.value === "true";
     for (const [name, control] of Object.entries(fields))
       if (control.value !== "" && !control.closest("label")?.hidden) rule[name] = Number(control.value);
     return put([...bare, rule]);

@@ -62,7 +62,7 @@ struct Options {
 };
 
 struct Answer {
-  int status = 200;  // HTTP's: 200, 400, 500
+  int status = 200;  // HTTP's: 200, 400, 500; 0: a fault of the kind connection_closed took the answer
   std::string body;  // JSON, as DynamoDB's
 };
 

@@ -54,7 +54,8 @@ enum {
   MAYFLY_CLOSED = -2,     // the handle is not open
   MAYFLY_FAILED = -3,     // it could not be done: a directory cannot be opened, a port is taken
   MAYFLY_NO_MEMORY = -4,  // for what was asked, or for its answer: then `*answer` is NULL
-  MAYFLY_FORKED = -5      // this process was forked from one that had opened a handle: see mayfly_open
+  MAYFLY_FORKED = -5,     // this process was forked from one that had opened a handle: see mayfly_open
+  MAYFLY_NO_ANSWER = -6   // a fault of the kind connection_closed took the answer
 };
 
 // "0.1.0". It is there as long as the library is, and not to be freed. Thread-safe; cannot fail.
@@ -92,8 +93,8 @@ int mayfly_open(const char* options, size_t options_bytes, mayfly_handle** handl
 //
 // Returns the HTTP status that DynamoDB answers with (200, 400, 500; 413 and an empty answer to a body of
 // more than 16 MB), and `*answer` is its JSON, also of an error. A body that is no JSON or no UTF-8 is
-// answered, too, with 400. Or it returns MAYFLY_INVALID, MAYFLY_CLOSED, MAYFLY_FORKED or MAYFLY_NO_MEMORY;
-// for want of memory for the answer, when a write may have been done.
+// answered, too, with 400. Or it returns MAYFLY_INVALID, MAYFLY_CLOSED, MAYFLY_FORKED, MAYFLY_NO_ANSWER or
+// MAYFLY_NO_MEMORY; for want of memory for the answer, when a write may have been done.
 //
 // Waits for nothing but the latency that a fault has. Thread-safe; calls run at the same time.
 int mayfly_execute(mayfly_handle* handle, const char* account, const char* region, const char* operation,

@@ -9,6 +9,9 @@ type Fault struct {
 	Table     string    `json:"table,omitempty"`
 	// Of Throttle: ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded.
 	Exception    string  `json:"exception,omitempty"`
+	// Of InternalServerError, ConnectionClosed and Latency: whether the operation is applied although the client does not hear
+	// of it. nil: only Latency's is, before the delay.
+	Applied      *bool   `json:"applied,omitempty"`
 	Milliseconds int     `json:"milliseconds,omitempty"` // of Latency, and of StaleReads by the world's clock
 	Writes       int     `json:"writes,omitempty"`       // of StaleReads: how many commits a read may be behind
 	Items        int     `json:"items,omitempty"`        // of Unprocessed: how many are left; 0: all
@@ -24,6 +27,7 @@ const (
 	Throttle                FaultKind = "throttle"
 	InternalServerError     FaultKind = "internal_server_error"
 	Latency                 FaultKind = "latency"
+	ConnectionClosed        FaultKind = "connection_closed"
 	Unprocessed             FaultKind = "unprocessed"
 	TransactionConflict     FaultKind = "transaction_conflict"
 	StaleReads              FaultKind = "stale_reads"

@@ -284,8 +284,8 @@ TEST_CASE("a mistyped command, option or value is named, with a suggestion where
            {{"serve", "word"}, "unexpected argument 'word' of 'mayfly serve'." + usage},
            {{"mcp", "--in-memory", "--data", "x"}, "--in-memory and --data cannot be combined."},
            {{"faults", "set", "throtle"},
-            "FAULT must be throttle, internal_server_error, latency, unprocessed, stale_reads, "
-            "transaction_conflict or "
+            "FAULT must be throttle, internal_server_error, latency, connection_closed, unprocessed, "
+            "stale_reads, transaction_conflict or "
             "replicated_write_conflict, got 'throtle'. Did you mean 'throttle'?"},
            {{"item", "get", "carts"}, "KEY is required. Run 'mayfly item get --help' for its options."},
            {{"item", "get", "carts", "1", "2", "3"},
@@ -514,6 +514,9 @@ TEST_CASE("every call of the control API is a command") {
        {"faults", "set", "throttle", "--operation", "PutItem", "--count", "2", "--rule",
         R"({"fault":"latency","milliseconds":1,"probability":0.1,"seed":7})"},
        "\"probability\": 0.1"},
+      {"PUT /_mayfly/faults",
+       {"faults", "set", "connection_closed", "--applied", "true", "--count", "2"},
+       "\"applied\": true"},
       {"GET /_mayfly/faults", {"faults", "show"}, "\"count\": 2"},
       {"DELETE /_mayfly/faults", {"faults", "clear"}, "{"},
       {"PUT /_mayfly/failpoints", {"failpoint", "arm", "carts", key}, "{"},

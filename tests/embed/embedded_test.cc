@@ -72,6 +72,18 @@ TEST_CASE("a backup outlives its table, in process") {
         R"({"Items":[{"id":{"S":"1"}}],"Count":1,"ScannedCount":1})");
 }
 
+TEST_CASE("an embedded emulator tells of no answer where a fault closes connections") {
+  mayfly::Emulator emulator = with_carts();
+  emulator.control("PUT", "/_mayfly/faults",
+                   R"({"rules":[{"fault":"connection_closed","applied":true,"count":1}]})");
+  const mayfly::Answer answer =
+      emulator.execute("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"1"}}})");
+  CHECK(answer.status == 0);
+  CHECK(answer.body.empty());
+  CHECK(emulator.execute("Scan", R"({"TableName":"carts","Select":"COUNT"})").body ==
+        R"({"Count":1,"ScannedCount":1})");
+}
+
 TEST_CASE("an embedded emulator's reads lag behind by a rule, until its clock is moved") {
   mayfly::Emulator emulator = with_carts();
   CHECK(

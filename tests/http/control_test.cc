@@ -580,6 +580,62 @@ TEST_CASE("a read is behind by a rule until it is consistent, or the account has
   CHECK(count() == 3);
 }
 
+TEST_CASE("latency delays the answer of a write that has been applied", "[holds]") {
+  Running running;
+  create_table(running, "carts", false);
+  running.ok("PUT", "/_mayfly/faults",
+             R"({"rules":[{"operation":"PutItem","fault":"latency","milliseconds":600000}]})");
+  HttpClient writer(running.port());
+  writer.send(operation_request("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"1"}}})"));
+  while (running.execute("Scan", R"({"TableName":"carts"})")["Count"] == 0) std::this_thread::yield();
+}
+
+TEST_CASE("latency that is not applied delays the write", "[holds]") {
+  Running running;
+  create_table(running, "carts", false);
+  running.ok(
+      "PUT", "/_mayfly/faults",
+      R"({"rules":[{"operation":"PutItem","fault":"latency","milliseconds":600000,"applied":false}]})");
+  HttpClient writer(running.port());
+  writer.send(operation_request("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"1"}}})"));
+  while (running.ok("GET", "/_mayfly/faults")["rules"][0]["struck"] != 1) std::this_thread::yield();
+  CHECK(running.execute("Scan", R"({"TableName":"carts"})")["Count"] == 0);
+}
+
+TEST_CASE("an operation that fails has been applied if its rule says so") {
+  for (const char* fault : {"internal_server_error", "connection_closed"}) {
+    for (const bool applied : {false, true}) {
+      CAPTURE(fault, applied);
+      Running running;
+      create_table(running, "carts", false);
+      const Json rule{{"operation", "PutItem"}, {"fault", fault}, {"applied", applied}, {"count", 1}};
+      Json shown = rule;
+      shown["asked"] = shown["struck"] = 0;
+      CHECK(running.ok("PUT", "/_mayfly/faults", Json{{"rules", {rule}}}.dump()) == Json{{"rules", {shown}}});
+      HttpClient writer(running.port());
+      writer.send(operation_request("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"1"}}})"));
+      if (fault == std::string("connection_closed")) {
+        CHECK(writer.read_all().empty());
+      } else {
+        CHECK(writer.receive().status == 500);
+      }
+      CHECK(running.execute("Scan", R"({"TableName":"carts"})")["Count"] == (applied ? 1 : 0));
+      running.put("carts", "1");  // the rule is used up
+    }
+  }
+}
+
+TEST_CASE("a fault that closes a connection loses no earlier answer, and answers nothing after it") {
+  Running running;
+  running.ok("PUT", "/_mayfly/faults",
+             R"({"rules":[{"operation":"DescribeEndpoints","fault":"connection_closed"}]})");
+  HttpClient client(running.port());
+  client.send(operation_request("ListTables", "{}") + operation_request("DescribeEndpoints", "{}") +
+              operation_request("ListTables", "{}"));
+  CHECK(client.receive().body == R"({"TableNames":[]})");
+  CHECK(client.read_all().empty());
+}
+
 TEST_CASE("a slow operation holds nobody else up", "[holds]") {
   Running running;
   create_table(running, "carts", false);
@@ -625,8 +681,12 @@ TEST_CASE("rules that mean nothing are refused") {
   CHECK(refused("1") == "A rule must be a JSON object.");
   CHECK(refused("{}") == "The body needs the member fault, a string.");
   CHECK(refused(R"({"fault":"earthquake"})") ==
-        "fault must be throttle, internal_server_error, latency, unprocessed, transaction_conflict, "
-        "stale_reads or replicated_write_conflict, got \"earthquake\".");
+        "fault must be throttle, internal_server_error, latency, connection_closed, unprocessed, "
+        "transaction_conflict, stale_reads or replicated_write_conflict, got \"earthquake\".");
+  CHECK(refused(R"({"fault":"throttle","applied":true})") ==
+        "Only rules of the faults internal_server_error, latency and connection_closed have the member "
+        "applied.");
+  CHECK(refused(R"({"fault":"connection_closed","applied":1})") == "applied must be true or false, got 1.");
   CHECK(refused(R"({"fault":")" + std::string(100, 'x') + R"("})")
             .ends_with(", got \"" + std::string(63, 'x') + "…."));
   CHECK(refused(R"({"fault":["throttle"]})") == "fault must be a string, got [\"throttle\"].");

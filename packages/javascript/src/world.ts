@@ -45,6 +45,7 @@ export type FaultKind =
   | "throttle"
   | "internal_server_error"
   | "latency"
+  | "connection_closed"
   | "unprocessed"
   | "transaction_conflict"
   | "stale_reads"
@@ -64,6 +65,11 @@ export interface FaultRule {
   seed?: number;
   /** Of `throttle`: the exception. */
   exception?: "ProvisionedThroughputExceededException" | "ThrottlingException" | "RequestLimitExceeded";
+  /**
+   * Of `internal_server_error`, `connection_closed` and `latency`: whether the operation is applied although the client does
+   * not hear of it. Default: only latency's is, before the delay.
+   */
+  applied?: boolean;
   /** Of `latency` and `stale_reads`. */
   milliseconds?: number;
   /** Of `unprocessed`: how many items a batch leaves unprocessed. */

@@ -11,7 +11,7 @@ import threading
 import time
 
 import pytest
-from mayfly import ControlError, EndedError, LibraryError, Server, StartError, World, _library
+from mayfly import ControlError, EndedError, Fault, LibraryError, Server, StartError, UnansweredError, World, _library
 from mayfly._in_process import options_of
 from mayfly.aio import AsyncServer
 
@@ -77,6 +77,21 @@ def test_whose_account_it_is_and_which_region_is_told_by_function_calls_too():
         assert one.dynamodb.list_tables()["TableNames"] == one.execute("ListTables")["TableNames"] == ["carts"]
         arn = one.execute("DescribeTable", TableName="carts")["Table"]["TableArn"]
         assert arn == f"arn:aws:dynamodb:eu-west-1:{one.account}:table/carts"
+
+
+def test_an_operation_whose_answer_a_fault_took_runs_once(server):
+    with server.world() as world:
+        world.create_table("carts")
+        world.faults(Fault("connection_closed", operation="UpdateItem", applied=True, count=1))
+        update = {
+            "TableName": "carts",
+            "Key": {"id": {"S": "1"}},
+            "UpdateExpression": "ADD n :one",
+            "ExpressionAttributeValues": {":one": {"N": "1"}},
+        }
+        with pytest.raises(UnansweredError, match="a fault closed the connection"):
+            world.execute("UpdateItem", **update)
+        assert world.execute("Scan", TableName="carts")["Items"] == [{"id": {"S": "1"}, "n": {"N": "1"}}]
 
 
 def test_text_is_what_it_was(server):

@@ -166,6 +166,14 @@ def test_faults_strike_as_told_and_are_counted(mayfly, carts):
     assert mayfly.fault_counts() == []
 
 
+def test_a_retry_meets_its_own_write_whose_answer_was_lost(mayfly, carts):
+    mayfly.faults(Fault("connection_closed", operation="PutItem", applied=True, count=1))
+    with pytest.raises(mayfly.dynamodb.exceptions.ConditionalCheckFailedException):
+        carts.put_item(Item={"id": "lock"}, ConditionExpression="attribute_not_exists(id)")
+    (counted,) = mayfly.fault_counts()
+    assert (counted.rule.applied, counted.struck) == (True, 1)
+
+
 def test_ttl_is_late_as_on_aws_or_when_told(mayfly, carts):
     ttl = mayfly.ttl("carts")
     due = mayfly.clock.epoch_seconds(60)

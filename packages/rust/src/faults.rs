@@ -16,6 +16,8 @@ pub enum FaultKind {
     InternalServerError,
     /// The answer arrives [`Fault::delay`] later.
     Latency,
+    /// The connection closes without an answer.
+    ConnectionClosed,
     /// A batch leaves its last [`Fault::items`] unprocessed, by default all.
     Unprocessed,
     /// TransactionCanceledException or TransactionConflictException.
@@ -43,6 +45,8 @@ pub struct Fault {
     #[serde(skip_serializing_if = "Option::is_none")]
     exception: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    applied: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     milliseconds: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     writes: Option<u64>,
@@ -64,6 +68,7 @@ impl Fault {
             operation: None,
             table: None,
             exception: None,
+            applied: None,
             milliseconds: None,
             writes: None,
             items: None,
@@ -89,6 +94,14 @@ impl Fault {
     /// RequestLimitExceeded.
     pub fn exception(mut self, name: impl Into<String>) -> Fault {
         self.exception = Some(name.into());
+        self
+    }
+
+    /// Whether the operation is applied although the client does not hear of it: for [`FaultKind::InternalServerError`],
+    /// [`FaultKind::ConnectionClosed`] and [`FaultKind::Latency`]. By default only an operation with latency is, before the
+    /// delay.
+    pub fn applied(mut self, applied: bool) -> Fault {
+        self.applied = Some(applied);
         self
     }
 

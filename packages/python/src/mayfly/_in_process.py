@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from ._library import CLOSED, FORKED, find_library
-from .errors import EndedError, StartError
+from ._library import CLOSED, FORKED, NO_ANSWER, find_library
+from .errors import EndedError, StartError, UnansweredError
 
 _FLAGS = frozenset(("fsync", "shared-regions", "exact-recovery", "no-control", "require-signature"))
 _REPEATED = frozenset(("function", "bucket", "allowed-host", "cors-origin", "ttl-delay-seconds"))
@@ -88,6 +88,8 @@ class InProcess:
             status, text = self.library.execute(self._handle, account.encode(), region.encode(), operation.encode(), content)
         if status == CLOSED:
             raise EndedError("closed", None, f"{method} {path}")
+        if status == NO_ANSWER:  # the operation may have run: it must not run again over HTTP
+            raise UnansweredError(f"{self.url} has not answered: {text.decode()}")
         if status < 0:
             # Arguments that HTTP refuses in words of its own, or a fork that os.getpid does not show.
             return None

@@ -13,7 +13,7 @@ from .errors import LibraryError
 
 NAME = "libmayfly.so.0"
 
-CLOSED, FORKED = -2, -5
+CLOSED, FORKED, NO_ANSWER = -2, -5, -6
 
 _Bytes = Optional[bytes]
 

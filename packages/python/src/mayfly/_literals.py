@@ -9,6 +9,7 @@ FaultKind = Literal[
     "throttle",
     "internal_server_error",
     "latency",
+    "connection_closed",
     "unprocessed",
     "transaction_conflict",
     "stale_reads",

@@ -17,6 +17,9 @@ class Fault:
     operation: Optional[str] = None  #: PutItem, …
     table: Optional[str] = None
     exception: Optional[ThrottleException] = None  #: for throttle; None: the one that AWS would raise
+    #: for internal_server_error, connection_closed and latency: whether the operation is applied although the client does not
+    #: hear of it. None: only latency's is, before the delay
+    applied: Optional[bool] = None
     milliseconds: Optional[int] = None  #: for latency, in real time; for stale_reads, on the world's clock
     writes: Optional[int] = None  #: for stale_reads: how many commits a read may lag behind
     items: Optional[int] = None  #: for unprocessed: how many are left unprocessed

@@ -35,6 +35,11 @@ public final class Fault {
     return of("latency").with("milliseconds", delay.toMillis());
   }
 
+  /** The connection closes without an answer. */
+  public static Fault connectionClosed() {
+    return of("connection_closed");
+  }
+
   /** A batch leaves everything unprocessed. */
   public static Fault unprocessed() {
     return of("unprocessed");
@@ -63,6 +68,14 @@ public final class Fault {
   /** ReplicatedWriteConflictException, of operations that write. */
   public static Fault replicatedWriteConflict() {
     return of("replicated_write_conflict");
+  }
+
+  /**
+   * Whether the operation is applied although the client does not hear of it: for internal server errors, closed connections and
+   * latency. By default only an operation with latency is, before the delay.
+   */
+  public Fault applied(boolean applied) {
+    return with("applied", applied);
   }
 
   /** Only this operation, such as PutItem. */
