@@ -82,13 +82,28 @@ std::string quoted(std::string_view value) {
 Error malformed(std::string message) { return {Error::Kind::bad_request, std::move(message)}; }
 Error forbidden(std::string message) { return {Error::Kind::forbidden, std::move(message)}; }
 
+Error no_host() { return malformed("A request of HTTP/1.1 needs a Host header."); }
+
 bool reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
-std::optional<Error> refuse_form(const Request& request) {
-  // A proxy's form, "GET http://example.com/": its authority would stand for Host. Nothing that we serve
-  // needs it.
-  if (!request.target.starts_with('/') && request.target != "*") {
-    return malformed("The request's target must begin with a slash.");
+// The rest of a target that begins with "http://" or "https://".
+std::optional<std::string_view> after_scheme(std::string_view target) {
+  for (const std::string_view scheme : {"http://", "https://"})
+    if (equals_ignoring_case(target.substr(0, scheme.size()), scheme)) return target.substr(scheme.size());
+  return std::nullopt;
+}
+
+// A client that takes the server for its proxy sends the absolute form: "GET http://localhost:8000/". Its
+// authority replaces the Host header (RFC 9112 3.2.2), and is checked in its place.
+std::optional<Error> read_form(Request& request) {
+  if (const auto rest = after_scheme(request.target)) {
+    const auto end = std::min(rest->find_first_of("/?"), rest->size());
+    if (!request.has(Header::host) && !request.is_http_1_0) return no_host();
+    request.set(Header::host, rest->substr(0, end));
+    const std::string path(rest->substr(end));
+    request.target = (path.starts_with('/') ? "" : "/") + path;
+  } else if (!request.target.starts_with('/') && request.target != "*") {
+    return malformed("The request's target must begin with a slash, http:// or https://.");
   }
   const std::string_view twice = request.repeated(Header::host)               ? "Host"
                                  : request.repeated(Header::origin)           ? "Origin"
@@ -104,7 +119,7 @@ std::optional<Error> refuse_host(const Request& request, const AccessRules& rule
   if (!request.has(Header::host)) {
     // Probes and old scripts speak HTTP/1.0 without it; every browser sends it.
     if (request.is_http_1_0) return std::nullopt;
-    return malformed("A request of HTTP/1.1 needs a Host header.");
+    return no_host();
   }
   const std::string_view host = request.header(Header::host);
   if (!host.empty() && host == known_host) return std::nullopt;
@@ -199,7 +214,7 @@ std::string problem_of(const AccessRules& rules) {
 
 compat::Result<Admitted> admit(Request& request, const AccessRules& rules, std::string& known_host) {
   std::string_view allowed;
-  if (auto refusal = refuse_form(request)) return Unexpected{*std::move(refusal)};
+  if (auto refusal = read_form(request)) return Unexpected{*std::move(refusal)};
   if (auto refusal = refuse_host(request, rules, known_host)) return Unexpected{*std::move(refusal)};
   if (auto refusal = refuse_page(request, rules, allowed)) return Unexpected{*std::move(refusal)};
   if (auto refusal = refuse_content_type(request)) return Unexpected{*std::move(refusal)};

@@ -52,7 +52,7 @@ enum class Header : unsigned char {
 
 struct Request {
   std::string method;
-  std::string target;  // as sent: "/?X-Amz-Algorithm=…"
+  std::string target;  // "/?X-Amz-Algorithm=…"; until the request is admitted, as sent
   std::string body;
   bool is_http_1_0 = false;
   bool keeps_all_headers = false;  // of this request and of those after it

@@ -200,12 +200,34 @@ TEST_CASE("a connection's Host is looked at again when it changes") {
   }
 }
 
-TEST_CASE("a target with another authority is refused, whatever Host says") {
+TEST_CASE("the authority of an absolute target replaces the Host header") {
+  Running running;
+  const auto ask = [&](const std::string& target, const Headers& headers) {
+    return exchange(running, "GET " + target, headers);
+  };
+  for (const char* host : {"localhost", "evil.example", ""}) {
+    for (const char* target : {"http://127.0.0.1:1/_mayfly/clock", "HTTPS://localhost/_mayfly/clock?x"})
+      CHECK(ask(target, {{"Host", host}}).body.find("\"mode\"") != std::string::npos);
+    for (const char* target : {"http://localhost", "http://localhost/", "http://localhost?x"})
+      CHECK(ask(target, {{"Host", host}}).body.starts_with("healthy"));
+    CHECK(ask("http://evil.example/", {{"Host", host}}).status == 403);
+    CHECK(ask("http://user@localhost/", {{"Host", host}}).status == 403);
+    CHECK(ask("http:///", {{"Host", host}}).status == 403);
+    CHECK(ask("http://?x", {{"Host", host}}).status == 403);
+  }
+  CHECK(ask("http://localhost/_mayfly/clock", {{"Host", "localhost"}, {"Origin", "http://evil.example"}})
+            .status == 403);
+  check_refused(ask("http://localhost/", {}), 400, "A request of HTTP/1.1 needs a Host header.", false);
+  check_refused(ask("http://localhost/", {{"Host", "localhost"}, {"Host", "localhost"}}), 400,
+                "There is more than one Host header.", false);
+}
+
+TEST_CASE("a target that is neither a path nor an http URL is refused") {
   Running running;
   for (const char* target :
-       {"http://evil.example/", "http://localhost/_mayfly/clock", "evil.example:80", "?", "_mayfly/clock"}) {
+       {"evil.example:80", "?", "_mayfly/clock", "http:/localhost/", "ftp://localhost/"}) {
     check_refused(exchange(running, "GET " + std::string(target), {{"Host", "localhost"}}), 400,
-                  "The request's target must begin with a slash.", false);
+                  "The request's target must begin with a slash, http:// or https://.", false);
   }
 }
 
