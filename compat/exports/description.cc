@@ -48,12 +48,10 @@ void write_description(json::Writer& out, const jobs::Job& job) {
   member_if_any(out, "FailureCode", job.ending.failure_code);
   member_if_any(out, "FailureMessage", job.ending.failure_message);
   member(out, "ExportFormat", asked.format_or_default() == data_files::Format::ion ? "ION" : "DYNAMODB_JSON");
-  for (const std::string_view name : {billed_bytes, item_count}) {
-    if (job.status() == jobs::Status::failed || !job.progress.counts.contains(name)) continue;
-    member(out, name, job.count(name));
-  }
+  if (job.status() == jobs::Status::completed)
+    for (const std::string_view name : {billed_bytes, item_count}) member(out, name, job.count(name));
+  if (asked.type) member(out, "ExportType", asked.incremental() ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
   if (asked.incremental()) {
-    member(out, "ExportType", "INCREMENTAL_EXPORT");
     out.key("IncrementalExportSpecification");
     out.begin_object();
     seconds(out, "ExportFromTime", asked.from.value_or(0));

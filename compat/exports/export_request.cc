@@ -14,7 +14,8 @@ namespace {
 using data_files::ExportType;
 using data_files::Format;
 
-constexpr Shape table_arn = string_shape(1, 1024);
+// Its mistakes come first, as a table's name does where AWS takes a name or an ARN.
+constexpr Shape table_arn = {.type = Shape::Type::string, .min = 1, .max = 1024, .length_first = true};
 constexpr Shape client_token = string_shape({}, {}, client_token_pattern);
 constexpr Shape bucket = string_shape({}, 255, bucket_name_pattern);
 constexpr Shape bucket_owner = string_shape({}, {}, account_pattern);
@@ -43,7 +44,7 @@ constexpr Member filter_members[] = {
 };
 constexpr Shape filter = structure("FilterSpecification", filter_members);
 constexpr Member members[] = {
-    {"TableArn", &table_arn, required},
+    {"TableArn", &table_arn, required_first},
     {"ExportTime", &shapes::timestamp},
     {"ClientToken", &client_token},
     {"S3Bucket", &bucket, required},
@@ -67,16 +68,33 @@ bool is_key_id(std::string_view text) {
   });
 }
 
+// AWS was seen to refuse a prefix that is empty or a tab. Its pattern is not known either.
+constexpr std::string_view prefix_pattern = "[^\\p{Cntrl}]+";
+bool is_prefix(std::string_view text) {
+  return !text.empty() &&
+         std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+// What AWS checks when the members have the right form.
+Unexpected<Error> breaks_pattern(std::string_view value, std::string_view member, std::string_view pattern) {
+  return error::validation(
+      "Invalid Request: 1 validation error detected: Value '" + std::string(value) + "' at '" +
+      std::string(member) +
+      "' failed to satisfy constraint: Member must satisfy regular expression pattern: " +
+      std::string(pattern));
+}
+
+Result<void> check_prefix(const json::Value& request) {
+  const auto prefix = string_member(request, "S3Prefix");
+  if (prefix && !is_prefix(*prefix)) return breaks_pattern(*prefix, "s3Prefix", prefix_pattern);
+  return {};
+}
+
 Result<void> check_encryption(const ExportRequest& asked) {
   if (asked.sse_key_id.empty()) return {};
   if (asked.sse_algorithm != "KMS")
     return error::validation("Invalid Request: KMS Key Id is not supported for this encryption type");
-  if (!is_key_id(asked.sse_key_id)) {
-    return error::validation("Invalid Request: 1 validation error detected: Value '" + asked.sse_key_id +
-                             "' at 's3SseKmsKeyId' failed to satisfy constraint: Member must satisfy regular "
-                             "expression pattern: " +
-                             std::string(key_id_pattern));
-  }
+  if (!is_key_id(asked.sse_key_id)) return breaks_pattern(asked.sse_key_id, "s3SseKmsKeyId", key_id_pattern);
   return {};
 }
 
@@ -146,6 +164,7 @@ Result<ExportRequest> ExportRequest::read(const json::Value& request) {
   }
   if (const json::Value* const filter = request.member("FilterSpecification"))
     json::Writer(asked.filter).value(*filter);
+  CHECK_OK(check_prefix(request));
   CHECK_OK(check_encryption(asked));
   CHECK_OK(check_type(asked, specification));
   return asked;

@@ -22,6 +22,7 @@
 #include "compat/exports/filter.h"
 #include "compat/items/read_target.h"
 #include "compat/jobs/jobs.h"
+#include "compat/operations/job_answers.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/arn.h"
 #include "compat/tables/changes.h"
@@ -136,9 +137,9 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
 
 Result<void> describe(Context& context, const json::Value& request, json::Writer& out) {
   const std::string_view text = *string_member(request, "ExportArn");
+  if (is_of_others(text, context.scope.account)) return error::access_denied("Access is denied");
   const auto arn = exports::parse_export_arn(text);
   if (!arn) return error::validation("Invalid Export ARN");
-  if (arn->account != context.scope.account) return error::access_denied("Access is denied");
   if (arn->region != context.scope.region)
     return error::export_not_found("Export not found: Invalid export arn");
   const auto job = context.jobs.find(context.scope, jobs::Kind::table_export, arn->id);

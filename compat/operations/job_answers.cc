@@ -1,6 +1,7 @@
 #include "compat/operations/job_answers.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "compat/wire/json_members.h"
@@ -20,6 +21,17 @@ std::string token_of(const jobs::Job& job) {
 }
 
 }  // namespace
+
+bool is_of_others(std::string_view arn, std::string_view account) {
+  std::array<std::string_view, 5> fields;  // "arn", partition, service, region, account
+  for (std::string_view& field : fields) {
+    const auto end = arn.find(':');
+    if (end == std::string_view::npos) return false;
+    field = arn.substr(0, end);
+    arn.remove_prefix(end + 1);
+  }
+  return fields[0] == "arn" && (fields[1] != "aws" || fields[2] != "dynamodb" || fields[4] != account);
+}
 
 std::optional<JobArn> parse_job_arn(std::string_view arn, std::string_view kind) {
   const auto place = arn.rfind(kind);

@@ -24,6 +24,10 @@ namespace mayfly::compat {
 struct JobArn {
   std::string_view region, account, table, id;
 };
+// Whether an ARN, well-formed or not, names another account, service or partition: IAM refuses those before
+// the operation looks at the ARN (ScyllaDB's test/alternator/test_export.py, August 2026).
+bool is_of_others(std::string_view arn, std::string_view account);
+
 // A table's ARN, `kind` and an id. Nothing: it is none.
 std::optional<JobArn> parse_job_arn(std::string_view arn, std::string_view kind);
 

@@ -450,10 +450,11 @@ TEST_CASE("every call of the control API is a command") {
           R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})");
   execute(port, "UpdateTimeToLive",
           R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
-  execute(port, "ImportTable",
-          R"({"S3BucketSource":{"S3Bucket":"nobodys"},"InputFormat":"CSV","TableCreationParameters":{)"
-          R"("TableName":"ghost","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
-          R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}})");
+  execute(
+      port, "ImportTable",
+      R"({"ClientToken":"t","S3BucketSource":{"S3Bucket":"nobodys"},"InputFormat":"CSV","TableCreationParameters":{)"
+      R"("TableName":"ghost","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+      R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}})");
   const auto ask = [&](std::vector<std::string> arguments, bool as_json = true) {
     arguments.insert(arguments.end(), {"--url", local_url(port)});
     if (as_json) arguments.emplace_back("--json");
@@ -571,10 +572,11 @@ TEST_CASE("jobs are shown with a bar, until they are over if that is asked for")
   const std::uint16_t port = server.port();
   const std::string url = local_url(port);
   CHECK(printed({"jobs", "--url", url}) == "No exports, imports or bulk puts in account 000000000000.\n");
-  execute(port, "ImportTable",
-          R"({"S3BucketSource":{"S3Bucket":"nobodys"},"InputFormat":"CSV","TableCreationParameters":{)"
-          R"("TableName":"ghost","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
-          R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}})");
+  execute(
+      port, "ImportTable",
+      R"({"ClientToken":"t","S3BucketSource":{"S3Bucket":"nobodys"},"InputFormat":"CSV","TableCreationParameters":{)"
+      R"("TableName":"ghost","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+      R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}})");
   const std::string line = printed({"jobs", "--watch", "--url", url});
   CHECK_THAT(line,
              Catch::StartsWith("import   ghost  [####################] 100 %  FAILED  S3NoSuchBucket  "));

@@ -281,7 +281,8 @@ TEST_CASE("bulk puts are of no global table, and a table gets no replica while o
 
   // What is imported is a table of its region alone.
   regions.in("eu-west-1", "ImportTable",
-             {{"S3BucketSource", {{"S3Bucket", "in"}}},
+             {{"ClientToken", "t"},
+              {"S3BucketSource", {{"S3Bucket", "in"}}},
               {"InputFormat", "DYNAMODB_JSON"},
               {"TableCreationParameters", create_carts_request}});
   scheduler->run();

@@ -163,8 +163,9 @@ TEST_CASE("a table is imported in process, as docs/imports.md shows it") {
   const std::string& directory = in.path();
   std::ofstream(directory + "/a.json") << R"({"Item":{"id":{"S":"1"}}})";
   mayfly::Emulator emulator({.buckets = {{"imports", directory}}});
-  emulator.execute("ImportTable",
-                   R"({"S3BucketSource":{"S3Bucket":"imports"},"InputFormat":"DYNAMODB_JSON",
+  emulator.execute(
+      "ImportTable",
+      R"({"ClientToken":"t","S3BucketSource":{"S3Bucket":"imports"},"InputFormat":"DYNAMODB_JSON",
                        "TableCreationParameters":{"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
                          "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
                          "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]}})");

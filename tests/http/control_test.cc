@@ -72,7 +72,7 @@ TEST_CASE("jobs are listed, and waited for") {
   CHECK(error_of(missing)["message"] == "Account 000000000000 has no job 7.");
   running.execute(
       "ImportTable",
-      R"({"S3BucketSource":{"S3Bucket":"nobodys"},"InputFormat":"ION","TableCreationParameters":{)"
+      R"({"ClientToken":"t","S3BucketSource":{"S3Bucket":"nobodys"},"InputFormat":"ION","TableCreationParameters":{)"
       R"("TableName":"ghost","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[)"
       R"({"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]}})");
   CHECK(Json::parse(

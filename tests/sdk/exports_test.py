@@ -259,6 +259,7 @@ class ReadAgain(unittest.TestCase):
                 export = self.exporter.export(ExportFormat=form)
                 name = "again" + form.split("_")[0].lower()
                 status, answer = operation(self.exporter.server, "ImportTable", {
+                    "ClientToken": name,
                     "S3BucketSource": {"S3Bucket": "exports",
                                        "S3KeyPrefix": str(pathlib.Path(export["ExportManifest"]).parent) + "/data/"},
                     "InputFormat": form,

@@ -21,7 +21,8 @@ const Json carts = {{"TableName", "carts"},
                     {"BillingMode", "PAY_PER_REQUEST"},
                     {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
                     {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}}};
-const Json import_carts = {{"S3BucketSource", {{"S3Bucket", "in"}}},
+const Json import_carts = {{"ClientToken", "t"},
+                           {"S3BucketSource", {{"S3Bucket", "in"}}},
                            {"InputFormat", "DYNAMODB_JSON"},
                            {"TableCreationParameters", carts}};
 const Json put_carts = {{"TableName", "carts"},
@@ -43,7 +44,13 @@ struct ImportWorld {
     file << further;
   }
   std::string start_import() {
-    return emulator->ok("ImportTable", import_carts)["ImportTableDescription"]["ImportArn"];
+    Json request = import_carts;
+    request["ClientToken"] = std::to_string(++imports);
+    return emulator->ok("ImportTable", request)["ImportTableDescription"]["ImportArn"];
+  }
+  // By the latest import so far. DescribeImport says so only at its end.
+  [[nodiscard]] std::int64_t imported() {
+    return emulator->emulator().jobs().list(account).front()->count("ImportedItemCount");
   }
   std::string start_put() {
     return emulator->ok("StartBulkPutItems", put_carts)["BulkOperationDescription"]["BulkOperationArn"];
@@ -67,6 +74,7 @@ struct ImportWorld {
   std::shared_ptr<SteppedClock> clock = std::make_shared<SteppedClock>(TestEmulator::start);
   std::shared_ptr<SteppedScheduler> scheduler = std::make_shared<SteppedScheduler>(clock, 1);
   std::optional<TestEmulator> emulator;
+  int imports = 0;
 };
 
 }  // namespace
@@ -77,8 +85,12 @@ TEST_CASE("an import's table is creating until all of its items are there", "[im
   const std::string arn = world.start_import();
   CHECK(world.emulator->refused("DescribeTable", {{"TableName", "carts"}}) ==
         "Requested resource not found: Table: carts not found");
-  REQUIRE(world.steps_until([&] { return world.describe_import(arn).value("ImportedItemCount", 0) > 0; }));
-  CHECK(world.describe_import(arn)["ImportStatus"] == "IN_PROGRESS");
+  REQUIRE(world.steps_until([&] { return world.imported() > 0; }));
+  const Json running = world.describe_import(arn);
+  CHECK(running["ImportStatus"] == "IN_PROGRESS");
+  for (const char* const count : {"ImportedItemCount", "ProcessedItemCount", "ErrorCount"})
+    CHECK(running[count] == 0);
+  CHECK(running["ProcessedSizeBytes"] > 0);
   CHECK(world.emulator->ok("DescribeTable", {{"TableName", "carts"}})["Table"]["TableStatus"] == "CREATING");
   CHECK(world.emulator->refused("GetItem", {{"TableName", "carts"}, {"Key", {{"id", {{"S", "a0"}}}}}}) ==
         "Requested resource not found");
@@ -96,9 +108,9 @@ TEST_CASE("a restore or a reset beside an import ends it, and nothing of it is w
   engine::Database& database = world.emulator->emulator().database();
   const auto empty = database.take_snapshot(account);
   const std::string arn = world.start_import();
-  REQUIRE(world.steps_until([&] { return world.describe_import(arn).value("ImportedItemCount", 0) > 0; }));
+  REQUIRE(world.steps_until([&] { return world.imported() > 0; }));
   const auto during = database.take_snapshot(account);
-  REQUIRE(world.steps_until([&] { return world.describe_import(arn).value("ImportedItemCount", 0) > 500; }));
+  REQUIRE(world.steps_until([&] { return world.imported() > 500; }));
   if (resets) {
     database.reset(account);
   } else {
@@ -141,7 +153,7 @@ TEST_CASE("objects that change or go while they are imported are an error each",
   ImportWorld world;
   for (const char* const name : {"a", "b", "c"}) world.file(name, 100);
   const std::string arn = world.start_import();
-  REQUIRE(world.steps_until([&] { return world.describe_import(arn).value("ImportedItemCount", 0) > 0; }));
+  REQUIRE(world.steps_until([&] { return world.imported() > 0; }));
   REQUIRE(std::remove((world.in.path() + "/b").c_str()) == 0);
   world.scheduler->run();
   const Json ended = world.describe_import(arn);
@@ -227,11 +239,11 @@ TEST_CASE("no more imports and bulk puts are under way than may be", "[imports]"
   world.emulator->ok("CreateTable", carts);
   Json request = import_carts;
   for (int i = 0; i < 50; ++i) {
-    request["TableCreationParameters"]["TableName"] = "table" + std::to_string(i);
+    request["ClientToken"] = request["TableCreationParameters"]["TableName"] = "table" + std::to_string(i);
     world.emulator->ok("ImportTable", request);
     world.start_put();
   }
-  request["TableCreationParameters"]["TableName"] = "another";
+  request["ClientToken"] = request["TableCreationParameters"]["TableName"] = "another";
   CHECK(world.emulator->refused("ImportTable", request) ==
         "Subscriber limit exceeded: There is a limit of 50 concurrent imports");
   CHECK(world.emulator->refused("StartBulkPutItems", put_carts) ==
@@ -322,7 +334,12 @@ TEST_CASE("imports and bulk puts beside resets, restores, snapshots and drops le
       }
     });
   };
-  repeat([&] { return emulator.execute("ImportTable", import_carts.dump()); });
+  std::atomic<int> imports = 0;
+  repeat([&] {
+    Json request = import_carts;
+    request["ClientToken"] = std::to_string(++imports);
+    return emulator.execute("ImportTable", request.dump());
+  });
   repeat([&] { return emulator.execute("StartBulkPutItems", put_carts.dump()); });
   repeat([&] {
     const Json answer = Json::parse(emulator.execute("ListBulkOperations", "{}").body);
