@@ -199,6 +199,7 @@ Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const Ser
   emulator_options.database.history_bytes_max = options.history_bytes_max;
   emulator_options.triggers.functions_max = options.functions_max;
   emulator_options.triggers.mappings_max = options.mappings_max;
+  emulator_options.triggers.filters_max = options.mapping_filters_max;
   const auto invoker = std::make_shared<HttpInvoker>(key_of_environment());
   emulator_options.triggers.invoker = emulator_options.kinesis.invoker = invoker;
   emulator_options.triggers.destination_directory = options.destination_directory;

@@ -168,6 +168,12 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
   add_count("--mappings-max", "MAYFLY_MAPPINGS_MAX", options.mappings_max,
             "Maximum event source mappings, all accounts together");
   serve
+      .add_option("--mapping-filters-max", options.mapping_filters_max,
+                  "Maximum filters of an event source mapping; AWS raises this quota on request")
+      ->envname("MAYFLY_MAPPING_FILTERS_MAX")
+      ->check(between(1, compat::triggers::filters_quota_raised))
+      ->capture_default_str();
+  serve
       .add_option("--shutdown-seconds-max", options.shutdown_seconds_max,
                   "How long to wait for work in progress after SIGTERM or SIGINT before exiting with 1")
       ->envname("MAYFLY_SHUTDOWN_SECONDS_MAX")

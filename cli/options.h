@@ -33,6 +33,7 @@ struct ServeOptions {
   ServerSettings server;
   compat::Limits limits;
   std::size_t functions_max = compat::triggers::TriggerOptions().functions_max;
+  std::size_t mapping_filters_max = compat::triggers::TriggerOptions().filters_max;
   std::size_t mappings_max = compat::triggers::TriggerOptions().mappings_max;
   std::uint64_t memory_bytes_max = 0;  // half of what the process may have
   std::uint64_t history_bytes_max = engine::DatabaseOptions().history_bytes_max;

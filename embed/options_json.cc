@@ -214,6 +214,10 @@ constexpr Option<Opening> open_table[] = {
      }},
     {"mappings-max",
      [](const Tree& v, Opening& o) { return read_whole(v, 1, count_max, o.emulator.triggers.mappings_max); }},
+    {"mapping-filters-max",
+     [](const Tree& v, Opening& o) {
+       return read_whole(v, 1, compat::triggers::filters_quota_raised, o.emulator.triggers.filters_max);
+     }},
     {"memory-max",
      [](const Tree& v, Opening& o) {
        return read_whole(v, 64 * megabyte, bytes_max, o.emulator.database.memory_bytes_max);

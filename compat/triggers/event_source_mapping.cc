@@ -17,6 +17,8 @@ constexpr std::int64_t age_seconds_min = 60;
 
 constexpr std::string_view positions[] = {"LATEST", "AT_TIMESTAMP", "TRIM_HORIZON"};
 constexpr std::string_view response_types[] = {"ReportBatchItemFailures"};
+constexpr std::string_view event_count = "EventCount";
+constexpr std::string_view metric_names[] = {event_count, "ErrorCount", "KafkaMetrics"};
 
 constexpr Shape text = string_shape();
 constexpr Shape function_name = string_shape(1, 256);
@@ -27,6 +29,12 @@ constexpr Shape filter = structure("Filter", filter_members);
 constexpr Shape filters = list_of(filter);
 constexpr Member criteria_members[] = {{"Filters", &filters}};
 constexpr Shape criteria = structure("FilterCriteria", criteria_members);
+constexpr Shape key_arn = string_shape(0, 10'000, key_arn_pattern);
+constexpr Shape metric = enum_shape(metric_names);
+constexpr Shape metric_list = list_of(metric, 0, 3);
+constexpr Member metrics_members[] = {{"Metrics", &metric_list}};
+constexpr Shape metrics = structure("EventSourceMappingMetricsConfig", metrics_members);
+constexpr Shape others = structure("", {});  // its members are not looked at
 constexpr Shape batching_window = integer_shape(0, 300);
 constexpr Shape parallelization = integer_shape(1, 10);
 constexpr Shape position = enum_shape(positions);
@@ -48,6 +56,10 @@ constexpr Member create_members[] = {
     {"Enabled", &shapes::boolean},
     {"BatchSize", &batch_size},
     {"FilterCriteria", &criteria},
+    {"KMSKeyArn", &key_arn},
+    {"MetricsConfig", &metrics},
+    {"LoggingConfig", &others},
+    {"ScalingConfig", &others},
     {"MaximumBatchingWindowInSeconds", &batching_window},
     {"ParallelizationFactor", &parallelization},
     {"StartingPosition", &position},
@@ -59,6 +71,7 @@ constexpr Member create_members[] = {
     {"Tags", &tags},
     {"TumblingWindowInSeconds", &tumbling_window},
     {"FunctionResponseTypes", &response_types_list},
+    {"ProvisionedPollerConfig", &others},
 };
 constexpr Shape create_shape = structure("CreateEventSourceMappingRequest", create_members);
 constexpr Member update_members[] = {
@@ -66,6 +79,10 @@ constexpr Member update_members[] = {
     {"Enabled", &shapes::boolean},
     {"BatchSize", &batch_size},
     {"FilterCriteria", &criteria},
+    {"KMSKeyArn", &key_arn},
+    {"MetricsConfig", &metrics},
+    {"LoggingConfig", &others},
+    {"ScalingConfig", &others},
     {"MaximumBatchingWindowInSeconds", &batching_window},
     {"ParallelizationFactor", &parallelization},
     {"DestinationConfig", &destinations},
@@ -74,6 +91,7 @@ constexpr Member update_members[] = {
     {"MaximumRetryAttempts", &retries},
     {"TumblingWindowInSeconds", &tumbling_window},
     {"FunctionResponseTypes", &response_types_list},
+    {"ProvisionedPollerConfig", &others},
 };
 constexpr Shape update_shape = structure("UpdateEventSourceMappingRequest", update_members);
 constexpr Member tag_members[] = {
@@ -107,7 +125,7 @@ Result<void> read_function(const json::Value& request, EventSourceMapping& mappi
   return {};
 }
 
-Result<void> read_filters(const json::Value& request, EventSourceMapping& mapping) {
+Result<void> read_filters(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping) {
   const json::Value* wanted = request.member("FilterCriteria");
   if (wanted == nullptr) return {};
   mapping.patterns.clear();
@@ -127,14 +145,48 @@ Result<void> read_filters(const json::Value& request, EventSourceMapping& mappin
   return {};
 }
 
+// Members that Lambda documents for other event sources only. An empty one asks for nothing. The words are
+// ours.
+Result<void> refuse_others(const json::Value& request) {
+  for (const std::string_view name : {"ScalingConfig", "ProvisionedPollerConfig", "LoggingConfig"}) {
+    const json::Value* const wanted = request.member(name);
+    if (wanted != nullptr && !wanted->members().empty()) {
+      return lambda_error::invalid_parameter(
+          std::string(name) + " is not supported for event source mappings of DynamoDB streams.");
+    }
+  }
+  return {};
+}
+
+Result<void> read_metrics(const json::Value& request, EventSourceMapping& mapping) {
+  const json::Value* const wanted = request.member("MetricsConfig");
+  if (wanted == nullptr) return {};
+  std::vector<std::string> names;
+  if (const json::Value* const list = wanted->member("Metrics")) {
+    for (const json::Value& name : list->items()) {
+      if (name.string() != event_count) {
+        return lambda_error::invalid_parameter(
+            "The metric " + std::string(name.string()) +
+            " is not supported for event source mappings of DynamoDB streams.");
+      }
+      names.emplace_back(name.string());
+    }
+  }
+  mapping.metrics = std::move(names);
+  return {};
+}
+
 void read_integer(const json::Value& request, std::string_view name, std::int64_t& value) {
   value = integer_member(request, name).value_or(value);
 }
 
 // What can be given when a mapping is created and changed later.
-Result<void> read_settings(const json::Value& request, EventSourceMapping& mapping) {
+Result<void> read_settings(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping) {
+  CHECK_OK(refuse_others(request));
   CHECK_OK(read_function(request, mapping));
-  CHECK_OK(read_filters(request, mapping));
+  CHECK_OK(read_filters(request, filters_max, mapping));
+  CHECK_OK(read_metrics(request, mapping));
+  if (const auto arn = string_member(request, "KMSKeyArn")) mapping.key_arn = *arn;
   mapping.enabled = boolean_member(request, "Enabled").value_or(mapping.enabled);
   mapping.bisect = boolean_member(request, "BisectBatchOnFunctionError").value_or(mapping.bisect);
   read_integer(request, "BatchSize", mapping.batch_size);
@@ -192,7 +244,7 @@ Result<std::map<std::string, std::string>> tags_in(const json::Value& wanted) {
 }
 
 // All of a creation but its tags.
-Result<void> read_mapping(const json::Value& request, EventSourceMapping& mapping) {
+Result<void> read_mapping(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping) {
   CHECK_OK(check(create_shape, request));
   const auto source = string_member(request, "EventSourceArn");
   const auto position_name = string_member(request, "StartingPosition");
@@ -214,7 +266,7 @@ Result<void> read_mapping(const json::Value& request, EventSourceMapping& mappin
   }
   mapping.event_source_arn = *source;
   mapping.starting_position = *position_name;
-  return read_settings(request, mapping);
+  return read_settings(request, filters_max, mapping);
 }
 
 json::Tree filters_of(const EventSourceMapping& mapping) {
@@ -231,6 +283,8 @@ void add_settings(json::Tree& shown, const EventSourceMapping& mapping) {
   shown["ParallelizationFactor"] = mapping.parallelization;
   shown["EventSourceArn"] = mapping.event_source_arn;
   if (!mapping.patterns.empty()) shown["FilterCriteria"] = filters_of(mapping);
+  if (!mapping.key_arn.empty()) shown["KMSKeyArn"] = mapping.key_arn;
+  if (mapping.metrics) shown["MetricsConfig"] = {{"Metrics", *mapping.metrics}};
   json::Tree on_failure = json::Tree::object();
   if (!mapping.on_failure.empty()) on_failure["Destination"] = mapping.on_failure;
   shown["DestinationConfig"] = {{"OnFailure", std::move(on_failure)}};
@@ -259,17 +313,17 @@ bool EventSourceMapping::passes(const json::Value& record, FilterWork& work) con
                                         [&](const FilterPattern& one) { return one.matches(record, work); });
 }
 
-Result<void> read_creation(const json::Value& request, EventSourceMapping& mapping) {
-  CHECK_OK(read_mapping(request, mapping));
+Result<void> read_creation(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping) {
+  CHECK_OK(read_mapping(request, filters_max, mapping));
   if (const json::Value* wanted = request.member("Tags")) {
     TRY(mapping.tags, tags_in(*wanted));
   }
   return {};
 }
 
-Result<void> read_update(const json::Value& request, EventSourceMapping& mapping) {
+Result<void> read_update(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping) {
   CHECK_OK(check(update_shape, request));
-  return read_settings(request, mapping);
+  return read_settings(request, filters_max, mapping);
 }
 
 Result<std::map<std::string, std::string>> read_tags(const json::Value& request) {
@@ -316,7 +370,7 @@ std::optional<EventSourceMapping> from_document(const engine::Document& document
   EventSourceMapping mapping;
   mapping.scope = {document.name.account, document.name.name.substr(0, slash)};
   mapping.uuid = document.name.name.substr(slash + 1);
-  if (!read_mapping(parsed->root(), mapping)) return std::nullopt;
+  if (!read_mapping(parsed->root(), filters_quota_raised, mapping)) return std::nullopt;
   if (const json::Value* tags = parsed->root().member("Tags")) {
     for (const auto& [key, value] : tags->members()) mapping.tags[std::string(key)] = value.string();
   }

@@ -4,7 +4,9 @@
 //   CHECK_OK(read_creation(request, mapping));     // Lambda's checks, defaults and messages
 //   json::print(configuration(mapping, "Creating", "No records processed"))
 //
-// Defaults and ranges are Lambda's for DynamoDB streams. What only other event sources have is ignored.
+// Defaults and ranges are Lambda's for DynamoDB streams. ScalingConfig, ProvisionedPollerConfig and
+// LoggingConfig, which Lambda documents for other event sources only, are refused; their other members are
+// ignored.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,7 @@
 
 #include "compat/triggers/filter_pattern.h"
 #include "compat/triggers/function_name.h"
+#include "compat/triggers/trigger_options.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
 #include "compat/wire/json_tree.h"
@@ -25,7 +28,6 @@
 
 namespace mayfly::compat::triggers {
 
-inline constexpr std::size_t filters_max = 10;  // Lambda's raised quota; 5 unless asked for
 inline constexpr std::int64_t pattern_characters_max = 4096;
 inline constexpr std::size_t tags_max = 50;  // of a mapping
 inline constexpr std::int64_t tag_key_characters_max = 128, tag_value_characters_max = 256;
@@ -44,10 +46,12 @@ struct EventSourceMapping {
   std::int64_t retries_max = -1;             // -1: without end
   std::int64_t tumbling_window_seconds = 0;  // 0: none
   bool bisect = false;
-  bool reports_failures = false;       // ReportBatchItemFailures
-  std::string on_failure;              // empty: none
-  std::vector<std::string> patterns;   // as they were given; none: everything passes
-  std::vector<FilterPattern> filters;  // the same, parsed
+  bool reports_failures = false;                    // ReportBatchItemFailures
+  std::string on_failure;                           // empty: none
+  std::vector<std::string> patterns;                // as they were given; none: everything passes
+  std::vector<FilterPattern> filters;               // the same, parsed
+  std::optional<std::vector<std::string>> metrics;  // MetricsConfig, kept and described
+  std::string key_arn;                              // KMSKeyArn, kept and described; empty: none
   std::map<std::string, std::string> tags;
   engine::Instant last_modified = 0;
 
@@ -57,9 +61,10 @@ struct EventSourceMapping {
 };
 
 // Reads CreateEventSourceMapping's body into a mapping that has scope and uuid, and
-// UpdateEventSourceMapping's into one that has all. Neither asks whether the stream is there.
-Result<void> read_creation(const json::Value& request, EventSourceMapping& mapping);
-Result<void> read_update(const json::Value& request, EventSourceMapping& mapping);
+// UpdateEventSourceMapping's into one that has all. Neither asks whether the stream is there. More than
+// `filters_max` filters are refused.
+Result<void> read_creation(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping);
+Result<void> read_update(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping);
 
 // Reads TagResource's body: "A tag's key must have 1 to 128 characters.", "A tag's key must not begin with
 // aws:.", "A tag's value must have at most 256 characters.", and more than fifty.

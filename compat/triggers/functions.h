@@ -24,7 +24,7 @@
 namespace mayfly::compat::triggers {
 
 struct Function {
-  static constexpr std::chrono::seconds time_max_default{60}, time_max_max{900};
+  static constexpr std::chrono::seconds time_max_default{60}, time_max_max{1'800};
 
   outbound::Url url;
   std::chrono::milliseconds time_max = time_max_default;  // an invocation's, in real time

@@ -42,7 +42,7 @@ Result<RestAnswer> create_mapping(Triggers& triggers, const RestRequest& request
   TRY(const auto document, parse_body(request.body));
   EventSourceMapping mapping;
   mapping.scope = request.scope;
-  CHECK_OK(read_creation(document->root(), mapping));
+  CHECK_OK(read_creation(document->root(), triggers.filters_max(), mapping));
   TRY(const Triggers::View view, triggers.create(std::move(mapping)));
   return answer_view(202, view);
 }
@@ -87,7 +87,7 @@ Result<RestAnswer> list_mappings(Triggers& triggers, const RestRequest& request)
 Result<RestAnswer> update_mapping(Triggers& triggers, const RestRequest& request, std::string_view uuid) {
   TRY(const auto document, parse_body(request.body));
   TRY(const Triggers::View view, triggers.update(request.scope, uuid, [&](EventSourceMapping& mapping) {
-    return read_update(document->root(), mapping);
+    return read_update(document->root(), triggers.filters_max(), mapping);
   }));
   return answer_view(202, view);
 }

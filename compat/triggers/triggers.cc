@@ -56,6 +56,7 @@ Triggers::Triggers(engine::Database& database, TriggerOptions options,
       invoker_(options.invoker ? std::move(options.invoker) : std::make_shared<NoInvoker>()),
       files_(std::move(files)),
       mappings_max_(options.mappings_max),
+      filters_max_(options.filters_max),
       scheduler_(database.make_scheduler(threads_max)),
       event_calls_(*invoker_, scheduler_),
       functions_(database.documents(), std::move(options.functions), options.functions_max, [this] {

@@ -51,6 +51,7 @@ class Triggers {
   [[nodiscard]] Functions& functions() { return functions_; }
   [[nodiscard]] outbound::Invoker& invoker() { return *invoker_; }
   [[nodiscard]] engine::Database& database() { return database_; }
+  [[nodiscard]] std::size_t filters_max() const { return filters_max_; }  // of a mapping
 
   // Calls a function without waiting for it.
   Result<void> call_later(outbound::Invocation invocation) { return event_calls_.add(std::move(invocation)); }
@@ -154,7 +155,7 @@ class Triggers {
   engine::Database& database_;
   const std::shared_ptr<outbound::Invoker> invoker_;
   const std::unique_ptr<DestinationDirectory> files_;
-  const std::size_t mappings_max_;
+  const std::size_t mappings_max_, filters_max_;
   static constexpr std::size_t threads_max = 4;  // a step waits for nobody: it reads, filters, stores
   const std::shared_ptr<engine::Scheduler> scheduler_;
   EventCalls event_calls_;

@@ -287,6 +287,25 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c); }
 
+// "arn:", a partition that is empty or begins with "aws", a service, and anything on one line.
+bool is_arn(std::string_view text) {
+  if (!text.starts_with("arn:") || text.find_first_of("\n\r") != text.npos) return false;
+  text.remove_prefix(4);
+  const auto partition_end = text.find(':');
+  if (partition_end == text.npos) return false;
+  const std::string_view partition = text.substr(0, partition_end);
+  text.remove_prefix(partition_end + 1);
+  const auto is_partition = [](char c) { return (is_alphanumeric(c) && !is_digit(c)) || c == '-'; };
+  if (!partition.empty() &&
+      !(partition.starts_with("aws") && std::all_of(partition.begin(), partition.end(), is_partition)))
+    return false;
+  const auto service_end = text.find(':');
+  const std::string_view service = text.substr(0, service_end);
+  return service_end != text.npos && !service.empty() &&
+         std::all_of(service.begin(), service.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-' || c == '.'; });
+}
+
 bool matches_pattern(std::string_view pattern, std::string_view text) {
   if (pattern == print_pattern) {
     return !text.empty() &&
@@ -303,6 +322,7 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
     return std::all_of(text.begin(), text.end(),
                        [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != ','; });
   }
+  if (pattern == key_arn_pattern) return text.empty() || is_arn(text);
   if (pattern == page_token_pattern) {
     return !text.empty() && text.size() % 16 == 0 && text.find_first_not_of(engine::hex_digits) == text.npos;
   }

@@ -84,6 +84,7 @@ inline constexpr std::string_view bucket_name_pattern = "^[a-z0-9A-Z]+[\\.\\-\\w
 inline constexpr std::string_view account_pattern = "[0-9]{12}";
 inline constexpr std::string_view csv_delimiter_pattern = "[,;:|\\t ]";
 inline constexpr std::string_view csv_header_pattern = "[\\x20-\\x21\\x23-\\x2B\\x2D-\\x7E]*";
+inline constexpr std::string_view key_arn_pattern = "(arn:(aws[a-zA-Z-]*)?:[a-z0-9-.]+:.*)|()";
 inline constexpr std::string_view page_token_pattern = "([0-9a-f]{16})+";
 inline constexpr std::string_view text_pattern =  // no control characters but these three
     "[\\u0020-\\uD7FF\\uE000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF\\r\\n\\t]*";

@@ -67,10 +67,10 @@ const char* mayfly_version(void);
 // before them: data, fsync, region, shared-regions, clock, now, ttl-mode, ttl-delay-seconds, ttl-seed,
 // ttl-window-seconds, ttl-cooldown-seconds, exact-recovery, stream-shards, table-delay-ms,
 // collection-bytes-max, function, kinesis-endpoint, destination-dir, bucket, s3-endpoint, accounts-max,
-// tables-max, snapshots-max, backups-max, functions-max, mappings-max, memory-max, history-max, and
-// log-level, which holds for all of the process and is "warning" at first. Numbers are numbers; what takes
-// no value on the command line is true or false; what may be repeated is an array of strings, or one
-// string. Of the environment no MAYFLY_… is looked at. NULL is {}.
+// tables-max, snapshots-max, backups-max, functions-max, mappings-max, mapping-filters-max, memory-max,
+// history-max, and log-level, which holds for all of the process and is "warning" at first. Numbers are
+// numbers; what takes no value on the command line is true or false; what may be repeated is an array of
+// strings, or one string. Of the environment no MAYFLY_… is looked at. NULL is {}.
 //
 //   {"clock":"frozen","now":"2031-01-01T00:00:00Z","function":["reminder=http://127.0.0.1:9000/"]}
 //

@@ -122,6 +122,7 @@ const std::vector<Row> rows = {
     {"--memory-max", "67108864", [](const ServeOptions& o) { return o.memory_bytes_max == 64 << 20; },
      "1000"},
     {"--history-max", "1048576", [](const ServeOptions& o) { return o.history_bytes_max == 1 << 20; }, "1"},
+    {"--mapping-filters-max", "10", [](const ServeOptions& o) { return o.mapping_filters_max == 10; }, "11"},
     {"--mappings-max", "7", [](const ServeOptions& o) { return o.mappings_max == 7; }, "0"},
     {"--shutdown-seconds-max", "7", [](const ServeOptions& o) { return o.shutdown_seconds_max == 7; }, "0"},
     {"--no-control", "", [](const ServeOptions& o) { return !o.server.access.control; }},

@@ -2,6 +2,7 @@
 // test.
 #include <catch2/catch.hpp>
 
+#include "tests/support/engine_world.h"
 #include "tests/support/trigger_world.h"
 
 namespace mayfly::testing {
@@ -87,6 +88,58 @@ TEST_CASE("a mapping is created, read, changed and deleted as Lambda does") {
   CHECK(world.rest("GET " + mappings_path) == R"(200 {"EventSourceMappings":[]})");
 }
 
+TEST_CASE("MetricsConfig and KMSKeyArn of a mapping are kept and described, also after a restart") {
+  const Directory directory;
+  const std::string metrics = R"("MetricsConfig":{"Metrics":["EventCount"]})",
+                    key = R"("KMSKeyArn":"arn:aws:kms:us-east-1:000000000000:key/1")";
+  std::string mapping;
+  {
+    TriggerWorld world(directory.path());
+    world.function("f");
+    const std::string created = world.rest(
+        "POST " + mappings_path, creation(world.create_table("carts"), "f", "," + metrics + "," + key));
+    CHECK(created.find(key + "," + metrics) != created.npos);
+    mapping = mappings_path + "/" + uuid_in(created);
+  }
+  TriggerWorld world(directory.path());
+  CHECK(world.rest("GET " + mapping).find(key + "," + metrics) != std::string::npos);
+  const std::string removed = world.rest("PUT " + mapping, R"({"KMSKeyArn":"","MetricsConfig":{}})");
+  CHECK(removed.find("KMSKeyArn") == removed.npos);
+  CHECK(removed.find(R"("MetricsConfig":{"Metrics":[]})") != removed.npos);
+  const std::string kept = world.rest("PUT " + mapping, R"({"BatchSize":7,"ScalingConfig":{}})");
+  CHECK(kept.find(R"("MetricsConfig":{"Metrics":[]})") != kept.npos);
+}
+
+TEST_CASE("a mapping can have ten filters if the server says so") {
+  compat::EmulatorOptions options;
+  options.triggers.filters_max = 10;
+  const auto emulator = *compat::Emulator::open(std::move(options));
+  const engine::Scope scope{"000000000000", "us-east-1"};
+  const auto created = nlohmann::json::parse(
+      emulator
+          ->execute(
+              scope, "DynamoDB_20120810.CreateTable",
+              R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+              R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST",)"
+              R"("StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}})")
+          .body);
+  const auto map_with = [&](int filters) {
+    std::string list;
+    for (int i = 0; i < filters; ++i)
+      list += std::string(i == 0 ? "" : ",") + R"({"Pattern":"{\"eventName\":[\"REMOVE\"]}"})";
+    const std::string body = creation(created["TableDescription"]["LatestStreamArn"], "f",
+                                      R"(,"FilterCriteria":{"Filters":[)" + list + "]}");
+    return compat::triggers::answer_rest(emulator->triggers(), {.scope = scope,
+                                                                .method = "POST",
+                                                                .path = mappings_path + "/",
+                                                                .query = "",
+                                                                .body = body,
+                                                                .stop = {}});
+  };
+  CHECK(map_with(11).body == R"({"Type":"User","message":"FilterCriteria has more than 10 filters."})");
+  CHECK(map_with(10).status == 202);
+}
+
 TEST_CASE("what Lambda refuses is refused, in its words") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
@@ -132,10 +185,33 @@ TEST_CASE("what Lambda refuses is refused, in its words") {
         invalid + R"(Invalid filter pattern definition."})");
   CHECK(with(R"("FilterCriteria":{"Filters":[{"Pattern":"{\"eventName\":\"REMOVE\"}"}]})") ==
         invalid + R"(Invalid filter pattern definition."})");
-  std::string eleven = R"({"Pattern":"{\"eventName\":[\"REMOVE\"]}"})";
-  for (int i = 0; i < 10; ++i) eleven += R"(,{"Pattern":"{\"eventName\":[\"REMOVE\"]}"})";
-  CHECK(with(R"("FilterCriteria":{"Filters":[)" + eleven + "]}") ==
-        invalid + R"(FilterCriteria has more than 10 filters."})");
+  std::string six = R"({"Pattern":"{\"eventName\":[\"REMOVE\"]}"})";
+  for (int i = 0; i < 5; ++i) six += R"(,{"Pattern":"{\"eventName\":[\"REMOVE\"]}"})";
+  CHECK(with(R"("FilterCriteria":{"Filters":[)" + six + "]}") ==
+        invalid + R"(FilterCriteria has more than 5 filters."})");
+  for (const char* other_member :
+       {R"("ScalingConfig":{"MaximumConcurrency":2})", R"("ProvisionedPollerConfig":{"MinimumPollers":1})",
+        R"("LoggingConfig":{"SystemLogLevel":"INFO"})"}) {
+    const std::string_view text = other_member;
+    const std::string name(text.substr(1, text.find('"', 1) - 1));
+    CHECK(with(other_member) ==
+          invalid + name + R"( is not supported for event source mappings of DynamoDB streams."})");
+  }
+  CHECK(with(R"("MetricsConfig":{"Metrics":["ErrorCount"]})") ==
+        invalid +
+            R"(The metric ErrorCount is not supported for event source mappings of DynamoDB streams."})");
+  CHECK(with(R"("MetricsConfig":{"Metrics":["Latency"]})") ==
+        broken +
+            "Value 'Latency' at 'metricsConfig.metrics.1.member' failed to satisfy constraint: Member must "
+            "satisfy "
+            "enum value set: [EventCount, ErrorCount, KafkaMetrics]\"}");
+  for (const char* key : {"key", "arn:other:kms:x", "arn:aws:KMS:x", "arn:aws:kms", "arn:aws::x"}) {
+    CHECK(with(R"("KMSKeyArn":")" + std::string(key) + "\"") ==
+          broken + "Value '" + key +
+              "' at 'kMSKeyArn' failed to satisfy constraint: Member must satisfy regular expression "
+              "pattern: " +
+              R"re((arn:(aws[a-zA-Z-]*)?:[a-z0-9-.]+:.*)|()"})re");
+  }
   CHECK(
       with(R"("BatchSize":0)") ==
       broken +
