@@ -140,7 +140,7 @@ Result<Page> read_items(const engine::Database& database, const PageRequest& req
            (request.limit && page.scanned >= *request.limit);
   }
   full = full || cursor.paused();  // as AWS ends a page that has read enough, with or without items
-  if (full) {
+  if (full && !(request.one_row && page.scanned > 0)) {
     Item& key = page.last_evaluated_key.emplace();
     engine::copy_keys(request.target.table->keys, cursor.item().item(), key);
     if (request.target.index != nullptr)

@@ -38,6 +38,7 @@ struct PageRequest {
   std::optional<expression::Projection> projection;
   bool flat_projection = false;  // as PartiQL's SELECT names what it projects: a.b as b
   bool whole_items = false;      // of a local index: fetch what it does not project
+  bool one_row = false;          // the range has one item at most: after it there is no further page
   std::optional<std::size_t> limit;
   std::size_t bytes_max = page_bytes_max;
   std::uint64_t steps_max = expression::page_steps_max;  // of the filter

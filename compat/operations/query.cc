@@ -73,6 +73,11 @@ std::string printed(const Item& key) {
   return "{" + text + "}";
 }
 
+// Whether the condition names a whole key of the table. AWS refuses to start such a query anywhere.
+bool reads_one_row(const ReadTarget& target, const KeyCondition& condition) {
+  return target.index == nullptr && condition.sort_equal.size() == target.keys().sort().size();
+}
+
 // That the start key lies where the query reads.
 Result<void> check_start_position(const ReadTarget& target, const KeyCondition& condition,
                                   const Item& start_key) {
@@ -86,7 +91,7 @@ Result<void> check_start_position(const ReadTarget& target, const KeyCondition& 
       return error::validation(
           "The provided starting key is outside query boundaries based on provided conditions");
     }
-    if (target.index == nullptr && keys.sort().empty()) {
+    if (reads_one_row(target, condition)) {
       return error::validation("The provided exclusive start key is invalid: ExclusiveStartKey: " +
                                printed(start_key));
     }
@@ -99,8 +104,7 @@ Result<void> check_start_position(const ReadTarget& target, const KeyCondition& 
   if (condition.sort_range)
     matches &= satisfies(*start_key.find(condition.sort_range->attribute), *condition.sort_range);
   if (!matches) return error::validation("The provided starting key does not match the range key predicate");
-  const bool one_row = target.index == nullptr && condition.sort_equal.size() == keys.sort().size();
-  if (!same_partition || one_row) {
+  if (!same_partition || reads_one_row(target, condition)) {
     return error::validation("The query can return at most one row and cannot be restarted");
   }
   return {};
@@ -160,6 +164,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   CHECK_OK(check_filter_is_projected(page, expression::for_each_path));
 
   page.range = key_range(target, condition);
+  page.one_row = reads_one_row(target, condition);
   page.range.forward = boolean_member(request, "ScanIndexForward").value_or(true);
   if (start_key) start_after(page.range, encode_position(target, *start_key));
   if (const auto limit = integer_member(request, "Limit")) page.limit = static_cast<std::size_t>(*limit);
