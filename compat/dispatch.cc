@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "compat/operations/operations.h"
+#include "compat/wire/strict_reader.h"
 #include "engine/attempt.h"
 #include "engine/hurry.h"
 
@@ -117,6 +118,8 @@ Result<std::string> answer_body(Context& context, const Operation& operation, st
   const auto document = json::parse(body);
   if (document == nullptr) return error::serialization("");
   const json::Value& request = document->root();
+  if (operation.reads_strictly && request.is(json::Value::Kind::object))
+    CHECK_OK(read_strictly(*operation.shape, body));
   CHECK_OK(check_types(*operation.shape, request));
   CHECK_OK(check_constraints(*operation.shape, request, operation.frame));
   context.frame = operation.frame;

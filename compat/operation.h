@@ -61,6 +61,7 @@ struct Operation {
   Run run;
   Frame frame = Frame::older;  // how far AWS has moved its validation: wire/frame.h
   Extent extent = Extent::one_commit;
+  bool reads_strictly = false;  // as wire/strict_reader.h has it
 
   // Whether it may leave a part of a request undone and say so: "UnprocessedItems", "UnprocessedKeys".
   [[nodiscard]] bool is_batch() const { return tables_in == TablesIn::request_items; }

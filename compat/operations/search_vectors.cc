@@ -147,8 +147,10 @@ Result<VectorIndex> find_index(const Context& context, const engine::Table& tabl
   if (index == nullptr) return no_such_index(name);
   if (const auto change = context.table_changes.find(context.scope, table.name)) {
     const auto status = change->index_statuses.find(index->name);
-    if (status != change->index_statuses.end() && status->second == "CREATING")
+    if (status != change->index_statuses.end() && status->second == index_is_creating) {
+      if (!change->backfilling) return no_such_index(name);
       return error::validation("Cannot search backfilling vector index: " + index->name);
+    }
   }
   return *index;
 }
@@ -244,7 +246,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 }  // namespace
 
 constinit const Operation operations::search_vectors{
-    dynamodb, "SearchVectors", Access::reads,       TablesIn::table_name, &shape,
-    &run,     Frame::bare,     Extent::whole_tables};
+    dynamodb,    "SearchVectors",      Access::reads, TablesIn::table_name, &shape, &run,
+    Frame::bare, Extent::whole_tables, true};
 
 }  // namespace mayfly::compat
