@@ -46,7 +46,7 @@ Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions o
                    std::unique_ptr<triggers::DestinationDirectory> files,
                    std::unique_ptr<buckets::Buckets> buckets)
     : database_(std::move(database)),
-      table_changes_(options.table_delay),
+      table_changes_(options.table_delay, std::move(options.host_clock)),
       ttl_cooldown_(options.ttl_cooldown),
       collection_bytes_max_(options.collection_bytes_max),
       limits_(options.limits),

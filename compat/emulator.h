@@ -45,6 +45,7 @@ struct EmulatorOptions {
   bool shared_regions = false;       // all requests are about that region, whichever they name
   // How long tables stay CREATING, UPDATING and DELETING, in real time. None: they settle at once.
   std::chrono::milliseconds table_delay{0};
+  TableChanges::HostClock host_clock = &engine::host_time;  // by which that delay passes
   // How long UpdateTimeToLive refuses to change a table again, by its account's clock. AWS: half an hour.
   std::chrono::milliseconds ttl_cooldown{0};
   // How large an item collection may grow; nothing: nobody looks at that.

@@ -108,6 +108,47 @@ Result<void> check_searched(const AttributeValue& value, const SearchElement& el
   return {};
 }
 
+// The attribute of a stored item, if it is a vector as the index has them.
+bool read_vector(std::string_view stored, const VectorIndex& index, Vector& vector) {
+  engine::StoredReader in(stored);
+  for (std::size_t left = in.count(); left > 0; --left) {
+    const bool found = in.text() == index.attribute;
+    const auto tag = in.tag();
+    if (!found) {
+      in.skip(tag);
+      continue;
+    }
+    if (tag.type != engine::Type::list) return false;
+    const std::size_t count = in.open();
+    if (count != static_cast<std::size_t>(index.dimensions)) return false;
+    vector.resize(count);
+    for (float& element : vector) {
+      if (in.tag().type != engine::Type::number) return false;
+      const auto value = to_float(in.number());
+      if (!value) return false;
+      element = *value;
+    }
+    return true;
+  }
+  return false;
+}
+
+std::int64_t vector_bytes(const VectorIndex& index) { return std::int64_t{sizeof(float)} * index.dimensions; }
+
+std::int64_t difference(const std::vector<VectorIndex>& indexes, std::string_view stored, Vector& vector) {
+  std::int64_t difference = 0;
+  for (std::size_t i = 0; i < indexes.size(); ++i) {
+    const VectorIndex& index = indexes[i];
+    const bool is_first =
+        std::none_of(indexes.begin(), indexes.begin() + static_cast<std::ptrdiff_t>(i),
+                     [&](const VectorIndex& other) { return other.attribute == index.attribute; });
+    if (!is_first || !read_vector(stored, index, vector)) continue;
+    const auto value = *engine::stored_attribute(stored, index.attribute);
+    difference += vector_bytes(index) - static_cast<std::int64_t>(engine::value_size(value));
+  }
+  return difference;
+}
+
 // An index's entry of one item, as far as a change of it is charged.
 struct Entry {
   Vector vector;
@@ -192,27 +233,7 @@ bool VectorEntries::fits(std::string_view stored) const {
 }
 
 const Vector* VectorEntries::vector_of(std::string_view stored) {
-  engine::StoredReader in(stored);
-  for (std::size_t left = in.count(); left > 0; --left) {
-    const bool found = in.text() == index_.attribute;
-    const auto tag = in.tag();
-    if (!found) {
-      in.skip(tag);
-      continue;
-    }
-    if (tag.type != engine::Type::list) return nullptr;
-    const std::size_t count = in.open();
-    if (count != static_cast<std::size_t>(index_.dimensions)) return nullptr;
-    vector_.resize(count);
-    for (float& element : vector_) {
-      if (in.tag().type != engine::Type::number) return nullptr;
-      const auto value = to_float(in.number());
-      if (!value) return nullptr;
-      element = *value;
-    }
-    return fits(stored) ? &vector_ : nullptr;
-  }
-  return nullptr;
+  return read_vector(stored, index_, vector_) && fits(stored) ? &vector_ : nullptr;
 }
 
 bool VectorEntries::projects(std::string_view name) const {
@@ -231,7 +252,7 @@ Item VectorEntries::projected(const Item& item) const {
 }
 
 std::size_t VectorEntries::bytes_of(std::string_view stored) const {
-  std::size_t bytes = index_.attribute.size() + sizeof(float) * static_cast<std::size_t>(index_.dimensions);
+  std::size_t bytes = index_.attribute.size() + static_cast<std::size_t>(vector_bytes(index_));
   engine::StoredReader in(stored);
   for (std::size_t left = in.count(); left > 0; --left) {
     const std::string_view name = in.text();
@@ -241,11 +262,19 @@ std::size_t VectorEntries::bytes_of(std::string_view stored) const {
   return bytes;
 }
 
-VectorIndexSizes vector_index_sizes(const engine::Database& database, const engine::LiveTable& live) {
-  VectorIndexSizes sizes;
+std::int64_t vector_difference(const Table& table, std::string_view stored) {
+  if (stored.empty() || !has_vector_indexes(table)) return 0;
+  Vector vector;
+  return difference(vector_indexes_of(table), stored, vector);
+}
+
+VectorSizes vector_sizes(const engine::Database& database, const engine::LiveTable& live) {
+  VectorSizes sizes;
   const auto table = live.description();
+  const std::vector<VectorIndex> indexes = vector_indexes_of(*table);
   std::vector<VectorEntries> all;
-  for (VectorIndex& index : vector_indexes_of(*table)) all.emplace_back(*table, std::move(index));
+  for (const VectorIndex& index : indexes) all.emplace_back(*table, index);
+  Vector vector;
   if (all.empty()) return sizes;
   engine::Cursor cursor(database, live, {});
   for (bool more = true; more; more = cursor.paused()) {
@@ -253,10 +282,11 @@ VectorIndexSizes vector_index_sizes(const engine::Database& database, const engi
       const std::string_view stored = cursor.item().bytes();
       for (VectorEntries& entries : all) {
         if (entries.vector_of(stored) == nullptr) continue;
-        VectorIndexSize& size = sizes[entries.index().name];
+        VectorIndexSize& size = sizes.indexes[entries.index().name];
         ++size.items;
         size.bytes += static_cast<std::int64_t>(entries.bytes_of(stored));
       }
+      sizes.table_difference += difference(indexes, stored, vector);
     }
   }
   return sizes;

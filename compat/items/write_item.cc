@@ -319,11 +319,14 @@ Result<Written> stage_write(engine::Transaction& transaction, engine::Transactio
                        : item    ? engine::item_size(*item)
                                  : 0;
   }
-  if (wanted.capacity == ReturnCapacity::indexes && changes && has_vector_indexes(table)) {
+  if (wanted.capacity != ReturnCapacity::none && changes && has_vector_indexes(table)) {
     std::string new_stored = write.stored;
     if (item && !is_stored) engine::encode_item(*item, new_stored);
-    staged.vector_writes =
-        vector_writes(table, old_item != nullptr ? old_item->bytes() : std::string_view(), new_stored);
+    const std::string_view old_stored = old_item != nullptr ? old_item->bytes() : std::string_view();
+    staged.old_bytes += static_cast<std::size_t>(vector_difference(table, old_stored));
+    staged.new_bytes += static_cast<std::size_t>(vector_difference(table, new_stored));
+    if (wanted.capacity == ReturnCapacity::indexes)
+      staged.vector_writes = vector_writes(table, old_stored, new_stored);
   }
   staged.returned = returned_item(wanted.values, write.update, old_item, item);
   if (is_stored) {

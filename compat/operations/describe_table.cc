@@ -17,8 +17,8 @@ void write_answer(Context& context, const TableChange& change, const engine::Liv
                   json::Writer& out) {
   out.begin_object();
   out.key("Table");
-  VectorIndexSizes vectors;
-  if (counters != nullptr) vectors = vector_index_sizes(context.database, *counters);
+  VectorSizes vectors;
+  if (counters != nullptr) vectors = vector_sizes(context.database, *counters);
   write_table_description(out, change, counters, context.now(), vectors);
   out.end_object();
 }
@@ -32,7 +32,13 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   }
   const auto table = context.database.find_table(context.scope, name);  // one that is being restored, too
   if (table == nullptr) return named_table_not_found(name);
-  write_answer(context, change ? *change : settled_table(context, table->description()), table.get(), out);
+  TableChange shown = change ? *change : settled_table(context, table->description());
+  if (change && change->backfilling) {  // the table may have been changed since
+    shown = settled_table(context, table->description());
+    shown.backfilling = true;
+    shown.index_statuses = change->index_statuses;
+  }
+  write_answer(context, shown, table.get(), out);
   return {};
 }
 

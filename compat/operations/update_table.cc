@@ -306,7 +306,7 @@ Result<void> plan_index_creation(const Value& request, const Value& create, cons
         "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of 20");
   }
   index.state = Index::State::creating;
-  plan.announced.index_statuses[index.name] = "CREATING";
+  plan.announced.index_statuses[index.name] = index_is_creating;
   plan.edits.push_back([index](Table& edited, TableSettings&) {
     if (edited.find_index(index.name) != nullptr) return;  // somebody else was faster
     add_definitions(edited, index.keys.all());
@@ -391,7 +391,7 @@ Result<void> plan_vector_creation(const Value& request, const Value& create, con
         "Subscriber limit exceeded: Number of vector secondary indexes exceeds per-table limit of " +
         std::to_string(vector_indexes_max));
   }
-  plan.announced.index_statuses[index.name] = "CREATING";
+  plan.announced.index_statuses[index.name] = index_is_creating;
   plan.edits.push_back([index, searched](Table& edited, TableSettings& edited_settings) {
     auto& indexes = edited_settings.vector_indexes;
     if (find_vector_index(indexes, index.name) != nullptr) return;  // somebody else was faster
@@ -553,7 +553,7 @@ void write_answer(const Context& context, const TableChange& announced, const en
                   json::Writer& out) {
   out.begin_object();
   out.key("TableDescription");
-  write_table_description(out, announced, &table, context.now(), vector_index_sizes(context.database, table));
+  write_table_description(out, announced, &table, context.now(), vector_sizes(context.database, table));
   out.end_object();
 }
 

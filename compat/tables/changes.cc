@@ -1,5 +1,6 @@
 #include "compat/tables/changes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/clock.h"
@@ -15,17 +16,23 @@ void TableChanges::forget_what_is_over(HostTime now) {
 
 void TableChanges::begin(const engine::Scope& scope, TableChange change) {
   if (delay_.count() <= 0) return;
-  const HostTime now = engine::host_time();
+  const HostTime now = host_clock_();
   const engine::Lock lock(mutex_);
   forget_what_is_over(now);
   std::string name = change.shown->name;
   Pending& pending = pending_[scope][std::move(name)];
   if (pending.held) --held_;
   pending = Pending{std::move(change), now + delay_};
+  const IndexStatuses& statuses = pending.change.index_statuses;
+  if (std::any_of(statuses.begin(), statuses.end(),
+                  [](const auto& index) { return index.second == index_is_creating; })) {
+    pending.backfilled_from = pending.end;
+    pending.end += delay_;
+  }
 }
 
 bool TableChanges::try_hold(const engine::Scope& scope, TableChange change) {
-  const HostTime now = engine::host_time();
+  const HostTime now = host_clock_();
   const engine::Lock lock(mutex_);
   forget_what_is_over(now);
   const auto tables = pending_.find(scope);
@@ -35,7 +42,7 @@ bool TableChanges::try_hold(const engine::Scope& scope, TableChange change) {
 }
 
 void TableChanges::hold(const engine::Scope& scope, TableChange change) {
-  const HostTime now = engine::host_time();
+  const HostTime now = host_clock_();
   const engine::Lock lock(mutex_);
   forget_what_is_over(now);
   hold_pending(scope, std::move(change), now);
@@ -55,7 +62,7 @@ void TableChanges::settle(const engine::Scope& scope, std::string_view table_nam
   const auto found = tables->second.find(table_name);
   if (found == tables->second.end() || !found->second.held) return;
   found->second.held = false;
-  if (found->second.over(engine::host_time())) tables->second.erase(found);
+  if (found->second.over(host_clock_())) tables->second.erase(found);
   --held_;
 }
 
@@ -80,7 +87,7 @@ void TableChanges::settle_all(std::string_view account) {
 std::vector<TableChanges::Restoring> TableChanges::restoring(std::string_view account) const {
   std::vector<Restoring> found;
   if (empty()) return found;
-  const HostTime now = engine::host_time();
+  const HostTime now = host_clock_();
   const engine::Lock lock(mutex_);
   for (const auto& [scope, tables] : pending_) {
     if (scope.account != account) continue;
@@ -98,14 +105,24 @@ std::optional<TableChange> TableChanges::find(const engine::Scope& scope, std::s
   const auto tables = pending_.find(scope);
   if (tables == pending_.end()) return std::nullopt;
   const auto found = tables->second.find(table_name);
-  if (found == tables->second.end() || found->second.over(engine::host_time())) return std::nullopt;
-  return found->second.change;
+  const HostTime now = host_clock_();
+  if (found == tables->second.end() || found->second.over(now)) return std::nullopt;
+  const Pending& pending = found->second;
+  TableChange change = pending.change;
+  if (pending.backfilled_from && *pending.backfilled_from <= now) {
+    change.status = TableStatus::active;
+    change.backfilling = true;
+    std::erase_if(change.index_statuses, [](const auto& index) { return index.second != index_is_creating; });
+    change.encrypts = false;
+    change.warms.clear();
+  }
+  return change;
 }
 
 std::optional<TableStatus> TableChanges::status(const engine::Scope& scope,
                                                 std::string_view table_name) const {
   const auto change = find(scope, table_name);
-  if (!change) return std::nullopt;
+  if (!change || change->backfilling) return std::nullopt;
   return change->status;
 }
 
@@ -113,7 +130,7 @@ std::vector<std::string> TableChanges::deleting(const engine::Scope& scope,
                                                 std::string_view start_after) const {
   std::vector<std::string> names;
   if (empty()) return names;
-  const HostTime now = engine::host_time();
+  const HostTime now = host_clock_();
   const engine::Lock lock(mutex_);
   const auto tables = pending_.find(scope);
   if (tables == pending_.end()) return names;

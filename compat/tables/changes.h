@@ -11,6 +11,9 @@
 //   changes.begin(scope, {TableStatus::creating, table->description()});
 //   changes.find(scope, "carts");                 // what was announced, or nothing: the table has settled
 //
+// A table that gets an index has two phases: first the table is UPDATING and the index CREATING; then, for
+// the delay once more, the table is ACTIVE again while its index is backfilled.
+//
 // A table whose items are still being restored is CREATING for as long as that takes, with a delay and
 // without, and is on its way until somebody settles it.
 //
@@ -20,6 +23,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,6 +34,7 @@
 #include <vector>
 
 #include "engine/catalog.h"
+#include "engine/clock.h"
 #include "engine/mutex.h"
 #include "engine/table.h"
 
@@ -40,6 +45,7 @@ enum class TableStatus { creating, updating, deleting, active };
 
 // What it says of single global or vector indexes, by name: "UPDATING", "DELETING".
 using IndexStatuses = std::map<std::string, std::string_view>;
+inline constexpr std::string_view index_is_creating = "CREATING";
 
 // DescribeTable's RestoreSummary.
 struct RestoreSummary {
@@ -64,7 +70,8 @@ struct TableChange {
   TableStatus status;
   std::shared_ptr<const engine::Table> shown;
   IndexStatuses index_statuses = {};
-  bool encrypts = false;                          // SSEDescription is UPDATING, too
+  bool backfilling = false;  // the second phase: the indexes that are CREATING are being filled
+  bool encrypts = false;     // SSEDescription is UPDATING, too
   std::set<std::string, std::less<>> warms = {};  // and WarmThroughput: of indexes, of the table as ""
   std::optional<RestoreSummary> restore = {};     // of a table that is being created by a restore
   std::optional<GlobalTable> global = {};         // nothing: it has no replicas
@@ -72,7 +79,11 @@ struct TableChange {
 
 class TableChanges {
  public:
-  explicit TableChanges(std::chrono::milliseconds delay) : delay_(delay) {}
+  using HostTime = std::chrono::system_clock::time_point;
+  using HostClock = std::function<HostTime()>;
+
+  explicit TableChanges(std::chrono::milliseconds delay, HostClock host_clock = &engine::host_time)
+      : delay_(delay), host_clock_(std::move(host_clock)) {}
 
   void begin(const engine::Scope& scope, TableChange change);
   // As hold, unless something is announced of the name: of two who make a table of one name, one does. False:
@@ -94,6 +105,7 @@ class TableChanges {
   [[nodiscard]] std::vector<Restoring> restoring(std::string_view account) const;
   [[nodiscard]] std::optional<TableChange> find(const engine::Scope& scope,
                                                 std::string_view table_name) const;
+  // Nothing while its indexes are backfilled: then a table is used and changed as ever, but for its deletion.
   [[nodiscard]] std::optional<TableStatus> status(const engine::Scope& scope,
                                                   std::string_view table_name) const;
   // Sorted names after `start_after`.
@@ -101,11 +113,11 @@ class TableChanges {
                                                   std::string_view start_after) const;
 
  private:
-  using HostTime = std::chrono::system_clock::time_point;
   struct Pending {
     TableChange change;
-    HostTime end;
+    HostTime end;       // of its last phase
     bool held = false;  // until it is settled; `end` is the earliest that it may be over then
+    std::optional<HostTime> backfilled_from = {};  // when the second phase begins
     [[nodiscard]] bool over(HostTime now) const { return !held && end <= now; }
   };
   [[nodiscard]] bool empty() const { return delay_.count() <= 0 && held_.load() == 0; }
@@ -113,6 +125,7 @@ class TableChanges {
   void forget_what_is_over(HostTime now) REQUIRES(mutex_);
 
   const std::chrono::milliseconds delay_;
+  const HostClock host_clock_;
   std::atomic<std::size_t> held_{0};  // of pending_
   mutable engine::Mutex mutex_;
   std::map<engine::Scope, std::map<std::string, Pending, std::less<>>> pending_ GUARDED_BY(mutex_);

@@ -88,9 +88,10 @@ void write_index(Writer& out, const Index& index, const TableChange& change, boo
     const std::string_view status = index_status(index, change);
     // Measured: one that comes with a restore is listed without, while its table is CREATING.
     if (!change.restore) member(out, "IndexStatus", status);
-    if (index.state == Index::State::creating) {
+    const bool announced = change.index_statuses.contains(index.name) && status == index_is_creating;
+    if (announced || index.state == Index::State::creating) {
       out.key("Backfilling");
-      out.boolean(true);
+      out.boolean(change.backfilling || !announced);
     }
     const IndexSettings settings = settings_of(index);
     write_throughput(out, settings.throughput, now);
@@ -135,7 +136,7 @@ void write_search_schema(Writer& out, const std::vector<SearchElement>& elements
 void write_vector_index(Writer& out, const VectorIndex& index, const TableChange& change,
                         const VectorIndexSize& size) {
   const auto announced = change.index_statuses.find(index.name);
-  const bool creating = announced != change.index_statuses.end() && announced->second == "CREATING";
+  const bool creating = announced != change.index_statuses.end() && announced->second == index_is_creating;
   out.begin_object();
   write_vector_index_info(out, index);
   member(out, "IndexStatus",
@@ -144,7 +145,7 @@ void write_vector_index(Writer& out, const VectorIndex& index, const TableChange
                                                   : "ACTIVE");
   if (creating) {  // one that comes with its table never says so
     out.key("Backfilling");
-    out.boolean(false);
+    out.boolean(change.backfilling);
   }
   member(out, "IndexSizeBytes", size.bytes);
   member(out, "ItemCount", size.items);
@@ -153,13 +154,13 @@ void write_vector_index(Writer& out, const VectorIndex& index, const TableChange
 }
 
 void write_vector_indexes(Writer& out, const TableChange& change, const std::vector<VectorIndex>& indexes,
-                          const VectorIndexSizes& sizes) {
+                          const VectorSizes& sizes) {
   if (indexes.empty()) return;
   out.key("VectorIndexes");
   out.begin_array();
   for (const VectorIndex& index : indexes) {
-    const auto size = sizes.find(index.name);
-    write_vector_index(out, index, change, size == sizes.end() ? VectorIndexSize{} : size->second);
+    const auto size = sizes.indexes.find(index.name);
+    write_vector_index(out, index, change, size == sizes.indexes.end() ? VectorIndexSize{} : size->second);
   }
   out.end_array();
 }
@@ -302,7 +303,7 @@ void write_global_table(Writer& out, const GlobalTable& global, const Table& own
 }  // namespace
 
 void write_table_description(Writer& out, const TableChange& change, const engine::LiveTable* counters,
-                             engine::Instant now, const VectorIndexSizes& vectors) {
+                             engine::Instant now, const VectorSizes& vectors) {
   const Table& table = *change.shown;
   const TableStatus status = change.status;
   const TableSettings settings = settings_of(table);
@@ -319,7 +320,8 @@ void write_table_description(Writer& out, const TableChange& change, const engin
   member(out, "TableStatus", status_name(status));
   if (status != TableStatus::deleting) seconds(out, "CreationDateTime", table.created);
   write_throughput(out, settings.throughput, now);
-  member(out, "TableSizeBytes", counters != nullptr ? counters->counter(0).bytes.load() : 0);
+  member(out, "TableSizeBytes",
+         counters != nullptr ? counters->counter(0).bytes.load() + vectors.table_difference : 0);
   member(out, "ItemCount", counters != nullptr ? counters->counter(0).items.load() : 0);
   member(out, "TableArn", table_arn(table));
   member(out, "TableId", table.uuid);

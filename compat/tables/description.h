@@ -19,12 +19,15 @@ struct VectorIndexSize {
   std::int64_t items = 0;
   std::int64_t bytes = 0;
 };
-using VectorIndexSizes = std::map<std::string, VectorIndexSize>;  // by its name
+struct VectorSizes {
+  std::map<std::string, VectorIndexSize> indexes;  // by name
+  std::int64_t table_difference = 0;  // what TableSizeBytes adds to the items' sizes (items/vector_entries.h)
+};
 
 // Writes one object. `counters` is the living table, or nullptr: counts are zero. So are those of vector
 // indexes that `vectors` does not have.
 void write_table_description(json::Writer& out, const TableChange& change, const engine::LiveTable* counters,
-                             engine::Instant now, const VectorIndexSizes& vectors = {});
+                             engine::Instant now, const VectorSizes& vectors = {});
 
 // Members of tables' and indexes' descriptions, which those of backups have, too: "KeySchema", "Projection",
 // "OnDemandThroughput" and "SSEDescription", where there is such a thing; and those of a vector index that

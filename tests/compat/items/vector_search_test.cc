@@ -113,6 +113,39 @@ TEST_CASE("a search finds what a reckoning of all distances finds, in its order"
   }
 }
 
+TEST_CASE("a vector is written as four bytes for each dimension, and read as its numbers") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", {{"TableName", "notes"},
+                              {"BillingMode", "PAY_PER_REQUEST"},
+                              {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+                              {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
+                              {"VectorIndexes",
+                               {{{"IndexName", "by_v"},
+                                 {"VectorAttribute", {{"AttributeName", "v"}}},
+                                 {"Projection", {{"ProjectionType", "KEYS_ONLY"}}},
+                                 {"Dimensions", 1536},
+                                 {"DistanceFunction", "COSINE"}}}}});
+  json vector = json::array();
+  for (int i = 0; i < 1536; ++i) vector.push_back({{"N", "0.12345678"}});
+  const auto units = [](const json& answer) { return answer["ConsumedCapacity"]["CapacityUnits"]; };
+  const json key = {{"id", {{"S", "1"}}}};
+  CHECK(units(emulator.ok("PutItem", {{"TableName", "notes"},
+                                      {"Item", {{"id", {{"S", "1"}}}, {"v", {{"L", vector}}}}},
+                                      {"ReturnConsumedCapacity", "TOTAL"}})) == 7);
+  // 1536 numbers of five bytes, one more for each, and three for the list: 9,219.
+  CHECK(units(emulator.ok("GetItem", {{"TableName", "notes"},
+                                      {"Key", key},
+                                      {"ConsistentRead", true},
+                                      {"ReturnConsumedCapacity", "TOTAL"}})) == 3);
+  const auto size = [&] {
+    return emulator.ok("DescribeTable", {{"TableName", "notes"}})["Table"]["TableSizeBytes"];
+  };
+  CHECK(size() == 3 + 1 + 4 * 1536);
+  CHECK(units(emulator.ok("DeleteItem",
+                          {{"TableName", "notes"}, {"Key", key}, {"ReturnConsumedCapacity", "TOTAL"}})) == 7);
+  CHECK(size() == 0);
+}
+
 TEST_CASE("a table's vector indexes survive their stored form") {
   compat::TableSettings settings;
   settings.vector_indexes = {{.name = "by_v",

@@ -126,10 +126,88 @@ TEST_CASE("a vector index that is being added is described so, and cannot be sea
   CHECK(index["Backfilling"] == false);
   const json search = {
       {"TableName", "carts"}, {"IndexName", "by_v"}, {"SearchVector", {{{"N", "1"}}}}, {"TopK", 1}};
-  CHECK(emulator.refused("SearchVectors", search) == "Cannot search backfilling vector index: by_v");
+  CHECK(emulator.refused("SearchVectors", search) == "The table does not have the specified index: by_v");
   emulator.emulator().table_changes().settle_all(emulator.scope.account);
   CHECK_FALSE(emulator.ok("DescribeTable", carts)["Table"]["VectorIndexes"][0].contains("Backfilling"));
   CHECK(emulator.ok("SearchVectors", search)["SearchResults"].empty());
+}
+
+TEST_CASE("an index that is added is backfilled while its table is ACTIVE again") {
+  auto now = compat::TableChanges::HostTime(1h);
+  compat::EmulatorOptions options;
+  options.table_delay = 10min;
+  options.host_clock = [&] { return now; };
+  TestEmulator emulator(std::move(options));
+  emulator.ok("CreateTable", create_carts());
+  now += 10min;
+  const json vector = {{"IndexName", "by_v"},
+                       {"VectorAttribute", {{"AttributeName", "v"}}},
+                       {"Projection", {{"ProjectionType", "ALL"}}},
+                       {"Dimensions", 1},
+                       {"DistanceFunction", "COSINE"}};
+  const json global = {{"IndexName", "by_g"},
+                       {"KeySchema", {{{"AttributeName", "g"}, {"KeyType", "HASH"}}}},
+                       {"Projection", {{"ProjectionType", "ALL"}}}};
+  const auto index_of = [&](const char* list) {
+    return emulator.ok("DescribeTable", carts)["Table"][list][0];
+  };
+  const auto status = [&] { return emulator.ok("DescribeTable", carts)["Table"]["TableStatus"]; };
+  const auto add = [&](bool is_vector) {
+    emulator.ok("UpdateTable",
+                is_vector ? json{{"TableName", "carts"}, {"VectorIndexUpdates", {{{"Create", vector}}}}}
+                          : json{{"TableName", "carts"},
+                                 {"AttributeDefinitions", {{{"AttributeName", "g"}, {"AttributeType", "S"}}}},
+                                 {"GlobalSecondaryIndexUpdates", {{{"Create", global}}}}});
+  };
+  for (const bool is_vector : {true, false}) {
+    const char* const list = is_vector ? "VectorIndexes" : "GlobalSecondaryIndexes";
+    add(is_vector);
+    CHECK(status() == "UPDATING");
+    CHECK(index_of(list)["IndexStatus"] == "CREATING");
+    CHECK(index_of(list)["Backfilling"] == false);
+    now += 10min;
+    CHECK(status() == "ACTIVE");
+    CHECK(index_of(list)["IndexStatus"] == "CREATING");
+    CHECK(index_of(list)["Backfilling"] == true);
+    CHECK(emulator.refused("DeleteTable", carts) ==
+          "Attempt to change a resource which is still in use: Table: carts is in the process of being "
+          "updated.");
+    if (is_vector) {
+      CHECK(emulator.refused("SearchVectors", {{"TableName", "carts"},
+                                               {"IndexName", "by_v"},
+                                               {"SearchVector", {{{"N", "1"}}}},
+                                               {"TopK", 1}}) ==
+            "Cannot search backfilling vector index: by_v");
+    }
+    emulator.ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}});
+    now += 10min;
+    CHECK(index_of(list)["IndexStatus"] == "ACTIVE");
+    CHECK_FALSE(index_of(list).contains("Backfilling"));
+  }
+}
+
+TEST_CASE("an index that is being backfilled can be deleted") {
+  auto now = compat::TableChanges::HostTime(1h);
+  compat::EmulatorOptions options;
+  options.table_delay = 10min;
+  options.host_clock = [&] { return now; };
+  TestEmulator emulator(std::move(options));
+  emulator.ok("CreateTable", create_carts());
+  now += 10min;
+  const json wanted = {{"IndexName", "by_v"},
+                       {"VectorAttribute", {{"AttributeName", "v"}}},
+                       {"Projection", {{"ProjectionType", "ALL"}}},
+                       {"Dimensions", 1},
+                       {"DistanceFunction", "COSINE"}};
+  emulator.ok("UpdateTable", {{"TableName", "carts"}, {"VectorIndexUpdates", {{{"Create", wanted}}}}});
+  now += 10min;
+  emulator.ok("UpdateTable",
+              {{"TableName", "carts"}, {"VectorIndexUpdates", {{{"Delete", {{"IndexName", "by_v"}}}}}}});
+  const json described = emulator.ok("DescribeTable", carts)["Table"];
+  CHECK(described["TableStatus"] == "UPDATING");
+  CHECK(described["VectorIndexes"][0]["IndexStatus"] == "DELETING");
+  now += 10min;
+  CHECK_FALSE(emulator.ok("DescribeTable", carts)["Table"].contains("VectorIndexes"));
 }
 
 TEST_CASE("a table that is being deleted is listed and described, and its name is not free") {
