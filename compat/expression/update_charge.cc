@@ -16,9 +16,12 @@ constexpr std::size_t minus_bytes = 37;
 constexpr std::size_t list_append_bytes = 37;
 constexpr std::size_t if_not_exists_bytes = 39;
 
+// A name's bytes, a position's decimal digits.
 std::size_t size_of(const Path::Element& element) {
   if (const auto* name = std::get_if<std::string>(&element)) return name->size();
-  return engine::number_size(engine::Number(std::int64_t{std::get<std::uint32_t>(element)}));
+  std::size_t digits = 1;
+  for (auto position = std::get<std::uint32_t>(element); position >= 10; position /= 10) ++digits;
+  return digits;
 }
 
 std::size_t target_bytes(const Path& path) {

@@ -9,8 +9,7 @@
 //   REMOVE    1 + target                           | +: 34, -: 37, list_append: 37, if_not_exists: 39,
 //   DELETE    1 + target                           |   and its operands
 //   target := the first name, then ( 4 + element )*
-// An element is a name's bytes or a list position, of which only that 0 is one byte has been measured: others
-// count as numbers do.
+// An element is a name's bytes or a list position's decimal digits: REMOVE l[1] is 7, REMOVE l[10] is 8.
 #pragma once
 
 #include <cstddef>

@@ -37,6 +37,15 @@ TEST_CASE("an update's charge counts the elements of targets and of paths that a
   CHECK(charge("REMOVE ab[0].c") == 3 + 1 + 2 + (4 + 1) + (4 + 1));
   CHECK(charge("SET a = bc") == 3 + 19 + 1 + (1 + 14 + 2));
   CHECK(charge("SET a = bc.def[0]") == 3 + 19 + 1 + (1 + 14 + 2 + 14 + 3 + 14 + 1));
+  // REMOVE l[1] is 7 in all, l[10] 8.
+  CHECK(charge("REMOVE l[0]") == 3 + 7);
+  CHECK(charge("REMOVE l[1]") == 3 + 7);
+  CHECK(charge("REMOVE l[9]") == 3 + 7);
+  CHECK(charge("REMOVE l[10]") == 3 + 8);
+  CHECK(charge("REMOVE l[99]") == 3 + 8);
+  CHECK(charge("REMOVE l[100]") == 3 + 9);
+  CHECK(charge("REMOVE l[12345]") == 3 + 11);
+  CHECK(charge("SET l[10] = m[200]") == 3 + 19 + 1 + (4 + 2) + (1 + 14 + 1 + 14 + 3));
   // A list's element costs a byte more than the list that has it alone.
   CHECK(charge("SET a[0] = :text") == charge("SET a = :list") - 2 + 5 + 1);
 }
