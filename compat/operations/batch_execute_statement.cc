@@ -41,7 +41,7 @@ Result<void> read(const Context& context, std::shared_ptr<engine::LiveTable> tab
                   const json::Value& request, ReturnCapacity mode, Response& response) {
   constexpr std::string_view refusal =
       "Select statements within BatchExecuteStatement must specify the primary key in the where clause.";
-  CHECK_OK(partiql::check_single_attribute_keys(*table->description(), select));
+  CHECK_OK(partiql::check_readable(*table->description(), select));
   if (select.index) return error::validation(std::string(refusal));
   TRY(ItemRead read, partiql::lower_item_read(std::move(table), std::move(select), refusal));
   const auto description = read.table->description();

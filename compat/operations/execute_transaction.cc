@@ -87,7 +87,7 @@ Result<std::optional<ItemRead>> lower_read(std::shared_ptr<engine::LiveTable> ta
                                            partiql::Statement& parsed) {
   auto& select = std::get<partiql::Select>(parsed);
   if (table == nullptr) return std::optional<ItemRead>();
-  CHECK_OK(partiql::check_single_attribute_keys(*table->description(), select));
+  CHECK_OK(partiql::check_readable(*table->description(), select));
   if (select.index) return error::validation("Reads on indices are not supported within transactions.");
   constexpr std::string_view refusal =
       "Select statements within ExecuteTransaction must specify the primary key in the where clause.";

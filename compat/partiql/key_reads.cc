@@ -208,8 +208,8 @@ bool have_one_partition(const KeyRead& a, const KeyRead& b, const KeySchema& key
 }
 
 // Where one of several reads of a partition has a negated condition on the sort key, all of them become one
-// of the whole partition: their ranges overlap, and AWS answers their union. A read that says nothing of the
-// sort key is refused beside others, as it is where nothing is negated.
+// of the whole partition: their ranges overlap, and AWS answers their union. A read with a condition on
+// another attribute and none on the sort key is refused all the same.
 Result<std::vector<KeyRead>> united(std::vector<KeyRead> reads, const KeySchema& keys) {
   const std::size_t partition = keys.partition().size();
   std::vector<KeyRead> all;
@@ -223,7 +223,8 @@ Result<std::vector<KeyRead>> united(std::vector<KeyRead> reads, const KeySchema&
       all.push_back(read);
       continue;
     }
-    if (!read.negated && read.predicates.size() == partition) return overlapping_conditions();
+    if (!read.negated && read.filtered && read.predicates.size() == partition)
+      return overlapping_conditions();
     if (std::any_of(all.begin(), all.end(), same)) continue;
     KeyRead& whole = all.emplace_back(read);
     whole.predicates.resize(partition);

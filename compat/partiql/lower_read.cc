@@ -31,11 +31,15 @@ Result<ReadTarget> find_target(const Context& context, const Select& select, boo
   const auto find = [&](std::optional<std::string_view> index_name) {
     return find_read_target(context, select.table, index_name, consistent, ReadBy::scan);
   };
-  if (!select.index) return find(std::nullopt);
+  if (!select.index) {
+    TRY(ReadTarget target, find(std::nullopt));
+    CHECK_OK(check_readable(*target.table, select));
+    return target;
+  }
   TRY(const auto live, find_table(context, select.table));
   const auto table = live->description();
   const engine::Index* index = table->find_index(*select.index);
-  CHECK_OK(check_single_attribute_keys(*table, select));
+  CHECK_OK(check_readable(*table, select));
   if (index == nullptr && find_vector_index(vector_indexes_of(*table), *select.index) == nullptr)
     return error::validation("The table does not have the specified index");
   if (consistent && index != nullptr && index->kind == engine::Index::Kind::global) {
@@ -160,13 +164,16 @@ class Order {
 
 }  // namespace
 
-Result<void> check_single_attribute_keys(const engine::Table& table, const Select& select) {
+Result<void> check_readable(const engine::Table& table, const Select& select) {
   const engine::Index* index = select.index ? table.find_index(*select.index) : nullptr;
-  if (index == nullptr || (index->keys.partition().size() == 1 && index->keys.sort().size() <= 1)) return {};
-  return error::validation(
-      "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute "
-      "RANGE "
-      "keys.");
+  const KeySchema& keys = index != nullptr ? index->keys : table.keys;
+  if (keys.partition().size() > 1 || keys.sort().size() > 1) {
+    return error::validation(
+        "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute "
+        "RANGE keys.");
+  }
+  if (select.projection_error) return Unexpected{*select.projection_error};
+  return {};
 }
 
 Result<Read> lower_read(const Context& context, Select select, bool consistent) {

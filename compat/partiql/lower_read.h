@@ -29,8 +29,9 @@ struct Read {
   bool whole_keys = false;               // of the table: each range holds one item at most
 };
 
-// Refuses a read of an index whose key has several partition or sort attributes.
-Result<void> check_single_attribute_keys(const engine::Table& table, const Select& select);
+// Refuses a read of a table or an index whose key has several partition or sort attributes, and after that a
+// projection that has an error.
+Result<void> check_readable(const engine::Table& table, const Select& select);
 
 // "The table does not have the specified index", "Overlapping conditions with range keys are not supported in
 // where clause", "Key attribute's data type should match its data type in table's schema: Key …", ORDER BY's

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compat/partiql/key_reads.h"
+#include "compat/partiql/lower_read.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat::partiql {
@@ -126,6 +127,7 @@ Result<void> lower(Delete remove, const Table& table, bool in_transaction, ItemW
 // the first one, and has not the second.
 Result<void> lower(Exists exists, const Table& table, bool, ItemWrite& write) {
   write.kind = ItemWrite::Kind::check;
+  CHECK_OK(check_readable(table, exists.select));
   if (exists.select.index)
     return error::validation("Operations on indices are not supported in transactions");
   KeyAndRest taken = take_key(table, std::move(exists.select.where));

@@ -88,7 +88,7 @@ class Parser : ExpressionReader {
   Result<Statement> lower(const Node& syntax);
 
   Result<Select> select(const SelectSyntax& syntax);
-  Result<expression::Projection> projection(const SelectSyntax& syntax);
+  Result<void> project(const SelectSyntax& syntax, Select& select);
   Result<std::optional<Condition>> where(const std::optional<Node>& syntax);
   Result<void> change(const UpdateSyntax::Change& syntax, expression::Update& update);
   Result<void> change_members(Path target, const Node& call, expression::Update& update);
@@ -108,7 +108,7 @@ Result<Select> Parser::select(const SelectSyntax& syntax) {
     return error::validation("A path may contain at most 2 components in the FROM clause");
   select.table = std::move(names.front());
   if (names.size() == 2) select.index = std::move(names.back());
-  TRY(select.projection, projection(syntax));
+  CHECK_OK(project(syntax, select));
   TRY(select.where, where(syntax.where));
   for (const OrderSyntax& order : syntax.order) {
     TRY(const Path term, path(order.term));
@@ -123,22 +123,21 @@ Result<Select> Parser::select(const SelectSyntax& syntax) {
   return select;
 }
 
-Result<expression::Projection> Parser::projection(const SelectSyntax& syntax) {
-  expression::Projection projection;
+Result<void> Parser::project(const SelectSyntax& syntax, Select& select) {
   expression::PathSet distinct;
   std::vector<std::string> names;
   for (const Node& node : syntax.projection) {
     TRY(Path selected, path(node));
     std::string name = expression::flat_name(selected);
-    if (std::find(names.begin(), names.end(), name) != names.end()) {
-      return error::validation("Duplicate identifiers in select clause: " + name);
-    }
+    if (!select.projection_error && std::find(names.begin(), names.end(), name) != names.end())
+      select.projection_error = error::validation("Duplicate identifiers in select clause: " + name).error;
     names.push_back(std::move(name));
     distinct.add(selected);
-    projection.push_back(std::move(selected));
+    select.projection.push_back(std::move(selected));
   }
-  if (!distinct.overlap().empty()) return error::validation(distinct.overlap());
-  return projection;
+  if (!select.projection_error && !distinct.overlap().empty())
+    select.projection_error = error::validation(distinct.overlap()).error;
+  return {};
 }
 
 Result<std::optional<Condition>> Parser::where(const std::optional<Node>& syntax) {

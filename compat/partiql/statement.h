@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compat/expression/ast.h"
+#include "compat/wire/error.h"
 #include "engine/attribute_value.h"
 
 namespace mayfly::compat::partiql {
@@ -21,6 +22,8 @@ struct OrderBy {
 
 struct Select {
   expression::Projection projection;  // empty: *
+  // The projection's paths clash. check_readable (lower_read.h) refuses it, once the table is known.
+  std::optional<Error> projection_error;
   std::string table;
   std::optional<std::string> index;
   std::optional<expression::Condition> where;

@@ -45,7 +45,14 @@ std::string upper(std::string text) { return in_case(std::move(text), 'a', 'z', 
 std::string lower(std::string text) { return in_case(std::move(text), 'A', 'Z', 'a' - 'A'); }
 
 // As IS has them; their other names are lowered to these.
-std::optional<std::string> type_name(const Token& token) {
+struct TypeName {
+  std::string_view name;
+  int words = 1;
+};
+
+std::optional<TypeName> type_name(const Token& token, const Token& after) {
+  if (token.is_keyword("DOUBLE") && after.is_keyword("PRECISION")) return TypeName{"DOUBLE_PRECISION", 2};
+  if (token.is_keyword("CHARACTER") && after.is_keyword("VARYING")) return TypeName{"CHARACTER_VARYING", 2};
   if (token.kind != Token::Kind::word) return std::nullopt;
   constexpr auto others =
       std::to_array<std::pair<std::string_view, std::string_view>>({{"VARCHAR", "CHARACTER_VARYING"},
@@ -65,10 +72,11 @@ std::optional<std::string> type_name(const Token& token) {
        "BAG",     "ANY"});
   std::string name = upper(token.text);
   for (const auto& [other, type] : others) {
-    if (name == other) return std::string(type);
+    if (name == other) return TypeName{type};
   }
-  if (std::find(types.begin(), types.end(), name) == types.end()) return std::nullopt;
-  return name;
+  const auto found = std::find(types.begin(), types.end(), name);
+  if (found == types.end()) return std::nullopt;
+  return TypeName{*found};
 }
 
 }  // namespace
@@ -137,9 +145,10 @@ Result<Node> SyntaxParser::right_of(const Infix& infix) {
 }
 
 Result<Node> SyntaxParser::type_of(Node value, bool negated) {
-  const auto type = type_name(peek());
+  const auto type = type_name(peek(), peek(1));
   if (!type) return malformed("Expected type name");
-  Node node{.kind = Kind::is_type, .token = next(), .text = *type, .negated = negated};
+  Node node{.kind = Kind::is_type, .token = next(), .text = std::string(type->name), .negated = negated};
+  if (type->words == 2) next();
   if (accept("(")) CHECK_OK(list_until(")", "RIGHT_PAREN"));
   node.children.push_back(std::move(value));
   return node;
