@@ -46,7 +46,7 @@ struct Context {
   std::optional<std::size_t> collection_bytes_max;  // items/item_collections.h
   std::size_t tables_max = 0;                       // of the account in the region
   std::uint64_t steps = 0;                          // of its expressions so far: items/write_item.h
-  Frame frame = Frame::older;                       // the operation's
+  Frame frame = Frame::older;                       // the request's
 
   // The same for what goes on when the request is answered (jobs/work.h). Requires: `own` outlives it.
   [[nodiscard]] Context for_job(const engine::Scope& own) const {

@@ -121,8 +121,8 @@ Result<std::string> answer_body(Context& context, const Operation& operation, st
   if (operation.reads_strictly && request.is(json::Value::Kind::object))
     CHECK_OK(read_strictly(*operation.shape, body));
   CHECK_OK(check_types(*operation.shape, request));
-  CHECK_OK(check_constraints(*operation.shape, request, operation.frame));
-  context.frame = operation.frame;
+  context.frame = frame_at_depth(operation.frame, document->depth());
+  CHECK_OK(check_constraints(*operation.shape, request, context.frame));
   std::string answer;
   json::Writer out(answer);
   CHECK_OK(operation.run(context, request, out));
@@ -145,14 +145,16 @@ const Operation* find_operation(std::string_view target) {
   return number ? operations_table[*number] : nullptr;
 }
 
-Answer error_answer(const Error& error) { return {error_status(error.kind), error_body(error)}; }
+Answer error_answer(const Error& error, Frame frame) {
+  return {error_status(error.kind), error_body(error, has_newer_words(frame))};
+}
 
 std::span<const Operation* const> all_operations() { return operations_table; }
 
 Answer dispatch(Context& context, const Operation& operation, std::string_view body) {
   const auto run = [&]() -> Answer {
     auto answer = answer_body(context, operation, body);
-    if (!answer) return error_answer(answer.error());
+    if (!answer) return error_answer(answer.error(), context.frame);
     return {200, *std::move(answer)};
   };
   // A request may be as large as memory is; what stands is untouched, and the client may try again.

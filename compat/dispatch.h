@@ -13,6 +13,7 @@
 #include "compat/context.h"
 #include "compat/operation.h"
 #include "compat/wire/error.h"
+#include "compat/wire/frame.h"
 
 namespace mayfly::compat {
 
@@ -30,8 +31,8 @@ struct Answer {
 // The message for callers in this process that get no answer.
 inline constexpr std::string_view closed_by_fault = "a fault closed the connection";
 
-// The answer that an error makes: its status and body.
-Answer error_answer(const Error& error);
+// The answer that an error makes in a request's frame: its status and body.
+Answer error_answer(const Error& error, Frame frame = Frame::older);
 
 // Every operation, in the table's order.
 std::span<const Operation* const> all_operations();

@@ -59,7 +59,7 @@ struct Operation {
   TablesIn tables_in;
   const Shape* shape;
   Run run;
-  Frame frame = Frame::older;  // how far AWS has moved its validation: wire/frame.h
+  Frame frame = Frame::older;  // of requests that the new front end reads: wire/frame.h
   Extent extent = Extent::one_commit;
   bool reads_strictly = false;  // as wire/strict_reader.h has it
 

@@ -302,6 +302,11 @@ WantedAnswer wanted_answer(const json::Value& request) {
   return wanted;
 }
 
+Result<void> check_returns_old_item(const WantedAnswer& wanted, Frame frame) {
+  if (wanted.values == ReturnValues::none || wanted.values == ReturnValues::all_old) return {};
+  return in_frame(frame, Result<void>(error::validation("ReturnValues can only be ALL_OLD or NONE")));
+}
+
 Result<Written> stage_write(engine::Transaction& transaction, engine::Transaction::Slot slot,
                             ItemWrite& write, const WantedAnswer& wanted, CollectionSizes& sizes) {
   const Table& table = transaction.table(slot);

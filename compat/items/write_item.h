@@ -78,6 +78,8 @@ struct WantedAnswer {
   bool collection_metrics = false;  // ReturnItemCollectionMetrics: SIZE
 };
 WantedAnswer wanted_answer(const json::Value& request);
+// "ReturnValues can only be ALL_OLD or NONE": of PutItem and DeleteItem.
+Result<void> check_returns_old_item(const WantedAnswer& wanted, Frame frame);
 
 // What a write that was staged has to say in the answer, once it is committed.
 struct Written {

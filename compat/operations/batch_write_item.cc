@@ -23,15 +23,21 @@ namespace {
 
 constexpr std::size_t batch_write_requests_max = 25;
 
+// A member of AWS's that is not in its API model shows where requests are repeated.
+constexpr std::string_view put_request_printed[] = {"Item", "WorkloadProfileName"};
 constexpr Member put_request_members[] = {{"Item", &shapes::attribute_map, required}};
-constexpr Shape put_request = structure("PutRequest", put_request_members);
+constexpr Shape put_request = printed_as(structure("PutRequest", put_request_members), put_request_printed);
+constexpr std::string_view delete_request_printed[] = {"Key", "WorkloadProfileName"};
 constexpr Member delete_request_members[] = {{"Key", &shapes::attribute_map, required}};
-constexpr Shape delete_request = structure("DeleteRequest", delete_request_members);
+constexpr Shape delete_request =
+    printed_as(structure("DeleteRequest", delete_request_members), delete_request_printed);
+constexpr std::string_view write_request_printed[] = {"PutRequest", "DeleteRequest"};
 constexpr Member write_request_members[] = {
     {"DeleteRequest", &delete_request},
     {"PutRequest", &put_request},
 };
-constexpr Shape write_request = structure("WriteRequest", write_request_members);
+constexpr Shape write_request =
+    printed_as(structure("WriteRequest", write_request_members), write_request_printed);
 constexpr Shape write_requests = list_of(write_request, 1, batch_write_requests_max);
 constexpr Shape request_items = [] {
   Shape tables = map_of(write_requests, &shapes::table_name, 1, 25);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Member members[] = {
     {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
-    {"TableName", &shapes::table_name, required},
+    stopping({"TableName", &shapes::table_name, required}),
     {"ReturnValues", &shapes::return_values},
     {"ReturnItemCollectionMetrics", &shapes::return_item_collection_metrics},
     {"Key", &shapes::attribute_map, required},
@@ -29,9 +29,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   ItemWrite write{.kind = ItemWrite::Kind::remove};
   TRY(write.item, read_item(*request.member("Key"), context.frame));
   const WantedAnswer wanted = wanted_answer(request);
-  if (wanted.values != ReturnValues::none && wanted.values != ReturnValues::all_old) {
-    return error::validation("ReturnValues can only be ALL_OLD or NONE");
-  }
+  CHECK_OK(check_returns_old_item(wanted, context.frame));
   CHECK_OK(read_expressions(request, write, context.frame));
 
   TRY(write.table, find_table(context, request.member("TableName")->string()));

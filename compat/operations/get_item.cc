@@ -14,7 +14,7 @@ namespace {
 constexpr Member members[] = {
     {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
     {"AttributesToGet", &shapes::attribute_names},
-    {"TableName", &shapes::table_name, required},
+    stopping({"TableName", &shapes::table_name, required}),
     {"Key", &shapes::attribute_map, required},
     {"ConsistentRead", &shapes::boolean},
     {"ExpressionAttributeNames", &shapes::expression_names},

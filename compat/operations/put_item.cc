@@ -13,7 +13,7 @@ namespace {
 
 constexpr Member members[] = {
     {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
-    {"TableName", &shapes::table_name, required},
+    stopping({"TableName", &shapes::table_name, required}),
     {"Item", &shapes::attribute_map, required},
     {"ConditionalOperator", &shapes::conditional_operator},
     {"Expected", &shapes::expected},
@@ -31,9 +31,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   ItemWrite write{.kind = ItemWrite::Kind::put};
   TRY(write.stored, read_stored_item(*request.member("Item"), context.frame));
   const WantedAnswer wanted = wanted_answer(request);
-  if (wanted.values != ReturnValues::none && wanted.values != ReturnValues::all_old) {
-    return error::validation("ReturnValues can only be ALL_OLD or NONE");
-  }
+  CHECK_OK(check_returns_old_item(wanted, context.frame));
   if (engine::stored_item_size(write.stored) > engine::item_bytes_max) {
     return error::validation("Item size has exceeded the maximum allowed size");
   }

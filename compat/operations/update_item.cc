@@ -14,10 +14,10 @@ namespace {
 
 constexpr Member members[] = {
     {"ReturnConsumedCapacity", &shapes::return_consumed_capacity},
-    {"TableName", &shapes::table_name, required},
+    stopping({"TableName", &shapes::table_name, required}),
     {"ReturnItemCollectionMetrics", &shapes::return_item_collection_metrics},
-    {"ReturnValues", &shapes::return_values},
-    {"ConditionalOperator", &shapes::conditional_operator},
+    stopping({"ReturnValues", &shapes::return_values}),
+    stopping({"ConditionalOperator", &shapes::conditional_operator}),
     {"Key", &shapes::attribute_map, required},
     {"Expected", &shapes::expected},
     {"AttributeUpdates", &shapes::attribute_updates},

@@ -262,13 +262,13 @@ Unexpected<Error> internal_server_error() {
 
 }  // namespace error
 
-std::string error_body(const Error& error) {
+std::string error_body(const Error& error, bool newer) {
   std::string body = "{\"__type\":";
   json::append_escaped(body, error_type(error.kind));
   if (!error.message.empty()) {
     body += ",\"";
     const bool with_item = error.kind == Kind::conditional_check_failed && !error.extra.empty();
-    body += with_item ? "Message" : message_member(error.kind);
+    body += with_item && !newer ? "Message" : message_member(error.kind);
     body += "\":";
     json::append_escaped(body, error.message);
   }

@@ -90,6 +90,7 @@ struct Error {
     duplicates,  // in a set
     key_schema,  // a key attribute is missing or has another type
     nesting,     // values within values, too deep
+    name,        // an attribute of an item has none
   };
 
   Kind kind;
@@ -150,7 +151,8 @@ Unexpected<Error> replicated_write_conflict();
 Unexpected<Error> internal_server_error();  // 500
 }  // namespace error
 
-// {"__type":…,"message":…} as the service spells it.
-std::string error_body(const Error& error);
+// {"__type":…,"message":…} as the service spells it. Where a condition failed and the item is returned as
+// well, the old front end says "Message" and the new one (`newer`, see frame.h) "message".
+std::string error_body(const Error& error, bool newer = false);
 
 }  // namespace mayfly::compat

@@ -73,12 +73,15 @@ class Document {
   Document();
   ~Document();
   [[nodiscard]] const Value& root() const { return root_; }
+  // How many arrays and objects lie within each other at the deepest place: 2 for {"a":[1]}, 0 for 1.
+  [[nodiscard]] int depth() const { return depth_; }
 
  private:
   friend std::unique_ptr<Document> parse(std::string_view text);
   struct Arena;
   std::unique_ptr<Arena> arena_;
   Value root_;
+  int depth_ = 0;
 };
 
 // nullptr: not JSON, bad UTF-8, half a surrogate, deeper than depth_max, an exponent beyond 32 bits, 4 GB.

@@ -209,6 +209,7 @@ class Builder {
     if ((at = value(at, first, root)) == nullptr) return false;
     return next(at) == 0 && at == end_;
   }
+  [[nodiscard]] int depth() const { return deepest_; }
 
  private:
   using At = const char*;
@@ -244,8 +245,7 @@ class Builder {
   }
 
   At object(At at, Value& out) {
-    if (depth_ == depth_max) return nullptr;
-    ++depth_;
+    if (!descend()) return nullptr;
     const std::size_t begin = members_.size();
     ++at;
     char byte = next(at);
@@ -271,8 +271,7 @@ class Builder {
   }
 
   At array(At at, Value& out) {
-    if (depth_ == depth_max) return nullptr;
-    ++depth_;
+    if (!descend()) return nullptr;
     const std::size_t begin = items_.size();
     ++at;
     char byte = next(at);
@@ -293,6 +292,16 @@ class Builder {
     out.kind_ = Value::Kind::array;
     --depth_;
     return at + 1;
+  }
+
+  // False: too deep. One comparison for all containers but those that lie deeper than any before them.
+  bool descend() {
+    if (depth_ == deepest_) {
+      if (depth_ == depth_max) return false;
+      ++deepest_;
+    }
+    ++depth_;
+    return true;
   }
 
   // Takes what a container has into the arena: what has gathered from `begin` on, and the last.
@@ -440,7 +449,7 @@ class Builder {
   }
 
   const At begin_, end_;
-  int depth_ = 0;
+  int depth_ = 0, deepest_ = 0;
   // What containers that have not ended have so far.
   boost::container::small_vector<Member, 32> members_;
   boost::container::small_vector<Value, 32> items_;
@@ -458,7 +467,9 @@ std::unique_ptr<Document> parse(std::string_view text) {
       ::new (memory) Document::Arena{Blocks(memory + sizeof(Document::Arena), bytes)});
   auto document = std::make_unique<Document>();
   document->arena_ = std::move(arena);
-  if (!Builder(document->arena_->blocks, text).read(document->root_)) return nullptr;
+  Builder builder(document->arena_->blocks, text);
+  if (!builder.read(document->root_)) return nullptr;
+  document->depth_ = builder.depth();
   return document;
 }
 

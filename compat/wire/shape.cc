@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compat/wire/base64.h"
+#include "compat/wire/hash.h"
 #include "compat/wire/java_string.h"
 #include "engine/attribute_value.h"
 #include "engine/hex.h"
@@ -344,24 +345,65 @@ std::string lower_first(std::string_view name) {
   return result;
 }
 
+// Names and scalars of a value, until there are about `bytes_max` bytes of them.
+void append_beginning(std::string& out, const Value& value, std::size_t bytes_max) {
+  if (out.size() >= bytes_max) return;
+  out += value.string().substr(0, bytes_max);
+  out += value.number_text().substr(0, bytes_max);
+  if (value.is(Kind::boolean)) out += value.boolean() ? '1' : '0';
+  for (const Value& element : value.items()) {
+    if (out.size() >= bytes_max) return;
+    out += ',';
+    append_beginning(out, element, bytes_max);
+  }
+  for (const json::Member& member : value.members()) {
+    if (out.size() >= bytes_max) return;
+    out += member.name.substr(0, bytes_max);
+    out += ':';
+    append_beginning(out, member.value, bytes_max);
+  }
+}
+
 void append_java(std::string& out, const Shape& shape, const Value& value);
 
-// "WriteRequest(putRequest=PutRequest(item={…}))": members that are there, in the order of their declaration.
+// "WriteRequest(putRequest=PutRequest(item={…}, workloadProfileName=null), deleteRequest=null)"
 void append_java_structure(std::string& out, const Shape& shape, const Value& value) {
-  const std::span<const Member> members =
-      shape.type == ShapeType::attribute_value ? attribute_value_members : shape.members;
   out += shape.java_name;
   out += '(';
   bool first = true;
-  for (const Member& member : members) {
-    const Value* present = member.shape != nullptr ? value.member(member.name) : nullptr;
-    if (present == nullptr) continue;
+  const auto append_member = [&](std::string_view name) {
     if (!first) out += ", ";
     first = false;
-    out += lower_first(member.name) + '=';
-    append_java(out, *member.shape, *present);
+    out += lower_first(name) + '=';
+    const auto declared = std::find_if(shape.members.begin(), shape.members.end(),
+                                       [&](const Member& member) { return member.name == name; });
+    const Value* present = declared != shape.members.end() ? value.member(name) : nullptr;
+    if (present == nullptr) {
+      out += "null";
+    } else {
+      append_java(out, *declared->shape, *present);
+    }
+  };
+  if (shape.printed.empty()) {
+    for (const Member& member : shape.members) append_member(member.name);
+  } else {
+    for (const std::string_view name : shape.printed) append_member(name);
   }
   out += ')';
+}
+
+// "com.amazonaws.dynamodb.v20120810.AttributeValue@79175931", an object with its hash, since AttributeValue
+// has no toString. Equal values have equal hashes; they are not those that AWS computes.
+void append_java_value(std::string& out, const Value& value) {
+  constexpr std::size_t hashed_bytes_max = 1024;
+  std::string text;
+  append_beginning(text, value, hashed_bytes_max);
+  std::array<char, 8> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                 static_cast<std::uint32_t>(hash(text, 0)), 16);
+  out += java_package;
+  out += "AttributeValue@";
+  out.append(digits.data(), end.ptr);
 }
 
 // As Java's toString prints it. Not much beyond what a message can hold.
@@ -386,6 +428,7 @@ void append_java(std::string& out, const Shape& shape, const Value& value) {
     }
     case Kind::object: break;
   }
+  if (shape.type == ShapeType::attribute_value) return append_java_value(out, value);
   if (shape.type != ShapeType::map) return append_java_structure(out, shape, value);
   out += '{';
   bool first = true;
@@ -432,18 +475,10 @@ class Constraints {
  public:
   explicit Constraints(Frame frame) : frame_(frame) {}
 
-  void check_members(std::span<const Member> members, const Value& object, const Path& parent) {
-    const Present present(members, object);
-    for (std::size_t place = 0; place < members.size(); ++place) {
-      const Member& member = members[place];
-      const Value* value = present[place];
-      if (value == nullptr && !is_required(members, object, member.presence)) continue;
-      if (member.presence == Presence::unsupported) {
-        refuse(Path{.parent = &parent, .name = member.name});
-      }
-      check(*member.shape, value, Path{.parent = &parent, .name = member.name});
-    }
-  }
+  void check_request(const Shape& shape, const Value& request) { check_members(shape.members, request, {}); }
+
+  // Whether anything is missing that must be there.
+  [[nodiscard]] bool lacks_member() const { return lacks_member_; }
 
   [[nodiscard]] Result<void> result() const {
     if (errors_.empty() && !unsupported_.empty()) {
@@ -456,9 +491,13 @@ class Constraints {
       return std::find_if(errors_.begin(), errors_.end(),
                           [&](const Found& each) { return each.fault == fault; });
     };
-    // It comes with the values and expressions, which such an operation puts nothing around.
-    if (const auto unnamed = first(Fault::unnamed); unnamed != errors_.end() && frame_ == Frame::bare)
-      return error::validation(unnamed->text);
+    const auto stop =
+        std::find_if(errors_.begin(), errors_.end(), [](const Found& each) { return each.stops; });
+    if (stop != errors_.end()) {
+      // The values of an enum come with other values, which such an operation puts nothing around.
+      const bool is_bare = frame_ == Frame::bare && stop->fault == Fault::unnamed;
+      return error::validation((is_bare ? "" : "1 validation error detected: ") + stop->text);
+    }
     const bool keys_yield = first(Fault::value_of_enum) != errors_.end();
     std::string list;
     std::size_t count = 0;
@@ -480,7 +519,23 @@ class Constraints {
   struct Found {
     std::string text;
     Fault fault;
+    bool stops = false;
   };
+
+  void check_members(std::span<const Member> members, const Value& object, const Path& parent) {
+    const Present present(members, object);
+    const bool of_request = parent.parent == nullptr && parent.name.empty();
+    for (std::size_t place = 0; place < members.size(); ++place) {
+      const Member& member = members[place];
+      const Value* value = present[place];
+      if (value == nullptr && !is_required(members, object, member.presence)) continue;
+      if (member.presence == Presence::unsupported) {
+        refuse(Path{.parent = &parent, .name = member.name});
+      }
+      if (of_request) stops_ = member.stops;
+      check(*member.shape, value, Path{.parent = &parent, .name = member.name});
+    }
+  }
 
   static bool is_required(std::span<const Member> members, const Value& object, Presence presence) {
     if (presence != Presence::required_alone)
@@ -515,7 +570,7 @@ class Constraints {
   }
 
   void report_by_model(const Path& path, const std::string& constraint) {
-    add({"Value" + at(path, true) + constraint, Fault::any});
+    add({"Value" + at(path, true) + constraint, Fault::any, stops_});
   }
 
   static std::string at(const Path& path, bool by_model) {
@@ -529,8 +584,10 @@ class Constraints {
   }
 
   void check(const Shape& shape, const Value* value, const Path& path) {
-    if (value == nullptr || value->is(Kind::null))
+    if (value == nullptr || value->is(Kind::null)) {
+      lacks_member_ = true;
       return report(shape, value, path, "Member must not be null");
+    }
     switch (shape.type) {
       case ShapeType::string: return check_string(shape, *value, path);
       case ShapeType::integer:
@@ -580,8 +637,11 @@ class Constraints {
         report(shape, &value, path, "Member must have length less than or equal to 1024");
       return;
     }
-    if (shape.table_name && text.empty() && names_by_model(frame_))
-      return report_by_model(path, "Member must have length greater than or equal to 1");
+    if (shape.table_name && text.empty() && takes_one_character(frame_)) {
+      const std::string constraint = "Member must have length greater than or equal to 1";
+      return names_by_model(frame_) ? report_by_model(path, constraint)
+                                    : report(shape, &value, path, constraint);
+    }
     if (!shape.pattern.empty() && !matches_pattern(shape.pattern, text)) {
       report(shape, &value, path,
              "Member must satisfy regular expression pattern: " + std::string(shape.pattern));
@@ -597,7 +657,7 @@ class Constraints {
     const std::string constraint = "Member must satisfy enum value set: ";
     if (has_newer_words(frame_) && !shape.unnamed_values.empty()) {
       return add({"Failed to satisfy constraint: " + constraint + std::string(shape.unnamed_values),
-                  Fault::unnamed});
+                  Fault::unnamed, stops_});
     }
     std::string set;
     for (const auto& each : shape.values) set += (set.empty() ? "" : ", ") + std::string(each);
@@ -702,6 +762,8 @@ class Constraints {
   Frame frame_;
   std::vector<Found> errors_;
   std::string unsupported_;  // where the first such member stands
+  bool stops_ = false;       // Member::stops of the request's member that is being checked
+  bool lacks_member_ = false;
 };
 
 Result<void> check_first(const Shape& shape, const Value& request) {
@@ -738,8 +800,11 @@ Result<void> check_types(const Shape& shape, const Value& request) {
 Result<void> check_constraints(const Shape& shape, const Value& request, Frame frame) {
   CHECK_OK(check_first(shape, request));
   Constraints constraints(frame);
-  constraints.check_members(shape.members, request, Path{});
-  return constraints.result();
+  constraints.check_request(shape, request);
+  if (!constraints.lacks_member() || frame <= Frame::handed_over) return constraints.result();
+  Constraints handed_over(Frame::handed_over);
+  handed_over.check_request(shape, request);
+  return handed_over.result();
 }
 
 std::int64_t integer_of(const Value& checked) {

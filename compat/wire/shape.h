@@ -11,11 +11,12 @@
 //
 // check_types answers SerializationException as the service's JSON reader does; check_constraints answers
 // "N validation errors detected: Value '…' at '…' failed to satisfy constraint: …; …" (at most ten), in the
-// words of the operation's frame (frame.h). After both have passed, every declared member is of its type, or
-// absent or null (json::Value::member makes no difference between these two); no list has a null element and
-// no map a null value, except lists and maps of attribute values, which attribute_value_json.h judges.
-// Members that are not declared are ignored, as AWS does; so a member of AWS's that we do not know yet is
-// declared as `unsupported`.
+// words of the request's frame (frame.h). A request of a newer frame that lacks a required member is handed
+// over: then all its errors have the words of Frame::handed_over. After both have passed, every declared
+// member is of its type, or absent or null (json::Value::member makes no difference between these two); no
+// list has a null element and no map a null value, except lists and maps of attribute values, which
+// attribute_value_json.h judges. Members that are not declared are ignored, as AWS does; so a member of AWS's
+// that we do not know yet is declared as `unsupported`.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,15 @@ struct Member {
   std::string_view name;
   const Shape* shape;
   Presence presence = Presence::optional;
+  // The new front end stops here: an error of this member of a request that it words by itself (a length, a
+  // range, one of Shape::unnamed_values) is reported alone.
+  bool stops = false;
 };
+
+constexpr Member stopping(Member member) {
+  member.stops = true;
+  return member;
+}
 
 struct Shape {
   enum class Type : std::uint8_t {
@@ -75,6 +84,9 @@ struct Shape {
   bool keys_yield = false;                     // a map's: a bad enum hides what is wrong with its keys
   // As operations that have moved print an enum's values, without saying of which member: "[ALL, OR]".
   std::string_view unnamed_values{};
+  // Of a structure: its members in the order in which Java prints them, with those that the API model lacks.
+  // Empty: as in `members`.
+  std::span<const std::string_view> printed{};
 };
 
 inline constexpr std::string_view name_pattern = "[a-zA-Z0-9_.-]+";
@@ -91,6 +103,10 @@ inline constexpr std::string_view text_pattern =  // no control characters but t
 
 constexpr Shape structure(std::string_view java_name, std::span<const Member> members) {
   return {.type = Shape::Type::structure, .java_name = java_name, .members = members};
+}
+constexpr Shape printed_as(Shape structure, std::span<const std::string_view> printed) {
+  structure.printed = printed;
+  return structure;
 }
 constexpr Shape list_of(const Shape& element, std::optional<std::int64_t> min = {},
                         std::optional<std::int64_t> max = {}) {

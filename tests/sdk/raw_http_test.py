@@ -82,7 +82,7 @@ class RawHttpTest(unittest.TestCase):
         }
         kind = {"__type": "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException"}
         failed = {**kind, "message": "The conditional request failed"}
-        failed_with_item = {**kind, "Message": "The conditional request failed", "Item": item}
+        failed_with_item = {**failed, "Item": item}
         requests = {
             "PutItem": {"Item": {"id": {"S": "a"}}},
             "DeleteItem": {"Key": {"id": {"S": "a"}}},

@@ -158,6 +158,20 @@ TEST_CASE("what is not JSON is refused") {
   }
 }
 
+TEST_CASE("a document says how deep its arrays and objects nest") {
+  for (const auto& [text, depth] :
+       std::initializer_list<std::pair<const char*, int>>{{"1", 0},
+                                                          {"[]", 1},
+                                                          {R"({"a":[1]})", 2},
+                                                          {R"([[[]],{"a":{}},[]])", 3},
+                                                          {"[1,[2,[3,[4]],[5]]]", 4}}) {
+    INFO(text);
+    const auto document = json::parse(std::string_view(text));
+    REQUIRE(document != nullptr);
+    CHECK(document->depth() == depth);
+  }
+}
+
 TEST_CASE("what is nested too deeply is refused") {
   const auto is_json = [](const std::string& text) { return json::parse(text) != nullptr; };
   CHECK(is_json(nested(json::depth_max)));

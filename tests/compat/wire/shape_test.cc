@@ -227,20 +227,78 @@ TEST_CASE("an operation that has moved names what is too long or too large by th
   }
 }
 
-TEST_CASE("a few enums are told without their member: in the list where there is an envelope, else alone") {
+TEST_CASE("a few enums are reported without their member, bare if nothing surrounds values") {
   static constexpr Member members[] = {{"Limit", &shapes::positive_integer},
                                        {"ConditionalOperator", &shapes::conditional_operator}};
   static constexpr Shape shape = structure("Some", members);
   const char* const request = R"({"Limit":0,"ConditionalOperator":"XOR"})";
   const std::string unnamed = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]";
-  CHECK(constraints(shape, request, Frame::bare) == unnamed);
-  CHECK(constraints(shape, request, Frame::enveloped) ==
+  for (const Frame frame : {Frame::bare, Frame::enveloped}) {
+    CHECK(
+        constraints(shape, request, frame) ==
         "2 validation errors detected: Value at 'Limit' failed to satisfy constraint: Member must have value "
         "greater than or equal to 1; " +
             unnamed);
+  }
   CHECK(constraints(shape, R"({"ConditionalOperator":"XOR"})", Frame::model) ==
         "1 validation error detected: Value 'XOR' at 'conditionalOperator' failed to satisfy constraint: "
         "Member must satisfy enum value set: [OR, AND]");
+}
+
+TEST_CASE("where the new front end stops, an error of its own is reported alone") {
+  static constexpr Member members[] = {
+      {"Select", &shapes::select},
+      stopping({"TableName", &shapes::table_name}),
+      stopping({"ConditionalOperator", &shapes::conditional_operator}),
+  };
+  static constexpr Shape shape = structure("Some", members);
+  const std::string detected = "1 validation error detected: ";
+  const std::string short_name =
+      "Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1";
+  const std::string unnamed = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]";
+  const char* const all = R"({"Select":"a","TableName":"","ConditionalOperator":"XOR"})";
+  CHECK(constraints(shape, all, Frame::bare) == detected + short_name);
+  CHECK(constraints(shape, all, Frame::enveloped) == detected + short_name);
+  const char* const enums = R"({"Select":"a","ConditionalOperator":"XOR"})";
+  CHECK(constraints(shape, enums, Frame::bare) == unnamed);
+  CHECK(constraints(shape, enums, Frame::enveloped) == detected + unnamed);
+  // A pattern has the old front end's words, which hide nothing.
+  CHECK_THAT(constraints(shape, R"({"Select":"a","TableName":"ab;"})", Frame::enveloped),
+             Catch::StartsWith("2 validation errors detected: Value 'a' at 'select'"));
+  CHECK_THAT(constraints(shape, enums, Frame::older), Catch::StartsWith("2 validation errors detected: "));
+  CHECK_THAT(constraints(shape, enums, Frame::handed_over),
+             Catch::StartsWith("2 validation errors detected: "));
+}
+
+TEST_CASE("a request that lacks a required member is reported in the old front end's words") {
+  static constexpr Member members[] = {
+      stopping({"TableName", &shapes::table_name, required}),
+      {"Limit", &shapes::positive_integer},
+      stopping({"ConditionalOperator", &shapes::conditional_operator}),
+      {"Inner", &inner},
+  };
+  static constexpr Shape shape = structure("Some", members);
+  for (const Frame frame : {Frame::handed_over, Frame::model, Frame::bare, Frame::enveloped}) {
+    CHECK(constraints(shape, R"({"TableName":"","Limit":0,"ConditionalOperator":"XOR","Inner":{}})", frame) ==
+          "4 validation errors detected: Value '' at 'tableName' failed to satisfy constraint: Member must "
+          "have "
+          "length greater than or equal to 1; Value '0' at 'limit' failed to satisfy constraint: Member must "
+          "have "
+          "value greater than or equal to 1; Value 'XOR' at 'conditionalOperator' failed to satisfy "
+          "constraint: "
+          "Member must satisfy enum value set: [OR, AND]; Value null at 'inner.name' failed to satisfy "
+          "constraint: Member must not be null");
+  }
+  CHECK_THAT(constraints(shape, R"({"TableName":""})"),
+             Catch::StartsWith("2 validation errors detected: Value '' at 'tableName' failed to satisfy "
+                               "constraint: Member must satisfy regular expression pattern"));
+}
+
+TEST_CASE("a frame is handed over where arrays and objects nest more than 127 deep") {
+  CHECK(frame_at_depth(Frame::enveloped, 127) == Frame::enveloped);
+  CHECK(frame_at_depth(Frame::enveloped, 128) == Frame::handed_over);
+  CHECK(frame_at_depth(Frame::model, 600) == Frame::handed_over);
+  CHECK(frame_at_depth(Frame::older, 600) == Frame::older);
 }
 
 TEST_CASE("what is composed is repeated as Java prints it, or as JSON where values have newer words") {
@@ -249,6 +307,22 @@ TEST_CASE("what is composed is repeated as Java prints it, or as JSON where valu
              Catch::Contains("Value '{a=[Inner(name=b, count=1)]}' at 'requests'"));
   CHECK_THAT(constraints(outer, request, Frame::bare),
              Catch::Contains(R"(Value '{"a":[{"Count":1,"Name":"b"}]}' at 'requests')"));
+}
+
+TEST_CASE("structures are repeated with all their members, in Java's order, and values by their hash") {
+  static constexpr std::string_view printed[] = {"Item", "Extra", "Note"};
+  static constexpr Member put_members[] = {{"Note", &shapes::any_string}, {"Item", &shapes::attribute_map}};
+  static constexpr Shape put = printed_as(structure("Put", put_members), printed);
+  static constexpr Shape puts = list_of(put, 3);
+  static constexpr Member members[] = {{"Puts", &puts}};
+  static constexpr Shape shape = structure("Some", members);
+  const std::string message = constraints(
+      shape, R"({"Puts":[{"Item":{"a":{"S":"x"},"b":{"S":"x"}}},{"Note":"n","Item":{"a":{"S":"y"}}}]})");
+  const std::string value = "com\\.amazonaws\\.dynamodb\\.v20120810\\.AttributeValue@";
+  CHECK_THAT(message, Catch::Matches("1 validation error detected: Value '\\[Put\\(item=\\{a=" + value +
+                                     "([0-9a-f]{1,8}), b=" + value +
+                                     "\\1\\}, extra=null, note=null\\), Put\\(item=\\{a=" + value +
+                                     "(?!\\1\\})[0-9a-f]{1,8}\\}, extra=null, note=n\\)\\]' at 'puts' .*"));
 }
 
 TEST_CASE("lengths count UTF-16 units") {
