@@ -47,6 +47,14 @@ Unexpected<Error> canceled_by(std::size_t action, std::size_t actions, Error err
 // "Transaction payload size cannot exceed 4 MB"
 Unexpected<Error> transaction_too_large();
 
+// The item or the key of an action, as read_item reads it, in the words of transactions: they say only "Empty
+// attribute name" of one that has no name.
+template <class T>
+Result<T> in_transaction(Result<T> read) {
+  if (read || read.error().about != Error::About::name) return read;
+  return error::validation("Empty attribute name", Error::About::name);
+}
+
 // An idempotent request: within ten minutes, one with the same token and digest succeeds without writing; one
 // with another digest gets an IdempotentParameterMismatchException.
 struct RequestToken {

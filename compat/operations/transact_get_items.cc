@@ -32,7 +32,7 @@ constexpr Shape shape = structure("TransactGetItemsInput", members);
 Result<ItemRead> read_request(const json::Value& get, Frame frame) {
   ItemRead read;
   CHECK_OK(check_expression_parameters(get, {"ProjectionExpression"}, {}, frame));
-  TRY(read.key_item, read_item(*get.member("Key"), frame));
+  TRY(read.key_item, in_transaction(read_item(*get.member("Key"), frame)));
   TRY(auto substitutions, read_substitutions(get, {"ProjectionExpression"}, frame));
   TRY(read.projection, read_projection(get, substitutions));
   CHECK_OK(substitutions.check_all_used());

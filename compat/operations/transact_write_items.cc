@@ -107,14 +107,14 @@ Result<ItemWrite> read_write(const Action& action, Frame frame) {
   }
   ItemWrite write{.kind = action.kind};
   if (action.kind != Kind::put) {
-    auto item = read_item(*request.member("Key"), frame);
+    auto item = in_transaction(read_item(*request.member("Key"), frame));
     // Expressions are looked at before how deep the values lie.
     if (!item && item.error().about != Error::About::nesting) return Unexpected{std::move(item).error()};
     CHECK_OK(read_current_expressions(request, write, frame));
     TRY(write.item, std::move(item));
     return write;
   }
-  auto stored = read_stored_item(*request.member("Item"), frame);
+  auto stored = in_transaction(read_stored_item(*request.member("Item"), frame));
   if (!stored && stored.error().about != Error::About::nesting) return Unexpected{std::move(stored).error()};
   if (stored && engine::stored_item_size(*stored) > engine::item_bytes_max) {
     return error::validation("Item size has exceeded the maximum allowed size");

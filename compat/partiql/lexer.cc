@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compat/partiql/number_limits.h"
+#include "compat/wire/java_number.h"
 
 namespace mayfly::compat::partiql {
 namespace {

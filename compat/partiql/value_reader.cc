@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compat/partiql/number_limits.h"
 #include "compat/partiql/token_reader.h"
 #include "compat/wire/attribute_value_json.h"
 
@@ -27,7 +26,7 @@ std::string data_type(const Node& node) {
 }
 
 Result<AttributeValue> number(const Node& node, const std::string& path) {
-  auto number = read_java_number(node.text);
+  auto number = read_number(node.text);
   if (number) return AttributeValue(*number);
   Error refused = std::move(number).error();
   refused.message += " under " + path;

@@ -5,11 +5,13 @@
 #include <bit>
 #include <boost/container/small_vector.hpp>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "compat/wire/base64.h"
+#include "compat/wire/java_number.h"
 #include "compat/wire/json_text.h"
 #include "compat/wire/shape.h"
 #include "engine/hurry.h"
@@ -69,32 +71,48 @@ Result<Binary> read_binary(std::string_view text) {
   return Binary{*std::move(bytes)};
 }
 
-// "[a, b]", as the service's Java prints a list of strings, or "["a", "b"]".
-std::string printed(const Value& texts, std::string_view separator, bool quoted) {
+// "[a, b]", as the service's Java prints a list of strings.
+std::string printed(const Value& texts) {
   std::string out = "[";
   for (const Value& text : texts.items()) {
-    if (out.size() > 1) out += separator;
-    if (quoted) {
-      json::append_escaped(out, text.string());
-    } else {
-      out += text.string();
-    }
+    if (out.size() > 1) out += ", ";
+    out += text.string();
   }
+  return out + "]";
+}
+
+// "["a", "b", "b"]" of b, a, b, c: the new front end reads up to the first member that repeats another. It
+// lists those before it, in the order of their bytes, and then that one.
+std::string printed_to_repeated(Type type, const Value& array) {
+  std::map<std::string, std::string_view> before;  // a member's text, by its bytes
+  std::string_view repeated;
+  for (const Value& member : array.items()) {
+    const std::string_view text = member.string();
+    std::string bytes =
+        type == Type::binary_set ? decode_base64(text).value_or(std::string()) : std::string(text);
+    if (before.emplace(std::move(bytes), text).second) continue;
+    repeated = text;
+    break;
+  }
+  std::string out = "[";
+  for (const auto& [bytes, text] : before) {
+    json::append_escaped(out, text);
+    out += type == Type::binary_set ? "," : ", ";
+  }
+  json::append_escaped(out, repeated);
   return out + "]";
 }
 
 Unexpected<Error> duplicates(Type type, const Value& array, Frame frame) {
   const bool newer = has_newer_words(frame);
-  const auto refuse = [](std::string what) {
-    return error::validation("One or more parameter values were invalid: Input collection " + std::move(what),
-                             Error::About::duplicates);
-  };
-  if (type == Type::string_set) return refuse(printed(array, ", ", newer) + " contains duplicates.");
-  if (type == Type::binary_set)
-    return refuse(printed(array, newer ? "," : ", ", newer) + "of type BS contains duplicates.");
-  return error::validation(
-      newer ? "Input collection contains duplicates." : "Input collection contains duplicates",
-      Error::About::duplicates);
+  if (type == Type::number_set && !newer)
+    return error::validation("Input collection contains duplicates", Error::About::duplicates);
+  std::string collection;
+  if (type != Type::number_set) collection = newer ? printed_to_repeated(type, array) : printed(array);
+  return error::validation("One or more parameter values were invalid: Input collection" +
+                               (collection.empty() ? "" : " " + collection) +
+                               (type == Type::binary_set ? "of type BS" : "") + " contains duplicates.",
+                           Error::About::duplicates);
 }
 
 Result<void> read_string_set(const Value& array, Frame frame, StringSet& out) {
@@ -373,7 +391,7 @@ Result<engine::Number> read_number(std::string_view text, Frame frame) {
   const auto refuse = [](std::string message) {
     return error::validation(std::move(message), Error::About::number);
   };
-  switch (number.error()) {
+  switch (has_newer_words(frame) ? number.error() : java_number_error(text, number.error())) {
     case NumberError::not_a_number: break;
     case NumberError::too_many_digits:
       return refuse("Attempting to store more than 38 significant digits in a Number");
@@ -418,7 +436,8 @@ Result<std::string> read_stored_item(const Value& object, Frame frame) {
 }
 
 Unexpected<Error> empty_attribute_name() {
-  return error::validation("One or more parameter values were invalid: Empty attribute name");
+  return error::validation("One or more parameter values were invalid: Empty attribute name",
+                           Error::About::name);
 }
 
 // --- Writing ----------------------------------------------------------------------------------------------

@@ -111,7 +111,11 @@ TEST_CASE("operations that have moved have newer words for values") {
        invalid + R"(Input collection ["a", "b\"", "b\""] contains duplicates.)"},
       {R"({"BS":["AA==","/w==","AA=="]})",
        invalid + R"(Input collection ["AA==","/w==","AA=="]of type BS contains duplicates.)"},
-      {R"({"NS":["1","1.0"]})", "Input collection contains duplicates."},
+      {R"({"BS":["/w==","AA==","AA==","AQ=="]})",
+       invalid + R"(Input collection ["AA==","/w==","AA=="]of type BS contains duplicates.)"},
+      {R"({"SS":["b","a","b","c","a"]})",
+       invalid + R"(Input collection ["a", "b", "b"] contains duplicates.)"},
+      {R"({"NS":["1","1.0"]})", invalid + "Input collection contains duplicates."},
       {R"({"L":[{"M":{"a":{"NULL":false}}}]})",
        invalid + "Null attribute value types must have the value of true"},
   };

@@ -1,20 +1,14 @@
-#include "compat/partiql/number_limits.h"
+#include "compat/wire/java_number.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
 
-#include "compat/wire/attribute_value_json.h"
 #include "engine/whole_number.h"
 
-namespace mayfly::compat::partiql {
+namespace mayfly::compat {
 namespace {
-
-// What is out of range here is refused as these are.
-constexpr std::string_view plainly_too_large = "1e126";
-constexpr std::string_view plainly_too_small = "1e-131";
 
 // value = unscaled * 10^-scale, with as many digits as `precision` says.
 struct Decimal {
@@ -58,17 +52,17 @@ bool is_java_decimal(std::string_view text) {
   return parts && is_int32(parts->scale);
 }
 
-Result<engine::Number> read_java_number(std::string_view text) {
-  if (!is_java_decimal(text)) {
-    return error::validation("The parameter cannot be converted to a numeric value: " + std::string(text));
-  }
-  const Decimal parts = *decimal(text);
+engine::NumberError java_number_error(std::string_view text, engine::NumberError why) {
+  using engine::Number;
+  using engine::NumberError;
+  const auto parts = decimal(text);
+  if (why == NumberError::not_a_number || !parts || !is_int32(parts->scale)) return NumberError::not_a_number;
   const auto digits_before_point =
-      static_cast<std::int32_t>(static_cast<std::uint32_t>(parts.precision - parts.scale));
+      static_cast<std::int32_t>(static_cast<std::uint32_t>(parts->precision - parts->scale));
   const std::int64_t magnitude = std::int64_t{digits_before_point} - 1;
-  if (magnitude > engine::Number::magnitude_max) return read_number(plainly_too_large);
-  if (magnitude < engine::Number::magnitude_min) return read_number(plainly_too_small);
-  return read_number(text);
+  if (magnitude > Number::magnitude_max) return NumberError::overflow;
+  if (magnitude < Number::magnitude_min) return NumberError::underflow;
+  return why;
 }
 
-}  // namespace mayfly::compat::partiql
+}  // namespace mayfly::compat

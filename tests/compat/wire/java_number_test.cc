@@ -1,13 +1,14 @@
 // Captured on AWS in October 2026: exponents beyond 32 bits, 1e2147483647, 0e126 and 0e-131.
-#include "compat/partiql/number_limits.h"
+#include "compat/wire/java_number.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "compat/wire/attribute_value_json.h"
+
 namespace mayfly::testing {
 
 using namespace compat;
-using namespace compat::partiql;
 
 namespace {
 
@@ -18,7 +19,7 @@ const std::string underflow =
 
 // The number as DynamoDB prints it, or the error.
 std::string read(std::string_view text) {
-  const auto number = read_java_number(text);
+  const auto number = read_number(text);
   return number ? number->to_string() : number.error().message;
 }
 
