@@ -498,7 +498,8 @@ class Constraints {
       const bool is_bare = frame_ == Frame::bare && stop->fault == Fault::unnamed;
       return error::validation((is_bare ? "" : "1 validation error detected: ") + stop->text);
     }
-    const bool keys_yield = first(Fault::value_of_enum) != errors_.end();
+    // The old front end reports both.
+    const bool keys_yield = frame_ != Frame::handed_over && first(Fault::value_of_enum) != errors_.end();
     std::string list;
     std::size_t count = 0;
     for (const Found& each : errors_) {
