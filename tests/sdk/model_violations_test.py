@@ -44,6 +44,10 @@ ARN_REFUSED = {"TagResource", "UntagResource", "ListTagsOfResource"}
 ALLOWED_SINCE = {".GlobalSecondaryIndexUpdates[].Create.KeySchema"}
 
 
+# A missing member is a SerializationException where AWS's newest front end reads the request (compat/wire/strict_reader.h).
+READ_STRICTLY = {"SearchVectors"}
+
+
 class Model:
     """Violations of one service's operations."""
 
@@ -96,8 +100,9 @@ class Model:
             others = {} if name == "AttributeValue" else self.valid(name)
             for required in shape.get("required", []):
                 rest = {each: value for each, value in others.items() if each != required}
-                yield f"{path}.{required}", "constraint", wrap(rest)
-                yield f"{path}.{required}", "constraint", wrap({**rest, required: None})
+                missing = "missing member" if path == "" else "constraint"
+                yield f"{path}.{required}", missing, wrap(rest)
+                yield f"{path}.{required}", missing, wrap({**rest, required: None})
             for each, described in shape["members"].items():
                 below.append((f".{each}", described["shape"], lambda value, each=each: wrap({**others, each: value}), each))
         for step, inner, inner_wrap, inner_member in below:
@@ -152,7 +157,7 @@ class ModelViolationsTest(unittest.TestCase):
         return response.status, answer.get("__type", "").split("#")[-1]
 
     def test_whatever_the_model_forbids_is_refused_with_its_class_of_error(self):
-        counts = {"type": 0, "constraint": 0}
+        counts = {"type": 0, "constraint": 0, "missing member": 0}
         operations = 0
         for model in (Model("dynamodb"), Model("dynamodbstreams")):
             for operation, described in model.operations.items():
@@ -163,7 +168,12 @@ class ModelViolationsTest(unittest.TestCase):
                 for path, what, request in model.violations(described["input"]["shape"]):
                     counts[what] += 1
                     status, error = self.error_of(target, request)
-                    expected = {"SerializationException"} if what == "type" else {"ValidationException", "ValidationError"}
+                    strictly = what == "missing member" and operation in READ_STRICTLY
+                    expected = (
+                        {"SerializationException"}
+                        if what == "type" or strictly
+                        else {"ValidationException", "ValidationError"}
+                    )
                     if operation in ARN_REFUSED and path == ".ResourceArn":
                         expected.add("AccessDeniedException")
                     if path in ALLOWED_SINCE:
