@@ -791,6 +791,11 @@ std::optional<Stream> Catalog::find_stream(StreamId stream) const {
   return found ? std::optional<Stream>(*found) : std::nullopt;
 }
 
+std::shared_ptr<const Stream> Catalog::share_stream(StreamId stream) const {
+  const SharedLock lock(mutex_);
+  return streams_.share(stream);
+}
+
 std::optional<Shard> Catalog::find_shard(StreamId stream, ShardNumber number) const {
   const SharedLock lock(mutex_);
   const Stream* found = streams_.find(stream);

@@ -197,6 +197,7 @@ class Catalog {
   [[nodiscard]] std::optional<Stream> find_stream(const Scope& scope, std::string_view table_name,
                                                   std::string_view label) const;
   [[nodiscard]] std::optional<Stream> find_stream(StreamId stream) const;
+  [[nodiscard]] std::shared_ptr<const Stream> share_stream(StreamId stream) const;
   [[nodiscard]] std::optional<Shard> find_shard(StreamId stream, ShardNumber shard) const;
   // Closes a shard of the table's stream, without a number each that is open, and opens the children, while
   // nobody writes to the table: all in one change of the description.

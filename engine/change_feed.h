@@ -35,6 +35,7 @@ struct Change {
   std::string_view key;                 // key_codec's
   std::string_view old_item, new_item;  // item_codec's bytes; empty: there is none
   std::optional<Sequence> sequence;     // of the record in the table's stream, if it has one
+  ShardNumber shard;                    // of that record
 
   // The item's key attributes.
   [[nodiscard]] Item keys() const;
@@ -50,9 +51,10 @@ struct KeptChange {
         key(change.key),
         old_item(change.old_item),
         new_item(change.new_item),
-        sequence(change.sequence) {}
+        sequence(change.sequence),
+        shard(change.shard) {}
   [[nodiscard]] Change change() const {  // as long as this lives
-    return {table, kind, cause, at, key, old_item, new_item, sequence};
+    return {table, kind, cause, at, key, old_item, new_item, sequence, shard};
   }
   [[nodiscard]] std::size_t bytes() const { return bytes_of(change()); }
   static std::size_t bytes_of(const Change& change) {
@@ -65,6 +67,7 @@ struct KeptChange {
   Instant at;
   std::string key, old_item, new_item;
   std::optional<Sequence> sequence;
+  ShardNumber shard;
 };
 
 class ChangeSource;

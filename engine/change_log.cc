@@ -155,6 +155,27 @@ StreamPage ChangeLog::read(StreamId stream, ShardNumber number, Sequence from, s
   return page;
 }
 
+std::vector<ShardNumber> ChangeLog::shards_with_records(StreamId stream, Sequence from) const {
+  std::vector<ShardNumber> shards;
+  const std::string lower = table_prefix('S', stream);
+  Storage::Iterator iterator(storage_, lower, prefix_end(lower));
+  iterator.seek_to_first();
+  while (iterator.valid()) {
+    if (iterator.key().size() != record_key_bytes) {
+      iterator.next();
+      continue;
+    }
+    const auto shard = read_big_endian<ShardNumber>(iterator.key().substr(table_prefix_bytes));
+    if (record_sequence(iterator.key()) < from) {
+      iterator.seek(record_key(stream, shard, from));
+      continue;
+    }
+    shards.push_back(shard);
+    iterator.seek(prefix_end(shard_prefix(stream, shard)));
+  }
+  return shards;
+}
+
 std::optional<Instant> ChangeLog::trim(const Account& account, Instant instant, Account::Timeline timeline) {
   std::optional<Instant> oldest_left;
   for (const Stream& stream : catalog_.streams(account.id())) {

@@ -76,6 +76,9 @@ class ChangeLog {
   [[nodiscard]] StreamPage read(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
                                 std::size_t bytes_max) const;
 
+  // The shards that have a record numbered `from` or later, by number: one seek for each shard with records.
+  [[nodiscard]] std::vector<ShardNumber> shards_with_records(StreamId stream, Sequence from) const;
+
   // Forgets an account's records created before `instant`, and shards and streams closed before it. Returns
   // when the oldest record that stays was created; nothing: none stays.
   // Nothing is forgotten any more once the account's timeline (account.h) is another.

@@ -408,6 +408,14 @@ std::optional<Stream> Database::find_stream(const Scope& scope, std::string_view
   return parts_->catalog.find_stream(scope, table_name, label);
 }
 
+std::shared_ptr<const Stream> Database::share_stream(StreamId stream) const {
+  return parts_->catalog.share_stream(stream);
+}
+
+std::vector<ShardNumber> Database::shards_with_records(StreamId stream, Sequence from) const {
+  return parts_->change_log.shards_with_records(stream, from);
+}
+
 StreamPage Database::read_stream(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
                                  std::size_t bytes_max) const {
   return parts_->change_log.read(stream, shard, from, limit, bytes_max);
@@ -420,6 +428,12 @@ std::shared_ptr<Scheduler> Database::make_scheduler(std::size_t threads_max) con
 Random& Database::random() const { return *parts_->random; }
 
 Sequence Database::published() const { return parts_->watermark.published(); }
+
+Sequence Database::told() const {
+  Sequence sequence = 0;
+  parts_->committer.feed().between_commits([&] { sequence = published(); });
+  return sequence;
+}
 
 Sequence Database::oldest_sequence(StreamId stream, ShardNumber shard) const {
   const std::optional<Shard> found = parts_->catalog.find_shard(stream, shard);

@@ -172,6 +172,12 @@ class Database {
   [[nodiscard]] std::vector<Stream> list_streams(const Scope& scope) const;  // sorted by table name, label
   [[nodiscard]] std::optional<Stream> find_stream(const Scope& scope, std::string_view table_name,
                                                   std::string_view label) const;
+  // The stream as it is now, without a copy: a change of its shards makes another object. nullptr if it was
+  // forgotten.
+  [[nodiscard]] std::shared_ptr<const Stream> share_stream(StreamId stream) const;
+  // The stream's shards that have a record numbered `from` or later, by number. Takes a lookup for each shard
+  // with records, and none for the others.
+  [[nodiscard]] std::vector<ShardNumber> shards_with_records(StreamId stream, Sequence from) const;
   // Records of a shard from `from` on, in order, at most `limit` and `bytes_max` of them. Who reads parents
   // to their end before their children sees each item's records in order, and each record once.
   using StreamPage = engine::StreamPage;
@@ -181,6 +187,8 @@ class Database {
   [[nodiscard]] std::shared_ptr<Scheduler> make_scheduler(std::size_t threads_max) const;
   [[nodiscard]] Random& random() const;      // of ids: DatabaseOptions::random
   [[nodiscard]] Sequence published() const;  // the watermark: last sequence readable
+  // The same, once every listener has been told of all records up to it. Waits for a commit under way.
+  [[nodiscard]] Sequence told() const;
   // First not trimmed; of a shard that was forgotten the next that will be given.
   [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;
   // Closes an open shard of the table's stream, without a number all of them, between two writes. One child

@@ -15,23 +15,28 @@ std::tuple<std::string_view, std::string_view, std::string_view, std::string_vie
 }  // namespace
 
 void StreamDirectory::put(Stream stream) {
-  by_name_[Name(name_of(stream))] = stream.id;
-  const StreamId id = stream.id;
-  by_id_[id] = std::move(stream);
+  const auto shared = std::make_shared<const Stream>(std::move(stream));
+  by_name_[Name(name_of(*shared))] = shared->id;
+  by_id_[shared->id] = shared;
 }
 
 void StreamDirectory::erase(StreamId id) {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) return;
   // A restored stream has its name from the one that it stands for.
-  const auto named = by_name_.find(name_of(found->second));
+  const auto named = by_name_.find(name_of(*found->second));
   if (named != by_name_.end() && named->second == id) by_name_.erase(named);
   by_id_.erase(found);
 }
 
 const Stream* StreamDirectory::find(StreamId id) const {
   const auto found = by_id_.find(id);
-  return found == by_id_.end() ? nullptr : &found->second;
+  return found == by_id_.end() ? nullptr : found->second.get();
+}
+
+std::shared_ptr<const Stream> StreamDirectory::share(StreamId id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
 }
 
 const Stream* StreamDirectory::find(std::string_view account, std::string_view region,
@@ -60,7 +65,7 @@ bool StreamDirectory::has(std::string_view account) const {
 std::vector<Stream> StreamDirectory::all() const {
   std::vector<Stream> streams;
   streams.reserve(by_id_.size());
-  for (const auto& [id, stream] : by_id_) streams.push_back(stream);
+  for (const auto& [id, stream] : by_id_) streams.push_back(*stream);
   return streams;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ class StreamDirectory {
   void erase(StreamId id);
 
   [[nodiscard]] const Stream* find(StreamId id) const;
+  // The same, kept alive by the caller. Each put makes another object; nullptr if there is no such stream.
+  [[nodiscard]] std::shared_ptr<const Stream> share(StreamId id) const;
   [[nodiscard]] const Stream* find(std::string_view account, std::string_view region,
                                    std::string_view table_name, std::string_view label) const;
   // The last by label of a table's, or of the tables' that had its name; nullptr: there is none.
@@ -45,7 +48,7 @@ class StreamDirectory {
     using is_transparent = void;
     bool operator()(const NameView& a, const NameView& b) const { return a < b; }
   };
-  std::map<StreamId, Stream> by_id_;
+  std::map<StreamId, std::shared_ptr<const Stream>> by_id_;
   std::map<Name, StreamId, IsBefore> by_name_;
 };
 

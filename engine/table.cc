@@ -245,9 +245,10 @@ bool Stream::has_lost(std::uint64_t next, std::uint32_t seen) const {
 }
 
 const Shard* Stream::find_shard(ShardNumber number) const {
-  for (const Shard& shard : shards)
-    if (shard.number == number) return &shard;
-  return nullptr;
+  const auto found =
+      std::lower_bound(shards.begin(), shards.end(), number,
+                       [](const Shard& shard, ShardNumber wanted) { return shard.number < wanted; });
+  return found != shards.end() && found->number == number ? &*found : nullptr;
 }
 
 const Shard& Stream::open_shard(std::uint64_t partition_hash) const {

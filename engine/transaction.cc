@@ -754,17 +754,18 @@ void Transaction::State::tell(ChangeFeed& feed, Instant at) const {
   for (const OneItem& item : items) {
     const bool puts = item.write == Write::put;
     if (!puts && item.write != Write::remove) continue;
-    feed.tell(
-        {.table = tables[item.table].description,
-         .kind = !puts         ? ChangeRecord::Kind::remove
-                 : item.exists ? ChangeRecord::Kind::modify
-                               : ChangeRecord::Kind::insert,
-         .cause = cause_of(item, *tables[item.table].description),
-         .at = at,
-         .key = item.key,
-         .old_item = item.exists ? item.old_item.bytes() : std::string_view{},
-         .new_item = puts ? std::string_view(item.new_bytes) : std::string_view{},
-         .sequence = item.record ? std::optional(staged.records[*item.record].sequence) : std::nullopt});
+    const StagedWrite::Record* const record = item.record ? &staged.records[*item.record] : nullptr;
+    feed.tell({.table = tables[item.table].description,
+               .kind = !puts         ? ChangeRecord::Kind::remove
+                       : item.exists ? ChangeRecord::Kind::modify
+                                     : ChangeRecord::Kind::insert,
+               .cause = cause_of(item, *tables[item.table].description),
+               .at = at,
+               .key = item.key,
+               .old_item = item.exists ? item.old_item.bytes() : std::string_view{},
+               .new_item = puts ? std::string_view(item.new_bytes) : std::string_view{},
+               .sequence = record != nullptr ? std::optional(record->sequence) : std::nullopt,
+               .shard = record != nullptr ? record->shard : 0});
   }
 }
 

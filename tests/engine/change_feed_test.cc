@@ -102,6 +102,22 @@ TEST_CASE("a change that was kept says outside of the commit what was told in it
   CHECK(kept[1].bytes() > kept[1].old_item.size() + kept[1].new_item.size());
 }
 
+TEST_CASE("a change names the shard of its record, and listeners have heard all records up to told()") {
+  World world;
+  Table description = simple_table("orders");
+  description.stream = stream_of(StreamView::keys_only);
+  auto orders = world.create(description);
+  std::vector<KeptChange> kept;
+  auto subscription = world.database().subscribe([&](const Change& change) { kept.emplace_back(change); });
+  world.put(orders, {{"id", "a"}});
+  REQUIRE(world.database().reshard(orders, std::nullopt, Resharding::roll));
+  world.put(orders, {{"id", "a"}, {"n", "1"}});
+  REQUIRE(kept.size() == 2);
+  CHECK(kept[0].change().shard == 0);
+  CHECK(kept[1].change().shard == 1);
+  CHECK(world.database().told() == kept[1].sequence);
+}
+
 TEST_CASE("subscribers that come and go while others write hear records without a gap") {
   World world;
   Table description = simple_table("orders");

@@ -135,6 +135,50 @@ TEST_CASE("records and closed streams go after a day, where streams age", "[chan
   CHECK(world.database().published() == last);
 }
 
+TEST_CASE("a stream names its shards that have records from a number on", "[change_log]") {
+  World world;
+  auto carts = world.create(streamed("carts"));
+  auto other = world.create(streamed("other"));
+  const StreamId stream = carts->description()->stream->id;
+  const auto written = [&](Sequence from) { return world.database().shards_with_records(stream, from); };
+  const auto roll = [&] { REQUIRE(world.database().reshard(carts, std::nullopt, Resharding::roll)); };
+  using Numbers = std::vector<ShardNumber>;
+  CHECK(written(0).empty());
+  world.put(other, {{"id", "x"}});  // number 1
+  CHECK(written(0).empty());
+  world.put(carts, {{"id", "a"}});  // 2, in shard 0
+  world.put(carts, {{"id", "b"}});  // 3
+  roll();
+  roll();
+  world.put(carts, {{"id", "c"}});  // 4, in shard 2
+  CHECK(written(0) == Numbers{0, 2});
+  CHECK(written(3) == Numbers{0, 2});
+  CHECK(written(4) == Numbers{2});
+  CHECK(written(5).empty());
+  world.advance(start_ms + day_ms + 1, true);  // all are trimmed, and shards 0 and 1 forgotten
+  CHECK(written(0).empty());
+  world.put(carts, {{"id", "d"}});
+  CHECK(written(0) == Numbers{2});
+}
+
+TEST_CASE("a stream is another object once its shards have changed", "[change_log]") {
+  World world;
+  auto carts = world.create(streamed("carts"));
+  const StreamId stream = carts->description()->stream->id;
+  const auto first = world.database().share_stream(stream);
+  REQUIRE(first);
+  world.put(carts, {{"id", "a"}});
+  CHECK(world.database().share_stream(stream) == first);
+  REQUIRE(world.database().reshard(carts, std::nullopt, Resharding::split));
+  const auto second = world.database().share_stream(stream);
+  CHECK(second != first);
+  CHECK(first->shards.size() == 1);
+  CHECK(second->shards.size() == 3);
+  CHECK(second->find_shard(2) == &second->shards[2]);
+  CHECK(second->find_shard(3) == nullptr);
+  CHECK(world.database().share_stream(stream + 100) == nullptr);
+}
+
 TEST_CASE("a jump of the clock does not lose the records that it brings about", "[change_log]") {
   World world;
   auto carts = world.create(streamed("carts"));
