@@ -3,16 +3,29 @@
 #include <algorithm>
 #include <utility>
 
+#include "compat/streams/arn_and_iterator.h"
 #include "compat/triggers/lane.h"
+#include "engine/attempt.h"
 #include "engine/clock.h"
 #include "engine/mutex.h"
 
 namespace mayfly::compat::triggers {
 
-Poller::Poller(const Surroundings& surroundings, EventSourceMapping mapping, const engine::Stream& stream,
-               std::shared_ptr<PositionGate> gate, std::shared_ptr<Tally> tally)
+namespace {
+
+engine::Stream without_shards(engine::Stream stream) {
+  stream.shards = std::vector<engine::Shard>();  // = {} would keep the memory
+  return stream;
+}
+
+}  // namespace
+
+Poller::Poller(const Surroundings& surroundings, EventSourceMapping mapping, engine::Stream stream,
+               std::shared_ptr<StreamShards> shards, std::shared_ptr<PositionGate> gate,
+               std::shared_ptr<Tally> tally)
     : surroundings_(surroundings),
-      stream_(stream),
+      stream_(without_shards(std::move(stream))),
+      shards_(std::move(shards)),
       lanes_per_shard_(static_cast<std::uint32_t>(mapping.parallelization)),
       gate_(std::move(gate)),
       tally_(std::move(tally)),
@@ -74,112 +87,237 @@ void Poller::end() {
 
 engine::Task::Next Poller::step() {
   woken_ = false;
-  begin();
+  if (wakes_lanes_.exchange(false)) wake_all_lanes();
+  {
+    const engine::Lock lock(mutex_);
+    if (ended_ || !may_begin_) return Next::when_woken();
+  }
+  if (!take_notes()) search();
+  look_at_noted();
+  return Next::when_woken();
+}
+
+// A failed step starts over: the next one finds the shards that wait by a search.
+engine::Task::Next Poller::failed(std::string_view why) {
+  set_last_result("PROBLEM: " + std::string(why));
+  wakes_lanes_ = true;
+  {
+    const engine::Lock lock(mutex_);
+    searched_ = false;
+    waiting_.clear();
+    forgets_ = true;
+  }
+  return Next::after(*surroundings_.scheduler, fault_wait);
+}
+
+void Poller::rouse() {
+  if (!woken_.exchange(true)) surroundings_.scheduler->wake(shared_from_this());
+}
+
+void Poller::wake_all_lanes() {
   std::vector<std::shared_ptr<Lane>> lanes;
   {
     const engine::Lock lock(mutex_);
     for (const auto& [name, lane] : running_) lanes.push_back(lane);
+    looks_ += lanes.size();
   }
   for (const auto& lane : lanes) surroundings_.scheduler->wake(lane);
-  return Next::when_woken();
 }
 
-engine::Task::Next Poller::failed(std::string_view why) {
-  set_last_result("PROBLEM: " + std::string(why));
-  return Next::after(*surroundings_.scheduler, fault_wait);
+bool Poller::wake_lanes_of(engine::ShardNumber shard) {
+  bool any = false;
+  for (auto lane = running_.lower_bound({shard, 0, 0}); lane != running_.end() && lane->first.shard == shard;
+       ++lane) {
+    surroundings_.scheduler->wake(lane->second);
+    ++looks_;
+    any = true;
+  }
+  return any;
 }
 
-std::optional<engine::Stream> Poller::present_stream() const {
-  return surroundings_.database.find_stream({stream_.account, stream_.region}, stream_.table_name,
-                                            stream_.label);
+// --- which shards have something to deliver
+
+void Poller::Notes::add(engine::ShardNumber shard, engine::Sequence sequence) {
+  if (shards.empty()) first = sequence;
+  first = std::min(first, sequence);
+  shards.insert(shard);
 }
 
-void Poller::begin() {
+void Poller::Notes::add_or_lose(engine::ShardNumber shard, engine::Sequence sequence) {
+  engine::attempt([&] { add(shard, sequence); }, [&](std::string_view) { lost = true; });
+}
+
+void Poller::written(engine::ShardNumber shard, engine::Sequence sequence) {
+  {
+    const engine::Lock lock(notes_mutex_);
+    notes_.add_or_lose(shard, sequence);
+  }
+  rouse();
+}
+
+bool Poller::take_notes() {
+  const engine::Lock lock(mutex_);
+  const engine::Lock notes_lock(notes_mutex_);
+  if (std::exchange(notes_.lost, false)) searched_ = false;
+  if (!notes_.shards.empty()) {
+    to_look_at_.first = to_look_at_.shards.empty() ? notes_.first : std::min(to_look_at_.first, notes_.first);
+    to_look_at_.shards.merge(notes_.shards);
+    notes_.shards.clear();  // those that were in both
+  }
+  return searched_;
+}
+
+void Poller::search() {
+  const engine::Database& database = surroundings_.database;
+  if (!loaded_) {
+    StoredProgress progress = stored_progress(database.documents(), *mapping());
+    start_ = progress.start.value_or(0);
+    stored_.clear();
+    for (StoredPosition& one : progress.lanes) stored_[one.lane.shard].push_back(std::move(one));
+    loaded_ = true;
+  }
+  const std::vector<engine::ShardNumber> written = database.shards_with_records(stream_.id, start_);
+  const engine::Lock lock(mutex_);
+  for (const engine::ShardNumber shard : written) to_look_at_.add(shard, 0);
+  for (const auto& [shard, positions] : stored_) {
+    if (std::any_of(positions.begin(), positions.end(),
+                    [](const StoredPosition& one) { return one.position.window.has_value(); }))
+      to_look_at_.add(shard, 0);
+  }
+  searched_ = true;
+}
+
+void Poller::look_at_noted() {
+  std::shared_ptr<const ShardTree> tree;
+  bool forgets = false;
   {
     const engine::Lock lock(mutex_);
-    if (begun_ || ended_ || !may_begin_) return;
+    std::set<engine::ShardNumber>& shards = to_look_at_.shards;
+    while (!shards.empty() && !ended_) {
+      const engine::ShardNumber shard = *shards.begin();
+      shards.erase(shards.begin());
+      if (!wake_lanes_of(shard)) {
+        // Made after the last note was taken, so that it has every shard that was noted.
+        if (!tree) tree = shards_->present();
+        if (tree) look_at(*tree, shard);
+      }
+    }
+    if (!tree && forgets_) tree = shards_->present();
+    forgets = tree && (forgets_ || tree->forgotten() != forgotten_);
+    forgets_ = forgets_ && !forgets;
   }
-  const auto stream = present_stream();
-  std::vector<StoredPosition> positions = stored_positions(surroundings_.database.documents(), *mapping());
-  {
-    const engine::Lock lock(mutex_);
-    for (StoredPosition& one : positions) stored_[one.lane.shard].push_back(std::move(one));
-    begun_ = true;
-    if (stream) begin_lanes(*stream);
-  }
-  if (stream) forget_shards(*stream);
+  if (forgets) forget_shards(*tree);
   surroundings_.progress.ring();
 }
 
-bool Poller::shard_done(std::uint32_t shard) const {
+void Poller::look_at(const ShardTree& tree, engine::ShardNumber number) {
+  const engine::Shard* shard = tree.find(number);
+  if (shard == nullptr) release_waiting(number);
+  while (shard != nullptr) {
+    ++looks_;
+    if (shard_done(shard->number) || wake_lanes_of(shard->number)) return;
+    const engine::Shard* const ancestor = waits_for(tree, *shard);
+    if (ancestor == nullptr) return begin_lanes(tree, *shard);
+    if (!waiting_[ancestor->number].insert(shard->number).second) return;  // the ancestor was looked at
+    shard = ancestor;
+  }
+}
+
+const engine::Shard* Poller::waits_for(const ShardTree& tree, const engine::Shard& shard) const {
+  const engine::Shard* ancestor = tree.written_ancestor(shard);
+  // At most one ancestor has lost all of its records and is still there, so that this ends soon.
+  for (; ancestor != nullptr; ancestor = tree.written_ancestor(*ancestor)) {
+    const auto running = running_.lower_bound({ancestor->number, 0, 0});
+    if (running != running_.end() && running->first.shard == ancestor->number) return ancestor;
+    if (shard_done(ancestor->number) || ancestor->last_sequence.value_or(start_) < start_)
+      return nullptr;  // as are its own ancestors
+    const ShardStart start = start_of(*ancestor);
+    if (!std::all_of(start.lanes.begin(), start.lanes.end(), [](const Position& lane) { return lane.done; }))
+      return ancestor;
+  }
+  return nullptr;
+}
+
+ShardStart Poller::start_of(const engine::Shard& shard) const {
+  const auto stored = stored_.find(shard.number);
+  ShardStart start = shard_start(stored == stored_.end() ? std::vector<StoredPosition>() : stored->second,
+                                 lanes_per_shard_, shard.closed.has_value());
+  for (Position& lane : start.lanes) {
+    lane.next = std::max({lane.next, shard.oldest_sequence, start_});
+    const bool at_end = shard.last_sequence && lane.next > *shard.last_sequence && !lane.window;
+    lane.done = start.done || lane.done || at_end;
+  }
+  return start;
+}
+
+bool Poller::shard_done(engine::ShardNumber shard) const {
   for (std::uint32_t lane = 0; lane < lanes_per_shard_; ++lane) {
     if (!done_.contains({shard, lane, lanes_per_shard_})) return false;
   }
   return true;
 }
 
-void Poller::begin_lanes(const engine::Stream& stream) {
-  if (ended_) return;
-  const std::vector<ShardView> shards = shards_of(stream);
-  std::set<std::uint32_t> present;
-  for (const ShardView& shard : shards) present.insert(shard.number);
-  // One that was forgotten is not waited for.
-  const auto waits_for = [&](std::uint32_t parent)
-                             REQUIRES(mutex_) { return present.contains(parent) && !shard_done(parent); };
-  for (const ShardView& shard : shards) {
-    if (std::any_of(shard.parents.begin(), shard.parents.end(), waits_for) || shard_done(shard.number))
-      continue;
-    const LaneName first{shard.number, 0, lanes_per_shard_};
-    if (const auto running = running_.lower_bound(first);
-        running != running_.end() && running->first.shard == shard.number) {
-      continue;
-    }
-    ShardStart start = shard_start(stored_[shard.number], lanes_per_shard_, shard.closed);
-    const auto others = std::make_shared<const std::vector<StoredPosition>>(std::move(start.others));
-    for (std::uint32_t lane = 0; lane < lanes_per_shard_; ++lane) {
-      const LaneName name{shard.number, lane, lanes_per_shard_};
-      Position& position = start.lanes[lane];
-      if (start.done || position.done) {
-        done_.insert(name);
-      } else if (!done_.contains(name)) {
-        position.next = std::max(position.next, shard.oldest);
-        running_[name] =
-            std::make_shared<Lane>(shared_from_this(), name, shard.id, std::move(position), others);
-        surroundings_.scheduler->wake(running_[name]);
-      }
-    }
+void Poller::begin_lanes(const ShardTree& tree, const engine::Shard& shard) {
+  ShardStart start = start_of(shard);
+  const auto others = std::make_shared<const std::vector<StoredPosition>>(std::move(start.others));
+  for (std::uint32_t number = 0; number < lanes_per_shard_; ++number) {
+    const LaneName name{shard.number, number, lanes_per_shard_};
+    Position& position = start.lanes[number];
+    if (position.done) done_.insert(name);
+    if (done_.contains(name)) continue;
+    const auto lane = std::make_shared<Lane>(shared_from_this(), name, shard_id(tree.stream(), shard),
+                                             std::move(position), others);
+    running_[name] = lane;
+    surroundings_.scheduler->wake(lane);
   }
+  if (shard_done(shard.number)) release_waiting(shard.number);
 }
 
-// What is stored of shards that the stream has no more says nothing to anybody.
-void Poller::forget_shards(const engine::Stream& stream) {
-  std::set<std::uint32_t> forgotten;
+void Poller::release_waiting(engine::ShardNumber ancestor) {
+  const auto waiting = waiting_.find(ancestor);
+  if (waiting == waiting_.end()) return;
+  to_look_at_.first = 0;
+  to_look_at_.shards.merge(waiting->second);
+  waiting_.erase(waiting);
+}
+
+void Poller::forget_shards(const ShardTree& tree) {
+  std::set<engine::ShardNumber> forgotten;
   {
     const engine::Lock lock(mutex_);
-    for (const auto& [shard, positions] : stored_) forgotten.insert(shard);
-    for (const LaneName& name : done_) forgotten.insert(name.shard);
-    for (const engine::Shard& shard : stream.shards) forgotten.erase(shard.number);
-    for (const std::uint32_t shard : forgotten) stored_.erase(shard);
-    std::erase_if(done_, [&](const LaneName& name) { return forgotten.contains(name.shard); });
+    for (const auto& [shard, positions] : stored_)
+      if (tree.find(shard) == nullptr) forgotten.insert(shard);
+    for (const LaneName& name : done_)
+      if (tree.find(name.shard) == nullptr) forgotten.insert(name.shard);
+    for (const auto& [name, lane] : running_)
+      if (tree.find(name.shard) == nullptr) surroundings_.scheduler->wake(lane);
   }
   engine::Documents& documents = surroundings_.database.documents();
-  const engine::Lock lock(gate_->mutex);
-  for (const std::uint32_t shard : forgotten) {
+  for (const engine::ShardNumber shard : forgotten) {
+    const engine::Lock lock(gate_->mutex);
     if (gate_->open) documents.write(position_names(documents, *mapping(), shard), {});
   }
+  const engine::Lock lock(mutex_);
+  for (const engine::ShardNumber shard : forgotten) stored_.erase(shard);
+  std::erase_if(done_, [&](const LaneName& name) { return forgotten.contains(name.shard); });
+  forgotten_ = tree.forgotten();
+}
+
+bool Poller::has_looked_up_to(engine::Sequence target) const {
+  const engine::Lock lock(notes_mutex_);
+  return searched_ && to_look_at_.are_after(target) && notes_.are_after(target);
 }
 
 void Poller::lane_ended(const LaneName& name) {
-  const auto stream = present_stream();
-  bool last = false;  // of its shard
+  const auto tree = shards_->present();
   {
     const engine::Lock lock(mutex_);
     done_.insert(name);
     running_.erase(name);
-    last = shard_done(name.shard);
-    if (stream && last) begin_lanes(*stream);
+    if (shard_done(name.shard)) release_waiting(name.shard);
+    if (tree && tree->find(name.shard) == nullptr) forgets_ = true;
   }
-  if (stream && last) forget_shards(*stream);
+  rouse();
   left();
   surroundings_.progress.ring();
 }
@@ -227,7 +365,8 @@ void Poller::set_last_result(std::string result) {
 }
 
 void Poller::wake() {
-  if (!woken_.exchange(true)) surroundings_.scheduler->wake(shared_from_this());
+  wakes_lanes_ = true;
+  rouse();
 }
 
 void Poller::note_given_up(GivenUp batch) {
@@ -274,8 +413,9 @@ void Poller::end_flush() { --flushes_; }
 
 bool Poller::settled(engine::Sequence target) const {
   const engine::Lock lock(mutex_);
-  return begun_ && std::all_of(running_.begin(), running_.end(),
-                               [&](const auto& entry) { return entry.second->settled(target); });
+  return has_looked_up_to(target) && std::all_of(running_.begin(), running_.end(), [&](const auto& entry) {
+           return entry.second->settled(target);
+         });
 }
 
 bool Poller::at_rest(engine::Sequence target, std::uint64_t flush) const {
@@ -283,10 +423,17 @@ bool Poller::at_rest(engine::Sequence target, std::uint64_t flush) const {
   // It may have been registered just now, before the lanes that wait for it have heard of it.
   const bool registered =
       surroundings_.functions.find(mapping_->function.account, mapping_->function.name).has_value();
-  return begun_ && std::all_of(running_.begin(), running_.end(), [&](const auto& entry) {
+  return has_looked_up_to(target) && std::all_of(running_.begin(), running_.end(), [&](const auto& entry) {
            const Lane& lane = *entry.second;
            return lane.settled(target) || (!registered && lane.stuck()) || lane.failing(flush);
          });
+}
+
+Poller::Load Poller::load() const {
+  const engine::Lock lock(mutex_);
+  Load load{.lanes = running_.size(), .looks = looks_};
+  for (const auto& [ancestor, shards] : waiting_) load.waiting += shards.size();
+  return load;
 }
 
 std::optional<Retrying> Poller::retrying() const {

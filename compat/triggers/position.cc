@@ -10,7 +10,7 @@
 namespace mayfly::compat::triggers {
 namespace {
 
-constexpr std::string_view position_kind = "@trigger-position";
+constexpr std::string_view position_kind = "@trigger-position", start_name = "start";
 
 std::string prefix_of(const EventSourceMapping& mapping) {
   return mapping.scope.region + "/" + mapping.uuid + "/";
@@ -54,23 +54,36 @@ engine::Document to_document(const EventSourceMapping& mapping, const LaneName& 
   return document;
 }
 
-std::vector<StoredPosition> stored_positions(const engine::Documents& documents,
-                                             const EventSourceMapping& mapping) {
-  std::vector<StoredPosition> positions;
+engine::Document start_document(const EventSourceMapping& mapping, engine::Sequence start) {
+  engine::Document document{
+      {mapping.scope.account, std::string(position_kind), prefix_of(mapping).append(start_name)}, {}};
+  json::Writer out(document.bytes);
+  out.begin_object();
+  out.key("next");
+  out.integer(static_cast<std::int64_t>(start));
+  out.end_object();
+  return document;
+}
+
+StoredProgress stored_progress(const engine::Documents& documents, const EventSourceMapping& mapping) {
+  StoredProgress progress;
   const std::string prefix = prefix_of(mapping);
   for (const engine::Document& stored : documents.list(mapping.scope.account, position_kind, prefix)) {
-    const auto lane = parse_lane(std::string_view(stored.name.name).substr(prefix.size()));
+    const std::string_view name = std::string_view(stored.name.name).substr(prefix.size());
+    const auto lane = parse_lane(name);
     const auto document = json::parse(stored.bytes);
-    if (!lane || document == nullptr) continue;
-    Position position{static_cast<engine::Sequence>(integer_member(document->root(), "next").value_or(0)),
-                      boolean_member(document->root(), "done").value_or(false), std::nullopt};
+    if (document == nullptr) continue;
+    const auto next = static_cast<engine::Sequence>(integer_member(document->root(), "next").value_or(0));
+    if (name == start_name) progress.start = next;
+    if (!lane) continue;
+    Position position{next, boolean_member(document->root(), "done").value_or(false), std::nullopt};
     if (const json::Value* window = document->root().member("window")) {
       position.window = Window{integer_member(*window, "start").value_or(0),
                                std::string(string_member(*window, "state").value_or("{}"))};
     }
-    positions.push_back({*lane, std::move(position)});
+    progress.lanes.push_back({*lane, std::move(position)});
   }
-  return positions;
+  return progress;
 }
 
 std::vector<engine::DocumentName> position_names(const engine::Documents& documents,

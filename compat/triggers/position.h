@@ -1,8 +1,14 @@
 // How far a lane has come in its shard: stored after each batch that is done with, so that a restart goes on
 // there.
 //
-//   document "@trigger-position" / "REGION/UUID/SHARD/LANE-LANES"   of the account's state
+//   document "@trigger-position" / "REGION/UUID/start"              of the account's state
+//   {"next":4700}
+//   document "@trigger-position" / "REGION/UUID/SHARD/LANE-LANES"   likewise
 //   {"next":4712,"done":false,"window":{"start":1700000000000,"state":{…}}}
+//
+// The start is stored with the mapping, and a lane's position after its first batch: a shard without records
+// for the mapping has none. A mapping of an earlier version has no start, but positions in all shards that
+// its stream had.
 //
 // Where the number of lanes was changed, what the others have stored stays and counts: a record is done with
 // if the lane that it fell to has passed it, of whichever number of lanes.
@@ -41,6 +47,13 @@ struct StoredPosition {
   Position position;
 };
 
+// All that is stored of how far a mapping has come.
+struct StoredProgress {
+  std::optional<engine::Sequence> start;  // no record before it is delivered
+  std::vector<StoredPosition> lanes;
+  [[nodiscard]] bool empty() const { return !start && lanes.empty(); }
+};
+
 // Where a shard's lanes begin, by all that is stored of the shard.
 struct ShardStart {
   std::vector<Position> lanes;
@@ -55,8 +68,8 @@ bool passed(const std::vector<StoredPosition>& positions, std::uint64_t keys_has
 
 engine::Document to_document(const EventSourceMapping& mapping, const LaneName& lane,
                              const Position& position);
-std::vector<StoredPosition> stored_positions(const engine::Documents& documents,
-                                             const EventSourceMapping& mapping);
+engine::Document start_document(const EventSourceMapping& mapping, engine::Sequence start);
+StoredProgress stored_progress(const engine::Documents& documents, const EventSourceMapping& mapping);
 // The names of all that is stored of a mapping's positions; of one shard's.
 std::vector<engine::DocumentName> position_names(const engine::Documents& documents,
                                                  const EventSourceMapping& mapping,

@@ -28,20 +28,14 @@ std::optional<engine::Stream> stream_of(const engine::Database& database, const 
   return database.find_stream(mapping.scope, name->table_name, name->label);
 }
 
-// Where a mapping begins: at the horizon, or behind all that was written when it was created. Stored at once,
-// so that a snapshot which is taken then knows the mapping.
-std::vector<engine::Document> first_positions(const EventSourceMapping& mapping, const engine::Stream& stream,
-                                              engine::Sequence published) {
-  const bool latest = mapping.starting_position == "LATEST";
-  const auto lanes = static_cast<std::uint32_t>(mapping.parallelization);
-  std::vector<engine::Document> documents;
-  for (const ShardView& shard : shards_of(stream)) {
-    const Position position{latest ? published + 1 : shard.oldest, latest && shard.closed, std::nullopt};
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      documents.push_back(to_document(mapping, {shard.number, lane, lanes}, position));
-    }
-  }
-  return documents;
+// Where a mapping begins: at the horizon, or after the last record when it was created. Stored at once, so
+// that a snapshot taken then knows the mapping.
+engine::Sequence start_of(const EventSourceMapping& mapping, const engine::Stream& stream,
+                          engine::Sequence published) {
+  engine::Sequence start = published + 1;
+  if (mapping.starting_position == "LATEST") return start;
+  for (const engine::Shard& shard : stream.shards) start = std::min(start, shard.oldest_sequence);
+  return start;
 }
 
 Unexpected<Error> no_such_mapping() {
@@ -127,7 +121,7 @@ class Triggers::Hold {
 
 void Triggers::while_stopped(std::string_view account, const std::function<void()>& replace) {
   std::optional<Hold> hold;
-  std::map<Name, std::vector<StoredPosition>> before;
+  std::map<Name, StoredProgress> before;
   {
     const engine::Lock lock(mutex_);
     hold.emplace(*this, account);
@@ -135,23 +129,24 @@ void Triggers::while_stopped(std::string_view account, const std::function<void(
       stop(entry);
       close_gate(entry);
       entry.tally->given_up_log().forget();
-      before[name] = stored_positions(database_.documents(), entry.mapping);
+      before[name] = stored_progress(database_.documents(), entry.mapping);
     }
   }
   replace();
   const engine::Lock lock(mutex_);  // given back before the hold ends
-  for (const auto& [name, positions] : before) {
+  for (const auto& [name, progress] : before) {
     const auto entry = entries_.find(name);
-    if (entry != entries_.end()) carry_over(entry->second.mapping, positions);
+    if (entry != entries_.end()) carry_over(entry->second.mapping, progress);
   }
   forget_strangers(account);
 }
 
-void Triggers::carry_over(const EventSourceMapping& mapping, const std::vector<StoredPosition>& positions) {
+void Triggers::carry_over(const EventSourceMapping& mapping, const StoredProgress& progress) {
   const auto stream = stream_of(database_, mapping);
-  if (!stream || !stored_positions(database_.documents(), mapping).empty()) return;
+  if (!stream || !stored_progress(database_.documents(), mapping).empty()) return;
   std::vector<engine::Document> documents;
-  for (const StoredPosition& one : positions) {
+  if (progress.start) documents.push_back(start_document(mapping, *progress.start));
+  for (const StoredPosition& one : progress.lanes) {
     const engine::Shard* const shard = stream->find_shard(one.lane.shard);
     if (shard == nullptr) continue;
     Position position = one.position;
@@ -162,12 +157,11 @@ void Triggers::carry_over(const EventSourceMapping& mapping, const std::vector<S
 }
 
 void Triggers::forget_strangers(std::string_view account) {
+  std::set<std::string_view> known;
+  for (const auto& [name, entry] : entries_of(account)) known.insert(name.second);
   std::vector<engine::DocumentName> strangers;
   for (auto& [name, uuid] : position_owners(database_.documents(), account)) {
-    const auto known = entries_of(account);
-    if (std::none_of(known.begin(), known.end(),
-                     [&uuid = uuid](const auto& entry) { return entry.first.second == uuid; }))
-      strangers.push_back(std::move(name));
+    if (!known.contains(uuid)) strangers.push_back(std::move(name));
   }
   database_.documents().write(strangers, {});
 }
@@ -196,11 +190,26 @@ void Triggers::erase(const Entry& entry) {
 void Triggers::listen() {
   if (listening_) return;
   subscription_ = database_.subscribe([this](const engine::Change& change) {
+    if (!change.sequence) return;
     const engine::Lock lock(pollers_mutex_);
     const auto [first, last] = pollers_.equal_range(change.table->id);
-    for (auto one = first; one != last; ++one) one->second->wake();
+    for (auto one = first; one != last; ++one) {
+      if (one->second->stream().id == change.table->stream->id)
+        one->second->written(change.shard, *change.sequence);
+    }
   });
   listening_ = true;
+}
+
+std::shared_ptr<StreamShards> Triggers::shards_of(const engine::Stream& stream) {
+  {
+    const engine::Lock lock(pollers_mutex_);
+    const auto [first, last] = pollers_.equal_range(stream.table);
+    const auto other =
+        std::find_if(first, last, [&](const auto& one) { return one.second->stream().id == stream.id; });
+    if (other != last) return other->second->shards();
+  }
+  return std::make_shared<StreamShards>(database_, stream.id);
 }
 
 void Triggers::start(Entry& entry) {
@@ -208,7 +217,8 @@ void Triggers::start(Entry& entry) {
   const auto stream = stream_of(database_, entry.mapping);
   if (!stream) return;
   const Surroundings surroundings{database_, functions_, *invoker_, *files_, scheduler_, progress_};
-  entry.poller = std::make_shared<Poller>(surroundings, entry.mapping, *stream, entry.gate, entry.tally);
+  entry.poller = std::make_shared<Poller>(surroundings, entry.mapping, *stream, shards_of(*stream),
+                                          entry.gate, entry.tally);
   listen();
   {
     const engine::Lock lock(pollers_mutex_);
@@ -292,9 +302,8 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
   CHECK_OK(check_room());
   mapping.uuid = engine::random_uuid(database_.random());
   mapping.last_modified = database_.now(mapping.scope.account);
-  std::vector<engine::Document> documents = first_positions(mapping, *stream, database_.published());
-  documents.push_back(to_document(mapping));
-  database_.documents().write({}, documents);
+  const engine::Sequence first = start_of(mapping, *stream, database_.published());
+  database_.documents().write({}, {start_document(mapping, first), to_document(mapping)});
   Entry& entry = entries_[{mapping.scope, mapping.uuid}];
   entry.mapping = std::move(mapping);
   start(entry);
@@ -367,7 +376,7 @@ Result<Triggers::View> Triggers::remove(const engine::Scope& scope, std::string_
 
 Triggers::Settled Triggers::settle(std::string_view account, std::chrono::milliseconds time_max,
                                    const std::stop_token& stop) {
-  const engine::Sequence target = database_.published();
+  const engine::Sequence target = database_.told();
   const Marks marks = reported(account);
   std::map<std::shared_ptr<Poller>, std::uint64_t> flushed;  // the number of our flush
   std::vector<std::shared_ptr<Poller>> present;              // a mapping that is changed gets another one
@@ -402,6 +411,19 @@ Triggers::Settled Triggers::settle(std::string_view account, std::chrono::millis
   }
   collect_given_up(account, marks, !stop.stop_requested(), settled);
   return settled;
+}
+
+Poller::Load Triggers::load(std::string_view account) const {
+  Poller::Load sum;
+  const engine::Lock lock(mutex_);
+  for (const auto& [name, entry] : entries_of(account)) {
+    if (!entry.poller) continue;
+    const Poller::Load one = entry.poller->load();
+    sum.lanes += one.lanes;
+    sum.waiting += one.waiting;
+    sum.looks += one.looks;
+  }
+  return sum;
 }
 
 Triggers::Marks Triggers::reported(std::string_view account) const {

@@ -106,6 +106,9 @@ class Triggers {
   // Nobody reads them meanwhile; its mappings go on with what is there then. One that the snapshot does not
   // know goes on where it was, as far as the streams have its shards.
   void while_stopped(std::string_view account, const std::function<void()>& replace);
+  // The sum over the account's enabled mappings, for tests.
+  [[nodiscard]] Poller::Load load(std::string_view account) const;
+
   // The account has no mappings any more, when `empty` is called and after it. Its functions stay: they are
   // outside.
   void reset(std::string_view account, const std::function<void()>& empty);
@@ -134,14 +137,15 @@ class Triggers {
   [[nodiscard]] Range<Entries::iterator> entries_of(std::string_view account) REQUIRES(mutex_);
   [[nodiscard]] Range<Entries::const_iterator> entries_of(std::string_view account) const REQUIRES(mutex_);
   void load() REQUIRES(mutex_);
+  // Shared with a poller of the same stream, if there is one.
+  std::shared_ptr<StreamShards> shards_of(const engine::Stream& stream);
   void start(Entry& entry) REQUIRES(mutex_);  // makes the poller if there should be one
   void stop(Entry& entry) REQUIRES(mutex_);
   static void close_gate(Entry& entry);             // nothing is stored by pollers that there were
   void erase(const Entry& entry) REQUIRES(mutex_);  // what is stored of it
   // Positions of a mapping that a snapshot does not know; positions that it has of mappings which are no
   // more.
-  void carry_over(const EventSourceMapping& mapping, const std::vector<StoredPosition>& positions)
-      REQUIRES(mutex_);
+  void carry_over(const EventSourceMapping& mapping, const StoredProgress& progress) REQUIRES(mutex_);
   void forget_strangers(std::string_view account) REQUIRES(mutex_);
   Result<void> check_destination(const EventSourceMapping& mapping) const;
   Result<void> check_threads();    // whether lanes can be at work

@@ -1,0 +1,58 @@
+// A stream's shards as triggers read them: a shard's records after those of its ancestors.
+//
+//   StreamShards shards(database, stream.id);             // shared by the stream's mappings
+//   const auto tree = shards.present();                   // nullptr if the stream was forgotten
+//   const engine::Shard* shard = tree->find(7);           // nullptr if the shard was forgotten
+//   tree->written_ancestor(*shard);                       // whose records come before its own
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "engine/database.h"
+#include "engine/mutex.h"
+#include "engine/table.h"
+
+namespace mayfly::compat::triggers {
+
+// One version of a stream. Immutable.
+class ShardTree {
+ public:
+  explicit ShardTree(std::shared_ptr<const engine::Stream> stream);
+
+  [[nodiscard]] const engine::Stream& stream() const { return *stream_; }
+  [[nodiscard]] const engine::Shard* find(engine::ShardNumber number) const {
+    return stream_->find_shard(number);
+  }
+  // The nearest ancestor that ever had a record, all of which may be trimmed. nullptr if there is none, or if
+  // it or a shard in between was forgotten. Requires: `shard` is one of this tree's. Takes constant time.
+  [[nodiscard]] const engine::Shard* written_ancestor(const engine::Shard& shard) const;
+  // How many shards the stream has forgotten so far. Never decreases while the stream keeps its id.
+  [[nodiscard]] std::size_t forgotten() const;
+
+ private:
+  [[nodiscard]] std::size_t index_of(const engine::Shard& shard) const;
+
+  const std::shared_ptr<const engine::Stream> stream_;
+  std::vector<const engine::Shard*> written_ancestors_;  // by index in the stream's shards
+};
+
+// Makes each version's tree once for all mappings of a stream. Thread-safe.
+class StreamShards {
+ public:
+  // `database` outlives it.
+  StreamShards(const engine::Database& database, engine::StreamId stream)
+      : database_(database), stream_(stream) {}
+
+  // The stream as it is now; nullptr if it was forgotten.
+  [[nodiscard]] std::shared_ptr<const ShardTree> present();
+
+ private:
+  const engine::Database& database_;
+  const engine::StreamId stream_;
+  engine::Mutex mutex_;
+  std::shared_ptr<const ShardTree> tree_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::compat::triggers

@@ -1,0 +1,333 @@
+// What a mapping holds, and how much it looks at, depends on the shards with something to deliver, not on how
+// many shards its stream has.
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compat/triggers/shard_tree.h"
+#include "engine/documents.h"
+#include "tests/support/engine_world.h"
+#include "tests/support/trigger_world.h"
+
+namespace mayfly::testing {
+
+namespace {
+
+using nlohmann::json;
+using Answer = TriggerWorld::Answer;
+using engine::Resharding;
+using std::chrono::hours, std::chrono::milliseconds;
+
+// All open shards.
+void reshard(TriggerWorld& world, Resharding how) {
+  engine::Database& database = world.triggers().database();
+  REQUIRE(database.reshard(database.find_table(world.scope, "carts"), std::nullopt, how));
+}
+
+std::size_t positions(TriggerWorld& world) {
+  return world.triggers().database().documents().list("@trigger-position").size();
+}
+
+compat::triggers::Poller::Load load(TriggerWorld& world) {
+  return world.triggers().load(world.scope.account);
+}
+
+std::string record_id(const json& record) { return record["dynamodb"]["Keys"]["id"]["S"]; }
+
+}  // namespace
+
+TEST_CASE("a mapping holds nothing for shards without records, whether they are open or closed",
+          "[triggers][shards]") {
+  TriggerWorld world;
+  const std::string arn = world.create_table("carts");
+  for (int time = 0; time < 6; ++time) reshard(world, Resharding::split);  // 64 open shards, 63 closed
+  std::vector<std::string> uuids;
+  for (const char* const name : {"f", "g", "h"}) {
+    world.function(name);
+    uuids.push_back(world.map(arn, name, R"("ParallelizationFactor":2)"));
+  }
+  CHECK(world.settle().empty());
+  CHECK(load(world).lanes == 0);
+  CHECK(positions(world) == 3);  // where each mapping began
+
+  world.put("carts", "a");
+  reshard(world, Resharding::roll);
+  CHECK(world.settle().empty());
+  for (const char* const name : {"f", "g", "h"}) CHECK(world.delivered(name) == "a");
+  // The settle has woken lanes at the end of a shard that has closed since: they end, and each says so.
+  while (load(world).lanes > 0) std::this_thread::yield();
+  CHECK(positions(world) == 3 + 3 * 2);
+
+  world.put("carts", "b");
+  CHECK(world.settle().empty());
+  CHECK(load(world).lanes == 3 * 2);
+  for (const std::string& uuid : uuids) world.rest("DELETE /2015-03-31/event-source-mappings/" + uuid);
+  CHECK(positions(world) == 0);
+}
+
+TEST_CASE("what a record costs a mapping does not depend on how many shards there are",
+          "[triggers][shards]") {
+  const auto looks_per_record = [](int splits) {
+    TriggerWorld world;
+    world.function("f");
+    const std::string arn = world.create_table("carts");
+    for (int time = 0; time < splits; ++time) reshard(world, Resharding::split);
+    world.map(arn, "f");
+    for (int item = 0; item < 200; ++item) world.put("carts", std::to_string(item));
+    CHECK(world.settle().empty());
+    const std::uint64_t before = load(world).looks;
+    for (int time = 0; time < 10; ++time) {
+      const std::size_t calls = world.calls("f").size();
+      world.put("carts", "a", R"(,"n":{"N":")" + std::to_string(time) + "\"}");
+      while (world.calls("f").size() == calls) std::this_thread::yield();
+    }
+    return (load(world).looks - before) / 10;
+  };
+  CHECK(looks_per_record(0) <= 2);
+  CHECK(looks_per_record(6) <= 2);  // of 64 open shards, all of which have lanes
+}
+
+TEST_CASE("a long line of shards with records is delivered in order, and each is looked at a few times",
+          "[triggers][shards]") {
+  TriggerWorld world;
+  world.function("f");
+  const std::string arn = world.create_table("carts");
+  constexpr int shards = 400;
+  std::string all;
+  for (int shard = 0; shard < shards; ++shard) {
+    const std::string id = std::to_string(shard);
+    world.put("carts", id);
+    all += (shard == 0 ? "" : " ") + id;
+    reshard(world, Resharding::roll);
+  }
+  world.map(arn, "f");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == all);
+  CHECK(load(world).looks <= 6 * shards);
+  CHECK(load(world).lanes == 0);
+  CHECK(load(world).waiting == 0);
+}
+
+TEST_CASE("a shard's records wait for those of an ancestor, though the shards in between have none",
+          "[triggers][shards]") {
+  TriggerWorld world;
+  std::atomic<bool> fails = true;
+  world.function("f", [&](const json&) { return Answer{.status = fails ? 500 : 200, .body = "null"}; });
+  world.map(world.create_table("carts"), "f");
+  world.put("carts", "a");
+  while (world.calls("f").empty()) std::this_thread::yield();
+  for (int time = 0; time < 5; ++time) reshard(world, Resharding::roll);
+  world.put("carts", "b");
+  reshard(world, Resharding::split);
+  world.put("carts", "c");
+  CHECK(world.settle(milliseconds(50)).size() == 1);
+  CHECK(load(world).lanes == 1);
+  CHECK(load(world).waiting == 2);
+  fails = false;
+  CHECK(world.settle().empty());
+  CHECK(load(world).waiting == 0);
+  std::string last_three;
+  for (const json& event : world.calls("f")) {
+    for (const json& record : event["Records"])
+      if (last_three.empty() || record_id(record) != "a") last_three += record_id(record);
+  }
+  CHECK(last_three == "abc");
+}
+
+TEST_CASE("a mapping that begins at the latest record looks at no earlier one", "[triggers][shards]") {
+  for (const char* const settings : {"", R"(,"ParallelizationFactor":3)"}) {
+    Directory directory;
+    {
+      TriggerWorld world(directory.path());
+      world.function("f");
+      const std::string arn = world.create_table("carts");
+      for (int time = 0; time < 4; ++time) {
+        for (int item = 0; item < 20; ++item) world.put("carts", "old" + std::to_string(item));
+        reshard(world, Resharding::split);
+      }
+      for (int item = 0; item < 20; ++item)
+        world.put("carts", "old" + std::to_string(item), R"(,"n":{"N":"1"})");
+      world.map(arn, "f", R"("StartingPosition":"LATEST")" + std::string(settings));
+      CHECK(world.settle().empty());
+      CHECK(load(world).lanes == 0);
+      CHECK(positions(world) == 1);
+      CHECK(world.calls("f").empty());
+      world.triggers().functions().remove(world.scope.account, "f");
+      world.put("carts", "a");
+    }
+    TriggerWorld world(directory.path());
+    world.function("f");
+    reshard(world, Resharding::split);
+    world.put("carts", "b");
+    CHECK(world.settle().empty());
+    std::string ids = world.delivered("f");
+    CHECK((ids == "a b" || ids == "b a"));  // in two shards, or in one and its child
+  }
+}
+
+TEST_CASE("positions of an earlier version, one in each shard and no start, go on where they were",
+          "[triggers][shards]") {
+  TriggerWorld world;
+  world.function("f");
+  const std::string arn = world.create_table("carts");
+  world.put("carts", "a");
+  world.put("carts", "b");
+  reshard(world, Resharding::roll);
+  world.put("carts", "c");
+  const std::string uuid = world.map(arn, "f", R"("Enabled":false)");
+  engine::Documents& documents = world.triggers().database().documents();
+  for (const engine::Document& document : documents.list("@trigger-position")) documents.erase(document.name);
+  const std::string prefix = "us-east-1/" + uuid + "/";
+  documents.put({world.scope.account, "@trigger-position", prefix + "0/0-1"}, R"({"next":2,"done":false})");
+  documents.put({world.scope.account, "@trigger-position", prefix + "1/0-1"}, R"({"next":0,"done":false})");
+  world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, R"({"Enabled":true})");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "b c");
+  reshard(world, Resharding::roll);
+  world.put("carts", "d");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "b c d");
+}
+
+TEST_CASE("positions and lanes of shards that the stream has forgotten are given up", "[triggers][shards]") {
+  TriggerWorld world;
+  world.function("f");
+  world.map(world.create_table("carts"), "f");
+  for (int shard = 0; shard < 5; ++shard) {
+    world.put("carts", "a" + std::to_string(shard));
+    reshard(world, Resharding::roll);
+  }
+  CHECK(world.settle().empty());
+  while (load(world).lanes > 0) std::this_thread::yield();
+  CHECK(positions(world) == 1 + 5);
+  world.put("carts", "b");
+  CHECK(world.settle().empty());
+  CHECK(load(world).lanes == 1);
+  reshard(world, Resharding::roll);
+  world.advance(hours(25), true);  // the lane still rests at the end of a shard that was forgotten
+  world.put("carts", "c");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a0 a1 a2 a3 a4 b c");
+  while (load(world).lanes != 1) std::this_thread::yield();
+  while (positions(world) != 1 + 1) std::this_thread::yield();
+}
+
+TEST_CASE("mappings come and go while shards split and records are written, and one that stays misses none",
+          "[triggers][shards]") {
+  TriggerWorld world;
+  std::mutex mutex;
+  std::map<std::string, std::vector<int>> versions;
+  world.function("stays", [&](const json& event) {
+    const std::lock_guard lock(mutex);
+    for (const json& record : event["Records"])
+      versions[record_id(record)].push_back(
+          std::stoi(record["dynamodb"]["NewImage"]["v"]["N"].get<std::string>()));
+    return Answer{.body = "null"};
+  });
+  world.function("goes");
+  const std::string arn = world.create_table("carts");
+  world.map(arn, "stays", R"("ParallelizationFactor":2)");
+  constexpr int turns = 60;
+  const std::string mappings = "/2015-03-31/event-source-mappings";
+  std::atomic<bool> written = false;
+  {
+    std::jthread writes([&] {
+      for (int turn = 0; turn < turns; ++turn) {
+        for (int item = 0; item < 8; ++item) {
+          world.emulator().execute(world.scope, "DynamoDB_20120810.PutItem",
+                                   R"({"TableName":"carts","Item":{"id":{"S":"i)" + std::to_string(item) +
+                                       R"("},"v":{"N":")" + std::to_string(turn) + R"("}}})");
+        }
+      }
+      written = true;
+    });
+    std::jthread splits([&] {
+      engine::Database& database = world.triggers().database();
+      for (int turn = 0; !written; ++turn) {
+        static_cast<void>(
+            database.reshard(database.find_table(world.scope, "carts"), std::nullopt,
+                             turn % 8 == 0 && turn < 40 ? Resharding::split : Resharding::roll));
+      }
+    });
+    std::jthread maps([&] {
+      while (!written) {
+        const std::string answer = world.rest(
+            "POST " + mappings,
+            R"({"EventSourceArn":")" + arn + R"(","FunctionName":"goes","StartingPosition":"TRIM_HORIZON"})");
+        if (answer.starts_with("202 "))
+          world.rest("DELETE " + mappings + "/" + json::parse(answer.substr(4))["UUID"].get<std::string>());
+      }
+    });
+    std::jthread settles([&] {
+      while (!written) world.settle(milliseconds(2));
+    });
+  }
+  CHECK(world.settle().empty());
+  CHECK(load(world).waiting == 0);
+  std::vector<int> all(turns);
+  for (int turn = 0; turn < turns; ++turn) all[static_cast<std::size_t>(turn)] = turn;
+  const std::lock_guard lock(mutex);
+  CHECK(versions.size() == 8);
+  for (const auto& [id, seen] : versions) CHECK(seen == all);
+}
+
+TEST_CASE("a tree finds the nearest ancestor that ever had a record", "[triggers][shards]") {
+  engine::Stream stream;
+  const auto add = [&](engine::ShardNumber number, std::optional<engine::ShardNumber> parent,
+                       engine::Sequence first, std::optional<engine::Sequence> last) {
+    engine::Shard shard;
+    shard.number = number;
+    if (parent) shard.parent = engine::Shard::Parent{*parent, 0};
+    shard.first_sequence = first;
+    shard.oldest_sequence = first;
+    if (last) shard.closed = 1;
+    shard.last_sequence = last;
+    stream.shards.push_back(shard);
+  };
+  add(4, 1, 1, 9);    // its parent was forgotten
+  add(5, 4, 10, 9);   // had no record
+  add(6, 5, 10, 9);   // likewise
+  add(8, 6, 10, 12);  // number 7 was forgotten
+  add(9, 6, 10, {});
+  add(10, 8, 13, {});
+  stream.shards[0].oldest_sequence = 10;  // all of its records were trimmed
+  const compat::triggers::ShardTree tree(std::make_shared<const engine::Stream>(stream));
+  const auto ancestor = [&](engine::ShardNumber number) -> std::optional<engine::ShardNumber> {
+    const engine::Shard* const found = tree.written_ancestor(*tree.find(number));
+    return found == nullptr ? std::nullopt : std::optional(found->number);
+  };
+  CHECK(ancestor(4) == std::nullopt);
+  CHECK(ancestor(5) == 4);
+  CHECK(ancestor(6) == 4);
+  CHECK(ancestor(8) == 4);
+  CHECK(ancestor(9) == 4);
+  CHECK(ancestor(10) == 8);
+  CHECK(tree.find(7) == nullptr);
+  CHECK(tree.forgotten() == 5);
+}
+
+TEST_CASE("mappings of a stream share one tree of its shards, until these change", "[triggers][shards]") {
+  TriggerWorld world;
+  world.create_table("carts");
+  engine::Database& database = world.triggers().database();
+  const auto table = database.find_table(world.scope, "carts")->description();
+  compat::triggers::StreamShards shards(database, table->stream->id);
+  const auto first = shards.present();
+  REQUIRE(first);
+  world.put("carts", "a");
+  CHECK(shards.present() == first);
+  reshard(world, Resharding::split);
+  const auto second = shards.present();
+  CHECK(second != first);
+  CHECK(second->stream().shards.size() == 3);
+  CHECK(compat::triggers::StreamShards(database, table->stream->id + 1).present() == nullptr);
+}
+
+}  // namespace mayfly::testing
