@@ -145,6 +145,9 @@ rocksdb::BlockBasedTableOptions table_options() {
   return table;
 }
 
+// In memory, values from this size on are kept in files of their own.
+constexpr std::uint64_t large_value_bytes = 16 << 10;
+
 // A compaction holds its input until its output is complete. So the sizes that bound flushes and compactions
 // follow the limit: together they need about a quarter of it in addition. From 2 GB on these sizes are
 // RocksDB's defaults, with a buffer of 32 MB.
@@ -157,6 +160,9 @@ rocksdb::Options memory_options(rocksdb::Env* env, std::uint64_t bytes_max) {
   options.max_bytes_for_level_base = std::clamp(bytes_max / 8, 4 * mb, 256 * mb);
   options.max_compaction_bytes = std::clamp(bytes_max / 8, 4 * mb, 1600 * mb);
   options.memtable_insert_with_hint_prefix_extractor = std::make_shared<WrittenInOrder>();
+  // Compactions move references to large values, not the values. give_back() collects what was overwritten.
+  options.enable_blob_files = true;
+  options.min_blob_size = large_value_bytes;
   rocksdb::BlockBasedTableOptions table = table_options();
   table.block_cache = rocksdb::NewLRUCache(8 << 20, /*num_shard_bits=*/0);
   table.checksum = rocksdb::kNoChecksum;
@@ -211,10 +217,12 @@ constexpr std::chrono::milliseconds resume_pause{1000};
 constexpr std::chrono::milliseconds begin_wait_max{1000};
 constexpr std::int64_t report_pause_ms = 1000;
 
-// Memory is given back when as much as this was erased, and a quarter of all that is held, so that it costs
-// little beside what was erased, or when a buffer has become a file; and in a quiet moment: while fewer than
-// so many writes, of so many bytes, come in such a time.
-constexpr std::uint64_t erased_bytes_min = 8 << 20;
+// The upkeep compacts once this much garbage (erased or overwritten bytes) is a large part of all bytes, so
+// that the compaction costs little compared with the writes before it: a quarter in a quiet moment, half
+// while writes go on. A moment is quiet if at most this many writes, of this many bytes, happen in this time.
+constexpr std::uint64_t erased_bytes_min = 2 << 20;
+constexpr std::uint64_t erased_share_quiet = 4, erased_share_busy = 2;
+constexpr std::uint64_t erased_bytes_min_full = 8 << 20;  // whatever share that is, while memory is full
 constexpr std::chrono::milliseconds quiet_time{200};
 constexpr std::uint64_t quiet_writes_max = 20, quiet_bytes_max = 1 << 20;
 
@@ -566,11 +574,18 @@ void Storage::Engine::note_erased(std::uint64_t bytes) {
 }
 
 std::uint64_t Storage::Engine::bytes_in(std::string_view begin, std::string_view end) const {
-  rocksdb::SizeApproximationOptions options;
-  options.include_memtables = options.include_files = true;
   const rocksdb::Range range(slice(begin), slice(end));
-  std::uint64_t bytes = 0;
-  return db->GetApproximateSizes(options, db->DefaultColumnFamily(), &range, 1, &bytes).ok() ? bytes : 0;
+  std::uint64_t count = 0, in_buffers = 0, in_files = 0;
+  db->GetApproximateMemTableStats(range, &count, &in_buffers);
+  if (!db->GetApproximateSizes(rocksdb::SizeApproximationOptions(), db->DefaultColumnFamily(), &range, 1,
+                               &in_files)
+           .ok())
+    return in_buffers;
+  // RocksDB does not say where the large values are: each key of a file is taken to have its share of them.
+  const auto all = static_cast<double>(property(rocksdb::DB::Properties::kTotalSstFilesSize));
+  const auto large = static_cast<double>(property(rocksdb::DB::Properties::kTotalBlobFileSize));
+  if (all > 0) in_files += static_cast<std::uint64_t>(large / all * static_cast<double>(in_files));
+  return in_buffers + in_files;
 }
 
 // Near the limit, if the process has grown since the last trim. Memory that a trim does not return is in use
@@ -596,23 +611,30 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
     return quiet_time;
   }
   const std::uint64_t erased = erased_bytes;
-  const bool compacts = erased >= std::max(erased_bytes_min, full ? 0 : footprint_bytes() / 4);
+  const std::uint64_t held = footprint_bytes();
+  const auto is_share = [&](std::uint64_t share) {
+    return erased >= (full ? erased_bytes_min_full : std::max(erased_bytes_min, held / share));
+  };
+  const bool compacts = is_share(erased_share_quiet);
   if (!compacts && !trims) return std::nullopt;
   const std::uint64_t writes_now = writes;
   const std::uint64_t bytes_now = written_bytes;
   const bool few = writes_now - std::exchange(writes_before, writes_now) <= quiet_writes_max;
   const bool small = bytes_now - std::exchange(bytes_before, bytes_now) <= quiet_bytes_max;
   const bool quiet = few && small;
-  if (!quiet && !(compacts && full)) return quiet_time;
-  trims = false;
+  if (!quiet && !is_share(erased_share_busy)) return quiet_time;
   if (compacts) {
     rocksdb::CompactRangeOptions options;
     options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
     options.exclusive_manual_compaction = false;
+    options.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+    options.blob_garbage_collection_age_cutoff = 1;  // of all files
     erased_bytes -= erased;
     const WaitingForJobs waiting;
     (void)db->CompactRange(options, nullptr, nullptr);
   }
+  trims = !quiet && !full;  // the allocator's pages are about to be used again
+  if (trims) return quiet_time;
   trim();
   return std::nullopt;
 }
