@@ -11,6 +11,7 @@
 #include <iterator>
 #include <mutex>
 #include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -23,6 +24,8 @@
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/process_memory.h"
+#include "engine/storage_files.h"
+#include "engine/storage_jobs.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -78,6 +81,29 @@ mode_t mode_of(const std::string& path) {
 std::string text_in(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+constexpr int keys_erased = 5000;
+
+std::string numbered(const std::string& prefix, std::uint64_t number) {
+  return prefix + std::to_string(1'000'000 + number);
+}
+
+// `keys_erased` keys of a prefix.
+void put_and_erase(Storage& storage, const std::string& prefix) {
+  for (int i = 0; i < keys_erased; ++i) put(storage, numbered(prefix, i), "x");
+  for (int i = 0; i < keys_erased; ++i) {
+    Batch batch;
+    batch.erase(numbered(prefix, i), 1);
+    storage.write(batch);
+  }
+}
+
+// How many erased keys a walk over [lower, upper) passes.
+std::uint64_t dead_keys(const Storage& storage, const std::string& lower, const std::string& upper) {
+  Storage::Iterator iterator(storage, lower, upper);
+  iterator.seek_to_first();
+  return iterator.dead_keys_passed();
 }
 
 // Does with RocksDB's flushes what the test says.
@@ -492,6 +518,100 @@ TEST_CASE("storage that cannot recover answers reads, refuses writes, and closes
   CHECK(storage->get("k", value));
 }
 
+TEST_CASE("a file that storage gives up is refused as at the end, so that RocksDB does not retry",
+          "[storage]") {
+  const Directory directory;
+  const std::atomic<bool> refuses{false};
+  bool gives_up = true;
+  const auto files = private_files(rocksdb::FileSystem::Default(), {}, refuses, [&] { return gives_up; });
+  const std::string path = directory.path() + "/file";
+  std::unique_ptr<rocksdb::FSWritableFile> file;
+  CHECK(files->NewWritableFile(path, {}, &file, nullptr).IsShutdownInProgress());
+  CHECK_FALSE(std::filesystem::exists(path));
+  gives_up = false;
+  CHECK(files->NewWritableFile(path, {}, &file, nullptr).ok());
+}
+
+TEST_CASE("storage recovers from a full disk while compactions still find no space", "[storage][holds]") {
+  const Directory directory;
+  std::atomic<bool> full{false};
+  std::atomic<int> refused{0};
+  auto storage = open({.directory = directory.path() + "/data", .file_fails = [&](std::string_view) {
+                         return StorageJobs::compacts() ? ++refused > 0 : full.load();
+                       }});
+  int keys_put = 0;
+  for (; refused == 0; ++keys_put) {  // four buffers of 16 MB bring a compaction
+    REQUIRE(keys_put < 300);
+    put(*storage, "k" + std::to_string(keys_put), std::string(1 << 20, 'x'));
+  }
+  full = true;
+  CHECK_THROWS_AS(put(*storage, "refused", "v"), StorageFault);
+  full = false;
+  CHECK(comes_to_pass([&] { return writes(*storage, "after"); }));
+  CHECK(storage->failure().empty());
+  CHECK(keys(*storage, "k", "l").size() == static_cast<std::size_t>(keys_put));
+}
+
+TEST_CASE("ranges of erased keys that reads report while the disk is full are compacted later",
+          "[storage][holds]") {
+  const Directory directory;
+  std::atomic<bool> full{false};
+  auto storage = open(
+      {.directory = directory.path() + "/data", .file_fails = [&](std::string_view) { return full.load(); }});
+  const std::string prefixes[] = {"A", "C"};
+  put_and_erase(*storage, "A");
+  for (int i = 0; storage->table_files().empty(); ++i) {  // so that no compaction concerns both ranges
+    REQUIRE(i < 300);
+    put(*storage, "Az", std::string(1 << 20, 'x'));
+  }
+  put_and_erase(*storage, "C");
+  put(*storage, "Cz", "v");
+  full = true;
+  CHECK_THROWS_AS(put(*storage, "refused", "v"), StorageFault);
+  std::vector<std::uint64_t> passed(std::size(prefixes));
+  std::vector<std::thread> readers;
+  for (std::size_t i = 0; i < passed.size(); ++i)
+    readers.emplace_back([&, i] { passed[i] = dead_keys(*storage, prefixes[i], prefixes[i] + "z"); });
+  for (std::thread& reader : readers) reader.join();
+  CHECK(passed == std::vector<std::uint64_t>(passed.size(), keys_erased));
+  full = false;
+  CHECK(comes_to_pass([&] { return writes(*storage, "after"); }));
+  // A walk over a few of them does not report them.
+  for (const std::string& prefix : prefixes) {
+    INFO(prefix);
+    CHECK(comes_to_pass([&] {
+      return dead_keys(*storage, numbered(prefix, 0), numbered(prefix, Storage::dead_keys_max / 2)) == 0;
+    }));
+  }
+}
+
+TEST_CASE("storage recovers from a disk that fills during a compaction of erased keys", "[storage][holds]") {
+  const Directory directory;
+  std::atomic<bool> full{false}, stands_still{true}, reached{false};
+  std::promise<void> goes_on;
+  auto storage = open({.directory = directory.path() + "/data",
+                       .file_fails = [&, gone_on = goes_on.get_future().share()](std::string_view) {
+                         if (stands_still && StorageJobs::compacts()) {
+                           reached = true;
+                           gone_on.wait();
+                         }
+                         return full.load();
+                       }});
+  put_and_erase(*storage, "k");
+  CHECK(dead_keys(*storage, "k", "kz") == keys_erased);
+  REQUIRE(comes_to_pass([&] { return reached.load(); }));
+  full = true;
+  stands_still = false;
+  std::atomic<bool> refused{false};
+  std::thread writer([&] { refused = !writes(*storage, "refused"); });
+  CHECK(comes_to_pass([&] { return refused.load(); }));
+  goes_on.set_value();
+  writer.join();
+  full = false;
+  CHECK(comes_to_pass([&] { return writes(*storage, "after"); }));
+  CHECK(comes_to_pass([&] { return dead_keys(*storage, "k", "kz") == 0; }));
+}
+
 TEST_CASE(
     "out of descriptors nothing is written, which is said; with descriptors again it is, without a restart",
     "[storage][holds]") {
@@ -541,8 +661,8 @@ TEST_CASE(
 TEST_CASE("what was erased in memory is given back, one by one or as a range", "[storage]") {
   auto storage = open();
   const bool as_range = GENERATE(false, true);
-  constexpr int keys = 100'000;
-  const std::string value(300, 'x');
+  const int keys = GENERATE(100'000, 5'000);
+  const std::string value(keys == 100'000 ? 300 : 20'000, 'x');
   for (int i = 0; i < keys; ++i) put(*storage, "k" + std::to_string(i), value);
   put(*storage, "l", "stays");
   const std::uint64_t full = storage->footprint_bytes();
@@ -568,19 +688,10 @@ TEST_CASE("reads that pass many erased keys have them compacted, in both directi
   const Directory directory;
   const bool durable = GENERATE(false, true);
   auto storage = open({.directory = durable ? directory.path() + "/data" : ""});
-  const auto numbered = [](char c, int i) { return c + std::to_string(1'000'000 + i); };
-  constexpr int erased = 5000;
   put(*storage, "a", "first");
   put(*storage, "l", "middle");
   put(*storage, "z", "last");
-  for (const char c : {'k', 'm'}) {
-    for (int i = 0; i < erased; ++i) put(*storage, numbered(c, i), "x");
-    for (int i = 0; i < erased; ++i) {
-      Batch batch;
-      batch.erase(numbered(c, i), 1);
-      storage->write(batch);
-    }
-  }
+  for (const char* prefix : {"k", "m"}) put_and_erase(*storage, prefix);
   const auto walk = [&](std::string_view lower, std::string_view upper, auto move) {
     Storage::Iterator iterator(*storage, lower, upper);
     const std::string key = move(iterator);
@@ -611,7 +722,7 @@ TEST_CASE("reads that pass many erased keys have them compacted, in both directi
       return key_of(iterator);
     });
   };
-  CHECK(go() == std::pair(std::string(one.found), std::uint64_t{erased}));
+  CHECK(go() == std::pair(std::string(one.found), std::uint64_t{keys_erased}));
   CHECK(comes_to_pass([&] {
     const auto [key, passed] = go();
     REQUIRE(key == one.found);
@@ -651,6 +762,31 @@ TEST_CASE("what was written takes little more memory than it has bytes, once nob
   CHECK(comes_to_pass([&] { return resident_bytes() < empty + written + written * 2 / 5; }));
 }
 #endif
+
+TEST_CASE("memory of overwritten values is given back while writes go on", "[storage]") {
+  auto storage = open();
+  const int keys = GENERATE(1000, 100);
+  const std::string value(keys == 1000 ? 100 : 20'000, 'x');
+  int puts = 0;
+  const auto overwrite = [&](int times) {
+    for (const int end = puts + times; puts < end; ++puts) {
+      Batch batch;
+      batch.put("k" + std::to_string(puts % keys), value);
+      if (puts >= keys) batch.note_replaced(value.size());
+      storage->write(batch);
+    }
+  };
+  overwrite(100 * keys);
+  CHECK(comes_to_pass([&] {
+    overwrite(20);  // 400 in 200 ms, and more bytes than in a quiet moment
+    return storage->footprint_bytes() < 2 * keys * value.size() + (3 << 20);
+  }));
+  std::string found;
+  for (int i = 0; i < keys; ++i) {
+    REQUIRE(storage->get("k" + std::to_string(i), found));
+    CHECK(found == value);
+  }
+}
 
 TEST_CASE("memory that is full of what was put over has room again", "[storage]") {
   auto storage = open({.memory_bytes_max = 40 << 20});
