@@ -151,7 +151,8 @@ constexpr std::uint64_t large_value_bytes = 16 << 10;
 // A compaction holds its input until its output is complete. So the sizes that bound flushes and compactions
 // follow the limit: together they need about a quarter of it in addition. From 2 GB on these sizes are
 // RocksDB's defaults, with a buffer of 32 MB.
-rocksdb::Options memory_options(rocksdb::Env* env, std::uint64_t bytes_max) {
+rocksdb::Options memory_options(rocksdb::Env* env, std::shared_ptr<rocksdb::Cache> block_cache,
+                                std::uint64_t bytes_max) {
   constexpr std::uint64_t mb = 1 << 20;
   rocksdb::Options options = common_options();
   options.env = env;
@@ -163,8 +164,9 @@ rocksdb::Options memory_options(rocksdb::Env* env, std::uint64_t bytes_max) {
   // Compactions move references to large values, not the values. give_back() collects what was overwritten.
   options.enable_blob_files = true;
   options.min_blob_size = large_value_bytes;
+  options.blob_file_size = std::clamp(bytes_max / 32, mb, 32 * mb);
   rocksdb::BlockBasedTableOptions table = table_options();
-  table.block_cache = rocksdb::NewLRUCache(8 << 20, /*num_shard_bits=*/0);
+  table.block_cache = std::move(block_cache);
   table.checksum = rocksdb::kNoChecksum;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return options;
@@ -223,6 +225,9 @@ constexpr std::int64_t report_pause_ms = 1000;
 constexpr std::uint64_t erased_bytes_min = 2 << 20;
 constexpr std::uint64_t erased_share_quiet = 4, erased_share_busy = 2;
 constexpr std::uint64_t erased_bytes_min_full = 8 << 20;  // whatever share that is, while memory is full
+// A compaction copies the values in the oldest files of large values, and then deletes these files. It takes
+// one part of them at a time: copying all could double the memory in use.
+constexpr std::uint64_t large_value_parts = 4;
 constexpr std::chrono::milliseconds quiet_time{200};
 constexpr std::uint64_t quiet_writes_max = 20, quiet_bytes_max = 1 << 20;
 
@@ -360,6 +365,7 @@ struct Storage::Engine final {
   bool resume();
   bool resume_rocksdb();
   std::optional<std::chrono::milliseconds> give_back();
+  void compact_all();
   void note_dead(std::string begin, std::string end);
   std::optional<std::chrono::milliseconds> compact_dead();
 
@@ -375,6 +381,7 @@ struct Storage::Engine final {
   std::unique_ptr<rocksdb::Env> memory_files;  // none: they are a directory's
   std::unique_ptr<rocksdb::Env> env;           // before the database, which it outlives
   bool memory = false;
+  std::shared_ptr<rocksdb::Cache> block_cache;  // in memory
   std::unique_ptr<rocksdb::DB> db;
   rocksdb::WriteOptions write;
   rocksdb::ReadOptions read;
@@ -603,6 +610,22 @@ void Storage::Engine::trim() {
   if (is_process) bytes_after_trim = resident_memory_bytes();
 }
 
+void Storage::Engine::compact_all() {
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  options.exclusive_manual_compaction = false;
+  options.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
+  const WaitingForJobs waiting;
+  for (std::uint64_t parts = large_value_parts; parts > 0; --parts) {
+    const bool few_files = property(rocksdb::DB::Properties::kNumBlobFiles) < large_value_parts;
+    options.blob_garbage_collection_age_cutoff = few_files ? 1 : 1.0 / large_value_parts;
+    (void)db->CompactRange(options, nullptr, nullptr);
+    block_cache->EraseUnRefEntries();  // the blocks of files that are gone
+    const std::uint64_t large_garbage = property(rocksdb::DB::Properties::kLiveBlobFileGarbageSize);
+    if (large_garbage < std::max(erased_bytes_min, footprint_bytes() / erased_share_quiet)) return;
+  }
+}
+
 std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   if (!memory) return std::nullopt;
   if (is_process && trim_may_help(resident_memory_bytes())) trim();
@@ -624,14 +647,8 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   const bool quiet = few && small;
   if (!quiet && !is_share(erased_share_busy)) return quiet_time;
   if (compacts) {
-    rocksdb::CompactRangeOptions options;
-    options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-    options.exclusive_manual_compaction = false;
-    options.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
-    options.blob_garbage_collection_age_cutoff = 1;  // of all files
     erased_bytes -= erased;
-    const WaitingForJobs waiting;
-    (void)db->CompactRange(options, nullptr, nullptr);
+    compact_all();
   }
   trims = !quiet && !full;  // the allocator's pages are about to be used again
   if (trims) return quiet_time;
@@ -750,7 +767,8 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
                                        without_options_files(counted_files(
                                            engine->memory_files->GetFileSystem(), engine->memory_file_bytes)),
                                        engine->jobs);
-    rocksdb_options = memory_options(engine->env.get(), engine->memory_bytes_max);
+    engine->block_cache = rocksdb::NewLRUCache(8 << 20, /*num_shard_bits=*/0);
+    rocksdb_options = memory_options(engine->env.get(), engine->block_cache, engine->memory_bytes_max);
     rocksdb_options.listeners.push_back(std::make_shared<Engine::Jobs>(*engine));
     path = "/mayfly";
     engine->write.disableWAL = true;

@@ -145,6 +145,11 @@ def overwritten_items(loaded, megabytes):
     loaded.put(item(number % 1000, value=text(2000, number)) for number in range(megabytes * 500))
 
 
+def overwritten_large_items(loaded, megabytes):
+    loaded.table()
+    loaded.put((item(number % 150, value=text(390_000, number)) for number in range(megabytes * 5 // 2)), 5)
+
+
 def expiring_items(loaded, megabytes):
     loaded.table()
     loaded.operation(
@@ -184,6 +189,7 @@ LOADS = (
     indexed_items,
     stream_records,
     overwritten_items,
+    overwritten_large_items,
     expiring_items,
     old_versions,
     snapshots,
