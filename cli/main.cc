@@ -6,20 +6,14 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <signal.h>
-#include <span>
 #include <string>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <system_error>
 #include <unistd.h>
-#if defined(__linux__)
-#include <link.h>
-#endif
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -34,6 +28,7 @@
 #include "cli/schemas/files.h"
 #include "compat/emulator.h"
 #include "compat/mcp/world.h"
+#include "engine/process_memory.h"
 #include "http/console.h"
 #include "http/invoker.h"
 #include "http/keys.h"
@@ -67,36 +62,6 @@ void return_freed_memory() {
 #endif
 }
 
-#if defined(__linux__)
-// A debugger sets breakpoints in the code, which would be lost.
-bool is_debugged() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("TracerPid:")) return line.find_first_of("123456789") != std::string::npos;
-  return false;
-}
-
-// Half of the code and constants that are mapped by now were for the start alone: reading options, opening
-// RocksDB. What is needed again comes back from the page cache, by pages or, where Linux keeps the file in
-// large folios (6.18), by all of one: resident when idle were 13.6 MB without this, and 1.7 to 10.8 with it.
-void give_back_code_of_the_start() {
-  if (is_debugged()) return;
-  const auto give_back = [](dl_phdr_info* program, std::size_t, void*) {
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    for (const ElfW(Phdr) & part : std::span(program->dlpi_phdr, program->dlpi_phnum)) {
-      if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
-      const auto begin = (program->dlpi_addr + part.p_vaddr + page - 1) / page * page;
-      const auto end = (program->dlpi_addr + part.p_vaddr + part.p_memsz) / page * page;
-      if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-    }
-    return 1;  // the program itself is the first
-  };
-  (void)dl_iterate_phdr(give_back, nullptr);
-}
-#else
-void give_back_code_of_the_start() {}
-#endif
-
 constexpr std::chrono::milliseconds parent_pause{200};
 
 // Until SIGTERM or SIGINT, or until `parent` (0: none) is no longer our parent; returns which, for the log.
@@ -108,8 +73,9 @@ const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
     if (signal_number == SIGTERM) return "SIGTERM";
     if (signal_number == SIGINT) return "SIGINT";
     if (parent != 0 && getppid() != parent) return "the parent process has exited";
-    // Not earlier: the first requests arrive at once and would read the code again.
-    if (begins) give_back_code_of_the_start();
+    // Half of the code that is mapped by now was for the start alone: options, opening RocksDB. Not earlier:
+    // the first requests arrive at once and would map the code again.
+    if (begins) engine::give_back_code();
   }
 }
 

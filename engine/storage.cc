@@ -653,6 +653,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   trims = !quiet && !full;  // the allocator's pages are about to be used again
   if (trims) return quiet_time;
   trim();
+  if (quiet && is_process) give_back_code();
   return std::nullopt;
 }
 
