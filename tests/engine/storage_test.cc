@@ -88,7 +88,7 @@ std::string text_in(const std::string& path) {
 }
 
 #if defined(__linux__)
-// A line of what the system says of this process.
+// A member of /proc/self/status.
 std::uint64_t resident_kb(std::string_view name) {
   std::ifstream file("/proc/self/status");
   std::string word;
@@ -113,13 +113,6 @@ void put_and_erase(Storage& storage, const std::string& prefix) {
     batch.erase(numbered(prefix, i), 1);
     storage.write(batch);
   }
-}
-
-// How many erased keys a walk over [lower, upper) passes.
-std::uint64_t dead_keys(const Storage& storage, const std::string& lower, const std::string& upper) {
-  Storage::Iterator iterator(storage, lower, upper);
-  iterator.seek_to_first();
-  return iterator.dead_keys_passed();
 }
 
 // Does with RocksDB's flushes what the test says.
@@ -566,66 +559,6 @@ TEST_CASE("storage recovers from a full disk while compactions still find no spa
   CHECK(comes_to_pass([&] { return writes(*storage, "after"); }));
   CHECK(storage->failure().empty());
   CHECK(keys(*storage, "k", "l").size() == static_cast<std::size_t>(keys_put));
-}
-
-TEST_CASE("ranges of erased keys that reads report while the disk is full are compacted later",
-          "[storage][holds]") {
-  const Directory directory;
-  std::atomic<bool> full{false};
-  auto storage = open(
-      {.directory = directory.path() + "/data", .file_fails = [&](std::string_view) { return full.load(); }});
-  const std::string prefixes[] = {"A", "C"};
-  put_and_erase(*storage, "A");
-  for (int i = 0; storage->table_files().empty(); ++i) {  // so that no compaction concerns both ranges
-    REQUIRE(i < 300);
-    put(*storage, "Az", std::string(1 << 20, 'x'));
-  }
-  put_and_erase(*storage, "C");
-  put(*storage, "Cz", "v");
-  full = true;
-  CHECK_THROWS_AS(put(*storage, "refused", "v"), StorageFault);
-  std::vector<std::uint64_t> passed(std::size(prefixes));
-  std::vector<std::thread> readers;
-  for (std::size_t i = 0; i < passed.size(); ++i)
-    readers.emplace_back([&, i] { passed[i] = dead_keys(*storage, prefixes[i], prefixes[i] + "z"); });
-  for (std::thread& reader : readers) reader.join();
-  CHECK(passed == std::vector<std::uint64_t>(passed.size(), keys_erased));
-  full = false;
-  CHECK(comes_to_pass([&] { return writes(*storage, "after"); }));
-  // A walk over a few of them does not report them.
-  for (const std::string& prefix : prefixes) {
-    INFO(prefix);
-    CHECK(comes_to_pass([&] {
-      return dead_keys(*storage, numbered(prefix, 0), numbered(prefix, Storage::dead_keys_max / 2)) == 0;
-    }));
-  }
-}
-
-TEST_CASE("storage recovers from a disk that fills during a compaction of erased keys", "[storage][holds]") {
-  const Directory directory;
-  std::atomic<bool> full{false}, stands_still{true}, reached{false};
-  std::promise<void> goes_on;
-  auto storage = open({.directory = directory.path() + "/data",
-                       .file_fails = [&, gone_on = goes_on.get_future().share()](std::string_view) {
-                         if (stands_still && StorageJobs::compacts()) {
-                           reached = true;
-                           gone_on.wait();
-                         }
-                         return full.load();
-                       }});
-  put_and_erase(*storage, "k");
-  CHECK(dead_keys(*storage, "k", "kz") == keys_erased);
-  REQUIRE(comes_to_pass([&] { return reached.load(); }));
-  full = true;
-  stands_still = false;
-  std::atomic<bool> refused{false};
-  std::thread writer([&] { refused = !writes(*storage, "refused"); });
-  CHECK(comes_to_pass([&] { return refused.load(); }));
-  goes_on.set_value();
-  writer.join();
-  full = false;
-  CHECK(comes_to_pass([&] { return writes(*storage, "after"); }));
-  CHECK(comes_to_pass([&] { return dead_keys(*storage, "k", "kz") == 0; }));
 }
 
 TEST_CASE(
