@@ -750,6 +750,19 @@ TEST_CASE("memory of overwritten values is given back while writes go on", "[sto
   }
 }
 
+TEST_CASE("a few megabytes of overwritten values are given back once no client writes", "[storage]") {
+  auto storage = open();
+  const std::string value(4000, 'x');
+  for (int puts = 0; puts < 1000; ++puts) {
+    Batch batch;
+    batch.put("k" + std::to_string(puts % 10), value);
+    if (puts >= 10) batch.note_replaced(value.size());
+    storage->write(batch);
+  }
+  CHECK(storage->footprint_bytes() > 3 << 20);
+  CHECK(comes_to_pass([&] { return storage->footprint_bytes() < 1 << 20; }));
+}
+
 TEST_CASE("memory that is full of what was put over has room again", "[storage]") {
   auto storage = open({.memory_bytes_max = 40 << 20});
   for (int puts = 0; puts < 1000 && storage->has_room(); ++puts) {
