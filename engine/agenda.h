@@ -1,17 +1,20 @@
 // The accounts that a background task has to look at: those that were added since its last look, and those
 // whose alarm has come. So a step costs what there is to do, however many other accounts there are.
 //
-//   agenda.add(account);                                        // something of it has changed
+//   agenda.add(&account);                                       // something of it has changed
 //   for (Account* account : agenda.take(scheduler.now())) …
-//   agenda.set_alarm(account, instant);                         // look again then
+//   agenda.set_alarm(&account, instant);                        // look again then
 //   if (const auto alarm = agenda.next_alarm()) return Next::at(*alarm);
 //
 // Thread-safe. It wakes no task: add() first, then wake.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,29 +24,32 @@
 
 namespace mayfly::engine {
 
-class Agenda {
+// `Name` names an account, `Order` is that of its ids.
+template <class Name, class Order>
+class AgendaOf {
  public:
-  void add(Account& account) {
+  void add(const Name& account) {
     const Lock lock(mutex_);
-    added_.insert(&account);
+    added_.insert(account);
   }
 
   // Instead of the account's alarm so far.
-  void set_alarm(Account& account, RealTime instant) {
+  void set_alarm(const Name& account, RealTime instant) {
     const Lock lock(mutex_);
     forget_alarm(account);
-    alarms_.emplace(&account, instant);
-    order_.emplace(instant, &account);
+    alarms_.emplace(account, instant);
+    order_.emplace(instant, account);
   }
 
   // Removes and returns, by id, the accounts that were added and those whose alarm is not after `now`.
-  [[nodiscard]] std::vector<Account*> take(RealTime now) {
+  [[nodiscard]] std::vector<Name> take(RealTime now) {
     const Lock lock(mutex_);
     for (auto due = order_.begin(); due != order_.end() && due->first <= now; ++due)
       added_.insert(due->second);
-    std::vector<Account*> taken(added_.begin(), added_.end());
+    std::vector<Name> taken(added_.begin(), added_.end());
     added_.clear();
-    for (Account* account : taken) forget_alarm(*account);
+    for (const Name& account : taken) forget_alarm(account);
+    looks_ += taken.size();
     return taken;
   }
 
@@ -55,25 +61,34 @@ class Agenda {
     const Lock lock(mutex_);
     return order_.empty() ? std::nullopt : std::optional(order_.begin()->first);
   }
+  // For tests: how many accounts take() has returned so far.
+  [[nodiscard]] std::uint64_t looks() const {
+    const Lock lock(mutex_);
+    return looks_;
+  }
 
  private:
   struct IsBefore {
-    bool operator()(const std::pair<RealTime, Account*>& a, const std::pair<RealTime, Account*>& b) const {
-      return a.first != b.first ? a.first < b.first : AccountOrder()(a.second, b.second);
+    bool operator()(const std::pair<RealTime, Name>& a, const std::pair<RealTime, Name>& b) const {
+      return a.first != b.first ? a.first < b.first : Order()(a.second, b.second);
     }
   };
 
-  void forget_alarm(Account& account) REQUIRES(mutex_) {
-    const auto alarm = alarms_.find(&account);
+  void forget_alarm(const Name& account) REQUIRES(mutex_) {
+    const auto alarm = alarms_.find(account);
     if (alarm == alarms_.end()) return;
-    order_.erase({alarm->second, &account});
+    order_.erase({alarm->second, account});
     alarms_.erase(alarm);
   }
 
   mutable Mutex mutex_;  // for a few instructions
-  std::set<Account*, AccountOrder> added_ GUARDED_BY(mutex_);
-  std::map<Account*, RealTime, AccountOrder> alarms_ GUARDED_BY(mutex_);
-  std::set<std::pair<RealTime, Account*>, IsBefore> order_ GUARDED_BY(mutex_);
+  std::set<Name, Order> added_ GUARDED_BY(mutex_);
+  std::map<Name, RealTime, Order> alarms_ GUARDED_BY(mutex_);
+  std::set<std::pair<RealTime, Name>, IsBefore> order_ GUARDED_BY(mutex_);
+  std::uint64_t looks_ GUARDED_BY(mutex_) = 0;
 };
+
+using Agenda = AgendaOf<Account*, AccountOrder>;
+using AgendaOfIds = AgendaOf<std::string, std::less<>>;
 
 }  // namespace mayfly::engine

@@ -110,7 +110,7 @@ HistoryTrimmer::HistoryTrimmer(Database& database, std::shared_ptr<Scheduler> sc
   for (const TableId table : parts.points.dropped_tables()) to_trim_.insert(table);
   for (const auto& live : parts.catalog.tables()) {
     if (live->version_count().versions > 0) to_trim_.insert(live->id());
-    agenda_.add(live->account());
+    agenda_.add(&live->account());
   }
 }
 
@@ -138,7 +138,7 @@ void HistoryTrimmer::less_needed(TableId table) {
     to_trim_.insert(table);
     ask_to_weigh();
   }
-  if (const auto live = database_.parts().catalog.find(table)) agenda_.add(live->account());
+  if (const auto live = database_.parts().catalog.find(table)) agenda_.add(&live->account());
   wake();
 }
 
@@ -158,7 +158,7 @@ void HistoryTrimmer::replaced(Account& account) {
 }
 
 void HistoryTrimmer::time_moved(Account& account) {
-  agenda_.add(account);
+  agenda_.add(&account);
   wake();
 }
 
@@ -405,7 +405,7 @@ bool HistoryTrimmer::survey_account(Account& account) {
 }
 
 void HistoryTrimmer::look_again(Account& account, std::chrono::nanoseconds pause) {
-  agenda_.set_alarm(account, scheduler_->now() + std::chrono::ceil<RealTime::duration>(pause));
+  agenda_.set_alarm(&account, scheduler_->now() + std::chrono::ceil<RealTime::duration>(pause));
 }
 
 }  // namespace mayfly::engine

@@ -62,6 +62,9 @@ class HistoryTrimmer {
   void time_moved(Account& account);  // its clock
   void written(std::uint64_t bytes);  // old versions
 
+  // For tests: how many accounts its rounds have looked at.
+  [[nodiscard]] std::uint64_t looks() const { return agenda_.looks(); }
+
  private:
   class Rounds;
   struct Walk;

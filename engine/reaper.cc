@@ -173,7 +173,8 @@ class Reaper::Rounds final : public Task {
   explicit Rounds(Reaper& reaper) : reaper_(reaper) {}
 
   // The account may have something to reap.
-  void add(Account& account) { agenda_.add(account); }
+  void add(Account& account) { agenda_.add(&account); }
+  [[nodiscard]] std::uint64_t looks() const { return agenda_.looks(); }
 
  private:
   Next step() override {
@@ -209,7 +210,7 @@ class Reaper::Rounds final : public Task {
     return reaper_.scheduler_->now() + std::chrono::ceil<RealTime::duration>(pause);
   }
   void look_again(Account& account, std::chrono::nanoseconds pause) {
-    agenda_.set_alarm(account, time_after(pause));
+    agenda_.set_alarm(&account, time_after(pause));
   }
 
   Next failed(std::string_view) override { return Next::after(*reaper_.scheduler_, fault_wait); }
@@ -263,13 +264,15 @@ Reaper::Reaper(Database& database, std::shared_ptr<Scheduler> scheduler)
     : database_(database), scheduler_(std::move(scheduler)) {}
 
 void Reaper::start() {
-  const auto rounds = std::make_shared<Rounds>(*this);
-  database_.parts().accounts.reaper().set([scheduler = scheduler_, rounds](Account& account) {
+  rounds_ = std::make_shared<Rounds>(*this);
+  database_.parts().accounts.reaper().set([scheduler = scheduler_, rounds = rounds_](Account& account) {
     rounds->add(account);
     scheduler->wake(rounds);
   });
-  for (Account* account : database_.parts().accounts.all()) rounds->add(*account);
-  scheduler_->wake(rounds);
+  for (Account* account : database_.parts().accounts.all()) rounds_->add(*account);
+  scheduler_->wake(rounds_);
 }
+
+std::uint64_t Reaper::looks() const { return rounds_ ? rounds_->looks() : 0; }
 
 }  // namespace mayfly::engine

@@ -52,6 +52,9 @@ class Reaper {
   // When something of the account fires next, as the expiry index has it.
   std::optional<Instant> next_expiry(const Account::Turn& turn);
 
+  // For tests: how many accounts its rounds have looked at.
+  [[nodiscard]] std::uint64_t looks() const;
+
  private:
   enum class Which : std::uint8_t { fires, due };
   enum class Progress : std::uint8_t {
@@ -70,6 +73,7 @@ class Reaper {
 
   Database& database_;
   const std::shared_ptr<Scheduler> scheduler_;
+  std::shared_ptr<Rounds> rounds_;  // from start() on
   std::atomic<bool> stop_{false};
 };
 

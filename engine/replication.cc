@@ -87,12 +87,12 @@ void Replication::start() {
 }
 
 void Replication::wake(Account& account) {
-  agenda_.add(account);
+  agenda_.add(&account);
   if (rounds_) scheduler_->wake(rounds_);
 }
 
 void Replication::look_again(Account& account, std::chrono::nanoseconds pause) {
-  agenda_.set_alarm(account, scheduler_->now() + std::chrono::ceil<RealTime::duration>(pause));
+  agenda_.set_alarm(&account, scheduler_->now() + std::chrono::ceil<RealTime::duration>(pause));
 }
 
 void Replication::members_changed(Account& account) {
@@ -441,7 +441,7 @@ void Replication::round(Account& account) {
   }
   if (flows.all.empty()) flows_.erase(&account);
   if (any_more) {
-    agenda_.add(account);
+    agenda_.add(&account);
   } else if (pause) {
     look_again(account, *pause);
   }

@@ -81,6 +81,8 @@ class Replication {
   void start();
   // The account may have something to bring: a write departed, a lag or a pause ended.
   void wake(Account& account);
+  // For tests: how many accounts its rounds have looked at.
+  [[nodiscard]] std::uint64_t looks() const { return agenda_.looks(); }
   // Tables of the account have other replicas now.
   void members_changed(Account& account);
   // A restore or a reset has replaced the account's state. Requires: the caller holds its requests alone.

@@ -24,7 +24,8 @@ class StreamTrimmer::Rounds final : public Task {
   explicit Rounds(StreamTrimmer& trimmer) : trimmer_(trimmer) {}
 
   // Whether the account is to be trimmed, or when, may have changed.
-  void add(Account& account) { agenda_.add(account); }
+  void add(Account& account) { agenda_.add(&account); }
+  [[nodiscard]] std::uint64_t looks() const { return agenda_.looks(); }
 
  private:
   // One account, if it is to be trimmed now.
@@ -54,7 +55,7 @@ class StreamTrimmer::Rounds final : public Task {
   Next failed(std::string_view) override { return Next::after(*trimmer_.scheduler_, fault_wait); }
 
   void look_again(Account& account, std::chrono::nanoseconds pause) {
-    agenda_.set_alarm(account, trimmer_.scheduler_->now() + std::chrono::ceil<RealTime::duration>(pause));
+    agenda_.set_alarm(&account, trimmer_.scheduler_->now() + std::chrono::ceil<RealTime::duration>(pause));
   }
 
   StreamTrimmer& trimmer_;
@@ -71,6 +72,8 @@ void StreamTrimmer::start() {
     if (database_.parts().catalog.has_streams(account->id())) watch(*account);
   }
 }
+
+std::uint64_t StreamTrimmer::looks() const { return rounds_ ? rounds_->looks() : 0; }
 
 Instant StreamTrimmer::trim(Account& account) {
   const Account::Timeline timeline = account.timeline();

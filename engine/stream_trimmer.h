@@ -50,6 +50,9 @@ class StreamTrimmer {
   // The account has another timeline, and other streams perhaps.
   void replaced(Account& account);
 
+  // For tests: how many accounts its rounds have looked at.
+  [[nodiscard]] std::uint64_t looks() const;
+
  private:
   class Rounds;
   struct Watched {

@@ -8,6 +8,7 @@
 #include "compat/backups/arn.h"
 #include "compat/tables/room.h"
 #include "compat/tables/settings.h"
+#include "engine/agenda.h"
 #include "engine/attempt.h"
 #include "engine/census.h"
 #include "engine/interleaving.h"
@@ -26,37 +27,83 @@ Unexpected<Error> table_gone(const engine::LiveTable& table) {
 
 }  // namespace
 
-// Takes away the SYSTEM backups whose time is over, and points that are left over, of one account in a step.
+// Deletes expired SYSTEM backups and points that are left over. A step looks at one account.
 class Backups::Expiry final : public engine::Task {
  public:
   explicit Expiry(Backups& backups) : of_(backups) {}
 
+  // The account has a SYSTEM backup or a point that is left over.
+  void watch(std::string_view account) {
+    {
+      const engine::Lock lock(mutex_);
+      watched_.emplace(account);
+    }
+    agenda_.add(std::string(account));
+  }
+  // The account's clock was moved. False: it has nothing that expires.
+  bool time_moved(std::string_view account) {
+    {
+      const engine::Lock lock(mutex_);
+      if (!watched_.contains(account)) return false;
+    }
+    agenda_.add(std::string(account));
+    return true;
+  }
+  [[nodiscard]] std::uint64_t looks() const { return agenda_.looks(); }
+
  private:
   Next step() override {
-    bool any = false;
-    std::optional<std::chrono::nanoseconds> pause;
-    for (const std::string& account : of_.accounts()) {
-      const engine::Instant now = of_.database_.now(account);
-      bool any_due = false;
-      for (const Backup& backup : of_.all(account)) {
-        if (!backup.expires()) continue;
-        any = true;
-        any_due = any_due || *backup.expires() <= now;
-        if (const auto left = of_.database_.real_time_until(account, *backup.expires()))
-          pause = std::min(pause.value_or(*left), *left);
-      }
-      if (!any_due && !of_.any_left_over(account)) continue;
-      const auto request = of_.database_.begin_request(account);
-      const engine::Lock lock(of_.mutex_);
-      of_.forget_expired(account);
-      return Next::at_once();
+    if (accounts_.empty()) accounts_ = agenda_.take(of_.scheduler_->now());
+    if (accounts_.empty()) {
+      const auto alarm = agenda_.next_alarm();
+      return alarm ? Next::at(*alarm) : Next::when_woken();
     }
-    of_.any_expires_ = any;  // who keeps one, or moves a clock, meanwhile brings one more step
-    return pause ? Next::after(*of_.scheduler_, *pause) : Next::when_woken();
+    const std::string account = std::move(accounts_.back());
+    accounts_.pop_back();
+    engine::attempt([&] { look_at(account); }, [&](std::string_view) { look_again(account, fault_wait); });
+    return Next::at_once();
   }
   Next failed(std::string_view) override { return Next::after(*of_.scheduler_, fault_wait); }
 
+  void look_at(const std::string& account) {
+    {
+      // Before the clock is read, so that a move of it is either seen or brings another look.
+      const engine::Lock lock(mutex_);
+      watched_.insert(account);
+    }
+    bool any = false, any_due = false;
+    std::optional<std::chrono::nanoseconds> pause;
+    const engine::Instant now = of_.database_.now(account);
+    for (const Backup& backup : of_.all(account)) {
+      if (!backup.expires()) continue;
+      any = true;
+      any_due = any_due || *backup.expires() <= now;
+      if (const auto left = of_.database_.real_time_until(account, *backup.expires()))
+        pause = std::min(pause.value_or(*left), *left);
+    }
+    if (any_due || of_.any_left_over(account)) {
+      {
+        const auto request = of_.database_.begin_request(account);
+        const engine::Lock lock(of_.mutex_);
+        of_.forget_expired(account);
+      }
+      return agenda_.add(account);  // something else may expire later
+    }
+    if (pause) look_again(account, *pause);
+    if (any) return;
+    const engine::Lock lock(mutex_);
+    watched_.erase(account);  // a watch() meanwhile brings another look
+  }
+
+  void look_again(const std::string& account, std::chrono::nanoseconds pause) {
+    agenda_.set_alarm(account, of_.scheduler_->now() + std::chrono::ceil<engine::RealTime::duration>(pause));
+  }
+
   Backups& of_;  // ends the steps before it goes
+  engine::AgendaOfIds agenda_;
+  std::vector<std::string> accounts_;  // taken from the agenda, and not looked at yet
+  engine::Mutex mutex_;
+  std::set<std::string, std::less<>> watched_ GUARDED_BY(mutex_);  // accounts with something that expires
 };
 
 Backups::Backups(engine::Database& database, std::size_t backups_max, bool exact)
@@ -67,8 +114,8 @@ Backups::Backups(engine::Database& database, std::size_t backups_max, bool exact
       expiry_(std::make_shared<Expiry>(*this)) {
   for (const std::string& account : accounts()) reconcile(account);
   database_.documents().listen(this, [this](std::string_view account) { reconcile(account); });
-  database_.listen_to_clocks(this, [this](std::string_view) {
-    if (any_expires_) scheduler_->wake(expiry_);
+  database_.listen_to_clocks(this, [this](std::string_view account) {
+    if (expiry_->time_moved(account)) scheduler_->wake(expiry_);
   });
 }
 
@@ -78,8 +125,10 @@ Backups::~Backups() {
   scheduler_->end();  // the step under way, a short one
 }
 
-void Backups::watch_expiry() {
-  any_expires_ = true;
+std::uint64_t Backups::looks() const { return expiry_->looks(); }
+
+void Backups::watch_expiry(std::string_view account) {
+  expiry_->watch(account);
   static_cast<void>(scheduler_->start());  // where no thread is to be had, the next one may have one
   scheduler_->wake(expiry_);
 }
@@ -109,7 +158,7 @@ void Backups::reconcile(std::string_view account) {
     }
   }
   if (!without_point.empty()) database_.documents().write(without_point, {});
-  if (any_expires) watch_expiry();
+  if (any_expires) watch_expiry(account);
   for (const auto& table : engine::tables_of(database_, account)) {
     const TableSettings settings = settings_of(*table->description());
     if (!settings.recovery_since) continue;
@@ -231,7 +280,7 @@ void Backups::let_go(std::string_view account, engine::PointId point) {
 void Backups::let_go_locked(std::string_view account, engine::PointId point) {
   left_over_[std::string(account)].push_back(point);
   engine::attempt([&]() NO_THREAD_SAFETY_ANALYSIS { drop_left_over(account); },
-                  [&](std::string_view) { watch_expiry(); });
+                  [&](std::string_view) { watch_expiry(account); });
 }
 
 void Backups::drop_left_over(std::string_view account) {
@@ -274,7 +323,7 @@ Expected<engine::Catalog::Together, engine::Catalog::Refusal> Backups::update_to
           [&](const engine::Point& point) {
             return to_document(backup_of(point, point.table.name + "$DeletedTableBackup", true));
           }));
-  if (!together.points.empty()) watch_expiry();
+  if (!together.points.empty()) watch_expiry(table->description()->account);
   return together;
 }
 

@@ -13,7 +13,6 @@
 // task takes them, and what they hold on to, away. Thread-safe.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -84,6 +83,8 @@ class Backups {
   // --- what there is, of all accounts
   [[nodiscard]] std::size_t count() const;
   [[nodiscard]] std::size_t backups_max() const { return backups_max_; }
+  // For tests: how many accounts were looked at for something that expires.
+  [[nodiscard]] std::uint64_t looks() const;
 
  private:
   class Expiry;  // the task
@@ -96,7 +97,7 @@ class Backups {
   void let_go_locked(std::string_view account, engine::PointId point) REQUIRES(mutex_);
   void drop_left_over(std::string_view account) REQUIRES(mutex_);
   [[nodiscard]] bool any_left_over(std::string_view account);
-  void watch_expiry();  // there is a SYSTEM backup, or a point that is left over
+  void watch_expiry(std::string_view account);  // it has a SYSTEM backup, or a point that is left over
   [[nodiscard]] std::set<std::string> accounts() const;
   [[nodiscard]] std::vector<Backup> all(std::string_view account) const;
   // A point's, with an id that no other has while nobody else keeps one.
@@ -107,7 +108,6 @@ class Backups {
   const bool exact_;
   const std::shared_ptr<engine::Scheduler> scheduler_;
   const std::shared_ptr<Expiry> expiry_;
-  std::atomic<bool> any_expires_{false};
   // While backups are changed. Taken within an account's requests; storage within it.
   engine::Mutex mutex_;
   // Points that could not be dropped, by account.

@@ -89,9 +89,10 @@ std::vector<TableChanges::Restoring> TableChanges::restoring(std::string_view ac
   if (empty()) return found;
   const HostTime now = host_clock_();
   const engine::Lock lock(mutex_);
-  for (const auto& [scope, tables] : pending_) {
-    if (scope.account != account) continue;
-    for (const auto& [name, pending] : tables) {
+  for (auto of_region = pending_.lower_bound({std::string(account), {}});
+       of_region != pending_.end() && of_region->first.account == account; ++of_region) {
+    const engine::Scope& scope = of_region->first;
+    for (const auto& [name, pending] : of_region->second) {
       if (pending.change.restore && !pending.over(now))
         found.push_back({scope, name, *pending.change.restore});
     }

@@ -33,7 +33,7 @@ std::map<std::pair<std::string, std::string>, Function> stored_in(const engine::
 }  // namespace
 
 Functions::Functions(engine::Documents& documents, std::map<std::string, Function> everybodys,
-                     std::size_t functions_max, std::function<void()> changed)
+                     std::size_t functions_max, std::function<void(std::string_view account)> changed)
     : documents_(documents),
       everybodys_(std::move(everybodys)),
       functions_max_(functions_max),
@@ -62,7 +62,7 @@ bool Functions::set(std::string_view account, std::string_view name, const Funct
     const engine::Lock lock(mutex_);
     functions_[key] = function;
   }
-  changed_();
+  changed_(account);
   return true;
 }
 
@@ -78,7 +78,7 @@ bool Functions::remove(std::string_view account, std::string_view name) {
     const engine::Lock lock(mutex_);
     functions_.erase(key);
   }
-  changed_();
+  changed_(account);
   return true;
 }
 
@@ -90,9 +90,9 @@ std::size_t Functions::count() const {
 std::vector<std::pair<std::string, Function>> Functions::list(std::string_view account) const {
   std::map<std::string, Function> all = everybodys_;
   const engine::Lock lock(mutex_);
-  for (const auto& [key, function] : functions_) {
-    if (key.first == account) all[key.second] = function;
-  }
+  for (auto own = functions_.lower_bound({std::string(account), {}});
+       own != functions_.end() && own->first.first == account; ++own)
+    all[own->first.second] = own->second;
   return {all.begin(), all.end()};
 }
 

@@ -33,9 +33,9 @@ struct Function {
 class Functions {
  public:
   // `everybodys`: of all accounts. `functions_max`: how many all accounts may register. `changed` is called
-  // after each change, by whoever made it.
+  // after each change with the account that made it, by the thread that made it.
   Functions(engine::Documents& documents, std::map<std::string, Function> everybodys,
-            std::size_t functions_max, std::function<void()> changed);
+            std::size_t functions_max, std::function<void(std::string_view account)> changed);
 
   [[nodiscard]] std::optional<Function> find(std::string_view account, std::string_view name) const;
   // False: it is a new one, and there are as many as there may be.
@@ -52,7 +52,7 @@ class Functions {
   engine::Documents& documents_;
   const std::map<std::string, Function> everybodys_;
   const std::size_t functions_max_;
-  const std::function<void()> changed_;
+  const std::function<void(std::string_view account)> changed_;
   engine::Mutex changing_;  // held by who changes what is stored
   mutable engine::Mutex mutex_;
   std::map<std::pair<std::string, std::string>, Function> functions_ GUARDED_BY(mutex_);

@@ -53,10 +53,12 @@ Triggers::Triggers(engine::Database& database, TriggerOptions options,
       filters_max_(options.filters_max),
       scheduler_(database.make_scheduler(threads_max)),
       event_calls_(*invoker_, scheduler_),
-      functions_(database.documents(), std::move(options.functions), options.functions_max, [this] {
-        const engine::Lock lock(pollers_mutex_);
-        for (const auto& [table, poller] : pollers_) poller->wake();
-      }) {
+      functions_(database.documents(), std::move(options.functions), options.functions_max,
+                 [this](std::string_view account) {
+                   const engine::Lock lock(mutex_);
+                   for (const auto& [name, entry] : entries_of(account))
+                     if (entry.poller) entry.poller->wake();
+                 }) {
   const engine::Lock lock(mutex_);
   load();
 }

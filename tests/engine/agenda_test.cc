@@ -21,10 +21,10 @@ TEST_CASE("an agenda returns accounts that were added or whose alarm has come, e
   CHECK(agenda.take(start).empty());
   CHECK_FALSE(agenda.next_alarm());
 
-  agenda.add(b);
-  agenda.add(a);
-  agenda.add(b);
-  agenda.set_alarm(c, later);
+  agenda.add(&b);
+  agenda.add(&a);
+  agenda.add(&b);
+  agenda.set_alarm(&c, later);
   CHECK(agenda.next_alarm() == later);
   CHECK(agenda.take(start) == std::vector<Account*>{&a, &b});
   CHECK(agenda.take(start).empty());
@@ -38,11 +38,11 @@ TEST_CASE("an account's alarm on an agenda is the last that was set, and ends wh
   const RealTime start = host_time(), soon = start + std::chrono::seconds(1),
                  later = start + std::chrono::seconds(2);
   Agenda agenda;
-  agenda.set_alarm(account, soon);
-  agenda.set_alarm(account, later);
+  agenda.set_alarm(&account, soon);
+  agenda.set_alarm(&account, later);
   CHECK(agenda.next_alarm() == later);
   CHECK(agenda.take(soon).empty());
-  agenda.add(account);
+  agenda.add(&account);
   CHECK(agenda.take(soon) == std::vector<Account*>{&account});
   CHECK(agenda.take(later).empty());
 }
