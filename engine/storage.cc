@@ -475,12 +475,14 @@ bool Storage::Engine::resume_rocksdb() {
   if (!stopped.exchange(false)) return true;
   bool resumed = false;
   if (!jobs->begin_resuming()) {
+    const StorageJobs::Resuming resuming_here;
     resumed = db->Resume().ok();
   } else {
     // The held flush must not run before a resumption is in progress, and that cannot end before the flush
     // has run. So there are two: the one that comes second is refused as busy, which shows that the first is
     // in progress.
     const auto resume_or_release = [this] {
+      const StorageJobs::Resuming resuming_here;
       const rocksdb::Status status = db->Resume();
       if (status.IsBusy()) jobs->release();
       return status;

@@ -16,11 +16,19 @@ struct StorageJobs::Job {
   void (*unscheduled)(void*);
   std::uint64_t number = 0;  // of a flush
   bool begins = false;
+  bool resumes = false;
 
   [[nodiscard]] bool is_flush() const { return priority == rocksdb::Env::Priority::HIGH; }
 
   inline static THREAD_LOCAL Job* of_this_thread = nullptr;
 };
+
+namespace {
+THREAD_LOCAL bool this_thread_resumes = false;
+}
+
+StorageJobs::Resuming::Resuming() { this_thread_resumes = true; }
+StorageJobs::Resuming::~Resuming() { this_thread_resumes = false; }
 
 StorageJobs::StorageJobs() = default;
 StorageJobs::~StorageJobs() = default;
@@ -57,6 +65,7 @@ void StorageJobs::schedule(std::unique_ptr<Job> job) {
     own->jobs->dropped(*own);
     if (own->unscheduled != nullptr) own->unscheduled(own->argument);
   };
+  job->resumes = this_thread_resumes;
   rocksdb::Env& base = job->base;
   const auto priority = job->priority;
   void* const tag = job->tag;
@@ -67,7 +76,7 @@ void StorageJobs::schedule(std::unique_ptr<Job> job) {
 bool StorageJobs::let_through(std::unique_ptr<Job>& job) {
   if (!job->is_flush()) return true;
   const std::lock_guard lock(mutex_);
-  if (!closes_ && (holds_ || job->number <= held_until_)) {
+  if (!closes_ && !job->resumes && (holds_ || job->number <= held_until_)) {
     held_.push_back(std::move(job));
     return false;
   }

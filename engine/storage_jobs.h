@@ -8,7 +8,8 @@
 // moment hold() waits for the flush that is about to begin, and holds back each flush that comes later.
 // A held flush may run once a resumption is in progress that waits for it:
 //
-//   if (jobs->begin_resuming()) …    // flushes are held: DB::Resume waits for them until release()
+//   const StorageJobs::Resuming resuming;  // flushes that this thread's DB::Resume schedules run at once
+//   if (jobs->begin_resuming()) …          // flushes are held: DB::Resume waits for them until release()
 //
 // RocksDB counts a held flush as scheduled, so a DB::Resume that begins later ends only after it.
 // Requires: RocksDB schedules one flush at a time, as it does with max_background_jobs = 2.
@@ -42,8 +43,18 @@ class StorageJobs : public std::enable_shared_from_this<StorageJobs> {
   // From now on flushes are held. Waits until a flush that was let through earlier has begun or ended, but
   // for `time` at most, and then returns false. Requires: RocksDB's lock is not held.
   bool hold(std::chrono::milliseconds time);
-  // Flushes that are scheduled from now on run. Returns whether any that was scheduled earlier is held.
-  // Requires: RocksDB has an error and is not resuming, so that it schedules none.
+  // While one exists, flushes that its thread schedules or releases are never held. They belong to a
+  // resumption in progress, which waits for them, and RocksDB does not forget those. Without it a flush would
+  // be held if another error is announced after begin_resuming() and before DB::Resume begins.
+  class Resuming final {
+   public:
+    Resuming();
+    ~Resuming();
+    Resuming(const Resuming&) = delete;
+    Resuming& operator=(const Resuming&) = delete;
+  };
+  // Flushes that are scheduled from now on run, unless there is another error. Returns whether any that was
+  // scheduled earlier is held. Requires: RocksDB has an error and is not resuming, so that it schedules none.
   bool begin_resuming();
   // Runs the held flushes.
   void release();

@@ -152,6 +152,38 @@ TEST_CASE("a flush that the resumption schedules runs, but not after another err
   CHECK(world.jobs->begin_resuming());
 }
 
+TEST_CASE("a flush that the resuming thread schedules runs even if an error came just before") {
+  Fixture world;
+  CHECK(world.jobs->hold(hours(1)));
+  CHECK(!world.jobs->begin_resuming());
+  CHECK(world.jobs->hold(hours(1)));
+  {
+    const StorageJobs::Resuming resuming;
+    world.schedule(flush);
+  }
+  world.env.run_next();
+  CHECK(world.runs == 1);
+  world.schedule(flush);
+  world.env.run_next();
+  CHECK(world.runs == 1);
+}
+
+TEST_CASE("a held flush that the resuming thread releases runs even if an error came just before") {
+  Fixture world;
+  CHECK(world.jobs->hold(hours(1)));
+  world.schedule(flush);
+  world.env.run_next();
+  CHECK(world.runs == 0);
+  CHECK(world.jobs->begin_resuming());
+  CHECK(world.jobs->hold(hours(1)));
+  {
+    const StorageJobs::Resuming resuming;
+    world.jobs->release();
+  }
+  world.env.run_next();
+  CHECK(world.runs == 1);
+}
+
 TEST_CASE("nothing is held when the database is about to be closed") {
   Fixture world;
   CHECK(world.jobs->hold(hours(1)));
