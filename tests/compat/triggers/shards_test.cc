@@ -219,6 +219,62 @@ TEST_CASE("positions and lanes of shards that the stream has forgotten are given
   while (positions(world) != 1 + 1) std::this_thread::yield();
 }
 
+TEST_CASE(
+    "records that wait for an ancestor's are delivered though their table is deleted, and again after a "
+    "restore",
+    "[triggers][shards]") {
+  for (const bool deletes : {false, true}) {
+    TriggerWorld world;
+    std::atomic<bool> fails = true;
+    std::mutex mutex;
+    std::string taken;
+    world.function("f", [&](const json& event) {
+      if (fails) return Answer{.status = 500};
+      const std::lock_guard lock(mutex);
+      for (const json& record : event["Records"]) taken += record_id(record);
+      return Answer{.body = "null"};
+    });
+    world.map(world.create_table("carts"), "f");
+    world.put("carts", "a");
+    for (const char* const id : {"b", "c"}) {
+      reshard(world, Resharding::roll);
+      reshard(world, Resharding::roll);
+      world.put("carts", id);
+    }
+    CHECK(world.settle(milliseconds(50)).size() == 1);
+    CHECK(load(world).waiting == 2);
+    const std::string snapshot = world.control("POST /_mayfly/snapshots")["id"];
+    if (deletes) world.operation("DeleteTable", R"({"TableName":"carts"})");
+    fails = false;
+    CHECK(world.settle().empty());
+    {
+      const std::lock_guard lock(mutex);
+      CHECK(taken == "abc");
+    }
+    world.control("POST /_mayfly/snapshots/" + snapshot + "/restore");
+    CHECK(world.settle().empty());
+    const std::lock_guard lock(mutex);
+    CHECK(taken == "abcabc");
+  }
+}
+
+TEST_CASE("a mapping that begins at the horizon of a stream whose first records were trimmed gets the others",
+          "[triggers][shards]") {
+  TriggerWorld world;
+  world.function("f");
+  const std::string arn = world.create_table("carts");
+  world.put("carts", "old");
+  reshard(world, Resharding::split);
+  world.put("carts", "old");
+  world.advance(hours(25), true);
+  world.put("carts", "a");
+  reshard(world, Resharding::roll);
+  world.put("carts", "a", R"(,"n":{"N":"1"})");
+  world.map(arn, "f");
+  CHECK(world.settle().empty());
+  CHECK(world.delivered("f") == "a a");
+}
+
 TEST_CASE("mappings come and go while shards split and records are written, and one that stays misses none",
           "[triggers][shards]") {
   TriggerWorld world;
