@@ -213,7 +213,7 @@ class Raised {
   std::atomic<bool>& flag_;
 };
 
-constexpr std::chrono::milliseconds resume_pause{1000};
+constexpr std::chrono::milliseconds resume_pause{1000}, flush_pause{50};
 // A flush begins when it gets RocksDB's lock, under which no file is written: this is for a host that stands
 // still.
 constexpr std::chrono::milliseconds begin_wait_max{1000};
@@ -472,17 +472,17 @@ void Storage::Engine::begin_write(std::shared_lock<std::shared_mutex>& lock) {
 // RocksDB writes its buffers to files, and takes writes again.
 bool Storage::Engine::resume_rocksdb() {
   // Without an error RocksDB would resume all the same, and wait until no compaction is left to be retried.
-  if (!stopped.exchange(false)) return true;
+  if (!stopped) return true;
+  if (jobs->flush_runs()) return false;
+  stopped = false;
   bool resumed = false;
   if (!jobs->begin_resuming()) {
-    const StorageJobs::Resuming resuming_here;
     resumed = db->Resume().ok();
   } else {
     // The held flush must not run before a resumption is in progress, and that cannot end before the flush
     // has run. So there are two: the one that comes second is refused as busy, which shows that the first is
     // in progress.
     const auto resume_or_release = [this] {
-      const StorageJobs::Resuming resuming_here;
       const rocksdb::Status status = db->Resume();
       if (status.IsBusy()) jobs->release();
       return status;
@@ -540,7 +540,7 @@ bool Storage::Engine::resume() {
 
 std::optional<std::chrono::milliseconds> Storage::Engine::keep_up() {
   if (failing) {
-    if (!resume()) return resume_pause;
+    if (!resume()) return jobs->flush_runs() ? flush_pause : resume_pause;
     {
       const Lock lock(mutex);
       failure.clear();

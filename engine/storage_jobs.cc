@@ -16,19 +16,11 @@ struct StorageJobs::Job {
   void (*unscheduled)(void*);
   std::uint64_t number = 0;  // of a flush
   bool begins = false;
-  bool resumes = false;
 
   [[nodiscard]] bool is_flush() const { return priority == rocksdb::Env::Priority::HIGH; }
 
   inline static THREAD_LOCAL Job* of_this_thread = nullptr;
 };
-
-namespace {
-THREAD_LOCAL bool this_thread_resumes = false;
-}
-
-StorageJobs::Resuming::Resuming() { this_thread_resumes = true; }
-StorageJobs::Resuming::~Resuming() { this_thread_resumes = false; }
 
 StorageJobs::StorageJobs() = default;
 StorageJobs::~StorageJobs() = default;
@@ -58,14 +50,13 @@ void StorageJobs::schedule(std::unique_ptr<Job> job) {
     Job::of_this_thread = own.get();
     own->run(own->argument);  // after it the database may be gone
     Job::of_this_thread = nullptr;
-    jobs->has_begun(*own);
+    jobs->has_ended(*own);
   };
   const auto drop_it = [](void* scheduled) {
     const std::unique_ptr<Job> own(static_cast<Job*>(scheduled));
     own->jobs->dropped(*own);
     if (own->unscheduled != nullptr) own->unscheduled(own->argument);
   };
-  job->resumes = this_thread_resumes;
   rocksdb::Env& base = job->base;
   const auto priority = job->priority;
   void* const tag = job->tag;
@@ -76,12 +67,13 @@ void StorageJobs::schedule(std::unique_ptr<Job> job) {
 bool StorageJobs::let_through(std::unique_ptr<Job>& job) {
   if (!job->is_flush()) return true;
   const std::lock_guard lock(mutex_);
-  if (!closes_ && !job->resumes && (holds_ || job->number <= held_until_)) {
+  if (!closes_ && (holds_ || job->number <= held_until_)) {
     held_.push_back(std::move(job));
     return false;
   }
   --waiting_;
   ++beginning_;
+  ++running_;
   job->begins = true;
   return true;
 }
@@ -97,6 +89,18 @@ void StorageJobs::has_begun(Job& job) {
   if (!std::exchange(job.begins, false)) return;
   --beginning_;
   begun_.notify_all();
+}
+
+void StorageJobs::has_ended(Job& job) {
+  has_begun(job);
+  if (!job.is_flush()) return;
+  const std::lock_guard lock(mutex_);
+  --running_;
+}
+
+bool StorageJobs::flush_runs() {
+  const std::lock_guard lock(mutex_);
+  return running_ > 0;
 }
 
 void StorageJobs::begun() {

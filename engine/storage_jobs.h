@@ -8,8 +8,12 @@
 // moment hold() waits for the flush that is about to begin, and holds back each flush that comes later.
 // A held flush may run once a resumption is in progress that waits for it:
 //
-//   const StorageJobs::Resuming resuming;  // flushes that this thread's DB::Resume schedules run at once
-//   if (jobs->begin_resuming()) …          // flushes are held: DB::Resume waits for them until release()
+//   if (jobs->flush_runs()) return;  // later
+//   if (jobs->begin_resuming()) …    // flushes are held: DB::Resume waits for them until release()
+//
+// A resumption must not begin while a flush runs. If that flush fails, or its announced error takes effect,
+// while RocksDB resumes, DB::Resume schedules another flush but does not wait for it. That flush then begins
+// after the failed resumption and is forgotten.
 //
 // RocksDB counts a held flush as scheduled, so a DB::Resume that begins later ends only after it.
 // Requires: RocksDB schedules one flush at a time, as it does with max_background_jobs = 2.
@@ -43,18 +47,10 @@ class StorageJobs : public std::enable_shared_from_this<StorageJobs> {
   // From now on flushes are held. Waits until a flush that was let through earlier has begun or ended, but
   // for `time` at most, and then returns false. Requires: RocksDB's lock is not held.
   bool hold(std::chrono::milliseconds time);
-  // While one exists, flushes that its thread schedules or releases are never held. They belong to a
-  // resumption in progress, which waits for them, and RocksDB does not forget those. Without it a flush would
-  // be held if another error is announced after begin_resuming() and before DB::Resume begins.
-  class Resuming final {
-   public:
-    Resuming();
-    ~Resuming();
-    Resuming(const Resuming&) = delete;
-    Resuming& operator=(const Resuming&) = delete;
-  };
-  // Flushes that are scheduled from now on run, unless there is another error. Returns whether any that was
-  // scheduled earlier is held. Requires: RocksDB has an error and is not resuming, so that it schedules none.
+  // Whether a flush that was let through has not ended. After an error RocksDB lets it sleep for a second.
+  bool flush_runs();
+  // Flushes that are scheduled from now on run. Returns whether any that was scheduled earlier is held.
+  // Requires: RocksDB has an error and is not resuming, so that it schedules none, and no flush runs.
   bool begin_resuming();
   // Runs the held flushes.
   void release();
@@ -67,6 +63,7 @@ class StorageJobs : public std::enable_shared_from_this<StorageJobs> {
   void schedule(std::unique_ptr<Job> job);
   bool let_through(std::unique_ptr<Job>& job);
   void has_begun(Job& job);
+  void has_ended(Job& job);
   void dropped(const Job& job);
 
   std::mutex mutex_;  // within RocksDB's; not a Mutex, since no Interleaving steps threads of RocksDB's
@@ -76,6 +73,7 @@ class StorageJobs : public std::enable_shared_from_this<StorageJobs> {
   std::uint64_t held_until_ = 0;  // flushes up to this number wait for release()
   int waiting_ = 0;               // flushes that were scheduled and not let through
   int beginning_ = 0;             // flushes that were let through and have not begun
+  int running_ = 0;               // flushes that were let through and have not ended
   bool holds_ = false;
   bool closes_ = false;
 };
