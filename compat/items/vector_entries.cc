@@ -274,8 +274,9 @@ VectorSizes vector_sizes(const engine::Database& database, const engine::LiveTab
   const std::vector<VectorIndex> indexes = vector_indexes_of(*table);
   std::vector<VectorEntries> all;
   for (const VectorIndex& index : indexes) all.emplace_back(*table, index);
-  Vector vector;
   if (all.empty()) return sizes;
+  Vector vector;
+  sizes.table_bytes = 0;
   engine::Cursor cursor(database, live, {});
   for (bool more = true; more; more = cursor.paused()) {
     while (cursor.next()) {
@@ -286,7 +287,8 @@ VectorSizes vector_sizes(const engine::Database& database, const engine::LiveTab
         ++size.items;
         size.bytes += static_cast<std::int64_t>(entries.bytes_of(stored));
       }
-      sizes.table_difference += difference(indexes, stored, vector);
+      *sizes.table_bytes +=
+          static_cast<std::int64_t>(engine::stored_item_size(stored)) + difference(indexes, stored, vector);
     }
   }
   return sizes;

@@ -166,8 +166,7 @@ Result<void> check_target(const Context& context, const engine::LiveTable& table
   const auto description = table.description();
   const std::string& own_name = description->name;
   const auto change = context.table_changes.find(context.scope, own_name);
-  if (change && change->status != TableStatus::updating && !change->backfilling)
-    CHECK_OK(check_settled(context, own_name));
+  if (change && change->status != TableStatus::updating) CHECK_OK(check_settled(context, own_name));
   // AWS's guide, "Bulk put items": neither of a global table, nor of one that becomes one or ceases to be.
   if (!description->replicas.empty())
     return error::validation("Bulk put items does not support global tables: " + own_name);

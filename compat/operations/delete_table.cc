@@ -63,7 +63,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   }
   if (change && change->restore) return still_changing(change->status, name);
   TRY(const auto table, find_described_table(context, name));
-  if (change && (change->status == TableStatus::updating || change->backfilling)) {
+  if (change && (change->status == TableStatus::updating || !change->backfilling.empty())) {
     return error::resource_in_use("Attempt to change a resource which is still in use: Table: " + name +
                                   " is in the process of being updated.");
   }

@@ -33,9 +33,9 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto table = context.database.find_table(context.scope, name);  // one that is being restored, too
   if (table == nullptr) return named_table_not_found(name);
   TableChange shown = change ? *change : settled_table(context, table->description());
-  if (change && change->backfilling) {  // the table may have been changed since
+  if (change && change->status == TableStatus::active) {  // the table may have been changed since
     shown = settled_table(context, table->description());
-    shown.backfilling = true;
+    shown.backfilling = change->backfilling;
     shown.index_statuses = change->index_statuses;
   }
   write_answer(context, shown, table.get(), out);

@@ -148,7 +148,7 @@ Result<VectorIndex> find_index(const Context& context, const engine::Table& tabl
   if (const auto change = context.table_changes.find(context.scope, table.name)) {
     const auto status = change->index_statuses.find(index->name);
     if (status != change->index_statuses.end() && status->second == index_is_creating) {
-      if (!change->backfilling) return no_such_index(name);
+      if (!change->backfilling.contains(index->name)) return no_such_index(name);
       return error::validation("Cannot search backfilling vector index: " + index->name);
     }
   }

@@ -571,6 +571,15 @@ Result<void> change_replicas(Context& context, const Value& request, const std::
   return {};
 }
 
+// While an index is backfilled, no other one comes or goes.
+Result<void> check_backfilling(const Context& context, const Table& table, const Plan& plan) {
+  const auto change = context.table_changes.find({table.account, context.scope.region}, table.name);
+  if (!change || change->backfilling.empty()) return {};
+  for (const auto& [index, status] : plan.announced.index_statuses)
+    if (status != "UPDATING" && !change->backfilling.contains(index)) return one_index_at_a_time();
+  return {};
+}
+
 Result<void> run(Context& context, const Value& request, json::Writer& out) {
   CHECK_OK(check_table_update(request));
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
@@ -591,6 +600,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
     CHECK_OK(plan_stream(*stream, *before, plan));
   CHECK_OK(plan_settings(context, request, *before, settings, done, plan));
 
+  CHECK_OK(check_backfilling(context, *before, plan));
   if (is_being_copied(context, *before)) {
     return being_changed();
   }

@@ -1,6 +1,5 @@
 #include "compat/tables/changes.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "engine/clock.h"
@@ -22,13 +21,14 @@ void TableChanges::begin(const engine::Scope& scope, TableChange change) {
   std::string name = change.shown->name;
   Pending& pending = pending_[scope][std::move(name)];
   if (pending.held) --held_;
+  const std::map<std::string, Backfill> before = std::move(pending.backfills);
   pending = Pending{std::move(change), now + delay_};
   const IndexStatuses& statuses = pending.change.index_statuses;
-  if (std::any_of(statuses.begin(), statuses.end(),
-                  [](const auto& index) { return index.second == index_is_creating; })) {
-    pending.backfilled_from = pending.end;
-    pending.end += delay_;
-  }
+  for (const auto& [index, status] : statuses)
+    if (status == index_is_creating) pending.backfills[index] = {pending.end, pending.end + delay_};
+  if (pending.change.status != TableStatus::updating) return;
+  for (const auto& [index, backfill] : before)
+    if (!statuses.contains(index)) pending.backfills.emplace(index, backfill);
 }
 
 bool TableChanges::try_hold(const engine::Scope& scope, TableChange change) {
@@ -110,12 +110,16 @@ std::optional<TableChange> TableChanges::find(const engine::Scope& scope, std::s
   if (found == tables->second.end() || found->second.over(now)) return std::nullopt;
   const Pending& pending = found->second;
   TableChange change = pending.change;
-  if (pending.backfilled_from && *pending.backfilled_from <= now) {
+  if (!pending.held && pending.end <= now) {
     change.status = TableStatus::active;
-    change.backfilling = true;
-    std::erase_if(change.index_statuses, [](const auto& index) { return index.second != index_is_creating; });
+    change.index_statuses.clear();
     change.encrypts = false;
     change.warms.clear();
+  }
+  for (const auto& [index, backfill] : pending.backfills) {
+    if (backfill.until <= now) continue;
+    change.index_statuses[index] = index_is_creating;
+    if (backfill.from <= now) change.backfilling.insert(index);
   }
   return change;
 }
@@ -123,7 +127,7 @@ std::optional<TableChange> TableChanges::find(const engine::Scope& scope, std::s
 std::optional<TableStatus> TableChanges::status(const engine::Scope& scope,
                                                 std::string_view table_name) const {
   const auto change = find(scope, table_name);
-  if (!change || change->backfilling) return std::nullopt;
+  if (!change || change->status == TableStatus::active) return std::nullopt;
   return change->status;
 }
 

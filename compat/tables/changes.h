@@ -20,6 +20,7 @@
 // Thread-safe. Without a delay, and while nothing is being restored, it is empty.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -70,11 +71,11 @@ struct TableChange {
   TableStatus status;
   std::shared_ptr<const engine::Table> shown;
   IndexStatuses index_statuses = {};
-  bool backfilling = false;  // the second phase: the indexes that are CREATING are being filled
-  bool encrypts = false;     // SSEDescription is UPDATING, too
-  std::set<std::string, std::less<>> warms = {};  // and WarmThroughput: of indexes, of the table as ""
-  std::optional<RestoreSummary> restore = {};     // of a table that is being created by a restore
-  std::optional<GlobalTable> global = {};         // nothing: it has no replicas
+  std::set<std::string, std::less<>> backfilling = {};  // indexes that are CREATING, in their second phase
+  bool encrypts = false;                                // SSEDescription is UPDATING, too
+  std::set<std::string, std::less<>> warms = {};        // and WarmThroughput: of indexes, of the table as ""
+  std::optional<RestoreSummary> restore = {};           // of a table that is being created by a restore
+  std::optional<GlobalTable> global = {};               // nothing: it has no replicas
 };
 
 class TableChanges {
@@ -113,12 +114,19 @@ class TableChanges {
                                                   std::string_view start_after) const;
 
  private:
+  struct Backfill {
+    HostTime from, until;
+  };
   struct Pending {
     TableChange change;
-    HostTime end;       // of its last phase
+    HostTime end;
     bool held = false;  // until it is settled; `end` is the earliest that it may be over then
-    std::optional<HostTime> backfilled_from = {};  // when the second phase begins
-    [[nodiscard]] bool over(HostTime now) const { return !held && end <= now; }
+    std::map<std::string, Backfill> backfills = {};  // by the index's name
+    [[nodiscard]] bool over(HostTime now) const {
+      return !held && end <= now && std::all_of(backfills.begin(), backfills.end(), [&](const auto& index) {
+        return index.second.until <= now;
+      });
+    }
   };
   [[nodiscard]] bool empty() const { return delay_.count() <= 0 && held_.load() == 0; }
   void hold_pending(const engine::Scope& scope, TableChange change, HostTime now) REQUIRES(mutex_);

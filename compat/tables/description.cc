@@ -91,7 +91,7 @@ void write_index(Writer& out, const Index& index, const TableChange& change, boo
     const bool announced = change.index_statuses.contains(index.name) && status == index_is_creating;
     if (announced || index.state == Index::State::creating) {
       out.key("Backfilling");
-      out.boolean(change.backfilling || !announced);
+      out.boolean(change.backfilling.contains(index.name) || !announced);
     }
     const IndexSettings settings = settings_of(index);
     write_throughput(out, settings.throughput, now);
@@ -145,7 +145,7 @@ void write_vector_index(Writer& out, const VectorIndex& index, const TableChange
                                                   : "ACTIVE");
   if (creating) {  // one that comes with its table never says so
     out.key("Backfilling");
-    out.boolean(change.backfilling);
+    out.boolean(change.backfilling.contains(index.name));
   }
   member(out, "IndexSizeBytes", size.bytes);
   member(out, "ItemCount", size.items);
@@ -320,8 +320,8 @@ void write_table_description(Writer& out, const TableChange& change, const engin
   member(out, "TableStatus", status_name(status));
   if (status != TableStatus::deleting) seconds(out, "CreationDateTime", table.created);
   write_throughput(out, settings.throughput, now);
-  member(out, "TableSizeBytes",
-         counters != nullptr ? counters->counter(0).bytes.load() + vectors.table_difference : 0);
+  const std::int64_t counted = counters != nullptr ? counters->counter(0).bytes.load() : 0;
+  member(out, "TableSizeBytes", vectors.table_bytes.value_or(counted));
   member(out, "ItemCount", counters != nullptr ? counters->counter(0).items.load() : 0);
   member(out, "TableArn", table_arn(table));
   member(out, "TableId", table.uuid);

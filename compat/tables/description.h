@@ -21,7 +21,7 @@ struct VectorIndexSize {
 };
 struct VectorSizes {
   std::map<std::string, VectorIndexSize> indexes;  // by name
-  std::int64_t table_difference = 0;  // what TableSizeBytes adds to the items' sizes (items/vector_entries.h)
+  std::optional<std::int64_t> table_bytes;         // TableSizeBytes; nothing: as the engine counts it
 };
 
 // Writes one object. `counters` is the living table, or nullptr: counts are zero. So are those of vector

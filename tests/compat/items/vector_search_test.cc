@@ -2,12 +2,14 @@
 #include "compat/items/vector_search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "compat/items/vector_entries.h"
@@ -144,6 +146,42 @@ TEST_CASE("a vector is written as four bytes for each dimension, and read as its
   CHECK(units(emulator.ok("DeleteItem",
                           {{"TableName", "notes"}, {"Key", key}, {"ReturnConsumedCapacity", "TOTAL"}})) == 7);
   CHECK(size() == 0);
+}
+
+TEST_CASE("a table's size is never negative while vectors come and go", "[races]") {
+  TestEmulator emulator;
+  emulator.ok("CreateTable", {{"TableName", "notes"},
+                              {"BillingMode", "PAY_PER_REQUEST"},
+                              {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
+                              {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
+                              {"VectorIndexes",
+                               {{{"IndexName", "by_v"},
+                                 {"VectorAttribute", {{"AttributeName", "v"}}},
+                                 {"Projection", {{"ProjectionType", "KEYS_ONLY"}}},
+                                 {"Dimensions", 256},
+                                 {"DistanceFunction", "COSINE"}}}}});
+  json vector = json::array();
+  for (int i = 0; i < 256; ++i) vector.push_back({{"N", "0.12345678"}});
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    while (!stop) {
+      for (const char* id : {"1", "2", "3", "4"})
+        emulator.execute(
+            "PutItem",
+            json{{"TableName", "notes"}, {"Item", {{"id", {{"S", id}}}, {"v", {{"L", vector}}}}}}.dump());
+      for (const char* id : {"1", "2", "3", "4"})
+        emulator.execute("DeleteItem", json{{"TableName", "notes"}, {"Key", {{"id", {{"S", id}}}}}}.dump());
+    }
+  });
+  std::int64_t smallest = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const std::int64_t size =
+        emulator.ok("DescribeTable", {{"TableName", "notes"}})["Table"]["TableSizeBytes"];
+    smallest = std::min(smallest, size);
+  }
+  stop = true;
+  writer.join();
+  CHECK(smallest == 0);
 }
 
 TEST_CASE("a table's vector indexes survive their stored form") {

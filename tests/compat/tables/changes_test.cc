@@ -186,6 +186,38 @@ TEST_CASE("an index that is added is backfilled while its table is ACTIVE again"
   }
 }
 
+TEST_CASE("other changes of a table do not end the backfill of its index, and no other index is added") {
+  auto now = compat::TableChanges::HostTime(1h);
+  compat::EmulatorOptions options;
+  options.table_delay = 10min;
+  options.host_clock = [&] { return now; };
+  TestEmulator emulator(std::move(options));
+  emulator.ok("CreateTable", create_carts());
+  now += 10min;
+  const auto add = [](const char* name) -> json {
+    const json wanted = {{"IndexName", name},
+                         {"VectorAttribute", {{"AttributeName", "v"}}},
+                         {"Projection", {{"ProjectionType", "ALL"}}},
+                         {"Dimensions", 1},
+                         {"DistanceFunction", "COSINE"}};
+    return {{"TableName", "carts"}, {"VectorIndexUpdates", {{{"Create", wanted}}}}};
+  };
+  const auto index = [&] { return emulator.ok("DescribeTable", carts)["Table"]["VectorIndexes"][0]; };
+  emulator.ok("UpdateTable", add("by_v"));
+  now += 11min;
+  CHECK(emulator.refused("UpdateTable", add("by_w")) ==
+        "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table");
+  emulator.ok("UpdateTable", {{"TableName", "carts"}, {"DeletionProtectionEnabled", true}});
+  CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "UPDATING");
+  CHECK(index()["IndexStatus"] == "CREATING");
+  CHECK(index()["Backfilling"] == true);
+  now += 9min;  // the end of the backfill, and not yet of the other change
+  CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "UPDATING");
+  CHECK(index()["IndexStatus"] == "ACTIVE");
+  now += 1min;
+  CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "ACTIVE");
+}
+
 TEST_CASE("an index that is being backfilled can be deleted") {
   auto now = compat::TableChanges::HostTime(1h);
   compat::EmulatorOptions options;
