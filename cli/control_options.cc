@@ -451,7 +451,7 @@ void Commands::add_faults() {
   set.add_option("--milliseconds", given_->milliseconds, "Delay of latency; maximum lag of stale_reads")
       ->check(whole_number());
   set.add_option("--applied", given_->applied,
-                 "Whether the operation is applied although the client does not hear of it")
+                 "Whether the operation runs even though its client gets no answer, or a late one")
       ->check(one_of({"true", "false"}));
   set.add_option("--writes", given_->writes, "Maximum lag of stale_reads, in commits")->check(whole_number());
   set.add_option("--items", given_->items, "How many items unprocessed leaves out")->check(whole_number());

@@ -76,7 +76,7 @@ std::string sentence_of(const Fault& fault, const Operation& operation, const en
   if (fault.unprocessed > 0) add("items left unprocessed");
   if (fault.error) add(error_name(fault.error->kind));
   if (fault.closes) add("connection closed");
-  if (fault.runs && (fault.error || fault.closes)) add("though it was applied");
+  if (fault.runs && (fault.error || fault.closes)) add("after the operation ran");
   return "a fault struck " + std::string(operation.name) + " of account " + scope.account + ": " + what;
 }
 
@@ -132,13 +132,16 @@ Answer Emulator::run_with_faults(Context& context, const Operation& operation, s
     const auto room = request_memory_.room_for(body);
     return faults_.judge(scope, operation, body);
   }();
-  if (database_->watched() && fault.struck()) database_->notice(sentence_of(fault, operation, scope));
   if (fault.delay_before.count() > 0) sleep(fault.delay_before, stop);
   context.unprocessed = fault.unprocessed;
   context.lag = [&](std::string_view table) { return faults_.lag(scope, operation, table); };
   Answer answer;
   if (fault.runs) answer = run(context, operation, body);
-  if (fault.delay_after.count() > 0) sleep(fault.delay_after, stop);
+  if (database_->watched() && fault.struck()) database_->notice(sentence_of(fault, operation, scope));
+  if (fault.delay_after.count() > 0 && late_answers_.add(answer.body.capacity())) {
+    sleep(fault.delay_after, stop);
+    late_answers_.subtract(answer.body.capacity());
+  }
   if (fault.closes) return {.status = Answer::no_status};
   return fault.error ? error_answer(*fault.error) : answer;
 }

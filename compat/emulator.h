@@ -126,6 +126,7 @@ class Emulator {
   KnownAccounts accounts_{limits_.accounts_max};
   std::string region_;
   bool shared_regions_;
+  LateAnswers late_answers_;
   Faults faults_{database_->recent_writes()};
   RequestMemory request_memory_{limits_.parsed_bytes_max};
   Metrics metrics_{all_operations().size()};

@@ -120,8 +120,10 @@ Error conflict(std::size_t actions) {
   return canceled_by(0, std::min(actions, transaction_items_max), single).error;
 }
 
-void add_delay(Fault& fault, const FaultRule& rule) {
-  const bool applied = rule.applied.value_or(applied_by_default(rule.kind));
+// A read is delayed before it runs, so that its answer, which may be large, is not held meanwhile.
+void add_delay(Fault& fault, const FaultRule& rule, const Operation& operation) {
+  const bool applied =
+      rule.applied.value_or(applied_by_default(rule.kind)) && operation.access != Access::reads;
   (applied ? fault.delay_after : fault.delay_before) += std::chrono::milliseconds(rule.milliseconds);
 }
 
@@ -145,7 +147,7 @@ Fault strike(std::vector<FaultRule>& rules, const Operation& operation, const As
     if (chance(rule.seed, rule.asked++) >= rule.probability) continue;
     ++rule.struck;
     if (rule.kind == FaultRule::Kind::latency) {
-      add_delay(fault, rule);
+      add_delay(fault, rule, operation);
       continue;
     }
     if (rule.kind == FaultRule::Kind::unprocessed) {

@@ -77,6 +77,22 @@ struct Fault {
   [[nodiscard]] bool struck() const { return delay().count() > 0 || error || closes || unprocessed > 0; }
 };
 
+// The bytes of the answers that latency holds back.
+class LateAnswers {
+ public:
+  static constexpr std::size_t bytes_max = std::size_t{64} << 20;
+  // False: there is no room. Such an answer is sent at once.
+  [[nodiscard]] bool add(std::size_t bytes) {
+    if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= bytes_max) return true;
+    subtract(bytes);
+    return false;
+  }
+  void subtract(std::size_t bytes) { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::size_t> bytes_{0};
+};
+
 class Faults {
  public:
   // `recent` outlives it: what was written to the tables of which reads may be behind.

@@ -276,7 +276,7 @@ void Session<Stream>::send(Reply reply) {
   release_request();
   if (!reply.source || !reply.source->waits()) place_.leave();
   if (reply.dropped) {
-    last_ = true;
+    last_ = dropped_ = true;
     return;
   }
   append_reply(out_, reply, stays);
@@ -475,6 +475,7 @@ void Session<Stream>::written() {
 template <class Stream>
 void Session<Stream>::finish() {
   if constexpr (is_tls) {
+    if (dropped_) return close();  // without the end that TLS has
     stream_.async_shutdown([self = this->shared_from_this()](ErrorCode) { self->end_sending(); });
   } else {
     end_sending();

@@ -110,6 +110,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   HeldBytes::Share held_;                // of `in_` and of the request's body
   HeldBytes::Share unread_;              // both, and what came late
   bool last_ = false;                    // nothing more is answered after what is in out_
+  bool dropped_ = false;                 // the last request gets no answer
   bool unread_input_ = false;            // and the client may still be sending: let it, for a while
   std::size_t discarded_bytes_ = 0;
   bool proceeding_ = false;                  // parses and answers what was read

@@ -127,7 +127,7 @@ Result<json::Tree> put_faults(Call& call) {
   const json::Tree* list = call.body.any("rules");
   CHECK_OK(call.body.nothing_else());
   if (list == nullptr || !list->is_array()) {
-    return error::validation("rules must be a list of rules.");
+    return error::validation("rules is required and must be an array.");
   }
   if (list->size() > rules_max) return error::validation("rules must be at most 100.");
   std::vector<FaultRule> rules;

@@ -51,7 +51,7 @@ TEST_CASE("of a body's members with one name the last counts, and the first that
   TestEmulator emulator;
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":1,"rules":[]})") == R"(200 {"rules":[]})");
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":[],"rules":null})") ==
-        refusal("rules must be a list of rules."));
+        refusal("rules is required and must be an array."));
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"zeta":1,"alpha":2,"rules":[]})") ==
         refusal("This call has no member zeta; it has rules."));
 }

@@ -6,13 +6,16 @@ import ipaddress
 import json
 import os
 import pathlib
+import re
 import socket
 import ssl
 import subprocess
 import tempfile
+import time
 import unittest
 
-from botocore.exceptions import SSLError
+from botocore.config import Config
+from botocore.exceptions import ConnectionClosedError, SSLError
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -93,6 +96,30 @@ class TlsTest(unittest.TestCase):
         self.assertEqual({len(item["text"]["S"]) for item in answer["Responses"]["carts"]}, {390_000})
         with self.assertRaises(SSLError):
             server.client("dynamodb").list_tables()
+
+    def test_a_connection_that_a_fault_closes_is_gone_at_once(self):
+        def control(method, path, body=None):
+            client = connection()
+            headers = {"Content-Type": "application/json", "X-Mayfly-Account": "000000000077"}
+            client.request(method, "/_mayfly" + path, body, headers)
+            answer = client.getresponse().read().decode()
+            client.close()
+            return answer
+
+        def open_connections():
+            return int(re.search(r"^mayfly_connections (\d+)$", control("GET", "/metrics"), re.MULTILINE).group(1))
+
+        control("PUT", "/faults", json.dumps({"rules": [{"fault": "connection_closed"}]}))
+        before = open_connections()
+        client = server.client("dynamodb", access_key="000000000077", verify=cert, config=Config(retries={"total_max_attempts": 1}))
+        for _ in range(20):
+            with self.assertRaises(ConnectionClosedError):
+                client.list_tables()
+        control("DELETE", "/faults", "{}")
+        deadline = time.monotonic() + 30  # a connection that stalls is closed after a minute
+        while open_connections() > before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertLessEqual(open_connections(), before)
 
     def test_the_aws_cli_works_with_the_certificate(self):
         limits = server.aws("dynamodb", "describe-limits", AWS_CA_BUNDLE=cert)
