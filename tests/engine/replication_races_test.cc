@@ -1,5 +1,6 @@
 // Replication beside changes of its tables: whatever comes at whichever place of it, the last write stays.
 #include <catch2/catch.hpp>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -12,6 +13,14 @@
 namespace mayfly::testing {
 
 using namespace engine;
+
+namespace {
+
+std::function<bool()> restores(World& world, SnapshotId snapshot) {
+  return [&world, snapshot] { return world.database().restore_snapshot(account, snapshot); };
+}
+
+}  // namespace
 
 // The first bug of replicas that the simulation found: what was on its way took away what was written after
 // it.
@@ -61,7 +70,7 @@ TEST_CASE("wherever a restore comes while writes arrive, a deletion outlives the
     settle(world);
     bool begun = false;
     {
-      Beside restore(place, [&] { REQUIRE(world.database().restore_snapshot(account, snapshot)); });
+      Beside restore(place, restores(world, snapshot));
       settle(world);
       begun = restore.begun;
     }
@@ -139,7 +148,7 @@ TEST_CASE("wherever a restore comes once a replica has the items, they are copie
     REQUIRE(world.all(in(world, "eu-west-1")).size() == 2);
     bool begun = false;
     {
-      Beside restore(place, [&] { REQUIRE(world.database().restore_snapshot(account, snapshot)); });
+      Beside restore(place, restores(world, snapshot));
       settle(world);
       begun = restore.begun;
     }
@@ -163,7 +172,7 @@ TEST_CASE("wherever a restore comes while a way is set, what is known of it is w
     const SnapshotId snapshot = world.database().take_snapshot(account);
     bool begun = false;
     {
-      Beside restore(place, [&] { REQUIRE(world.database().restore_snapshot(account, snapshot)); });
+      Beside restore(place, restores(world, snapshot));
       set_way(world, "us-east-1", "eu-west-1", {.paused = paused});
       begun = restore.begun;
     }

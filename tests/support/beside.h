@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <functional>
 #include <string_view>
 #include <thread>
@@ -27,9 +28,13 @@ using namespace engine;
 class Beside final : public Interleaving {
  public:
   Beside(int place, std::function<void()> work) : left_(place), work_(std::move(work)) { use(this); }
+  // For work that may fail the test. Assertions belong to the test's thread.
+  Beside(int place, std::function<bool()> work)
+      : Beside(place, std::function<void()>([this, work = std::move(work)] { failed_ = !work(); })) {}
   ~Beside() {
     if (thread_.joinable()) thread_.join();
     use(nullptr);
+    CHECK_FALSE(failed_);
   }
   void reached(std::string_view) override {
     if (std::this_thread::get_id() != first_ || --left_ != 0) return;
@@ -58,6 +63,7 @@ class Beside final : public Interleaving {
   const std::thread::id first_ = std::this_thread::get_id();
   std::thread thread_;
   std::atomic<bool> stopped_{false};
+  bool failed_ = false;
 };
 
 // Calls `story` with 1, 2, ... until it says that the place was beyond the last; returns how many there were.
