@@ -34,7 +34,10 @@ constexpr Shape metric = enum_shape(metric_names);
 constexpr Shape metric_list = list_of(metric, 0, 3);
 constexpr Member metrics_members[] = {{"Metrics", &metric_list}};
 constexpr Shape metrics = structure("EventSourceMappingMetricsConfig", metrics_members);
-constexpr Shape others = structure("", {});  // its members are not looked at
+// Their members are not looked at.
+constexpr Shape logging = structure("EventSourceMappingLoggingConfig", {});
+constexpr Shape scaling = structure("ScalingConfig", {});
+constexpr Shape pollers = structure("ProvisionedPollerConfig", {});
 constexpr Shape batching_window = integer_shape(0, 300);
 constexpr Shape parallelization = integer_shape(1, 10);
 constexpr Shape position = enum_shape(positions);
@@ -58,8 +61,8 @@ constexpr Member create_members[] = {
     {"FilterCriteria", &criteria},
     {"KMSKeyArn", &key_arn},
     {"MetricsConfig", &metrics},
-    {"LoggingConfig", &others},
-    {"ScalingConfig", &others},
+    {"LoggingConfig", &logging},
+    {"ScalingConfig", &scaling},
     {"MaximumBatchingWindowInSeconds", &batching_window},
     {"ParallelizationFactor", &parallelization},
     {"StartingPosition", &position},
@@ -71,7 +74,7 @@ constexpr Member create_members[] = {
     {"Tags", &tags},
     {"TumblingWindowInSeconds", &tumbling_window},
     {"FunctionResponseTypes", &response_types_list},
-    {"ProvisionedPollerConfig", &others},
+    {"ProvisionedPollerConfig", &pollers},
 };
 constexpr Shape create_shape = structure("CreateEventSourceMappingRequest", create_members);
 constexpr Member update_members[] = {
@@ -81,8 +84,8 @@ constexpr Member update_members[] = {
     {"FilterCriteria", &criteria},
     {"KMSKeyArn", &key_arn},
     {"MetricsConfig", &metrics},
-    {"LoggingConfig", &others},
-    {"ScalingConfig", &others},
+    {"LoggingConfig", &logging},
+    {"ScalingConfig", &scaling},
     {"MaximumBatchingWindowInSeconds", &batching_window},
     {"ParallelizationFactor", &parallelization},
     {"DestinationConfig", &destinations},
@@ -91,7 +94,7 @@ constexpr Member update_members[] = {
     {"MaximumRetryAttempts", &retries},
     {"TumblingWindowInSeconds", &tumbling_window},
     {"FunctionResponseTypes", &response_types_list},
-    {"ProvisionedPollerConfig", &others},
+    {"ProvisionedPollerConfig", &pollers},
 };
 constexpr Shape update_shape = structure("UpdateEventSourceMappingRequest", update_members);
 constexpr Member tag_members[] = {
@@ -133,8 +136,9 @@ Result<void> read_filters(const json::Value& request, std::size_t filters_max, E
   const json::Value* list = wanted->member("Filters");
   if (list == nullptr) return {};
   if (list->items().size() > filters_max) {
-    return lambda_error::invalid_parameter("FilterCriteria has more than " + std::to_string(filters_max) +
-                                           " filters.");
+    return lambda_error::invalid_parameter("FilterCriteria can have at most " + std::to_string(filters_max) +
+                                           " filters, got " + std::to_string(list->items().size()) +
+                                           " (--mapping-filters-max).");
   }
   for (const json::Value& one : list->items()) {
     auto parsed = FilterPattern::parse(string_member(one, "Pattern").value_or(""));

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "compat/wire/json.h"
+
 namespace mayfly::compat {
 namespace {
 
@@ -17,7 +19,7 @@ class Scanner {
     return text_[at_];
   }
   void take() { ++at_; }
-  // What stands between quotes, with its escapes.
+  // The text between quotes, with its escapes.
   std::string_view string() {
     const std::size_t begin = ++at_;
     while (text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
@@ -54,6 +56,14 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
+// A name that is written with escapes is the same name.
+std::string decoded(std::string_view name) {
+  if (name.find('\\') == name.npos) return std::string(name);
+  const std::string text = '"' + std::string(name) + '"';
+  const auto document = json::parse(text);
+  return document == nullptr ? std::string(name) : std::string(document->root().string());
+}
+
 std::string_view expected(const Shape& shape) {
   switch (shape.type) {
     case Shape::Type::integer: return "i32";
@@ -77,7 +87,7 @@ Result<void> read_strictly(const Shape& structure, std::string_view body) {
       in.take();
       continue;
     }
-    const std::string_view name = in.string();
+    const std::string name = decoded(in.string());
     in.next();
     in.take();  // the colon
     const auto found = std::find(missing.begin(), missing.end(), name);

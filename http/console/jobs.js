@@ -176,6 +176,7 @@ function import_table(done) {
     async () => {
       const own = keys.read();
       await dynamodb("ImportTable", {
+        ClientToken: Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(16)).join("-"),
         S3BucketSource: { S3Bucket: bucket.value.trim(), S3KeyPrefix: prefix.value.trim() || undefined },
         InputFormat: format.value,
         InputCompressionType: compression.value,

@@ -136,7 +136,9 @@ TEST_CASE("a mapping can have ten filters if the server says so") {
                                                                 .body = body,
                                                                 .stop = {}});
   };
-  CHECK(map_with(11).body == R"({"Type":"User","message":"FilterCriteria has more than 10 filters."})");
+  CHECK(
+      map_with(11).body ==
+      R"({"Type":"User","message":"FilterCriteria can have at most 10 filters, got 11 (--mapping-filters-max)."})");
   CHECK(map_with(10).status == 202);
 }
 
@@ -188,7 +190,7 @@ TEST_CASE("what Lambda refuses is refused, in its words") {
   std::string six = R"({"Pattern":"{\"eventName\":[\"REMOVE\"]}"})";
   for (int i = 0; i < 5; ++i) six += R"(,{"Pattern":"{\"eventName\":[\"REMOVE\"]}"})";
   CHECK(with(R"("FilterCriteria":{"Filters":[)" + six + "]}") ==
-        invalid + R"(FilterCriteria has more than 5 filters."})");
+        invalid + R"(FilterCriteria can have at most 5 filters, got 6 (--mapping-filters-max)."})");
   for (const char* other_member :
        {R"("ScalingConfig":{"MaximumConcurrency":2})", R"("ProvisionedPollerConfig":{"MinimumPollers":1})",
         R"("LoggingConfig":{"SystemLogLevel":"INFO"})"}) {
