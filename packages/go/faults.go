@@ -8,7 +8,7 @@ type Fault struct {
 	Operation string    `json:"operation,omitempty"` // PutItem, …
 	Table     string    `json:"table,omitempty"`
 	// Of Throttle: ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded.
-	Exception    string  `json:"exception,omitempty"`
+	Exception string `json:"exception,omitempty"`
 	// Of InternalServerError, ConnectionClosed and Latency: whether the operation is applied although the client does not hear
 	// of it. nil: only Latency's is, before the delay.
 	Applied      *bool   `json:"applied,omitempty"`
