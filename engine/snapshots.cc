@@ -232,16 +232,17 @@ void Snapshots::each_member(char kind, SnapshotId id, const Head& head,
     visit(member_name(members.key()), members.value());
 }
 
-void Snapshots::each_member(std::string_view account, SnapshotId id, char kind,
+bool Snapshots::each_member(std::string_view account, SnapshotId id, char kind,
                             const SnapshotMembers::Visit& visit) const {
   std::optional<Head> head;
   {
     const Lock lock(mutex_);
     const auto heads = heads_.find(account);
-    if (heads == heads_.end() || heads->second.count(id) == 0) return;
+    if (heads == heads_.end() || heads->second.count(id) == 0) return false;
     head = heads->second.at(id);
   }
   each_member(kind, id, *head, visit);
+  return true;
 }
 
 bool Snapshots::have(std::string_view account, TableId table) const {

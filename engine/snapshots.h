@@ -85,9 +85,9 @@ class Snapshots {
   void reset(Account& account);
   // Whether a snapshot of the account has the table, or a point of it.
   [[nodiscard]] bool have(std::string_view account, TableId table) const;
-  // For a verification: visit(name, value) for each member of the kind that the snapshot has. None: there is
+  // For a verification: visit(name, value) for each member of the kind that the snapshot has. False: there is
   // no such snapshot.
-  void each_member(std::string_view account, SnapshotId id, char kind,
+  bool each_member(std::string_view account, SnapshotId id, char kind,
                    const SnapshotMembers::Visit& visit) const;
 
  private:

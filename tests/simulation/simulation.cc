@@ -145,13 +145,14 @@ ModelState stored_state(engine::Database& database) {
   return state;
 }
 
-// In memory, snapshots keep their members outside storage.
-void add_snapshot_members(engine::Database& database, engine::VerificationOf& of) {
+// In memory, snapshots keep their members outside storage. `lacking` becomes true if one does not have them:
+// it is just being taken, or was dropped while the verification read.
+void add_snapshot_members(engine::Database& database, engine::VerificationOf& of, bool& lacking) {
   engine::Database::Parts& parts = database.parts();
   if (parts.storage().durable()) return;
-  of.snapshot_members = [&parts](std::string_view id, engine::SnapshotId snapshot, char kind,
-                                 const engine::SnapshotMembers::Visit& visit) {
-    parts.snapshots->each_member(id, snapshot, kind, visit);
+  of.snapshot_members = [&parts, &lacking](std::string_view id, engine::SnapshotId snapshot, char kind,
+                                           const engine::SnapshotMembers::Visit& visit) {
+    if (!parts.snapshots->each_member(id, snapshot, kind, visit)) lacking = true;
   };
 }
 
@@ -164,10 +165,11 @@ std::string flaw_now(engine::Database& database, const engine::Clock& host) {
     if (first.empty() && (storage.durable() || finding.kind != "a wrong counter")) first = finding.text;
   });
   engine::VerificationOf of{.host = &host};
-  add_snapshot_members(database, of);
+  bool lacking = false;
+  add_snapshot_members(database, of, lacking);
   engine::attempt([&] { verify(storage, engine::Storage::Snapshot(storage), of, findings); },
                   [](std::string_view) {});  // a file could not be read
-  return first;
+  return lacking ? std::string() : first;
 }
 
 // The same when nobody asks and nothing is left to do.
@@ -179,7 +181,8 @@ std::string flaw_of(engine::Database& database, const engine::Clock& host) {
     if (first.empty()) first = finding.text;
   });
   engine::VerificationOf of{.host = &host, .now = [&](std::string_view id) { return database.now(id); }};
-  add_snapshot_members(database, of);
+  bool lacking = false;
+  add_snapshot_members(database, of, lacking);
   if (!storage.durable()) {
     of.counts = [&](engine::TableId id, engine::IndexId index) {
       if (index == engine::old_versions) {
@@ -191,6 +194,7 @@ std::string flaw_of(engine::Database& database, const engine::Clock& host) {
     };
   }
   verify(storage, engine::Storage::Snapshot(storage), of, findings);
+  if (lacking && first.empty()) return "a snapshot in storage has no members in memory";
   for (const auto& live : parts.catalog.tables(account)) {
     const auto description = live->description();
     if (!description->ttl) continue;
