@@ -197,6 +197,11 @@ for operation in $(grep -rhozP 'constinit const Operation [^;]*?"\K\w+' compat/o
   grep -qw "$operation" README.md docs/differences.md || complain README.md "$operation answers, and is not named"
 done
 
+# The bugs that `script/simulate --planted` plants fit the code that is here.
+for planted in tests/simulation/planted/*.patch; do
+  patch -s -f --dry-run -p1 <"$planted" >/dev/null 2>&1 || complain "$planted" "it no longer applies"
+done
+
 tests/unused_declarations.py || failures=$((failures + 1))
 
 [ "$failures" -eq 0 ] && echo "includes, writes and clocks are where they belong, and documents name what is there"
