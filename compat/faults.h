@@ -81,7 +81,7 @@ struct Fault {
 class LateAnswers {
  public:
   static constexpr std::size_t bytes_max = std::size_t{64} << 20;
-  // False: there is no room. Such an answer is sent at once.
+  // Returns false if the limit is reached: the answer is then sent at once.
   [[nodiscard]] bool add(std::size_t bytes) {
     if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= bytes_max) return true;
     subtract(bytes);

@@ -69,8 +69,8 @@ const char* mayfly_version(void);
 // collection-bytes-max, function, kinesis-endpoint, destination-dir, bucket, s3-endpoint, accounts-max,
 // tables-max, snapshots-max, backups-max, functions-max, mappings-max, mapping-filters-max, memory-max,
 // history-max, and log-level, which holds for all of the process and is "warning" at first. Numbers are
-// numbers; what takes no value on the command line is true or false; what may be repeated is an array of
-// strings, or one string. Of the environment no MAYFLY_… is looked at. NULL is {}.
+// numbers; an option that takes no value on the command line is true or false; one that may be repeated is
+// an array of strings, or one string. The environment's MAYFLY_… variables are ignored. NULL is {}.
 //
 //   {"clock":"frozen","now":"2031-01-01T00:00:00Z","function":["reminder=http://127.0.0.1:9000/"]}
 //
@@ -92,8 +92,8 @@ int mayfly_open(const char* options, size_t options_bytes, mayfly_handle** handl
 // body that the AWS API has.
 //
 // Returns the HTTP status that DynamoDB answers with (200, 400, 500; 413 and an empty answer to a body of
-// more than 16 MB), and `*answer` is its JSON, also of an error. A body that is no JSON or no UTF-8 is
-// answered, too, with 400. Or it returns MAYFLY_INVALID, MAYFLY_CLOSED, MAYFLY_FORKED, MAYFLY_NO_ANSWER or
+// more than 16 MB), and `*answer` is its JSON, also of an error. It answers 400 to a body that is not
+// valid JSON in UTF-8. Or it returns MAYFLY_INVALID, MAYFLY_CLOSED, MAYFLY_FORKED, MAYFLY_NO_ANSWER or
 // MAYFLY_NO_MEMORY; for want of memory for the answer, when a write may have been done.
 //
 // Waits for nothing but the latency that a fault has. Thread-safe; calls run at the same time.

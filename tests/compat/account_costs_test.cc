@@ -77,7 +77,7 @@ class Accounts {
       now["triggers"] += emulator_->triggers().load(id(number)).looks;
     return now;
   }
-  // What each looks at for `work` of the first account and for what follows from it.
+  // Counts the looks of each listener while the first account does `work`, and until nothing is left to do.
   Looks of(const std::function<void()>& work) {
     const Looks before = looks();
     work();

@@ -1,5 +1,5 @@
-// What the fault `latency` holds back: writes are done first, reads come later, and answers take bounded
-// memory.
+// The fault `latency` does writes before it waits and reads after, and the answers that it holds back take
+// bounded memory.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

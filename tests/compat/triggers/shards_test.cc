@@ -1,5 +1,5 @@
-// What a mapping holds, and how much it looks at, depends on the shards with something to deliver, not on how
-// many shards its stream has.
+// A mapping's memory and work depend on the shards with something to deliver, not on how many shards its
+// stream has.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -72,8 +72,7 @@ TEST_CASE("a mapping holds nothing for shards without records, whether they are 
   CHECK(positions(world) == 0);
 }
 
-TEST_CASE("what a record costs a mapping does not depend on how many shards there are",
-          "[triggers][shards]") {
+TEST_CASE("the cost of a record to a mapping does not depend on the number of shards", "[triggers][shards]") {
   const auto looks_per_record = [](int splits) {
     TriggerWorld world;
     world.function("f");
