@@ -117,16 +117,7 @@ TEST_CASE("a search finds what a reckoning of all distances finds, in its order"
 
 TEST_CASE("a vector is written as four bytes for each dimension, and read as its numbers") {
   TestEmulator emulator;
-  emulator.ok("CreateTable", {{"TableName", "notes"},
-                              {"BillingMode", "PAY_PER_REQUEST"},
-                              {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
-                              {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
-                              {"VectorIndexes",
-                               {{{"IndexName", "by_v"},
-                                 {"VectorAttribute", {{"AttributeName", "v"}}},
-                                 {"Projection", {{"ProjectionType", "KEYS_ONLY"}}},
-                                 {"Dimensions", 1536},
-                                 {"DistanceFunction", "COSINE"}}}}});
+  emulator.ok("CreateTable", table_with(json::array({index_of("by_v", 1536, "COSINE")})));
   json vector = json::array();
   for (int i = 0; i < 1536; ++i) vector.push_back({{"N", "0.12345678"}});
   const auto units = [](const json& answer) { return answer["ConsumedCapacity"]["CapacityUnits"]; };
@@ -150,16 +141,7 @@ TEST_CASE("a vector is written as four bytes for each dimension, and read as its
 
 TEST_CASE("a table's size is never negative while vectors come and go", "[races]") {
   TestEmulator emulator;
-  emulator.ok("CreateTable", {{"TableName", "notes"},
-                              {"BillingMode", "PAY_PER_REQUEST"},
-                              {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
-                              {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}},
-                              {"VectorIndexes",
-                               {{{"IndexName", "by_v"},
-                                 {"VectorAttribute", {{"AttributeName", "v"}}},
-                                 {"Projection", {{"ProjectionType", "KEYS_ONLY"}}},
-                                 {"Dimensions", 256},
-                                 {"DistanceFunction", "COSINE"}}}}});
+  emulator.ok("CreateTable", table_with(json::array({index_of("by_v", 256, "COSINE")})));
   json vector = json::array();
   for (int i = 0; i < 256; ++i) vector.push_back({{"N", "0.12345678"}});
   std::atomic<bool> stop = false;

@@ -23,6 +23,30 @@ json create_carts() {
           {"KeySchema", {{{"AttributeName", "id"}, {"KeyType", "HASH"}}}}};
 }
 
+json vector_index() {
+  return {{"IndexName", "by_v"},
+          {"VectorAttribute", {{"AttributeName", "v"}}},
+          {"Projection", {{"ProjectionType", "ALL"}}},
+          {"Dimensions", 1},
+          {"DistanceFunction", "COSINE"}};
+}
+
+// A table is ACTIVE, and its changes take ten minutes of a clock that the test moves.
+struct SlowChanges {
+  compat::TableChanges::HostTime now{1h};
+  TestEmulator emulator{[this] {
+    compat::EmulatorOptions options;
+    options.table_delay = 10min;
+    options.host_clock = [this] { return now; };
+    return options;
+  }()};
+
+  SlowChanges() {
+    emulator.ok("CreateTable", create_carts());
+    now += 10min;
+  }
+};
+
 // As a client's waiter does it.
 void wait_until_settled(TestEmulator& emulator) {
   while (true) {
@@ -115,11 +139,7 @@ TEST_CASE("a table that is being changed is used as before and cannot be changed
 TEST_CASE("a vector index that is being added is described so, and cannot be searched before it is there") {
   TestEmulator emulator(for_ever);
   make_settled_carts(emulator);
-  const json wanted = {{"IndexName", "by_v"},
-                       {"VectorAttribute", {{"AttributeName", "v"}}},
-                       {"Projection", {{"ProjectionType", "ALL"}}},
-                       {"Dimensions", 1},
-                       {"DistanceFunction", "COSINE"}};
+  const json wanted = vector_index();
   emulator.ok("UpdateTable", {{"TableName", "carts"}, {"VectorIndexUpdates", {{{"Create", wanted}}}}});
   const json index = emulator.ok("DescribeTable", carts)["Table"]["VectorIndexes"][0];
   CHECK(index["IndexStatus"] == "CREATING");
@@ -133,18 +153,10 @@ TEST_CASE("a vector index that is being added is described so, and cannot be sea
 }
 
 TEST_CASE("an index that is added is backfilled while its table is ACTIVE again") {
-  auto now = compat::TableChanges::HostTime(1h);
-  compat::EmulatorOptions options;
-  options.table_delay = 10min;
-  options.host_clock = [&] { return now; };
-  TestEmulator emulator(std::move(options));
-  emulator.ok("CreateTable", create_carts());
-  now += 10min;
-  const json vector = {{"IndexName", "by_v"},
-                       {"VectorAttribute", {{"AttributeName", "v"}}},
-                       {"Projection", {{"ProjectionType", "ALL"}}},
-                       {"Dimensions", 1},
-                       {"DistanceFunction", "COSINE"}};
+  SlowChanges slow;
+  TestEmulator& emulator = slow.emulator;
+  auto& now = slow.now;
+  const json vector = vector_index();
   const json global = {{"IndexName", "by_g"},
                        {"KeySchema", {{{"AttributeName", "g"}, {"KeyType", "HASH"}}}},
                        {"Projection", {{"ProjectionType", "ALL"}}}};
@@ -187,13 +199,9 @@ TEST_CASE("an index that is added is backfilled while its table is ACTIVE again"
 }
 
 TEST_CASE("other changes of a table do not end the backfill of its index, and no other index is added") {
-  auto now = compat::TableChanges::HostTime(1h);
-  compat::EmulatorOptions options;
-  options.table_delay = 10min;
-  options.host_clock = [&] { return now; };
-  TestEmulator emulator(std::move(options));
-  emulator.ok("CreateTable", create_carts());
-  now += 10min;
+  SlowChanges slow;
+  TestEmulator& emulator = slow.emulator;
+  auto& now = slow.now;
   const auto add = [](const char* name) -> json {
     const json wanted = {{"IndexName", name},
                          {"VectorAttribute", {{"AttributeName", "v"}}},
@@ -219,18 +227,10 @@ TEST_CASE("other changes of a table do not end the backfill of its index, and no
 }
 
 TEST_CASE("an index that is being backfilled can be deleted") {
-  auto now = compat::TableChanges::HostTime(1h);
-  compat::EmulatorOptions options;
-  options.table_delay = 10min;
-  options.host_clock = [&] { return now; };
-  TestEmulator emulator(std::move(options));
-  emulator.ok("CreateTable", create_carts());
-  now += 10min;
-  const json wanted = {{"IndexName", "by_v"},
-                       {"VectorAttribute", {{"AttributeName", "v"}}},
-                       {"Projection", {{"ProjectionType", "ALL"}}},
-                       {"Dimensions", 1},
-                       {"DistanceFunction", "COSINE"}};
+  SlowChanges slow;
+  TestEmulator& emulator = slow.emulator;
+  auto& now = slow.now;
+  const json wanted = vector_index();
   emulator.ok("UpdateTable", {{"TableName", "carts"}, {"VectorIndexUpdates", {{{"Create", wanted}}}}});
   now += 10min;
   emulator.ok("UpdateTable",
