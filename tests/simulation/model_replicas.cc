@@ -230,11 +230,13 @@ void Model::settled() {
       wrong_("its replica is not there: " + name);
       continue;
     }
-    // Where the service comes late, or never, another region may have met what has expired, and removed it.
+    // Where the service comes late, or TTL was turned off before it came, another region may have removed an
+    // expired item that it met.
     const auto agrees = [&, &own = *table](const std::string& key, const Json& item) {
       const auto there = other->items.find(key);
       if (there != other->items.end()) return *there->second == item;
-      return own.mode.kind != engine::ExpiryMode::Kind::exact && due_of(item).has_value();
+      const bool comes_at_once = own.expires && own.mode.kind == engine::ExpiryMode::Kind::exact;
+      return !comes_at_once && due_of(item).has_value();
     };
     for (const auto& [key, item] : table->items)
       if (!agrees(key, *item)) wrong_("two regions do not agree: " + name + " " + key);
