@@ -40,14 +40,19 @@ Lane::Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::str
       others_(std::move(others)),
       position_(std::move(position)),
       read_next_(position_.next),
-      stored_next_(position_.next) {}
+      stored_next_(position_.next),
+      held_(poller->surroundings().held_records) {}
 
 // --- steps
 
 engine::Task::Next Lane::step() {
   const auto keeper = keeper_.lock();
   if (!keeper) return Next::when_woken();
-  return stopped() ? leave() : go_on();
+  const Next next = stopped() ? leave() : go_on();
+  if (!next.now && !call_) give_back_place();
+  if (!next.now && !call_ && is_full()) let_go();
+  held_.set(held_bytes());
+  return next;
 }
 
 // From the first record on that is not done with, a little later.
@@ -55,7 +60,8 @@ engine::Task::Next Lane::failed(std::string_view why) {
   const auto keeper = keeper_.lock();
   if (!keeper) return Next::when_woken();
   poller_.set_last_result("PROBLEM: " + std::string(why));
-  if (call_) end_call();
+  call_.reset();
+  give_back_place();
   note_retrying(std::nullopt);
   work_.clear();
   closing_.reset();
@@ -63,6 +69,7 @@ engine::Task::Next Lane::failed(std::string_view why) {
   ahead_.clear();
   ahead_bytes_ = 0;
   batch_deadline_.reset();
+  held_.set(0);
   read_next_ = position_.next;
   rest(fault_wait);
   return Next::at_once();
@@ -109,6 +116,7 @@ engine::Task::Next Lane::leave() {
 
 engine::Task::Next Lane::look(const EventSourceMapping& mapping) {
   ReadOn read = ReadOn::at_end;
+  if (is_full() && ahead_.empty() && !take_place()) return Next::when_woken();
   if (!batch_is_full(mapping)) {
     read = read_page(mapping);
     if (stopped() || (read == ReadOn::more && !batch_is_full(mapping))) return Next::at_once();
@@ -158,6 +166,58 @@ void Lane::rest_before_retry(int retries) {
 
 // --- reading
 
+std::size_t Lane::held_bytes() const {
+  const auto bytes_of = [](const auto& records) {
+    std::size_t bytes = 0;
+    for (const Record& record : records)
+      bytes += sizeof(Record) + record.number.capacity() + record.json.capacity();
+    return bytes;
+  };
+  std::size_t bytes = bytes_of(ahead_);
+  for (const Batch& batch : work_) bytes += bytes_of(batch.records);
+  return bytes;
+}
+
+void Lane::let_go() {
+  if (!ahead_.empty()) {
+    read_next_ = ahead_.front().sequence;
+    ahead_ = {};
+    ahead_bytes_ = 0;
+  }
+  for (Batch& batch : work_) {
+    if (batch.records.empty()) continue;
+    batch.range.emplace(Range{batch.records.front().sequence, batch.records.back().sequence});
+    batch.records = {};
+  }
+}
+
+// The mapping's filters may have changed: of a batch stay those that pass.
+void Lane::read_again(const EventSourceMapping& mapping) {
+  const engine::Database& database = poller_.surroundings().database;
+  for (Batch& batch : work_) {
+    if (!batch.range) continue;
+    engine::Sequence next = batch.range->first;
+    while (next <= batch.range->last && !stopped()) {
+      const engine::StreamPage page =
+          database.read_stream(poller_.stream().id, name_.shard, next, page_records_max, page_bytes_max);
+      for (Record& record : wanted(mapping, page))
+        if (record.sequence <= batch.range->last) batch.records.push_back(std::move(record));
+      if (page.ended || page.at_end) break;
+      next = page.next;
+    }
+    if (!stopped()) batch.range.reset();
+  }
+}
+
+bool Lane::take_place() {
+  has_place_ = has_place_ || poller_.take_call(shared_from_this());
+  return has_place_;
+}
+
+void Lane::give_back_place() {
+  if (std::exchange(has_place_, false)) poller_.give_back_call();
+}
+
 bool Lane::is_left(const engine::ChangeRecord& record) const {
   if (name_.lanes == 1 && others_->empty()) return true;
   std::string keys;
@@ -172,22 +232,33 @@ bool Lane::batch_is_full(const EventSourceMapping& mapping) const {
          ahead_bytes_ >= invocation_bytes_max;
 }
 
-Lane::ReadOn Lane::read_page(const EventSourceMapping& mapping) {
-  const engine::Database& database = poller_.surroundings().database;
-  const engine::StreamPage page =
-      database.read_stream(poller_.stream().id, name_.shard, read_next_, page_records_max, page_bytes_max);
-  const engine::Instant stream_now = database.stream_now(mapping.scope.account);
+std::vector<Record> Lane::wanted(const EventSourceMapping& mapping, const engine::StreamPage& page) const {
+  const engine::Instant stream_now = poller_.surroundings().database.stream_now(mapping.scope.account);
   FilterWork work(poller_.stop());
+  std::vector<Record> records;
   for (const engine::ChangeRecord& change : page.records) {
-    if (stopped()) return ReadOn::more;
+    if (stopped()) break;
     if (!is_left(change)) continue;
     Record record = make_record(poller_.stream(), change, stream_now);
     if (!mapping.filters.empty() && !mapping.passes(json::parse(record.json)->root(), work)) continue;
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+Lane::ReadOn Lane::read_page(const EventSourceMapping& mapping) {
+  const engine::StreamPage page = poller_.surroundings().database.read_stream(
+      poller_.stream().id, name_.shard, read_next_, page_records_max, page_bytes_max);
+  std::vector<Record> records = wanted(mapping, page);
+  if (stopped()) return ReadOn::more;
+  for (Record& record : records) {
     ahead_bytes_ += record.json.size();
     ahead_.push_back(std::move(record));
   }
   read_next_ = page.next;
-  if (!ahead_.empty() && !batch_deadline_) {
+  if (ahead_.empty()) {
+    batch_deadline_.reset();
+  } else if (!batch_deadline_) {
     batch_deadline_ = now() + seconds(mapping.batching_window_seconds);
   }
   return page.ended ? ReadOn::ended : page.at_end ? ReadOn::at_end : ReadOn::more;
@@ -239,7 +310,7 @@ void Lane::start_call(Call::For what, outbound::Invocation invocation) {
 
 void Lane::end_call() {
   call_.reset();
-  poller_.give_back_call();
+  give_back_place();
 }
 
 engine::Task::Next Lane::invoke(const EventSourceMapping& mapping, Call::For what,
@@ -252,7 +323,7 @@ engine::Task::Next Lane::invoke(const EventSourceMapping& mapping, Call::For wha
     surroundings.progress.ring();
     return Next::when_woken();
   }
-  if (!poller_.take_call(shared_from_this())) return Next::when_woken();
+  if (!take_place()) return Next::when_woken();
   std::optional<WindowEvent> window;
   if (position_.window) {
     const engine::Instant end = position_.window->start + mapping.tumbling_window_seconds * 1000;
@@ -283,6 +354,11 @@ void Lane::answered(const EventSourceMapping& mapping, Call::For what,
 }
 
 engine::Task::Next Lane::attempt(const EventSourceMapping& mapping) {
+  if (work_.front().range) {
+    if (!take_place()) return Next::when_woken();
+    read_again(mapping);
+    if (stopped()) return Next::at_once();
+  }
   drop_aged(mapping, work_.front());
   if (sending_) return Next::at_once();
   if (work_.front().records.empty()) {
@@ -317,7 +393,8 @@ void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
     Batch second{{std::make_move_iterator(middle), std::make_move_iterator(batch.records.end())},
                  batch.invocations,
                  batch.retries,
-                 batch.last};
+                 batch.last,
+                 std::nullopt};
     batch.records.erase(middle, batch.records.end());
     work_.insert(work_.begin() + 1, std::move(second));
     return;
@@ -376,6 +453,7 @@ void Lane::batch_done() {
 
 engine::Sequence Lane::first_not_done() const {
   for (const Batch& batch : work_) {
+    if (batch.range) return batch.range->first;
     if (!batch.records.empty()) return batch.records.front().sequence;
   }
   return ahead_.empty() ? read_next_ : ahead_.front().sequence;
@@ -402,7 +480,8 @@ void Lane::drop_aged(const EventSourceMapping& mapping, Batch& batch) {
     return now - record.arrived <= mapping.record_age_seconds_max * 1000;
   });
   if (young == batch.records.begin()) return;
-  const Batch aged{{batch.records.begin(), young}, batch.invocations, batch.retries, batch.last};
+  const Batch aged{
+      {batch.records.begin(), young}, batch.invocations, batch.retries, batch.last, std::nullopt};
   note_given_up(mapping, aged, "RecordAgeExceeded");
   give_up(mapping, aged, "RecordAgeExceeded", false);
   batch.records.erase(batch.records.begin(), young);
@@ -456,7 +535,7 @@ engine::Task::Next Lane::send(const EventSourceMapping& mapping) {
     sent(mapping, false);
     return Next::at_once();
   }
-  if (poller_.take_call(shared_from_this())) start_call(Call::For::destination, *std::move(invocation));
+  if (take_place()) start_call(Call::For::destination, *std::move(invocation));
   return Next::when_woken();
 }
 

@@ -5,8 +5,9 @@
 // which uses up no retry. A batch whose first records are reported as done begins anew with the others. What
 // is given up goes to the destination, if there is one.
 //
-// Between its steps it waits for one thing: the answer of a call that is under way, the end of a rest, or
-// records.
+// Between its steps it waits for one thing: the answer of a call that is under way, a place for a call, the
+// end of a rest, or records. While the memory for records is full (held_records.h), it keeps records only
+// with a place for a call, and otherwise what identifies them.
 #pragma once
 
 #include <atomic>
@@ -46,10 +47,14 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   [[nodiscard]] bool failing(std::uint64_t flush) const;
 
  private:
+  struct Range {  // of records that are to be read again
+    engine::Sequence first, last;
+  };
   struct Batch {
     std::vector<Record> records;
     int invocations = 0, retries = 0;
-    Outcome last;  // of the last invocation
+    Outcome last;                // of the last invocation
+    std::optional<Range> range;  // instead of `records`
   };
   struct Closing {  // of a window: the last call for it
     Batch nothing;
@@ -79,6 +84,16 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
 
   [[nodiscard]] bool stopped() const { return poller_.stop().stop_requested(); }
   [[nodiscard]] engine::RealTime now() const { return poller_.surroundings().scheduler->now(); }
+  // --- without room for its records, a lane lets them go while it waits, and reads them again later
+  [[nodiscard]] bool is_full() const { return poller_.surroundings().held_records.full(); }
+  [[nodiscard]] std::size_t held_bytes() const;
+  void let_go();
+  void read_again(const EventSourceMapping& mapping);  // those of work_
+  bool take_place();  // for a call. False: the lane is woken when it may ask again
+  void give_back_place();
+  // The function's, of the page's.
+  [[nodiscard]] std::vector<Record> wanted(const EventSourceMapping& mapping,
+                                           const engine::StreamPage& page) const;
   // A page, less what is not for the function. `ended`: so has the shard, and all of it is read.
   ReadOn read_page(const EventSourceMapping& mapping);
   [[nodiscard]] bool is_left(const engine::ChangeRecord& record) const;  // for this lane to do
@@ -121,12 +136,14 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   engine::Sequence stored_next_;  // what is stored
   std::deque<Record> ahead_;      // read, and in no batch yet
   std::size_t ahead_bytes_ = 0;
-  std::optional<engine::RealTime> batch_deadline_;   // of what is in ahead_
+  std::optional<engine::RealTime> batch_deadline_;   // of ahead_, also after it was let go
   std::optional<engine::RealTime> window_deadline_;  // of position_.window
   std::deque<Batch> work_;                           // to be delivered
   std::optional<Closing> closing_;
   std::optional<Sending> sending_;
   std::optional<Call> call_;  // under way
+  bool has_place_ = false;    // for a call
+  HeldRecords::Share held_;
   std::optional<engine::RealTime> rest_until_;
   bool flush_ends_rest_ = false;
   std::uint64_t call_flush_ = 0;  // the number of the last flush when the last call was made

@@ -30,6 +30,7 @@
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/functions.h"
 #include "compat/triggers/given_up.h"
+#include "compat/triggers/held_records.h"
 #include "compat/triggers/position.h"
 #include "compat/triggers/shard_tree.h"
 #include "compat/triggers/tally.h"
@@ -48,6 +49,7 @@ struct Surroundings {
   Functions& functions;
   outbound::Invoker& invoker;
   DestinationDirectory& files;
+  HeldRecords& held_records;
   const std::shared_ptr<engine::Scheduler>& scheduler;
   engine::Bell& progress;  // rung when a lane has nothing more to do, or cannot go on
 };

@@ -51,6 +51,7 @@ Triggers::Triggers(engine::Database& database, TriggerOptions options,
       files_(std::move(files)),
       mappings_max_(options.mappings_max),
       filters_max_(options.filters_max),
+      held_records_(options.held_bytes_max),
       scheduler_(database.make_scheduler(threads_max)),
       event_calls_(*invoker_, scheduler_),
       functions_(database.documents(), std::move(options.functions), options.functions_max,
@@ -218,7 +219,8 @@ void Triggers::start(Entry& entry) {
   if (!entry.mapping.enabled || entry.poller || held_.contains(entry.mapping.scope.account)) return;
   const auto stream = stream_of(database_, entry.mapping);
   if (!stream) return;
-  const Surroundings surroundings{database_, functions_, *invoker_, *files_, scheduler_, progress_};
+  const Surroundings surroundings{database_,     functions_, *invoker_, *files_,
+                                  held_records_, scheduler_, progress_};
   entry.poller = std::make_shared<Poller>(surroundings, entry.mapping, *stream, shards_of(*stream),
                                           entry.gate, entry.tally);
   listen();

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <condition_variable>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 
@@ -71,7 +72,7 @@ class TriggerWorld::Invoker final : public compat::outbound::Invoker {
 };
 
 TriggerWorld::TriggerWorld(std::string directory, std::string destination_directory, std::size_t mappings_max,
-                           std::function<bool()> write_fails)
+                           std::function<bool()> write_fails, std::size_t held_bytes_max)
     : clock_(std::make_shared<engine::ManualClock>(start)), invoker_(std::make_shared<Invoker>()) {
   compat::EmulatorOptions options;
   options.database.clock = clock_;
@@ -80,6 +81,7 @@ TriggerWorld::TriggerWorld(std::string directory, std::string destination_direct
   options.triggers.invoker = invoker_;
   options.triggers.destination_directory = std::move(destination_directory);
   options.triggers.mappings_max = mappings_max;
+  options.triggers.held_bytes_max = std::getenv("MAYFLY_TEST_HOLDS_NO_RECORDS") ? 0 : held_bytes_max;
   auto opened = compat::Emulator::open(std::move(options));
   REQUIRE(opened);
   emulator_ = *std::move(opened);

@@ -32,9 +32,11 @@ class TriggerWorld {
   using Handler = std::function<Answer(const json& event)>;
 
   // In memory, or in a directory that a next world can be made of. `write_fails`: whether storage does;
-  // asked by several threads.
+  // asked by several threads. The environment variable MAYFLY_TEST_HOLDS_NO_RECORDS sets `held_bytes_max`
+  // to 0.
   explicit TriggerWorld(std::string directory = {}, std::string destination_directory = {},
-                        std::size_t mappings_max = 1'000, std::function<bool()> write_fails = {});
+                        std::size_t mappings_max = 1'000, std::function<bool()> write_fails = {},
+                        std::size_t held_bytes_max = compat::triggers::TriggerOptions().held_bytes_max);
   ~TriggerWorld();
 
   // Registers http://functions/NAME. Handlers may run on several threads at once.
