@@ -353,7 +353,9 @@ class Simulation {
          .restored_at_once_max = random_() % 2 == 0 ? 1 + random_() % 3 : 1000,
          .triggers = {.invoker = receivers_,
                       .functions = {{"carts", {url("http://function/carts")}},
-                                    {"visits", {url("http://function/visits")}}}},
+                                    {"visits", {url("http://function/visits")}}},
+                      .held_bytes_max =
+                          seed_ % 5 == 1 ? 0 : compat::triggers::TriggerOptions().held_bytes_max},
          .kinesis = {.invoker = receivers_, .endpoint = url("http://kinesis/")}});
     if (!opened) return wrong("it does not open: " + opened.error());
     emulator_ = *std::move(opened);
