@@ -13,6 +13,11 @@ Item Change::keys() const {
   return key_attributes(table->keys, decode_item(new_item.empty() ? old_item : new_item));
 }
 
+std::shared_ptr<const KeptChange> Change::kept() const {
+  if (!copy) copy = std::make_shared<const KeptChange>(*this);
+  return copy;
+}
+
 namespace {
 THREAD_LOCAL bool is_telling = false;
 }  // namespace

@@ -9,7 +9,7 @@
 //
 // A listener runs on the committing thread, inside the commit section: it takes a note and wakes somebody up.
 // It neither writes nor subscribes nor ends a subscription, and everything in a Change goes when it returns.
-// Who needs it longer keeps a KeptChange, bytes that somebody else reads outside: what decodes or prints a
+// A listener that needs it longer takes kept(), bytes that are read outside: code that decodes or prints a
 // change asserts that nobody is being told.
 #pragma once
 
@@ -27,6 +27,8 @@
 
 namespace mayfly::engine {
 
+struct KeptChange;
+
 struct Change {
   const std::shared_ptr<const Table>& table;  // as the write saw it
   ChangeRecord::Kind kind;
@@ -36,9 +38,13 @@ struct Change {
   std::string_view old_item, new_item;  // item_codec's bytes; empty: there is none
   std::optional<Sequence> sequence;     // of the record in the table's stream, if it has one
   ShardNumber shard;                    // of that record
+  // For kept().
+  mutable std::shared_ptr<const KeptChange> copy = nullptr;
 
   // The item's key attributes.
   [[nodiscard]] Item keys() const;
+  // One copy for all listeners that need it longer.
+  [[nodiscard]] std::shared_ptr<const KeptChange> kept() const;
 };
 
 // A change that outlives its telling.

@@ -8,6 +8,7 @@
 // that did happen to the item, and "left_out" counts older changes that are not among them, if any.
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -85,18 +86,18 @@ class LastChanges {
 struct Inbox {
   engine::Mutex mutex;
   std::condition_variable_any came;
-  std::optional<engine::KeptChange> found GUARDED_BY(mutex);
-  LastChanges<engine::KeptChange> others GUARDED_BY(mutex);
+  std::shared_ptr<const engine::KeptChange> found GUARDED_BY(mutex);
+  LastChanges<std::shared_ptr<const engine::KeptChange>> others GUARDED_BY(mutex);
 
   void put(const engine::Change& change, bool wanted) {
     const engine::Lock lock(mutex);
     if (found) return;
     if (wanted) {
-      found.emplace(change);
+      found = change.kept();
       came.notify_all();
       return;
     }
-    others.add(engine::KeptChange(change), engine::KeptChange::bytes_of(change));
+    others.add(change.kept(), engine::KeptChange::bytes_of(change));
   }
 };
 
@@ -218,7 +219,7 @@ Result<json::Tree> await_change(Call& call) {
   {
     engine::Lock lock(inbox.mutex);
     inbox.came.wait_for(lock, call.stop, std::chrono::duration<double>(seconds),
-                        [&]() REQUIRES(inbox.mutex) { return inbox.found.has_value(); });
+                        [&]() REQUIRES(inbox.mutex) { return inbox.found != nullptr; });
   }
   subscription.end();
   const engine::Lock lock(inbox.mutex);  // nobody else takes it any more
@@ -228,8 +229,8 @@ Result<json::Tree> await_change(Call& call) {
   if (call.stop.stop_requested()) return stopped();
   // Of those that were told and read, too, one that is left out may count twice.
   happened.leave_out(inbox.others.left_out());
-  inbox.others.each([&](const engine::KeptChange& other) {
-    if (!other.sequence || *other.sequence > read_to) note(happened, shown_record(other));
+  inbox.others.each([&](const std::shared_ptr<const engine::KeptChange>& other) {
+    if (!other->sequence || *other->sequence > read_to) note(happened, shown_record(*other));
   });
   TRY(const engine::Item key, call.key());
   return time_is_up(happened, seconds, table_name + "/" + plain_key(description->keys, key),

@@ -80,15 +80,15 @@ class Destinations {
         : stream_arn(destination.stream_arn),
           microseconds(destination.microseconds.value_or(false)),
           table(change.table),
-          change(change) {}
+          change(change.kept()) {}
     void render(engine::Random& ids);
     [[nodiscard]] std::size_t bytes() const;
 
     std::string stream_arn;
     bool microseconds;
     std::shared_ptr<const engine::Table> table;
-    std::optional<engine::KeptChange> change;  // until it is rendered
-    std::string partition_key, data;           // from then on
+    std::shared_ptr<const engine::KeptChange> change;  // until it is rendered
+    std::string partition_key, data;                   // from then on
   };
 
   class Puts;                                                                    // the task

@@ -94,7 +94,7 @@ void LiveChanges::note(const engine::Change& change) {
   const auto held = std::make_shared<Held>(Held{.table = change.table,
                                                 .kind = change.kind,
                                                 .cause = change.cause,
-                                                .change = std::make_shared<const engine::KeptChange>(change),
+                                                .change = change.kept(),
                                                 .text = {}});
   const auto at = changes_.insert(changes_.end(), held);
   for (Follower& follower : followers_) {

@@ -102,6 +102,23 @@ TEST_CASE("a change that was kept says outside of the commit what was told in it
   CHECK(kept[1].bytes() > kept[1].old_item.size() + kept[1].new_item.size());
 }
 
+TEST_CASE("listeners that keep a change share one copy of it") {
+  World world;
+  auto carts = world.create(simple_table("carts"));
+  std::vector<std::shared_ptr<const KeptChange>> one, other;
+  const auto keep_in = [](auto& kept) {
+    return [&kept](const Change& change) { kept.push_back(change.kept()); };
+  };
+  auto first = world.database().subscribe(keep_in(one));
+  auto second = world.database().subscribe(keep_in(other));
+  world.put(carts, {{"id", "a"}});
+  world.put(carts, {{"id", "b"}});
+  REQUIRE(one.size() == 2);
+  CHECK(one == other);
+  CHECK(one[0] != one[1]);
+  CHECK(note_of(one[1]->change()).new_item == Item{{"id", "b"}});
+}
+
 TEST_CASE("a change names the shard of its record, and listeners have heard all records up to told()") {
   World world;
   Table description = simple_table("orders");
