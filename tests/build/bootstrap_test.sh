@@ -47,9 +47,11 @@ EOF
 printf '#!/bin/sh\necho installed 9\n' >"$work/installed-all/dpkg-query"
 printf '#!/bin/sh\nexit 0\n' >"$work/installed-all/dpkg"
 chmod +x "$work"/installed-all/*
-echo tool >"$work/tree/apt-packages.txt"
+mkdir "$work/tree/script/apt"
+echo tool >"$work/tree/script/apt/program.txt"
 (cd "$work/tree" && PATH=$work/installed-all:$PATH CDPATH=$work/elsewhere script/bootstrap) || fails "with CDPATH, script/bootstrap leaves its tree"
 for script in "$root"/script/* "$root"/packages/*/package; do
+  [ -f "$script" ] || continue
   first=$(grep -n 'cd "\$(dirname\|^unset CDPATH' "$script" | head -n 1 || true)
   [ -z "$first" ] || [[ $first = *"unset CDPATH"* ]] || fails "$script changes its directory before it unsets CDPATH"
 done
@@ -71,7 +73,7 @@ done
 # --- Alternatives
 
 ln -sf "$(command -v uname)" "$work/bin/uname"
-printf 'tool\nlibnew1-dev | libnew-dev (>= 1.81) # a comment\n\nextra |\n' >"$work/tree/apt-packages.txt"
+printf 'tool\nlibnew1-dev | libnew-dev (>= 1.81) # a comment\n\nextra |\n' >"$work/tree/script/apt/program.txt"
 cat >"$work/apt/dpkg-query" <<'EOF'
 #!/bin/sh
 for package; do :; done
