@@ -5,6 +5,10 @@
 Tables are Markdown. A figure that is not there is said in words: why a server was refused or skipped.
 """
 
+import json
+
+import bars
+
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
 PROGRAM_TITLES = {
     "in_process": "In process, beside RocksDB alone",
@@ -191,53 +195,29 @@ def between_markers(text, middle):
     return f"{before}{begin}\n{middle}\n{end}{after}"
 
 
-def bars(axes, labels, groups, title, unit):
-    """`groups`: of a server, a figure or None for each label."""
-    height = 0.8 / max(len(groups), 1)
-    for number, (server, values) in enumerate(groups.items()):
-        places = [place + number * height for place, value in enumerate(values) if value]
-        axes.barh(places, [value for value in values if value], height, label=server)
-    axes.set_yticks([place + 0.4 - height / 2 for place in range(len(labels))], labels)
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.set_xlabel(unit)
-    axes.set_title(title)
-    axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize="small")
+PLOTTED_CONNECTIONS = 16  # the tables have the others
 
 
 def plots(kept, place):
     """Writes them; returns the file and title of each."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "mayfly"  # the same figures are the same file
-    from matplotlib import pyplot
-
     place.mkdir(parents=True, exist_ok=True)
     made = []
 
     def draw(file, title, unit, labels, groups):
-        tall = 1.5 + 0.14 * len(labels) * (len(groups) + 1)
-        shape, axes = pyplot.subplots(figsize=(9, tall), layout="constrained")
-        bars(axes, labels, groups, title, unit)
-        shape.savefig(place / file, metadata={"Date": None})
-        pyplot.close(shape)
+        (place / file).write_text(bars.svg(title, unit, labels, groups))
         made.append((file, title))
 
     parts = kept["parts"]
     if "requests" in parts:
-        rows = parts["requests"]["rows"]
+        rows = [row for row in parts["requests"]["rows"] if row["connections"] == PLOTTED_CONNECTIONS]
         labels = list(dict.fromkeys(row["path"] for row in rows))
-        for connections in sorted({row["connections"] for row in rows}):
-            for name, what, unit in (
-                ("requests_per_second", "requests a second", "requests/s, more is better"),
-                ("cpu_us", "CPU a request", "the server's µs, less is better"),
-            ):
-                found = {(row["server"], row["path"]): row.get(name) for row in rows if row["connections"] == connections}
-                groups = {server: [found.get((server, label)) for label in labels] for server in servers_of(rows)}
-                title = f"{what[0].upper()}{what[1:]}, {connections} connection{'s' if connections > 1 else ''}"
-                draw(f"{name}_{connections}.svg", title, unit, labels, groups)
+        for name, title, unit in (
+            ("requests_per_second", "Requests a second, 16 connections", "requests/s, more is better"),
+            ("cpu_us", "CPU a request, 16 connections", "the server's µs, less is better"),
+        ):
+            found = {(row["server"], row["path"]): row.get(name) for row in rows}
+            groups = {server: [found.get((server, label)) for label in labels] for server in servers_of(rows)}
+            draw(f"{name}.svg", title, unit, labels, groups)
     if "start" in parts:
         rows = parts["start"]["rows"]
         labels = ["in memory", "on disk"]
@@ -258,6 +238,33 @@ def plots(kept, place):
         groups = {server: [found.get((server, way)) for way in ways] for server in servers_of(rows)}
         draw("suite.svg", "A suite of 50 tests", "seconds, less is better", labels, groups)
     return made
+
+
+# What no table and no plot shows.
+LEFT_OUT = {"turns", "best_requests_per_second", "item", "wrong"}
+
+
+def summary(kept):
+    """`kept` without the single turns, and with seven digits of each figure."""
+    if isinstance(kept, dict):
+        return {name: summary(value) for name, value in kept.items() if name not in LEFT_OUT}
+    if isinstance(kept, list):
+        return [summary(value) for value in kept]
+    return float(f"{kept:.7g}") if isinstance(kept, float) else kept
+
+
+def to_json(kept):
+    """JSON with a line for each row, so that a change of one figure is a change of one line."""
+    parts = []
+    for name, part in kept["parts"].items():
+        members = []
+        for member, value in part.items():
+            text = json.dumps(value, ensure_ascii=False)
+            if member == "rows":
+                text = "[\n   " + ",\n   ".join(json.dumps(row, ensure_ascii=False) for row in value) + "]"
+            members.append(f"{json.dumps(member)}: {text}")
+        parts.append(f" {json.dumps(name)}: {{\n  " + ",\n  ".join(members) + "}")
+    return '{"parts": {\n' + ",\n".join(parts) + "}}\n"
 
 
 def write(kept, place, readme):

@@ -155,7 +155,8 @@ def main():
     if not asked.report:
         # Written after each part: what is interrupted loses only the part that it was in.
         for kept in measure(asked, progress, kept):
-            file.write_text(json.dumps(kept, indent=1) + "\n")
+            (BUILT / "results.json").write_text(json.dumps(kept, indent=1) + "\n")
+            file.write_text(results.to_json(results.summary(kept)))
     progress("plots and tables")
     results.write(kept, place, ROOT / "bench" / "README.md")
     progress.end()

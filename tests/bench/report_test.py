@@ -8,6 +8,7 @@ import unittest
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
+import bars  # noqa: E402
 import bench_requests  # noqa: E402
 import measures  # noqa: E402
 import peers  # noqa: E402
@@ -87,6 +88,21 @@ class Report(unittest.TestCase):
         self.assertIn(results.tables(kept), readme)
         for name, _ in plots:
             self.assertIn(f"(plots/{name})", readme)
+
+    def test_a_summary_keeps_what_the_tables_show_and_writes_a_line_for_each_row(self):
+        rows = [{"server": "Mayfly", "ms": {"median": 1.23456789, "turns": [1, 2]}}, {"server": "moto", "refused": "no"}]
+        summary = results.summary({"parts": {"start": {**ABOUT, "rows": rows}}})
+        self.assertEqual(summary["parts"]["start"]["rows"][0], {"server": "Mayfly", "ms": {"median": 1.234568}})
+        text = results.to_json(summary)
+        self.assertEqual(json.loads(text), summary)
+        self.assertIn('\n   {"server": "moto", "refused": "no"}]', text)
+
+    def test_a_plot_has_a_bar_for_each_figure_and_none_for_what_is_lacking(self):
+        text = bars.svg("Start", "ms", ["in memory", "on <disk>"], {"Mayfly": [10, 100], "moto": [1000, None]})
+        self.assertEqual(text.count('height="8"'), 3)
+        self.assertIn("on &lt;disk&gt;", text)
+        self.assertIn('<rect x="240" y="46" width="1" height="8"', text)
+        self.assertIn('<rect x="240" y="55" width="560" height="8"', text)
 
     def test_every_peer_has_a_pinned_version(self):
         self.assertEqual(set(peers.PINS), set(peers.KNOWN))
