@@ -1,6 +1,8 @@
 // Keeps what mayfly/mayfly.h promises.
 #include "mayfly/mayfly.h"
 
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -8,12 +10,38 @@
 #include "compat/emulator.h"
 #include "compat/wire/json_tree.h"
 #include "embed/calls.h"
+#include "engine/check.h"
 #include "engine/clock.h"
+#include "engine/mutex.h"
 #include "http/invoker.h"
 #include "http/keys.h"
 #include "http/server.h"
 
 namespace mayfly {
+
+namespace {
+
+using Handler = std::function<void(const FailedCheck&)>;
+engine::Mutex check_handler_mutex;
+std::unique_ptr<const Handler> check_handler GUARDED_BY(check_handler_mutex);
+
+}  // namespace
+
+void set_check_handler(Handler handler) {
+  auto next = handler ? std::make_unique<const Handler>(std::move(handler)) : nullptr;
+  const engine::Lock lock(check_handler_mutex);
+  // After this call the engine no longer uses the last handler.
+  if (!next) {
+    engine::set_check_handler(nullptr);
+  } else {
+    engine::set_check_handler(
+        [](const engine::FailedCheck& failed, void* context) {
+          (*static_cast<const Handler*>(context))({failed.expression, failed.file, failed.line});
+        },
+        const_cast<Handler*>(next.get()));
+  }
+  check_handler = std::move(next);
+}
 
 struct Emulator::State {
   std::unique_ptr<compat::Emulator> emulator;

@@ -32,6 +32,7 @@
 #include "engine/storage_fault.h"
 #include "http/request.h"
 #include "http/server.h"
+#include "mayfly/mayfly.h"
 
 namespace mayfly::embed {
 namespace {
@@ -344,3 +345,17 @@ int mayfly_close(mayfly_handle* handle) {
 }
 
 void mayfly_free(char* answer) { std::free(answer); }
+
+int mayfly_set_check_handler(mayfly_check_handler handler, void* context) {
+  Out out(nullptr, nullptr);
+  return guarded(out, [&] {
+    if (handler == nullptr) {
+      set_check_handler(nullptr);
+    } else {
+      set_check_handler([handler, context](const FailedCheck& failed) {
+        handler(failed.expression.data(), failed.file.data(), failed.line, context);  // each ends with a NUL
+      });
+    }
+    return static_cast<int>(MAYFLY_DONE);
+  });
+}

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
+
+#include "engine/check.h"
 
 namespace mayfly::engine {
 namespace {
@@ -179,7 +180,7 @@ void Map::change(std::vector<Attribute> set, const std::vector<std::string_view>
 void Map::reserve(std::size_t count) { attributes_.reserve(count); }
 
 AttributeValue& Map::append(std::string_view name) {
-  assert(attributes_.empty() || attributes_.back().name < name);
+  MAYFLY_DEBUG_CHECK(attributes_.empty() || attributes_.back().name < name);
   Attribute& attribute = attributes_.emplace_back();
   attribute.name = name;
   return attribute.value;

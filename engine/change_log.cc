@@ -5,11 +5,11 @@
 //   keys   := item_codec's bytes
 #include "engine/change_log.h"
 
-#include <cassert>
 #include <cstring>
 
 #include "engine/account.h"
 #include "engine/catalog.h"
+#include "engine/check.h"
 #include "engine/checked_item.h"
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
@@ -47,7 +47,7 @@ bool keeps_new_images(StreamView view) {
 
 std::string encode_record(Cause cause, StreamView view, const Item& keys, std::string_view old_image,
                           std::string_view new_image) {
-  assert(!old_image.empty() || !new_image.empty());
+  MAYFLY_CHECK(!old_image.empty() || !new_image.empty());
   const ChangeRecord::Kind kind = old_image.empty()   ? ChangeRecord::Kind::insert
                                   : new_image.empty() ? ChangeRecord::Kind::remove
                                                       : ChangeRecord::Kind::modify;

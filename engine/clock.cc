@@ -1,10 +1,10 @@
 #include "engine/clock.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstdio>
 
+#include "engine/check.h"
 #include "engine/stopwatch.h"
 
 namespace mayfly::engine {
@@ -35,7 +35,7 @@ std::optional<std::chrono::nanoseconds> ManualClock::real_time_until(Instant ins
 }
 
 void ManualClock::set(Instant now) {
-  assert(now >= now_.load());
+  MAYFLY_CHECK(now >= now_.load());
   now_.store(now);
 }
 

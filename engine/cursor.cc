@@ -1,11 +1,11 @@
 #include "engine/cursor.h"
 
 #include <algorithm>
-#include <cassert>
 #include <optional>
 #include <vector>
 
 #include "engine/catalog.h"
+#include "engine/check.h"
 #include "engine/departed.h"
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
@@ -174,7 +174,7 @@ bool Cursor::State::read() {
   item_key.clear();
   append_item_key(item_key, table, 0, iterator->value());
   const bool found = storage.get(item_key, bytes, &*snapshot);
-  assert(found);  // an entry is written and erased with its item
+  MAYFLY_CHECK(found);  // an entry is written and erased with its item
   if (!found) throw StorageFault("an index entry points to no item");
   item.assign(bytes);
   return !departed->has(iterator->value(), bytes);

@@ -1,7 +1,6 @@
 #include "engine/database.h"
 
 #include <algorithm>
-#include <cassert>
 #include <system_error>
 #include <utility>
 

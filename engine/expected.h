@@ -8,10 +8,11 @@
 //   TRY(auto key, parse_key(table, request));   // returns the error to our caller, or defines `key`
 #pragma once
 
-#include <cassert>
 #include <type_traits>
 #include <utility>
 #include <variant>
+
+#include "engine/check.h"
 
 namespace mayfly {
 
@@ -42,36 +43,36 @@ class [[nodiscard]] Expected {
   explicit operator bool() const { return has_value(); }
 
   T& operator*() & {
-    assert(has_value());
+    MAYFLY_CHECK(has_value());
     return *std::get_if<0>(&state_);
   }
   const T& operator*() const& {
-    assert(has_value());
+    MAYFLY_CHECK(has_value());
     return *std::get_if<0>(&state_);
   }
   T&& operator*() && {
-    assert(has_value());
+    MAYFLY_CHECK(has_value());
     return std::move(*std::get_if<0>(&state_));
   }
   T* operator->() {
-    assert(has_value());
+    MAYFLY_CHECK(has_value());
     return std::get_if<0>(&state_);
   }
   const T* operator->() const {
-    assert(has_value());
+    MAYFLY_CHECK(has_value());
     return std::get_if<0>(&state_);
   }
 
   E& error() & {
-    assert(!has_value());
+    MAYFLY_CHECK(!has_value());
     return *std::get_if<1>(&state_);
   }
   const E& error() const& {
-    assert(!has_value());
+    MAYFLY_CHECK(!has_value());
     return *std::get_if<1>(&state_);
   }
   E&& error() && {
-    assert(!has_value());
+    MAYFLY_CHECK(!has_value());
     return std::move(*std::get_if<1>(&state_));
   }
 
@@ -94,15 +95,15 @@ class [[nodiscard]] Expected<void, E> {
   explicit operator bool() const { return has_value(); }
 
   E& error() & {
-    assert(!has_value());
+    MAYFLY_CHECK(!has_value());
     return *std::get_if<1>(&state_);
   }
   const E& error() const& {
-    assert(!has_value());
+    MAYFLY_CHECK(!has_value());
     return *std::get_if<1>(&state_);
   }
   E&& error() && {
-    assert(!has_value());
+    MAYFLY_CHECK(!has_value());
     return std::move(*std::get_if<1>(&state_));
   }
 

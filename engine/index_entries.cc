@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 
+#include "engine/check.h"
 #include "engine/item_size.h"
 #include "engine/key_codec.h"
 
@@ -27,7 +27,7 @@ bool may_be_key(const AttributeValue& value, std::size_t bytes_max) {
 // False: one of them is missing, of another type, empty or too long.
 bool find_scalars(std::span<const KeyAttribute> attributes, const Item& item, std::size_t bytes_max,
                   Scalars& out) {
-  assert(attributes.size() <= key_attributes_max);
+  MAYFLY_CHECK(attributes.size() <= key_attributes_max);
   for (const KeyAttribute& attribute : attributes) {
     const AttributeValue* value = key_value(attribute, item);
     if (!value || !may_be_key(*value, bytes_max)) return false;
@@ -100,7 +100,7 @@ std::string index_entry_key(const Table& table, const Index& index, const Item& 
   [[maybe_unused]] const bool has_key =
       find_scalars(table.keys.partition(), item, partition_key_bytes_max, table_key) &&
       find_scalars(table.keys.sort(), item, sort_key_bytes_max, table_key);
-  assert(has_key);
+  MAYFLY_CHECK(has_key);
   std::string key;
   append_key(key, partition.pointers(), sort.pointers());
   append_partition(key, table_key.pointers());

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "engine/check.h"
 #include "engine/hurry.h"
 #include "engine/item_size.h"
 
@@ -135,7 +136,7 @@ void read_value(StoredReader& in, StoredReader::Tag tag, AttributeValue& out) {
     }
     case Type::map: return read_map(in, in.open(), made.emplace<Map>());
   }
-  assert(false && "no such tag");
+  MAYFLY_CHECK(false && "no such tag");
 }
 
 void read_map(StoredReader& in, std::size_t count, Map& out) {
@@ -225,12 +226,12 @@ Item decode_item(std::string_view stored) {
   StoredReader in(stored);
   Item item;
   read_map(in, in.count(), item);
-  assert(in.at_end());
+  MAYFLY_CHECK(in.at_end());
   return item;
 }
 
 std::uint32_t stored_item_size(std::string_view stored) {
-  assert(stored.size() > sizeof(std::uint32_t));
+  MAYFLY_DEBUG_CHECK(stored.size() > sizeof(std::uint32_t));
   return load_u32(stored.data());
 }
 
@@ -293,7 +294,7 @@ void StoredReader::skip(Tag tag) {
     case Type::binary_set:
     case Type::list:
     case Type::map: {
-      assert(end_ - at_ >= static_cast<std::ptrdiff_t>(sizeof(std::uint32_t)));
+      MAYFLY_DEBUG_CHECK(end_ - at_ >= static_cast<std::ptrdiff_t>(sizeof(std::uint32_t)));
       const std::uint32_t bytes = load_u32(at_);
       advance(sizeof(std::uint32_t) + bytes);
       return;

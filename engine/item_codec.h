@@ -19,7 +19,6 @@
 // `size` is item_size(item), so that counters and capacity need no decoding.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -29,6 +28,7 @@
 
 #include "engine/appender.h"
 #include "engine/attribute_value.h"
+#include "engine/check.h"
 
 namespace mayfly::engine {
 
@@ -96,7 +96,7 @@ class StoredReader {
 
   explicit StoredReader(std::string_view stored)
       : at_(stored.data() + sizeof(std::uint32_t)), end_(stored.data() + stored.size()) {
-    assert(stored.size() > sizeof(std::uint32_t));
+    MAYFLY_DEBUG_CHECK(stored.size() > sizeof(std::uint32_t));
   }
 
   Tag tag() {
@@ -134,11 +134,11 @@ class StoredReader {
 
  private:
   std::uint8_t next() {
-    assert(at_ < end_);
+    MAYFLY_DEBUG_CHECK(at_ < end_);
     return static_cast<std::uint8_t>(*at_++);
   }
   void advance(std::size_t bytes) {
-    assert(bytes <= static_cast<std::size_t>(end_ - at_));
+    MAYFLY_DEBUG_CHECK(bytes <= static_cast<std::size_t>(end_ - at_));
     at_ += bytes;
   }
 

@@ -14,9 +14,9 @@
 #include "engine/key_codec.h"
 
 #include <boost/uuid/detail/md5.hpp>
-#include <cassert>
 
 #include "engine/byte_order.h"
+#include "engine/check.h"
 
 namespace mayfly::engine {
 namespace {
@@ -60,7 +60,7 @@ void append_escaped_bytes(std::string& out, std::string_view bytes) {
 std::string_view bytes_of(const AttributeValue& scalar) {
   if (const auto* text = scalar.get_if<std::string>()) return *text;
   const auto* binary = scalar.get_if<Binary>();
-  assert(binary && "a key's value is S, N or B");
+  MAYFLY_CHECK(binary && "a key's value is S, N or B");
   return binary->bytes;
 }
 
@@ -150,7 +150,7 @@ void append_key(std::string& out, ScalarPointers partition_values, ScalarPointer
 }
 
 std::uint64_t partition_hash(std::string_view encoded_key) {
-  assert(encoded_key.size() >= key_hash_bytes);
+  MAYFLY_CHECK(encoded_key.size() >= key_hash_bytes);
   return read_big_endian<std::uint64_t>(encoded_key);
 }
 

@@ -1,9 +1,9 @@
 #include "engine/lock_table.h"
 
 #include <algorithm>
-#include <cassert>
 #include <functional>
 
+#include "engine/check.h"
 #include "engine/hurry.h"
 #include "engine/splitmix.h"
 
@@ -16,7 +16,7 @@ LockTable::Stripe LockTable::stripe_of(TableId table, std::string_view key) {
 
 // Which stripes are held, held_ says: more than the analysis can follow.
 void ItemLocks::take(LockTable& table, std::vector<LockTable::Stripe> stripes) NO_THREAD_SAFETY_ANALYSIS {
-  assert(held_.empty());
+  MAYFLY_CHECK(held_.empty());
   std::sort(stripes.begin(), stripes.end());
   stripes.erase(std::unique(stripes.begin(), stripes.end()), stripes.end());
   table_ = &table;

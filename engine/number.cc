@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/check.h"
+
 namespace mayfly::engine {
 namespace {
 
@@ -83,8 +85,9 @@ Number Number::from_normalised(bool negative, Wide significand, int exponent) {
   number.low_ = static_cast<std::uint64_t>(significand);
   number.exponent_ = static_cast<std::int16_t>(exponent);
   number.negative_ = negative;
-  assert(significand == 0 ? number == Number() : significand % 10 != 0);
-  assert(number.is_zero() || (number.magnitude() >= magnitude_min && number.magnitude() <= magnitude_max));
+  MAYFLY_DEBUG_CHECK(significand == 0 ? number == Number() : significand % 10 != 0);
+  MAYFLY_CHECK(number.is_zero() ||
+               (number.magnitude() >= magnitude_min && number.magnitude() <= magnitude_max));
   return number;
 }
 

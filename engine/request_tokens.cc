@@ -1,9 +1,9 @@
 #include "engine/request_tokens.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "engine/account_id.h"
+#include "engine/check.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 
@@ -49,7 +49,7 @@ std::string age_key(std::string_view account, std::string_view name, Instant use
 }  // namespace
 
 std::string RequestTokens::name_of(const Scope& scope, std::string_view token) {
-  assert(token.size() <= request_token_bytes_max);
+  MAYFLY_CHECK(token.size() <= request_token_bytes_max);
   std::string name = scope.account;
   name.push_back('\0');
   name += scope.region;

@@ -1,8 +1,9 @@
 #include "engine/shards.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
+
+#include "engine/check.h"
 
 namespace mayfly::engine {
 namespace {
@@ -25,7 +26,7 @@ void close(Shard& shard, Instant now, std::uint64_t last_sequence) {
 }  // namespace
 
 std::vector<Shard> first_shards(std::uint32_t count, Instant created, std::uint64_t last_sequence) {
-  assert(count >= 1 && count <= first_shards_max);
+  MAYFLY_CHECK(count >= 1 && count <= first_shards_max);
   const std::uint64_t width = hash_max / count;
   std::vector<Shard> shards;
   for (ShardNumber number = 0; number < count; ++number) {

@@ -1,7 +1,6 @@
 #include "engine/snapshots.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "engine/account_id.h"
+#include "engine/check.h"
 #include "engine/documents.h"
 #include "engine/history_trimmer.h"
 #include "engine/index_backfill.h"
@@ -315,7 +315,7 @@ void Snapshots::put_members(const std::vector<std::shared_ptr<LiveTable>>& table
 
 std::optional<SnapshotId> Snapshots::take(Account& account, std::size_t snapshots_max) {
   Database::Parts& parts = database_.parts();
-  assert(account.id().size() == account_bytes);
+  MAYFLY_CHECK(account.id().size() == account_bytes);
   const Account::Turn turn = account.take_turn();
   Heads heads = heads_of(account);
   if (heads.size() >= snapshots_max) return std::nullopt;

@@ -4,9 +4,9 @@
 #include "engine/table.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
+#include "engine/check.h"
 #include "engine/checked_item.h"
 #include "engine/item_codec.h"
 
@@ -257,7 +257,7 @@ const Shard& Stream::open_shard(std::uint64_t partition_hash) const {
     return !candidate.closed && candidate.first_hash <= partition_hash &&
            partition_hash <= candidate.last_hash;
   });
-  assert(shard != shards.rend());
+  MAYFLY_CHECK(shard != shards.rend());
   return *shard;
 }
 

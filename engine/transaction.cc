@@ -1,10 +1,10 @@
 #include "engine/transaction.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 
 #include "engine/attempt.h"
+#include "engine/check.h"
 #include "engine/departed.h"
 #include "engine/expiry_index.h"
 #include "engine/expiry_mode.h"
@@ -166,7 +166,7 @@ Transaction::~Transaction() { state_->release(); }
 // --- locking and reading
 
 Transaction::Slot Transaction::add(std::shared_ptr<LiveTable> table, std::string key) {
-  assert(state_->gates_held == 0);
+  MAYFLY_CHECK(state_->gates_held == 0);
   auto& tables = state_->tables;
   std::size_t index = 0;
   while (index < tables.size() && tables[index].live != table) ++index;
@@ -178,7 +178,7 @@ Transaction::Slot Transaction::add(std::shared_ptr<LiveTable> table, std::string
 }
 
 void Transaction::use_token(const Scope& scope, std::string_view token, std::string digest) {
-  assert(state_->gates_held == 0);
+  MAYFLY_CHECK(state_->gates_held == 0);
   state_->token = RequestTokens::name_of(scope, token);
   state_->digest = std::move(digest);
 }
@@ -469,8 +469,8 @@ void Transaction::forget_tombstone(Slot slot, Sequence tombstone) {
 
 void Transaction::commit() {
   State& state = *state_;
-  assert(state.gates_held == state.tables.size());
-  assert(!state.digest_before);
+  MAYFLY_CHECK(state.gates_held == state.tables.size());
+  MAYFLY_CHECK(!state.digest_before);
   state.spend_on_writes();
   Hurry::end();  // a commit stays
   state.write_mirrors();

@@ -1,12 +1,12 @@
 #include "compat/data_files/writer.h"
 
 #include <array>
-#include <cassert>
 #include <variant>
 
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/json.h"
+#include "engine/check.h"
 #include "engine/hex.h"
 
 namespace mayfly::compat::data_files {
@@ -187,7 +187,7 @@ void append_change_as_ion(std::string& out, const Change& change) {
 }  // namespace
 
 void append_item(std::string& out, Format format, const engine::Item& item) {
-  assert(format != Format::csv);
+  MAYFLY_CHECK(format != Format::csv);
   if (format == Format::ion) {
     out += ion_marker;
     out += "{Item:";
@@ -201,7 +201,7 @@ void append_item(std::string& out, Format format, const engine::Item& item) {
 }
 
 void append_change(std::string& out, Format format, const Change& change) {
-  assert(format != Format::csv);
+  MAYFLY_CHECK(format != Format::csv);
   if (format == Format::ion) {
     append_change_as_ion(out, change);
   } else {

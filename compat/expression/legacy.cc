@@ -7,6 +7,7 @@
 
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
+#include "engine/check.h"
 
 namespace mayfly::compat::expression {
 namespace {
@@ -43,7 +44,7 @@ constexpr auto operators = std::to_array<Operator>({{"EQ", 1, 1, Takes::anything
 const Operator& find_operator(std::string_view name) {
   const auto found = std::find_if(operators.begin(), operators.end(),
                                   [&](const Operator& known) { return known.name == name; });
-  assert(found != operators.end());  // the shape knows the enum
+  MAYFLY_CHECK(found != operators.end());  // the shape knows the enum
   return found == operators.end() ? operators.front() : *found;
 }
 

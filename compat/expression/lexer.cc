@@ -1,6 +1,6 @@
 #include "compat/expression/lexer.h"
 
-#include <cassert>
+#include "engine/check.h"
 
 namespace mayfly::compat::expression {
 namespace {
@@ -73,7 +73,7 @@ std::vector<Token> tokenize(std::string_view text) {
 }
 
 std::string syntax_error(const std::vector<Token>& tokens, std::size_t at) {
-  assert(at < tokens.size());
+  MAYFLY_CHECK(at < tokens.size());
   const Token& token = tokens[at];
   const bool at_end = token.kind == Token::Kind::end;
   const bool next_shows = !at_end && tokens[at + 1].kind != Token::Kind::end;

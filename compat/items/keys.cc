@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <boost/container/static_vector.hpp>
-#include <cassert>
 
 #include "compat/items/vector_entries.h"
+#include "engine/check.h"
 #include "engine/key_codec.h"
 
 namespace mayfly::compat {
@@ -88,7 +88,7 @@ KeyValues values_of(std::span<const KeyAttribute> attributes, const Item& item) 
   KeyValues values;
   for (const auto& attribute : attributes) {
     values.push_back(item.find(attribute.name));
-    assert(values.back() != nullptr);
+    MAYFLY_CHECK(values.back() != nullptr);
   }
   return values;
 }

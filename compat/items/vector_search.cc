@@ -1,10 +1,10 @@
 #include "compat/items/vector_search.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
 
+#include "engine/check.h"
 #include "engine/cursor.h"
 #include "engine/item_codec.h"
 
@@ -84,7 +84,7 @@ class Best {
 }  // namespace
 
 double score_of(std::string_view distance, const Vector& a, const Vector& b) {
-  assert(a.size() == b.size());
+  MAYFLY_CHECK(a.size() == b.size());
   const double score = distance == "COSINE"      ? cosine_distance(a, b)
                        : distance == "EUCLIDEAN" ? euclidean_distance(a, b)
                                                  : dot_product(a, b);

@@ -1,13 +1,13 @@
 #include "compat/kinesis/record.h"
 
 #include <array>
-#include <cassert>
 #include <cstdio>
 
 #include "compat/streams/record.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
 #include "compat/wire/json.h"
+#include "engine/check.h"
 #include "engine/item_codec.h"
 #include "engine/item_size.h"
 #include "engine/uuid.h"
@@ -42,7 +42,7 @@ void write_change(json::Writer& out, const engine::Change& change, bool microsec
 }  // namespace
 
 std::string record_json(const engine::Change& change, bool microseconds, engine::Random& ids) {
-  assert(!engine::ChangeFeed::telling());
+  MAYFLY_CHECK(!engine::ChangeFeed::telling());
   std::string text;
   json::Writer out(text);
   out.begin_object();

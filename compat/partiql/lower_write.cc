@@ -1,12 +1,12 @@
 #include "compat/partiql/lower_write.h"
 
-#include <cassert>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "compat/partiql/key_reads.h"
 #include "compat/partiql/lower_read.h"
+#include "engine/check.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat::partiql {
@@ -142,7 +142,7 @@ Result<void> lower(Exists exists, const Table& table, bool, ItemWrite& write) {
 }
 
 Result<void> lower(Select, const Table&, bool, ItemWrite&) {
-  assert(false);
+  MAYFLY_CHECK(false);
   return error::internal_server_error();
 }
 

@@ -1,14 +1,13 @@
 #include "compat/streams/told_change.h"
 
-#include <cassert>
-
+#include "engine/check.h"
 #include "engine/item_codec.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {
 
 ToldChange told(const engine::Change& change) {
-  assert(!engine::ChangeFeed::telling());
+  MAYFLY_CHECK(!engine::ChangeFeed::telling());
   const engine::Table& table = *change.table;
   ToldChange told{.table_name = table.name, .stream = {}, .record = {}};
   if (table.stream) {

@@ -11,6 +11,7 @@
 #include "compat/wire/hash.h"
 #include "compat/wire/java_string.h"
 #include "engine/attribute_value.h"
+#include "engine/check.h"
 #include "engine/hex.h"
 #include "engine/whole_number.h"
 
@@ -119,7 +120,7 @@ Result<void> check_blob(const Shape& shape, const Value& value) {
 class Present {
  public:
   Present(std::span<const Member> declared, const Value& object) {
-    assert(declared.size() <= values_.size());
+    MAYFLY_CHECK(declared.size() <= values_.size());
     std::fill_n(values_.begin(), declared.size(), nullptr);
     for (const json::Member& member : object.members()) {
       const auto found = std::find_if(declared.begin(), declared.end(),
@@ -335,7 +336,7 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
   if (pattern == bucket_name_pattern)
     return has_name_characters && text.size() > 1 && is_alphanumeric(text.front()) &&
            is_alphanumeric(text.back());
-  assert(pattern == name_pattern);
+  MAYFLY_CHECK(pattern == name_pattern);
   return has_name_characters;
 }
 

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,6 +29,19 @@ class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// A check of Mayfly's own that failed. It is a mistake in Mayfly, whatever was asked of it.
+struct FailedCheck {
+  std::string_view expression;  // "gates_held == 0"
+  std::string_view file;        // of Mayfly's source: "engine/transaction.cc"
+  int line = 0;
+};
+
+// Sets what is called on the thread on which a check fails, for the whole process. When the handler returns
+// or throws, the process aborts: what Mayfly does after a failed check could not be relied upon. Without a
+// handler, or with an empty one, a line on standard error says the same. Thread-safe, but not to be called by
+// a handler.
+void set_check_handler(std::function<void(const FailedCheck&)> handler);
 
 using TimePoint = std::chrono::sys_time<std::chrono::milliseconds>;
 

@@ -15,9 +15,10 @@
 //
 // - Threads. Each may be called from any thread, at any time, also while others are in a call on the same
 //   handle. A call on a handle that is being closed, or was, or never was one, is answered MAYFLY_CLOSED
-//   and does no harm. None calls you back. The threads that mayfly_open and mayfly_serve start take no
-//   signals. No function changes how the process handles signals: if it has a file size limit (RLIMIT_FSIZE)
-//   and a data directory, ignore SIGXFSZ, or a write beyond the limit ends the process.
+//   and does no harm. None calls you back, except a handler of mayfly_set_check_handler. The threads that
+//   mayfly_open and mayfly_serve start take no signals. No function changes how the process handles signals:
+//   if it has a file size limit (RLIMIT_FSIZE) and a data directory, ignore SIGXFSZ, or a write beyond the
+//   limit ends the process.
 // - Text in. `account`, `region`, `operation`, `method` and `path` end with a NUL, and have at most 65,535
 //   bytes. Bodies and options are JSON in UTF-8 and have a length; NULL with the length 0 is none at all.
 //   Nothing is kept, nothing is written to.
@@ -27,7 +28,7 @@
 // - Results. Not negative: it was done, or asked for and answered. Negative: one of the numbers below, and
 //   `*answer` is a sentence for people that says why.
 // - Exceptions. None leaves a function. What fails by lack of memory or of storage is a result. A mistake
-//   of Mayfly's own ends the process, as an assert does.
+//   of Mayfly's own aborts the process: see mayfly_set_check_handler.
 // - Identity. `account` is twelve digits, or NULL for 000000000000; `region` is letters, digits and
 //   hyphens, at most 64, or NULL for the one that the handle was opened with. Each account has in each
 //   region tables of its own, and it has one clock.
@@ -152,6 +153,19 @@ int mayfly_close(mayfly_handle* handle);
 
 // Frees an answer. NULL does nothing. Thread-safe.
 void mayfly_free(char* answer);
+
+// Called on the thread on which a check of Mayfly's own fails, with the expression ("gates_held == 0") and
+// its place in Mayfly's source ("engine/transaction.cc", 169). That is a mistake in Mayfly, whatever was
+// asked of it.
+typedef void (*mayfly_check_handler)(const char* expression, const char* file, int line, void* context);
+
+// Sets the handler of the whole process; NULL for the line on standard error that is written without one.
+// When the handler returns, the process aborts: what Mayfly does after a failed check could not be relied
+// upon. `context` is passed on. A handler does not call this function.
+//
+// Returns MAYFLY_DONE, or MAYFLY_NO_MEMORY: then the last handler stays. After it has
+// returned, the last handler is no longer called. Thread-safe.
+int mayfly_set_check_handler(mayfly_check_handler handler, void* context);
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,20 @@
 // mayfly/mayfly.h: the control calls by name, in the test's own process.
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <mayfly/mayfly.h>
+#include <mayfly/mayfly_c.h>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "engine/check.h"
 #include "tests/support/certificate.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/http_client.h"
@@ -224,6 +234,55 @@ TEST_CASE("an embedded emulator exports a table into a directory") {
     CHECK(text.find(R"("itemCount":1,)") != std::string::npos);
   }
   CHECK(summaries == 1);
+}
+
+namespace {
+
+// Calls `set_handler` in a child process and lets a check fail there; returns its standard error.
+std::string said_of_a_failed_check(const std::function<void()>& set_handler) {
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::signal(SIGABRT, SIG_DFL);  // instead of Catch2's handler
+    ::dup2(ends[1], STDERR_FILENO);
+    set_handler();
+    engine::check_failed("a == b", "engine/some.cc", 7);
+  }
+  ::close(ends[1]);
+  std::array<char, 1000> some{};
+  const ssize_t bytes = ::read(ends[0], some.data(), some.size());
+  ::close(ends[0]);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGABRT);
+  return {some.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))};
+}
+
+}  // namespace
+
+TEST_CASE("a program is told of a check that fails in Mayfly, in C++ and in C") {
+  CHECK(said_of_a_failed_check([] {
+          mayfly::set_check_handler([](const mayfly::FailedCheck&) {});
+          mayfly::set_check_handler([mine = std::string("mine")](const mayfly::FailedCheck& failed) {
+            std::fprintf(stderr, "%s %s %s %d", mine.c_str(), std::string(failed.expression).c_str(),
+                         std::string(failed.file).c_str(), failed.line);
+          });
+        }) == "mine a == b engine/some.cc 7");
+  CHECK(said_of_a_failed_check([] {
+          static char context[] = "C's";
+          mayfly_set_check_handler(
+              [](const char* expression, const char* file, int line, void* given) {
+                std::fprintf(stderr, "%s %s %s %d", static_cast<char*>(given), expression, file, line);
+              },
+              context);
+        }) == "C's a == b engine/some.cc 7");
+  CHECK(said_of_a_failed_check([] {
+          mayfly::set_check_handler([](const mayfly::FailedCheck&) {});
+          mayfly::set_check_handler(nullptr);
+        }) == "mayfly: a check failed, which is a mistake in Mayfly: a == b (engine/some.cc:7)\n");
 }
 
 }  // namespace mayfly::testing

@@ -11,7 +11,7 @@ import threading
 import time
 
 import pytest
-from mayfly import ControlError, EndedError, Fault, LibraryError, Server, StartError, UnansweredError, World, _library
+from mayfly import ControlError, EndedError, Fault, LibraryError, Server, StartError, UnansweredError, World, _library, set_check_handler
 from mayfly._in_process import options_of
 from mayfly.aio import AsyncServer
 
@@ -380,3 +380,13 @@ def test_a_server_that_is_named_goes_before_the_configuration(pytester, monkeypa
     pytester.runpytest_subprocess(*options, timeout=60).assert_outcomes(passed=1)
     result = pytester.runpytest_subprocess(*options, "--mayfly-in-process", "--mayfly-url", server.url, timeout=60)
     assert "--mayfly-in-process goes with neither --mayfly-url nor --mayfly-binary" in result.stderr.str()
+
+
+def test_a_check_handler_is_told_expression_file_and_line_until_it_is_removed():
+    told = []
+    library = _library.find_library()
+    set_check_handler(lambda *about: told.append(about))
+    library.check_handler(b"a == b", b"engine/some.cc", 7, None)  # as the library calls it
+    assert told == [("a == b", "engine/some.cc", 7)]
+    set_check_handler(None)
+    assert not library.check_handler

@@ -20,6 +20,7 @@ from ._clock import Clock
 from ._failpoint import Failpoint
 from ._functions import LambdaContext
 from ._handlers import HandlerFailure
+from ._library import set_check_handler
 from ._record import Record
 from ._server import Server
 from ._snapshot import Snapshot
@@ -76,4 +77,5 @@ __all__ = [
     "VersionError",
     "WaitError",
     "World",
+    "set_check_handler",
 ]

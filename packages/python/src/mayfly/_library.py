@@ -6,16 +6,21 @@ import ctypes
 import functools
 import importlib.util
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Optional
 
-from .errors import LibraryError
+from .errors import LibraryError, MayflyError
 
 NAME = "libmayfly.so.0"
 
 CLOSED, FORKED, NO_ANSWER = -2, -5, -6
 
 _Bytes = Optional[bytes]
+_CheckHandler = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p)
+
+# The expression, the file in Mayfly's source, the line.
+CheckHandler = Callable[[str, str, int], object]
 
 
 def find_library() -> Library:
@@ -65,6 +70,8 @@ class Library:
         self._serve = _function(library.mayfly_serve, ctypes.c_int, [handle, text, size, *out])
         self._close = _function(library.mayfly_close, ctypes.c_int, [handle])
         self._free = _function(library.mayfly_free, None, [ctypes.c_void_p])
+        self._set_check_handler = _function(library.mayfly_set_check_handler, ctypes.c_int, [_CheckHandler, ctypes.c_void_p])
+        self.check_handler = _CheckHandler()  # ctypes' object has to live as long as the library may call it
 
     def version(self) -> str:
         version: bytes = self._version()
@@ -91,6 +98,18 @@ class Library:
         result: int = self._close(handle)
         return result
 
+    def set_check_handler(self, handler: Optional[CheckHandler]) -> None:
+        if handler is None:
+            called = _CheckHandler()
+        else:
+            called = _CheckHandler(lambda expression, file, line, _: handler(expression.decode(), file.decode(), line))
+        result = self._set_check_handler(called, None)
+        if result == FORKED:
+            raise MayflyError("a process that was forked from one with a Mayfly in it cannot set the check handler")
+        if result != 0:
+            raise MemoryError
+        self.check_handler = called
+
     def _call(self, function: Any, *arguments: Any) -> tuple[int, bytes]:
         answer, size = ctypes.c_void_p(), ctypes.c_size_t()
         result = function(*arguments, ctypes.byref(answer), ctypes.byref(size))
@@ -105,3 +124,11 @@ class Library:
 def _function(function: Any, result: Any, arguments: list[Any]) -> Any:
     function.restype, function.argtypes = result, arguments
     return function
+
+
+def set_check_handler(handler: Optional[CheckHandler]) -> None:
+    """Sets what is called when a check inside the library fails, which is a mistake in Mayfly: with the expression, the file in
+    Mayfly's source and the line. The process aborts when `handler` returns or raises. With None, as at first, a line is
+    written to standard error instead. It is about `Server(in_process=True)` alone; a server of its own writes to its log.
+    Raises a LibraryError if the library is not installed."""
+    find_library().set_check_handler(handler)

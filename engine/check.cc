@@ -1,0 +1,50 @@
+#include "engine/check.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "engine/thread_local.h"
+
+namespace mayfly::engine {
+namespace {
+
+struct Installed {
+  CheckHandler handler = nullptr;
+  void* context = nullptr;
+};
+
+// Also held while the handler runs: of two checks that fail at once, one is told.
+std::mutex& installing() {
+  static std::mutex mutex;
+  return mutex;
+}
+Installed installed;
+
+THREAD_LOCAL bool is_failing = false;
+
+void print(const FailedCheck& failed) {
+  std::fprintf(stderr, "mayfly: a check failed, which is a mistake in Mayfly: %s (%s:%d)\n",
+               failed.expression, failed.file, failed.line);
+}
+
+}  // namespace
+
+void set_check_handler(CheckHandler handler, void* context) {
+  const std::lock_guard lock(installing());
+  installed = {handler, context};
+}
+
+void check_failed(const char* expression, const char* file, int line) noexcept {
+  const FailedCheck failed{expression, file, line};
+  if (is_failing) {  // in the handler itself
+    print(failed);
+    std::abort();
+  }
+  is_failing = true;
+  const std::lock_guard lock(installing());
+  installed.handler != nullptr ? installed.handler(failed, installed.context) : print(failed);
+  std::abort();
+}
+
+}  // namespace mayfly::engine
