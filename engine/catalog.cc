@@ -561,7 +561,8 @@ void Catalog::erase_unneeded(Batch& batch, TableId table) const {
 
 std::vector<std::shared_ptr<LiveTable>> Catalog::together_with(const LiveTable& live) const {
   std::vector<TableId> ids{live.id()};
-  for (const Replica& replica : live.description()->replicas) ids.push_back(replica.table);
+  const std::shared_ptr<const Table> description = live.description();
+  for (const Replica& replica : description->replicas) ids.push_back(replica.table);
   std::sort(ids.begin(), ids.end());
   std::vector<std::shared_ptr<LiveTable>> tables;
   for (const TableId id : ids)

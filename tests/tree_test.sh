@@ -91,6 +91,12 @@ only_in "what any piece of work may throw is caught by engine/attempt alone, but
         '(engine/(attempt[.]h|committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' engine compat http cli embed
 only_in "a variable of a thread is one in a shared library, too (mayfly_c.h)" '(^|[^_a-z])thread_local($|[^._a-z])' \
         'engine/thread_local[.]h|compat/wire/json[.]h' engine compat http embed
+# Until C++23 the shared pointer is gone before the first turn of the loop.
+only_in "no loop is over a member of an object that only a returned shared pointer holds" \
+        '[^_a-z]for [(][^;]* : [^;()]*(description|mapping|present|share|share_stream|kept)[(][a-z_]*[)]->[a-z_>-]*[)]' \
+        "$nowhere" engine compat http cli embed include tests
+only_in "assertions are checks, which stay on in every build" '[^_a-z]assert[(]|<cassert>|assert[.]h' \
+        '(include/mayfly/mayfly|tests/.*)[.](h|cc)' engine compat http cli embed include
 only_in "only engine/clock asks for the time" \
         '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
         'engine/clock[.]cc' engine compat http cli embed include

@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
+#include <utility>
 
 namespace mayfly::compat::triggers {
 
@@ -16,20 +18,20 @@ class HeldRecords {
   [[nodiscard]] bool full() const { return bytes_.load() >= bytes_max_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(); }
 
-  // One lane's part.
+  // One lane's part, which an answer that is under way may keep longer than there are triggers.
   class Share {
    public:
-    explicit Share(HeldRecords& whole) : whole_(whole) {}
+    explicit Share(std::shared_ptr<HeldRecords> whole) : whole_(std::move(whole)) {}
     ~Share() { set(0); }
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
     void set(std::size_t bytes) {
-      whole_.bytes_ += bytes - bytes_;  // modulo 2^64, as both are
+      whole_->bytes_ += bytes - bytes_;  // modulo 2^64, as both are
       bytes_ = bytes;
     }
 
    private:
-    HeldRecords& whole_;
+    const std::shared_ptr<HeldRecords> whole_;
     std::size_t bytes_ = 0;
   };
 

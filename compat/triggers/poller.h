@@ -49,7 +49,7 @@ struct Surroundings {
   Functions& functions;
   outbound::Invoker& invoker;
   DestinationDirectory& files;
-  HeldRecords& held_records;
+  const std::shared_ptr<HeldRecords>& held_records;
   const std::shared_ptr<engine::Scheduler>& scheduler;
   engine::Bell& progress;  // rung when a lane has nothing more to do, or cannot go on
 };

@@ -109,7 +109,7 @@ class Triggers {
   void while_stopped(std::string_view account, const std::function<void()>& replace);
   // The sum over the account's enabled mappings, for tests.
   [[nodiscard]] Poller::Load load(std::string_view account) const;
-  [[nodiscard]] const HeldRecords& held_records() const { return held_records_; }
+  [[nodiscard]] const HeldRecords& held_records() const { return *held_records_; }
 
   // The account has no mappings any more, when `empty` is called and after it. Its functions stay: they are
   // outside.
@@ -162,7 +162,7 @@ class Triggers {
   const std::shared_ptr<outbound::Invoker> invoker_;
   const std::unique_ptr<DestinationDirectory> files_;
   const std::size_t mappings_max_, filters_max_;
-  HeldRecords held_records_;
+  const std::shared_ptr<HeldRecords> held_records_;
   static constexpr std::size_t threads_max = 4;  // a step waits for nobody: it reads, filters, stores
   const std::shared_ptr<engine::Scheduler> scheduler_;
   EventCalls event_calls_;

@@ -645,7 +645,8 @@ TEST_CASE("writers, changes of the table, restores and replication beside each o
   settle(world);
   const auto first = in(world, regions[0]);
   const std::vector<Item> items = sorted(world.all(first));
-  for (const Replica& replica : first->description()->replicas)
+  const auto description = first->description();
+  for (const Replica& replica : description->replicas)
     CHECK(sorted(world.all(in(world, replica.region))) == items);
   const std::string wrong = world.inconsistency(first);
   INFO(wrong);

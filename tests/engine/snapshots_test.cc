@@ -472,7 +472,8 @@ AccountState state_of(World& world) {
       std::string id = *item.find("id")->get_if<std::string>();
       state.tables[name][std::move(id)] = std::move(item);
     }
-    for (const Index& index : table->description()->indexes) {
+    const auto description = table->description();
+    for (const Index& index : description->indexes) {
       state.indexes[name].push_back(index.name);
       REQUIRE(world.all(table, index.id).size() ==
               state.tables[name].size());  // every item has both attributes
