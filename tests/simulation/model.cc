@@ -121,8 +121,7 @@ Request& Model::begin(int thread, Request request, engine::Instant now) {
 
 std::vector<engine::Instant> Model::instants_of(const ModelState& state, const Request& request,
                                                 engine::Instant now) {
-  // A restore that took the clock back since the request began may have taken it anywhere.
-  const engine::Instant first = request.begin_now <= now ? request.begin_now : 0;
+  const engine::Instant first = request.earliest(now);
   const engine::Instant last = std::max(request.begin_now, now);
   std::set<engine::Instant> instants{first, request.begin_now, now};
   for (const auto& [name, table] : state.tables)
@@ -256,6 +255,8 @@ void Model::told(const engine::Change& change, int thread, const std::optional<M
 }
 
 void Model::reached(std::string_view place, int thread) {
+  if (place == "account replaced")
+    for (auto& [other, request] : requests_) request.rewound = true;
   if (place == "commit written") {
     writer_ = thread;
     commit_.clear();
@@ -351,7 +352,7 @@ bool Model::explains(const Request& request, const ItemIntent& intent, const Tol
   const ModelTable* const table = state().find(intent.table);
   if (table == nullptr) return false;
   // A restore may have taken the clock back since the request began: then it may have looked at any time.
-  const engine::Instant begin = request.begin_now <= at ? request.begin_now : 0;
+  const engine::Instant begin = request.earliest(at);
   const Json* const seen[] = {visible(*table, intent.key, begin), visible(*table, intent.key, at)};
   return std::any_of(std::begin(seen), std::end(seen), [&](const Json* old) {
     const ItemIntent::Effect effect = intent.effect(old);

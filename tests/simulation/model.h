@@ -170,6 +170,11 @@ struct Request {
   bool differs = false;    // and is not what was there
   std::size_t begin = 0;   // the first state that it may have seen
   engine::Instant begin_now = 0;
+  bool rewound = false;  // a restore or a reset may have taken the clock back since it began
+  // The earliest instant at which it may have read, if it ends now.
+  [[nodiscard]] engine::Instant earliest(engine::Instant now) const {
+    return rewound || begin_now > now ? 0 : begin_now;
+  }
   bool may_lag = false;
   std::vector<engine::Lag> lags;  // of which one was in force while it was under way
 };
