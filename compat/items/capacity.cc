@@ -26,7 +26,7 @@ ReturnCapacity return_capacity(const json::Value& request) {
   return member->string() == "INDEXES" ? ReturnCapacity::indexes : ReturnCapacity::total;
 }
 
-// A transaction costs double for the table, but not for its indexes, as reported of AWS in August 2026.
+// A transaction costs double for the table, but not for its indexes, as reported for AWS in August 2026.
 void ConsumedCapacity::add_index(const engine::Index& index, double units) {
   (index.kind == engine::Index::Kind::local ? local_ : global_)[index.name] += units;
 }
@@ -40,7 +40,7 @@ void ConsumedCapacity::add_write(const engine::Table& table, std::size_t old_byt
                      [&](const engine::Index& candidate) { return candidate.id == effect.index; });
     if (index == table.indexes.end()) continue;
     double units = 0;
-    if (effect.key_changed) {  // one write deletes the old entry, another puts the new one
+    if (effect.key_changed) {  // one write deletes the old entry, another one puts the new entry
       if (effect.old_entry_bytes > 0) units += compat::write_units(effect.old_entry_bytes);
       if (effect.new_entry_bytes > 0) units += compat::write_units(effect.new_entry_bytes);
     } else if (effect.old_entry_bytes > 0 || effect.new_entry_bytes > 0) {

@@ -1,16 +1,18 @@
-// Bytes -> read and write units, and ConsumedCapacity as answers print it.
+// Converts bytes to read and write capacity units, and prints ConsumedCapacity.
 //
-// A read costs half a unit per 4 KB it looked at, one if consistent; a write one per 1 KB of the larger of
-// the old item and the new. Whatever is looked at costs at least one block, so a missing item does too.
+// A read costs half a unit per 4 KB read, or one unit if it is consistent. A write costs one unit per 1 KB of
+// the old or the new item, whichever is larger. Every access costs at least one block, even if the item does
+// not exist.
 //
 //   ConsumedCapacity consumed(table.name);
 //   consumed.add_table(read_units(stored.size(), consistent));
 //   consumed.write(out, ReturnCapacity::total);     // {"TableName":"t","CapacityUnits":0.5}
 //
-// Transactions read and write each item twice: all units are double, and said to be of reads or of writes.
-// What vector indexes consume is counted in bytes, by itself.
+// A transaction reads or writes each item twice, so the table's units are doubled; those of indexes are not.
+// The output of a transaction also says whether the units are read or write units. Consumption of vector
+// indexes is counted separately, in bytes.
 //
-// Rules: "DynamoDB read and write operations" and "Provisioned throughput considerations" for indexes, in
+// Rules: "DynamoDB read and write operations" and, for indexes, "Provisioned throughput considerations" in
 // AWS's developer guide.
 #pragma once
 
@@ -32,13 +34,13 @@ inline constexpr std::size_t write_block_bytes = 1024;
 
 double read_units(std::size_t bytes, bool consistent);
 double write_units(std::size_t bytes);
-// Vector indexes are charged by bytes, a kilobyte at least.
+// Vector indexes are charged by the byte, with a minimum of 1 KB.
 double vector_request_bytes(double bytes);
 
 enum class ReturnCapacity : std::uint8_t { none, total, indexes };
-ReturnCapacity return_capacity(const json::Value& request);  // its ReturnConsumedCapacity
+ReturnCapacity return_capacity(const json::Value& request);  // from ReturnConsumedCapacity
 
-// What one request consumed of one table and its indexes.
+// What one request consumed on one table and its indexes.
 class ConsumedCapacity {
  public:
   enum class Of : std::uint8_t { request, transaction_reads, transaction_writes };
@@ -49,11 +51,11 @@ class ConsumedCapacity {
   void add_table(double units) { table_ += times() * units; }
   void add_index(const engine::Index& index, double units);
   void add_vector_index(const std::string& name, double bytes) { vectors_[name] += bytes; }
-  // An item's write: the table's share, and that of each index whose entry changed.
+  // Adds the write of one item: the table's share, and the share of each index whose entry changed.
   void add_write(const engine::Table& table, std::size_t old_bytes, std::size_t new_bytes,
                  const std::vector<engine::Transaction::IndexEffect>& index_effects);
 
-  // As a value; nothing is to be written if `mode` is none.
+  // Writes one object. Callers skip the member if `mode` is none.
   void write(json::Writer& out, ReturnCapacity mode) const;
 
  private:

@@ -22,7 +22,7 @@ bool is_indexed(const engine::Index& index, const Item& item) {
   });
 }
 
-// What an item takes of its collection.
+// The bytes that an item adds to its collection.
 std::size_t share(const Table& table, const Item& item) {
   std::size_t bytes = engine::item_size(item);
   for (const auto& index : table.indexes) {

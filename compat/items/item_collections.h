@@ -1,8 +1,8 @@
-// Item collections: the items of a table with local indexes that share a partition key, with their index
-// entries.
+// Sizes of item collections: the items that share a partition key in a table with local indexes, together
+// with their index entries.
 //
-// AWS lets one grow to ten gigabytes. Nobody writes as much into an emulator, so the limit is looked at only
-// where an option lowers it: each write then reads the collection that it makes larger.
+// AWS limits a collection to 10 GB. Test data does not get that large, so Mayfly checks a limit only if an
+// option sets a lower one. In that case a request scans each collection that it puts items into, once.
 //
 //   CollectionSizes sizes(context);                       // of one request
 //   CHECK_OK(sizes.grow(*live, table, old_item, item));   // ItemCollectionSizeLimitExceededException
@@ -26,11 +26,11 @@ bool has_item_collections(const engine::Table& table);
 // {"ItemCollectionKey":{…},"SizeEstimateRangeGB":[0.0,1.0]}
 void write_collection_metrics(json::Writer& out, const engine::Table& table, const engine::Item& key);
 
-// The collections that a request writes to. Writes of one request count for each other.
+// The collections that one request writes to. Earlier writes of the same request count.
 class CollectionSizes {
  public:
   explicit CollectionSizes(const Context& context) : context_(context) {}
-  // A write that makes a collection no larger is never refused.
+  // Never refuses a write that does not make its collection larger.
   Result<void> grow(const engine::LiveTable& live, const engine::Table& table,
                     const engine::StoredItem* old_item, const std::optional<engine::Item>& new_item);
 

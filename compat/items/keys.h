@@ -1,9 +1,9 @@
-// Rules for keys in items and requests.
+// Key validation and encoding for items and requests.
 //
 //   TRY(auto key, request_key(*table->description(), key_item));
 //
-// Which messages an operation uses was measured on AWS; dynalite's and Alternator's tests say where.
-// Functions that return a key return it as key_codec encodes it.
+// The messages of each operation were measured on AWS, as recorded in the tests of dynalite and Alternator.
+// Functions that return a key return it in the encoding of key_codec.
 #pragma once
 
 #include <string>
@@ -15,49 +15,51 @@
 
 namespace mayfly::compat {
 
-// The key of a whole item (PutItem, BatchWriteItem's PutRequest). Refuses what has no such key:
+// Returns the key of a whole item (PutItem, BatchWriteItem's PutRequest). Rejects missing, mistyped and empty
+// key attributes:
 //   "One or more parameter values were invalid: Missing the key id in the item"
 //   "One or more parameter values were invalid: Type mismatch for key id expected: S actual: N"
 //   "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an
 //    empty string value. Key: id"
-// and a partition key of more than 2048 bytes or a sort key of more than 1024. Indexes are looked at by
+// and partition keys over 2048 bytes and sort keys over 1024 bytes. Index keys are checked by
 // check_index_keys.
 Result<std::string> item_key(const engine::Table& table, const engine::Item& item);
 
-// The key that a request's Key names (GetItem, UpdateItem, DeleteItem, …). It must have the key attributes
-// and no other; else:
+// Returns the key in a request's Key member (GetItem, UpdateItem, DeleteItem, …). It must consist of exactly
+// the table's key attributes, or the request fails with one of these:
 //   "The provided key element does not match the schema"
 //   "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an
 //    empty string value. Key: id"
-// and the same sizes.
+// The size limits of item_key apply here as well.
 Result<std::string> request_key(const engine::Table& table, const engine::Item& key);
 
-// For transactions, of an item or of a Key: no key attribute of the table has an empty value, nor, in a whole
-// item, one of an index; the alphabetically first such index is named. The words are item_key's and
-// check_index_keys'. Absent attributes and wrong types pass.
+// For transactions. Rejects empty key attributes in an item or a Key. In a whole item, this includes the key
+// attributes of indexes; the message names the alphabetically first index that has one. The messages are
+// those of item_key and check_index_keys. Missing attributes and wrong types pass.
 Result<void> check_no_empty_keys(const engine::Table& table, const engine::Item& item);
-// The same check of the value that an update gives a key attribute of an index.
+// The same check for the value that an update assigns to a key attribute of an index.
 Result<void> check_no_empty_update(const engine::KeyAttribute& attribute,
                                    const engine::AttributeValue& given);
 
-// One attribute of such a key; `partition` decides about its size.
+// Checks one attribute of a request's Key. `partition` selects the size limit.
 Result<void> check_request_key_attribute(const engine::Item& key, const engine::KeyAttribute& attribute,
                                          bool partition);
 
-// The key of an item. Requires: item_key or request_key took it before.
+// Encodes the key of an item. Requires: item_key or request_key has accepted it.
 std::string encode_key(const engine::Table& table, const engine::Item& item);
 
-// What is said of an empty value: of a key attribute; of an index's key attribute, in an item and in an
-// update.
+// The errors for an empty value: of a key attribute, of an index's key attribute in an item, and of an
+// index's key attribute in an update.
 Unexpected<Error> empty_item_key(const engine::KeyAttribute& attribute);
 Unexpected<Error> empty_index_key(std::string_view index_name, const engine::KeyAttribute& attribute);
 Unexpected<Error> empty_updated_key(const engine::KeyAttribute& attribute);
 
-// Checks those attributes of the item that are keys of secondary indexes, where it has them (an index is
-// sparse), and those that vector indexes have (vector_entries.h):
+// Checks the item's attributes that are keys of secondary indexes or are read by vector indexes
+// (vector_entries.h). Missing attributes pass, because indexes are sparse. Rejects empty values, values over
+// the size limits and wrong types:
 //   "One or more parameter values were invalid: Type mismatch for Index Key x Expected: S Actual: N
 //    IndexName: by_x"
-// and empty values, and sizes. `updated`: UpdateItem words the empty ones differently.
+// `updated`: use UpdateItem's wording for empty values.
 Result<void> check_index_keys(const engine::Table& table, const engine::Item& item, bool updated = false);
 
 }  // namespace mayfly::compat

@@ -21,7 +21,7 @@ using engine::Index;
 using engine::Item;
 using engine::Table;
 
-// What is read of each item, and what it costs.
+// Reads the items of a page, and counts the units they cost.
 class Reader {
  public:
   Reader(const PageRequest& request, json::Writer* items)
@@ -30,7 +30,7 @@ class Reader {
         partial_(request.target.index != nullptr &&
                  request.target.index->projection.kind != engine::Projection::Kind::all) {}
 
-  // Returns the bytes that count towards the page's size.
+  // Returns the bytes that count toward the page size.
   std::size_t add(const engine::StoredItem& stored, std::string_view key, Page& page) {
     ++page.scanned;
     std::size_t& bytes = bytes_[partition_of(key)];
@@ -51,7 +51,7 @@ class Reader {
     return stored.size();
   }
 
-  // `end`: the key at which the page ended; empty: the range's end.
+  // `end`: the key at which the page ended, or empty for the end of the range.
   void charge(std::string_view end, Page& page) const {
     const std::size_t first = partition_of(request_.range.lower);
     const std::size_t last = !end.empty()                   ? partition_of(end)
@@ -94,16 +94,16 @@ class Reader {
   [[nodiscard]] std::size_t partition_of(std::string_view key) const {
     return request_.partitions == 1 || key.empty() ? 0 : partition_of_hash(engine::partition_hash(key));
   }
-  // The last one that a range with this upper bound reaches into.
+  // The last partition that a range with this upper bound reaches.
   [[nodiscard]] std::size_t partition_before(std::string_view bound) const {
     return request_.partitions == 1 ? 0 : partition_of_hash(engine::partition_hash(bound) - 1);
   }
 
   const PageRequest& request_;
   json::Writer* items_;
-  bool partial_;                                     // the index does not project everything
+  bool partial_;                                     // the index does not project all attributes
   std::array<std::size_t, partitions_max> bytes_{};  // read, by partition
-  double fetched_units_ = 0;  // of whole items that an index only points to: each is read by itself
+  double fetched_units_ = 0;  // whole items fetched for an index; each is charged separately
 };
 
 }  // namespace
@@ -128,7 +128,8 @@ Result<Page> read_items(const engine::Database& database, const PageRequest& req
     engine::Hurry::spend(nanoseconds_per_item);
     page.bytes += reader.add(cursor.item(), cursor.key(), page);
     if (request.filter) {
-      // Values are counted only once there may be too many: counting takes 200 instructions an item of 1 KB.
+      // Values are counted exactly only if the bound could be reached: counting takes 200 instructions for an
+      // item of 1 KB.
       const std::size_t bytes = cursor.item().size();
       steps_at_most += work.steps_at_most(bytes);
       const std::uint64_t steps =
@@ -139,7 +140,7 @@ Result<Page> read_items(const engine::Database& database, const PageRequest& req
     full = page.bytes >= request.bytes_max || page.steps >= request.steps_max ||
            (request.limit && page.scanned >= *request.limit);
   }
-  full = full || cursor.paused();  // as AWS ends a page that has read enough, with or without items
+  full = full || cursor.paused();  // AWS also ends a page that has read enough, even without items
   if (full && !(request.one_row && page.scanned > 0)) {
     Item& key = page.last_evaluated_key.emplace();
     engine::copy_keys(request.target.table->keys, cursor.item().item(), key);

@@ -1,9 +1,13 @@
-// One page of a table or an index: Limit, 1 MB, filter, projection, LastEvaluatedKey.
+// Reads one page of a table or an index: Limit, 1 MB, filter, projection, LastEvaluatedKey.
 //
-// A page ends when it has looked at `limit` items, or when those it looked at reach 1 MB (the one that
-// crosses the line still belongs to it), also if nothing comes after; or when its filter has had as many
-// steps as it may (expression/steps.h), which no filter of a few operands has within 1 MB. Sizes and limits
-// count what was looked at, not what passed the filter; of an index they count what it projects.
+// A page ends at the first of these, even if no item follows:
+// - It has read `limit` items.
+// - The items read reach 1 MB. The item that crosses the limit is still part of the page.
+// - The filter has used its budget of steps (expression/steps.h). A filter with a few operands never does so
+//   within 1 MB.
+//
+// Sizes and limits count the items read, not those that pass the filter. For an index they count the
+// projected part of each item.
 //
 //   json::Writer items(text);
 //   TRY(const Page page, read_page(context.database, request, &items));   // [{"id":{"S":"1"}},…]
@@ -36,36 +40,36 @@ struct PageRequest {
   engine::KeyRange range;
   std::optional<expression::Condition> filter;
   std::optional<expression::Projection> projection;
-  bool flat_projection = false;  // as PartiQL's SELECT names what it projects: a.b as b
-  bool whole_items = false;      // of a local index: fetch what it does not project
-  bool one_row = false;          // the range has one item at most: after it there is no further page
+  bool flat_projection = false;  // as in PartiQL's SELECT: a.b becomes b
+  bool whole_items = false;      // local indexes: fetch unprojected attributes from the table
+  bool one_row = false;          // the range holds at most one item, so no page follows it
   std::optional<std::size_t> limit;
   std::size_t bytes_max = page_bytes_max;
-  std::uint64_t steps_max = expression::page_steps_max;  // of the filter
+  std::uint64_t steps_max = expression::page_steps_max;  // for the filter
   bool consistent = false;
   std::optional<engine::Sight> sight;  // items/sight.h
-  // Into how many equal ranges of hashes the target is split, up to partitions_max. A page costs at least a
-  // block of each that it passes.
+  // The number of equal hash ranges that the target is split into, up to partitions_max. A page is charged at
+  // least one block for each partition that it passes.
   unsigned partitions = 1;
 };
 
 struct Page {
   std::size_t count = 0;    // passed the filter
-  std::size_t scanned = 0;  // looked at
+  std::size_t scanned = 0;  // read
   std::optional<engine::Item> last_evaluated_key;
   double table_units = 0;
   double index_units = 0;
-  std::size_t bytes = 0;    // looked at
-  std::uint64_t steps = 0;  // of the filter
+  std::size_t bytes = 0;    // read
+  std::uint64_t steps = 0;  // used by the filter
 };
 
-// Writes the items as an array; nullptr: they are only counted. An error: the table or the index is gone
-// since the request's target was found.
+// Writes the items as an array, or only counts them if `items` is nullptr. Fails if the table or the index
+// has been dropped since the target was looked up.
 Result<Page> read_page(const engine::Database& database, const PageRequest& request, json::Writer* items);
-// The same, into an array that is open.
+// The same, but writes into an array that is already open.
 Result<Page> read_items(const engine::Database& database, const PageRequest& request, json::Writer* items);
 
-// What an index holds of an item.
+// The part of an item that the index projects.
 engine::Item projected_item(const engine::Table& table, const engine::Index& index, const engine::Item& item);
 
 }  // namespace mayfly::compat

@@ -36,8 +36,8 @@ Result<void> check_start_attributes(std::span<const engine::KeyAttribute> attrib
   return {};
 }
 
-// Of a name that no index has that can be read. Measured: a Query says first that it cannot be consistent, a
-// Scan does not; and only the Query's sentence has a full stop.
+// The error for a name that no readable index has. Measured: a Query first reports that the read cannot be
+// consistent, a Scan does not; and only the Query's message ends with a full stop.
 Unexpected<Error> unreadable_index(const engine::Table& table, std::string_view name, bool consistent,
                                    ReadBy by) {
   if (find_vector_index(vector_indexes_of(table), name) == nullptr) return no_such_index(name);
@@ -58,7 +58,7 @@ Result<std::optional<Item>> read_start_key(const json::Value& request, Frame fra
   if (member == nullptr) return std::optional<Item>();
   auto key = read_item(*member, inside(frame));
   if (!key) {
-    // Measured: complaints about numbers come bare, and so do those about a set's duplicates.
+    // Measured: errors about numbers and about duplicates in sets have no prefix.
     const Error& why = key.error();
     const bool is_bare = why.about == Error::About::number || why.about == Error::About::duplicates;
     return in_frame(frame, Result<std::optional<Item>>(error::validation(
@@ -168,14 +168,14 @@ engine::KeyRange key_range(const ReadTarget& target, const KeyCondition& conditi
       range.upper = engine::prefix_end(prefix);
       range.lower = std::move(prefix);
       break;
-    case KeyPredicate::Kind::not_indexable: break;  // match_key_schema refuses it
+    case KeyPredicate::Kind::not_indexable: break;  // rejected by match_key_schema
   }
   return range;
 }
 
 unsigned scanned_partitions(const engine::Table& table) {
-  // A scan of an almost empty on-demand table costs 2 units, 4 if consistent: each of the partitions that
-  // such a table begins with is looked at.
+  // A scan of an almost empty on-demand table costs 2 units, or 4 if consistent, because it reads each of the
+  // partitions that such a table starts with.
   return is_on_demand(table) ? 4 : 1;
 }
 
@@ -186,7 +186,7 @@ std::string encode_position(const ReadTarget& target, const Item& item) {
 
 void start_after(engine::KeyRange& range, std::string position) {
   if (range.forward) {
-    position += '\0';  // the smallest key that is greater
+    position += '\0';  // the smallest key after `position`
     range.lower = std::max(range.lower, std::move(position));
   } else if (range.upper.empty() || position < range.upper) {
     range.upper = std::move(position);

@@ -1,9 +1,9 @@
-// What Query, Scan and SELECT read: a table or one of its indexes, from where to where.
+// Resolves what Query, Scan and SELECT read: a table or one of its indexes, and the key range.
 //
 //   TRY(auto target, find_read_target(context, request));
 //   page.range = key_range(target, condition);
 //
-// Rules and their order are DynamoDB's, as measured on AWS.
+// The rules and their order were measured on AWS.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace mayfly::compat {
 
-// What is read: a table, or one of its indexes, as described when the request came.
+// A table, or one of its indexes, as described when the request arrived.
 struct ReadTarget {
   std::shared_ptr<engine::LiveTable> live;
   std::shared_ptr<const engine::Table> table;
@@ -31,44 +31,46 @@ struct ReadTarget {
   [[nodiscard]] const engine::KeySchema& keys() const { return index ? index->keys : table->keys; }
 };
 
-// Reads ExclusiveStartKey, or refuses its values: "The provided starting key is invalid: …". Nothing: the
-// request has none. An empty one counts as one.
+// Parses ExclusiveStartKey, or fails with "The provided starting key is invalid: …". Returns nullopt if the
+// request has no such member. An empty object counts as a key.
 Result<std::optional<engine::Item>> read_start_key(const json::Value& request, Frame frame);
 
-// Who reads: each refuses a vector index, which only SearchVectors reads, in words of its own.
+// The reading operation. Only SearchVectors reads vector indexes; Query and Scan each have their own error
+// for them.
 enum class ReadBy : std::uint8_t { query, scan };
 
-// The table, and the index if the request names one. Refuses ConsistentRead of a global index, and an index
-// that is still being filled.
+// Finds the table, and the index if the request names one. Rejects ConsistentRead on a global index, and an
+// index that is still being backfilled.
 Result<ReadTarget> find_read_target(const Context& context, const json::Value& request, ReadBy by);
 Result<ReadTarget> find_read_target(const Context& context, std::string_view table_name,
                                     std::optional<std::string_view> index_name, bool consistent, ReadBy by);
 // "The table does not have the specified index: by_x"
 Unexpected<Error> no_such_index(std::string_view name);
 
-// What begins to be read now is all there: the table, and the index, were not dropped since they were found.
+// Fails if the table or the index has been dropped since it was looked up. A read that starts after this
+// check therefore sees all of its data.
 Result<void> check_still_there(const ReadTarget& target);
 
-// Where a Query looks.
+// The key range that a Query reads.
 engine::KeyRange key_range(const ReadTarget& target, const expression::KeyCondition& condition);
-// How many partitions a Scan of the table or of its indexes passes: PageRequest::partitions.
+// The number of partitions that a Scan of the table or of its indexes passes (PageRequest::partitions).
 unsigned scanned_partitions(const engine::Table& table);
 
-// How many attributes a start key must have: the table's key and the index's.
+// The number of attributes in a start key: those of the table's key and of the index's key.
 std::size_t start_key_size(const ReadTarget& target);
-// Checks that a start key has the target's key, with values that keys can have: in two steps, between which a
-// Query looks at its condition.
+// Check that a start key contains the target's key, with valid key values. There are two functions because a
+// Query checks its key condition in between.
 Result<void> check_start_partition(const ReadTarget& target, const engine::Item& start_key);
 Result<void> check_start_sort(const ReadTarget& target, const engine::Item& start_key);
-// Checks the table's key within a start key: "The provided starting key is invalid: The provided key element
-// does not match …".
+// Checks the table's key in a start key: "The provided starting key is invalid: The provided key element does
+// not match …".
 Result<void> check_start_table_key(const ReadTarget& target, const engine::Item& start_key);
 
 // --- positions
 
-// The encoded key of an item's place in the target.
+// The encoded key of an item's position in the target.
 std::string encode_position(const ReadTarget& target, const engine::Item& item);
-// Narrows a range to what comes after a position, in the range's direction.
+// Narrows a range to the part after a position, in the range's direction.
 void start_after(engine::KeyRange& range, std::string position);
 
 }  // namespace mayfly::compat

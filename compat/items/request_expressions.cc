@@ -42,7 +42,8 @@ Result<void> check_parameters(const json::Value& request, ParameterNames express
   const auto given = present(request, expressions);
   if (!given.empty()) {
     auto mixed = present(request, legacy);
-    // KeyConditions may go with a FilterExpression or a ProjectionExpression, but not with its own successor.
+    // KeyConditions can be combined with FilterExpression or ProjectionExpression, but not with its successor
+    // KeyConditionExpression.
     if (request.member("KeyConditionExpression") == nullptr) std::erase(mixed, "KeyConditions");
     if (!mixed.empty()) {
       return mixed_parameters(join(mixed, ", "), join(given, ", "));

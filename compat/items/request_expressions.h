@@ -1,8 +1,8 @@
-// The expressions of a request on items: which parameters there are, that those of the two APIs do not mix,
-// and what they parse to.
+// Reads the expressions of a request on items: checks which parameters are present, rejects mixing
+// expressions with legacy parameters, and parses them.
 //
 //   CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}, context.frame));
-//   …                                                       // rules that come before expressions are read
+//   …                                                       // rules that precede the parsing of expressions
 //   TRY(auto substitutions, read_substitutions(request, {"ConditionExpression"}, context.frame));
 //   TRY(auto condition, read_condition(request, "ConditionExpression", substitutions));
 //   CHECK_OK(substitutions.check_all_used());
@@ -32,29 +32,30 @@ using ParameterNames = std::initializer_list<std::string_view>;
 Result<void> check_expression_parameters(const json::Value& request, ParameterNames expressions,
                                          ParameterNames legacy, Frame frame);
 
-// The same of BatchGetItem's tables: not a ProjectionExpression of one and AttributesToGet of another.
+// The same check across the tables of BatchGetItem: ProjectionExpression for one table cannot be combined
+// with AttributesToGet for another.
 Result<void> check_one_projection(std::span<const json::Member> tables, Frame frame);
 
-// Empty if the request has none of these expressions.
+// Returns empty substitutions if the request has none of these expressions.
 Result<expression::Substitutions> read_substitutions(const json::Value& request, ParameterNames expressions,
                                                      Frame frame);
 
-// Of the parameter `name` ("FilterExpression"); nothing if the request has none.
+// Parses the parameter `name` ("FilterExpression"). Returns nullopt if the request does not have it.
 Result<std::optional<expression::Condition>> read_condition(const json::Value& request, std::string_view name,
                                                             expression::Substitutions& substitutions);
 
-// ProjectionExpression, or AttributesToGet; nothing if the request has neither.
+// Parses ProjectionExpression or AttributesToGet. Returns nullopt if the request has neither.
 Result<std::optional<expression::Projection>> read_projection(const json::Value& request,
                                                               expression::Substitutions& substitutions);
 // "Duplicate value in attribute name: a"
 Result<void> check_attributes_to_get(const json::Value& request, Frame frame);
 
-// Names of top-level attributes into which paths reach: "a" of a.b and a[0].
+// The top-level attributes of nested paths: "a" for a.b and a[0].
 std::vector<std::string> nested_names(const expression::Condition& condition);
 std::vector<std::string> nested_names(const expression::Projection& projection);
 std::vector<std::string> nested_names(const expression::Update& update);
-// "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: a", and
-// "IndexKey: a" of an index's.
+// "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: a", or
+// "IndexKey: a" for a key attribute of an index.
 Result<void> check_keys_are_scalars(const engine::Table& table, const std::vector<std::string>& nested_names);
 
 }  // namespace mayfly::compat

@@ -14,7 +14,7 @@ namespace {
 
 using engine::Index;
 
-// Names that the index does not project, in order of appearance.
+// Attributes that the index does not project, in order of appearance.
 class Unprojected {
  public:
   explicit Unprojected(const ReadTarget& target) : target_(target) {}

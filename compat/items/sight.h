@@ -1,10 +1,10 @@
-// Which state of a table a request's reads see: all, or one that lags behind as a rule of the account's
-// faults says (engine/sight.h).
+// Chooses the state of a table that a request's reads see: the latest one, or one that lags behind because of
+// a lag rule among the account's faults (engine/sight.h).
 //
 //   page.sight = sight_of(context, *target.table, target.index, page.consistent);
 //
-// A read is as far behind as a rule says if it may be so on AWS: without ConsistentRead, or of a global or
-// vector index. Transactions, and conditions of writes, see all.
+// Lag applies only to reads that may be stale on AWS: reads without ConsistentRead, and reads of global and
+// vector indexes. Transactions and conditions of writes always see the latest state.
 #pragma once
 
 #include <string_view>
@@ -15,10 +15,11 @@
 
 namespace mayfly::compat {
 
-// Requires: `table` outlives it. `index`: nullptr is the table itself.
+// `index`: nullptr for the table itself. Requires: `table` outlives the returned Sight.
 engine::Sight sight_of(const Context& context, const engine::Table& table, const engine::Index* index,
                        bool consistent);
-// Of a copy of the table that has this name, or none: Sight::copy, which it outlives.
+// The same for the copy that `copy` names (Sight::copy); empty means the table itself. Requires: `copy`
+// outlives the returned Sight.
 engine::Sight sight_of(const Context& context, const engine::Table& table, std::string_view copy,
                        bool consistent);
 

@@ -45,7 +45,7 @@ void append_canonical(std::string& out, const json::Value& value) {
       return;
     case Kind::object: break;
   }
-  // By name; of members with one name the last counts.
+  // Sorted by name. The last of several members with the same name counts.
   std::vector<const json::Member*> members;
   members.reserve(value.members().size());
   for (const json::Member& member : value.members()) members.push_back(&member);
@@ -75,7 +75,7 @@ Result<void> check_distinct(const std::vector<Action>& actions) {
   return {};
 }
 
-// Strong consistency between regions is for single items.
+// Global tables with strong consistency support only single-item operations.
 template <class Action>
 Result<void> check_not_strong(const std::vector<Action>& actions) {
   for (const Action& action : actions) {
@@ -86,7 +86,7 @@ Result<void> check_not_strong(const std::vector<Action>& actions) {
   return {};
 }
 
-// Every action is looked at, also after one that failed: the answer has all reasons.
+// Stages every action, even after one has failed, because the response gives the reasons of all actions.
 Result<std::vector<Written>> stage_all(Context& context, Transaction& transaction,
                                        std::vector<ItemWrite>& writes, const WantedAnswer& wanted) {
   CollectionSizes sizes(context);
@@ -127,7 +127,7 @@ void write_metrics(json::Writer& out, const Transaction& transaction, const std:
   out.end_object();
 }
 
-// The request was made before: its items are only read, and that is what it costs.
+// The response to a repeated request. It only reads the items, and consumes read units.
 void answer_again(const Transaction& transaction, std::size_t actions, const WantedAnswer& wanted,
                   json::Writer& out) {
   TransactionCapacity consumed(ConsumedCapacity::Of::transaction_reads);
@@ -144,8 +144,8 @@ engine::Item projected(const ItemRead& read, const StoredItem& item) {
                               : expression::project(*read.projection, item.item());
 }
 
-// What the transaction answers of an item. TransactGetItems leaves out one of which nothing is asked that is
-// there; statements answer it empty.
+// Writes the response for one existing item. If the projection selects nothing from it, TransactGetItems
+// omits the item and statements return an empty one.
 void write_response(json::Writer& out, const ItemRead& read, const StoredItem& item) {
   if (!read.projection) {
     out.key("Item");
@@ -191,7 +191,7 @@ Unexpected<Error> canceled_by(std::size_t action, std::size_t actions, Error err
   return reasons.canceled();
 }
 
-// AWS's first words are not known for certain; measured is "size cannot exceed".
+// How AWS's message begins is not known for certain; "size cannot exceed" is measured.
 Unexpected<Error> transaction_too_large() {
   return error::validation("Transaction payload size cannot exceed 4 MB");
 }

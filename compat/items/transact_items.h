@@ -1,11 +1,12 @@
-// What transactions have in common, whichever operation asks for them: TransactWriteItems, TransactGetItems,
-// ExecuteTransaction.
+// Code shared by all operations with transactions: TransactWriteItems, TransactGetItems, ExecuteTransaction.
 //
-// All writes are one commit, and a reader sees all of them or none. A transaction is refused as a whole with
-// a TransactionCanceledException that says of each of its actions why: the condition failed, a rule is
-// broken, or nothing. No TransactionConflict is among the reasons and nobody gets a
-// TransactionConflictException, which AWS gives to one of two requests that meet at an item: here the second
-// waits for the first one's locks.
+// All writes of a transaction are one commit, so a reader sees either all of them or none. A transaction
+// succeeds or fails as a whole. On failure, TransactionCanceledException gives a reason for each action: a
+// failed condition, a broken rule, or "None".
+//
+// TransactionConflict is never among the reasons, and no client receives a TransactionConflictException. AWS
+// returns these to one of two requests that meet at an item; here the second request waits for the locks of
+// the first one.
 //
 //   … the operation's own rules: which table, which key …
 //   return write_transaction(std::move(writes), RequestToken{token, request_digest(items)}, wanted,
@@ -28,7 +29,7 @@ namespace mayfly::compat {
 inline constexpr std::size_t transaction_items_max = 100;
 inline constexpr std::size_t transaction_bytes_max = 4 * 1024 * 1024;
 
-// Why a transaction is refused: one reason for each of its actions, in their order.
+// The cancellation reasons of a transaction: one per action, in order.
 class CancellationReasons {
  public:
   explicit CancellationReasons(std::size_t actions) : reasons_(actions) {}
@@ -41,32 +42,32 @@ class CancellationReasons {
  private:
   std::vector<std::optional<Error>> reasons_;
 };
-// The refusal of a transaction of so many actions of which one alone is to blame.
+// The cancellation of a transaction with this number of actions when only one of them failed.
 Unexpected<Error> canceled_by(std::size_t action, std::size_t actions, Error error);
 
 // "Transaction payload size cannot exceed 4 MB"
 Unexpected<Error> transaction_too_large();
 
-// The item or the key of an action, as read_item reads it, in the words of transactions: they say only "Empty
-// attribute name" of one that has no name.
+// Passes on the result of read_item for an action's item or key, with the wording of transactions: an empty
+// attribute name is reported only as "Empty attribute name".
 template <class T>
 Result<T> in_transaction(Result<T> read) {
   if (read || read.error().about != Error::About::name) return read;
   return error::validation("Empty attribute name", Error::About::name);
 }
 
-// An idempotent request: within ten minutes, one with the same token and digest succeeds without writing; one
-// with another digest gets an IdempotentParameterMismatchException.
+// Makes a request idempotent. Within ten minutes, a request with the same token and digest succeeds without
+// writing; a request with the same token and another digest fails with IdempotentParameterMismatchException.
 struct RequestToken {
   std::string_view token;
   std::string digest;
 };
-// Sixteen bytes that two requests have in common if they mean the same: the order of an object's members is
-// nothing to it, nor are members that are null.
+// Sixteen bytes that are equal for requests with the same meaning. The order of an object's members does not
+// matter, and null members are ignored.
 std::string request_digest(const json::Value& value);
 
-// Writes all or nothing; and prints into `out`, within the answer's object, ConsumedCapacity and
-// ItemCollectionMetrics. Requires: each write has its table and its key.
+// Performs all writes or none. Writes ConsumedCapacity and ItemCollectionMetrics into the open response
+// object `out`. Requires: each write has its table and its key.
 Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<RequestToken> token,
                                const WantedAnswer& wanted, Context& context, json::Writer& out);
 
@@ -79,20 +80,20 @@ struct ItemRead {
   bool flat_projection = false;  // PageRequest's
 };
 
-// Prints the item as an object, or those parts that the read projects.
+// Writes the item as an object, reduced to the read's projection if it has one.
 void write_item_read(json::Writer& out, const ItemRead& read, const engine::StoredItem& item);
 
-// Reads all at one instant; and prints, within the answer's object, Responses and ConsumedCapacity. Several
-// reads of one item are refused. Requires: each read has its key.
+// Performs all reads at one instant. Writes Responses and ConsumedCapacity into the open response object
+// `out`. Rejects two reads of the same item. Requires: each read has its key.
 Result<void> read_transaction(const std::vector<ItemRead>& reads, ReturnCapacity mode, const Context& context,
                               json::Writer& out);
 
-// ConsumedCapacity's list: one entry for each table, in the order in which they are first named.
+// ConsumedCapacity as a list: one entry per table, in the order of their first mention.
 class TransactionCapacity {
  public:
   explicit TransactionCapacity(ConsumedCapacity::Of of) : of_(of) {}
   ConsumedCapacity& of_table(std::string_view table_name);
-  void write(json::Writer& out, ReturnCapacity mode) const;  // the member; nothing if `mode` is none
+  void write(json::Writer& out, ReturnCapacity mode) const;  // writes the member; nothing if `mode` is none
 
  private:
   ConsumedCapacity::Of of_;

@@ -27,7 +27,7 @@ using engine::Table;
 constexpr std::size_t hash_bytes_max = 2048;
 constexpr std::size_t inline_filter_bytes_max = 10'240;
 
-// AWS's own: twice the sentence, and the blank before its second full stop.
+// AWS's message: it has the sentence twice, and a blank before the second full stop.
 constexpr std::string_view invalid_twice =
     "One or more parameter values are not valid. One or more parameter values were invalid . ";
 constexpr std::string_view invalid_once = "One or more parameter values were invalid. ";
@@ -108,7 +108,7 @@ Result<void> check_searched(const AttributeValue& value, const SearchElement& el
   return {};
 }
 
-// The attribute of a stored item, if it is a vector as the index has them.
+// Reads the vector from a stored item. False if the item has no vector that fits the index.
 bool read_vector(std::string_view stored, const VectorIndex& index, Vector& vector) {
   engine::StoredReader in(stored);
   for (std::size_t left = in.count(); left > 0; --left) {
@@ -149,7 +149,7 @@ std::int64_t difference(const std::vector<VectorIndex>& indexes, std::string_vie
   return difference;
 }
 
-// An index's entry of one item, as far as a change of it is charged.
+// The parts of an item's index entry that decide what a change costs.
 struct Entry {
   Vector vector;
   Item rest;
@@ -166,8 +166,8 @@ std::optional<Entry> entry_of(VectorEntries& entries, std::string_view stored) {
 }  // namespace
 
 std::optional<float> to_float(const Number& number) {
-  // Exact operands give the nearest double; the float nearest to that is the nearest to the number, unless
-  // the double lies in the middle between two floats.
+  // Exact operands give the nearest double, and the float nearest to it is also nearest to the number, unless
+  // the double lies halfway between two floats.
   constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   constexpr std::uint64_t exact_max = std::uint64_t{1} << 53;
@@ -186,7 +186,7 @@ std::optional<float> to_float(const Number& number) {
   end = std::to_chars(end, text.data() + text.size(), exponent).ptr;
   float value = 0;
   const auto read = std::from_chars(text.data(), end, value);
-  // What is too small for a float is zero, and what is too large is none.
+  // A number too small for a float becomes zero; one too large is rejected.
   if (read.ec == std::errc::result_out_of_range && number.magnitude() > 0) return std::nullopt;
   return number.negative() ? -value : value;
 }

@@ -1,14 +1,15 @@
-// What a vector index holds of items: which it has, their vectors as 32-bit floats, and what it projects.
+// The entries of a vector index: which items it contains, their vectors as 32-bit floats, and the projected
+// attributes.
 //
-// An index is sparse: an item without the vector, without its HASH attribute, or with one that does not fit
-// (from before there was the index) is not in it. Nothing of it is stored; everything here is read from the
-// items.
+// Vector indexes are sparse. An item is not in the index if it lacks the vector or the HASH attribute, or if
+// one of them does not fit the index, which is possible for items that are older than the index. The entries
+// are not stored; everything here is computed from the items.
 //
 //   VectorEntries entries(table, index);
 //   while (cursor.next())
 //     if (const auto* vector = entries.vector_of(cursor.item().bytes())) …
 //
-// Rules: "Vector indexes" in AWS's developer guide; figures and messages as others recorded them on AWS in
+// Rules: "Vector indexes" in AWS's developer guide. Figures and messages: third-party recordings of AWS,
 // August 2026.
 #pragma once
 
@@ -32,30 +33,30 @@ namespace mayfly::compat {
 
 using Vector = std::vector<float>;
 
-// The nearest 32-bit float; nothing beyond the largest ones.
+// The nearest 32-bit float, or nullopt if the number is out of range.
 std::optional<float> to_float(const engine::Number& number);
-// The vector as an index gives it back: numbers of the floats.
+// The vector as an index returns it: numbers converted from the floats.
 engine::AttributeValue to_value(const Vector& vector);
 
-// Refuses an item that a vector index of the table cannot take:
+// Rejects an item that does not fit a vector index of the table:
 //   "… Invalid size for parameter v, Expected: 3, Actual: 2. IndexName: i"
 //   "… Invalid type for parameter v[1], Expected: 32-bit floating point number, Actual: S. IndexName: i"
 //   "… Attribute 'tenant' type mismatch. Expected: S, Actual: N. IndexName: i"
-// Attributes that are not there are as good as right. `updated`: UpdateItem words an empty HASH differently.
+// Missing attributes pass. `updated`: use UpdateItem's wording for an empty HASH attribute.
 Result<void> check_vectors(const engine::Table& table, const engine::Item& item, bool updated);
 
 class VectorEntries {
  public:
   VectorEntries(const engine::Table& table, VectorIndex index);
 
-  // The vector of a stored item; nullptr: the index does not have the item. Valid until the next call.
+  // The vector of a stored item, or nullptr if the item is not in the index. Valid until the next call.
   const Vector* vector_of(std::string_view stored);
-  // Whether the index has this attribute of its items, beside the vector.
+  // Whether the index projects this attribute. The vector itself does not count.
   [[nodiscard]] bool projects(std::string_view name) const;
-  // What it has of an item, beside the vector.
+  // The projected attributes of an item, without the vector.
   [[nodiscard]] engine::Item projected(const engine::Item& item) const;
-  // The size of the entry of a stored item that it has: four bytes for each dimension, and the rest by
-  // DynamoDB's count.
+  // The size of a stored item's entry: four bytes per dimension for the vector, and DynamoDB's item size for
+  // the rest. Requires: the item is in the index.
   [[nodiscard]] std::size_t bytes_of(std::string_view stored) const;
 
   [[nodiscard]] const VectorIndex& index() const { return index_; }
@@ -66,7 +67,7 @@ class VectorEntries {
     engine::ScalarType type;
     bool hash;
   };
-  [[nodiscard]] bool fits(std::string_view stored) const;  // its search schema does
+  [[nodiscard]] bool fits(std::string_view stored) const;  // the item fits the search schema
 
   VectorIndex index_;
   engine::Projection projection_;
@@ -75,18 +76,17 @@ class VectorEntries {
   Vector vector_;
 };
 
-// How much its vector indexes hold of a table, and how its size differs: each item is looked at.
+// The sizes of the table's vector indexes and of the table itself. Scans the whole table.
 VectorSizes vector_sizes(const engine::Database& database, const engine::LiveTable& live);
 
-// How many bytes more a stored item has for write units and TableSizeBytes than for reads and the limit of
-// 400 KB: there, an attribute that a vector index reads has its name's bytes and four for each dimension.
-// Measured on AWS, October 2026. Mostly negative. An empty text stands for no item.
+// The size of a stored item for write units and TableSizeBytes minus its size for reads and the 400 KB limit.
+// Write units and TableSizeBytes count an attribute that a vector index reads as the bytes of its name plus
+// four per dimension. Mostly negative. Measured on AWS, October 2026. `stored`: empty if there is no item.
 std::int64_t vector_difference(const engine::Table& table, std::string_view stored);
 
-// By the names of indexes: what a write costs them (capacity.h). Those whose entry stays as it is are left
-// out.
+// The cost of a write by index name (capacity.h). Omits indexes whose entry does not change.
 using VectorWrites = std::vector<std::pair<std::string, double>>;
-// An empty text stands for no item.
+// Empty texts mean that there is no item.
 VectorWrites vector_writes(const engine::Table& table, std::string_view old_stored,
                            std::string_view new_stored);
 

@@ -26,7 +26,7 @@ double euclidean_distance(const Vector& a, const Vector& b) {
   return std::sqrt(sum);
 }
 
-// 0: the same direction; 2: the opposite one. A vector without a direction is at 1 from all, as on AWS.
+// 0: same direction; 2: opposite direction. A zero vector has distance 1 from all vectors, as on AWS.
 double cosine_distance(const Vector& a, const Vector& b) {
   const double lengths = std::sqrt(dot_product(a, a)) * std::sqrt(dot_product(b, b));
   if (lengths == 0) return 1;
@@ -40,7 +40,7 @@ bool passes(std::string_view stored, const VectorSearch& search) {
   });
 }
 
-// The best matches so far: a heap with the worst of them in front.
+// The best matches so far: a heap with the worst match at the front.
 class Best {
  public:
   Best(std::size_t max, bool higher_is_better) : max_(max), higher_is_better_(higher_is_better) {}
@@ -67,7 +67,7 @@ class Best {
  private:
   struct Found {
     double score;
-    std::size_t number;  // in the order in which they are read
+    std::size_t number;  // position in reading order
     VectorMatch match;
   };
   [[nodiscard]] bool is_better(const Found& a, const Found& b) const {

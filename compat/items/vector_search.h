@@ -1,11 +1,12 @@
-// The nearest vectors of a vector index: an exact search, which looks at every item of the table.
+// Finds the nearest vectors in a vector index. The search is exact: it reads every item of the table.
 //
 //   const std::vector<VectorMatch> matches = search_vectors(database, live, entries, search);
 //
-// Vectors are 32-bit floats; distances are reckoned with doubles, and one that no float can have is the
-// largest float. Of matches with equal scores those come first that a Scan reads first: AWS gives them in any
-// order. Rejected: an index in memory. It would have to follow every write, restore and expiry, to save what
-// docs/vectors.md says a search costs.
+// Vectors are 32-bit floats. Distances are computed in doubles and limited to the range of a float. Matches
+// with equal scores are returned in the order of a Scan; on AWS their order is arbitrary.
+//
+// Rejected: an index in memory. It would have to follow every write, restore and expiry, only to save the
+// cost of a search that docs/vectors.md states.
 #pragma once
 
 #include <cstddef>
@@ -36,11 +37,11 @@ struct VectorMatch {
   Vector vector;
 };
 
-// How far vectors are from each other, or, of DOT_PRODUCT, how near: `distance` is a VectorIndex's.
-// Requires: they have the same dimensions.
+// The distance between two vectors or, for DOT_PRODUCT, their similarity. `distance` is
+// VectorIndex::distance. Requires: both vectors have the same dimensions.
 double score_of(std::string_view distance, const Vector& a, const Vector& b);
 
-// The best first.
+// Best match first.
 std::vector<VectorMatch> search_vectors(const engine::Database& database, const engine::LiveTable& live,
                                         VectorEntries& entries, const VectorSearch& search);
 

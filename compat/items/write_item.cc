@@ -34,7 +34,7 @@ using engine::Table;
 
 const Item no_item;
 
-// The level of the deepest value in it; an item's attribute is on level 1.
+// The deepest nesting level in the value. An item's attribute is on level 1.
 int level_max(const AttributeValue& value) {
   int below = 0;
   if (const auto* list = value.get_if<engine::List>()) {
@@ -57,8 +57,8 @@ Result<void> for_each_index_key(const Table& table, const Visit& visit) {
   return {};
 }
 
-// Only what the update touched is looked at: an index may have come after a value that does not fit it, and
-// that item can still be updated elsewhere.
+// Checks only the attributes that the update touched. A value that does not fit can be older than the index,
+// and other attributes of that item can still be updated.
 Result<void> check_touched_index_keys(const Table& table, const expression::Update& update,
                                       const Item& item) {
   Item touched;
@@ -75,7 +75,7 @@ Result<void> check_touched_index_keys(const Table& table, const expression::Upda
   return check_index_keys(table, touched, true);
 }
 
-// Such an update makes no item where there is none; one that does nothing at all does.
+// Such an update does not create a missing item. An update without any action does.
 bool only_removes(const expression::Update& update) {
   return update.sets.empty() && update.adds.empty() && !(update.removes.empty() && update.deletes.empty());
 }
@@ -83,7 +83,7 @@ bool only_removes(const expression::Update& update) {
 Result<Item> updated_item(const Table& table, const ItemWrite& write, const StoredItem* old_item) {
   TRY(Item item,
       expression::apply(write.update, old_item ? old_item->item() : write.item, old_item != nullptr));
-  // Only what is put into something can come to lie too deep.
+  // Only assignments to nested paths can exceed the nesting limit.
   std::vector<std::string> names = nested_names(write.update);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -98,7 +98,7 @@ Result<Item> updated_item(const Table& table, const ItemWrite& write, const Stor
   return item;
 }
 
-// The type that an update gives an attribute, as far as the expression alone tells.
+// The type that an update gives an attribute, if the expression alone determines it.
 std::optional<engine::Type> given_type(const expression::Update& update, const std::string& name) {
   const auto names_it = [&](const expression::Path& path) {
     return !expression::is_nested(path) && expression::top_level_name(path) == name;
@@ -134,7 +134,7 @@ std::string item_json(const Item& item) {
   return text;
 }
 
-// Empty: there is nothing to return.
+// Empty if there is nothing to return.
 std::string returned_item(ReturnValues wanted, const expression::Update& update, const StoredItem* old_item,
                           const std::optional<Item>& new_item) {
   switch (wanted) {
@@ -155,7 +155,7 @@ std::string returned_item(ReturnValues wanted, const expression::Update& update,
   return {};
 }
 
-// What is there afterwards; nothing if there is no item then, or if the write is only a check.
+// The item after the write, or nullopt if there is none afterwards or the write is only a check.
 Result<std::optional<Item>> next_item(const Table& table, ItemWrite& write, const StoredItem* old_item) {
   if (write.only_new && old_item != nullptr) return error::duplicate_item();
   if (write.condition && !expression::evaluate(*write.condition, old_item ? old_item->item() : no_item)) {
@@ -205,7 +205,7 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
 Result<void> check_no_empty_keys(const Table& table, const ItemWrite& write) {
   CHECK_OK(check_no_empty_keys(table, write.item));
   if (table.indexes.empty()) return {};
-  // By pointer: an update can set one large value hundreds of times.
+  // By pointer: an update can assign one large value hundreds of times.
   std::map<std::string_view, const AttributeValue*> given;
   for (const auto& action : write.update.sets) {
     const auto* constant = std::get_if<expression::UpdateValue::Constant>(&action.value.node);
