@@ -1,4 +1,4 @@
-// Tables' and indexes' ARNs.
+// ARNs of tables and indexes.
 //
 //   table_arn({"000000000000", "us-east-1"}, "carts")   "arn:aws:dynamodb:us-east-1:000000000000:table/carts"
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace mayfly::compat {
 
-// "arn:aws:dynamodb:us-east-1:000000000000:table/T"; an index's goes on with "/index/by_x".
+// "arn:aws:dynamodb:us-east-1:000000000000:table/T". The ARN of an index appends "/index/by_x".
 std::string table_arn(const engine::Scope& scope, std::string_view table_name);
 std::string table_arn(const engine::Table& table);
 std::string index_arn(const engine::Table& table, std::string_view index_name);
@@ -20,7 +20,7 @@ std::string index_arn(const engine::Table& table, std::string_view index_name);
 struct TableArn {
   std::string_view region, account, name;
 };
-// "arn:aws:dynamodb:REGION:ACCOUNT:table/NAME", and nothing below the table.
+// Parses "arn:aws:dynamodb:REGION:ACCOUNT:table/NAME". Returns nullopt for ARNs of anything below a table.
 std::optional<TableArn> parse_table_arn(std::string_view arn);
 
 }  // namespace mayfly::compat

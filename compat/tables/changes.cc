@@ -8,7 +8,8 @@
 namespace mayfly::compat {
 
 void TableChanges::forget_what_is_over(HostTime now) {
-  // Those that nobody asked for again go here, so that no more are kept than began within one delay.
+  // Removes finished changes that no caller looked up again, so that at most one delay's worth of changes is
+  // kept.
   for (auto& [each, tables] : pending_)
     std::erase_if(tables, [&](const auto& table) { return table.second.over(now); });
 }

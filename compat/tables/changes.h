@@ -1,23 +1,23 @@
-// Tables that are still being created, changed or deleted, as clients' waiters see it.
+// Tracks tables that clients still see as CREATING, UPDATING or DELETING.
 //
-// The engine does all at once: a table is there, changed or gone when the request that asks for it is
-// answered. With a delay this remembers, for so long of real time, what such a request announced; until then
-// DescribeTable goes on saying it, and lookup.h refuses what AWS refuses meanwhile. A table that is being
-// deleted is thus gone already, from a crash's point of view too, and only its name and its description
-// linger.
+// The engine performs each change at once, before the request that asks for it returns. With a delay, this
+// class remembers what the request announced for that long in real time. Until the delay has passed,
+// DescribeTable keeps reporting the announced state, and lookup.h rejects what AWS rejects in the meantime.
+// Data of a table that is DELETING is therefore already gone, even after a crash; only the table's name and
+// description remain.
 //
-// Nobody waits and nothing runs at the end: a change that is over is no longer found.
+// No thread waits, and nothing runs when a delay ends: a finished change is simply no longer found.
 //
 //   changes.begin(scope, {TableStatus::creating, table->description()});
-//   changes.find(scope, "carts");                 // what was announced, or nothing: the table has settled
+//   changes.find(scope, "carts");                 // what was announced; nullopt: the table has settled
 //
-// A table that gets an index has two phases: first the table is UPDATING and the index CREATING; then, for
-// the delay once more, the table is ACTIVE again while its index is backfilled.
+// A table that gets an index goes through two phases. In the first, the table is UPDATING and the index
+// CREATING. In the second, which takes the delay once more, the table is ACTIVE again while its index is
+// backfilled.
 //
-// A table whose items are still being restored is CREATING for as long as that takes, with a delay and
-// without, and is on its way until somebody settles it.
+// A table that is being restored is CREATING until settle() is called for it, with or without a delay.
 //
-// Thread-safe. Without a delay, and while nothing is being restored, it is empty.
+// Thread-safe. Empty if there is no delay and nothing is being restored.
 #pragma once
 
 #include <algorithm>
@@ -41,41 +41,41 @@
 
 namespace mayfly::compat {
 
-// What an answer says of a table: AWS makes and changes tables in the background.
+// The status of a table as reported to clients. AWS creates and changes tables in the background.
 enum class TableStatus { creating, updating, deleting, active };
 
-// What it says of single global or vector indexes, by name: "UPDATING", "DELETING".
+// The status of individual global or vector indexes, by name: "UPDATING", "DELETING".
 using IndexStatuses = std::map<std::string, std::string_view>;
 inline constexpr std::string_view index_is_creating = "CREATING";
 
 // DescribeTable's RestoreSummary.
 struct RestoreSummary {
-  std::string backup_arn;  // empty: it is restored to a point in time
+  std::string backup_arn;  // empty: restored to a point in time
   std::string table_arn;
   engine::Instant at = 0;
 };
 
-// What an answer says of a global table, beside what it says of the table.
+// The description of a global table, in addition to that of the table itself.
 struct GlobalTable {
   struct Replica {
     std::string region;
     TableStatus status;
     std::shared_ptr<const engine::Table> shown;
   };
-  std::vector<Replica> replicas;  // the others, the eldest first
+  std::vector<Replica> replicas;  // in the other regions, oldest first
   bool strong = false;
-  std::string witness;  // its region; empty: there is none
+  std::string witness;  // its region; empty: no witness
 };
 
 struct TableChange {
   TableStatus status;
   std::shared_ptr<const engine::Table> shown;
   IndexStatuses index_statuses = {};
-  std::set<std::string, std::less<>> backfilling = {};  // indexes that are CREATING, in their second phase
-  bool encrypts = false;                                // SSEDescription is UPDATING, too
-  std::set<std::string, std::less<>> warms = {};        // and WarmThroughput: of indexes, of the table as ""
-  std::optional<RestoreSummary> restore = {};           // of a table that is being created by a restore
-  std::optional<GlobalTable> global = {};               // nothing: it has no replicas
+  std::set<std::string, std::less<>> backfilling = {};  // CREATING indexes in their second phase
+  bool encrypts = false;                                // SSEDescription is UPDATING as well
+  std::set<std::string, std::less<>> warms = {};  // so is WarmThroughput: indexes by name, the table as ""
+  std::optional<RestoreSummary> restore = {};     // for a table that a restore is creating
+  std::optional<GlobalTable> global = {};         // nullopt: no replicas
 };
 
 class TableChanges {
@@ -87,17 +87,18 @@ class TableChanges {
       : delay_(delay), host_clock_(std::move(host_clock)) {}
 
   void begin(const engine::Scope& scope, TableChange change);
-  // As hold, unless something is announced of the name: of two who make a table of one name, one does. False:
-  // the other.
+  // Like hold, but only if nothing is announced for the name. If two requests create a table of the same
+  // name, exactly one of the calls succeeds; the other one returns false.
   [[nodiscard]] bool try_hold(const engine::Scope& scope, TableChange change);
-  // Until it is settled. In place of what the table's name was announced as before.
+  // Announces the change until it is settled. Replaces an earlier announcement for the table's name.
   void hold(const engine::Scope& scope, TableChange change);
-  // What is held ends, with the delay from its beginning.
+  // Ends a held change, but not before the delay since its beginning has passed.
   void settle(const engine::Scope& scope, std::string_view table_name);
-  // At once, whatever it was.
+  // Ends any change at once.
   void drop(const engine::Scope& scope, std::string_view table_name);
-  void settle_all(std::string_view account);  // its tables are others now; what is held stays
-  // Restores whose tables are still CREATING, in all regions of the account.
+  // drops the account's changes because its tables were replaced; held ones stay
+  void settle_all(std::string_view account);
+  // The restores whose tables are still CREATING, in all regions of the account.
   struct Restoring {
     engine::Scope scope;
     std::string table_name;
@@ -106,10 +107,11 @@ class TableChanges {
   [[nodiscard]] std::vector<Restoring> restoring(std::string_view account) const;
   [[nodiscard]] std::optional<TableChange> find(const engine::Scope& scope,
                                                 std::string_view table_name) const;
-  // Nothing while its indexes are backfilled: then a table is used and changed as ever, but for its deletion.
+  // Returns nullopt while the indexes are backfilled: the table can then be used and changed as usual, except
+  // that it cannot be deleted.
   [[nodiscard]] std::optional<TableStatus> status(const engine::Scope& scope,
                                                   std::string_view table_name) const;
-  // Sorted names after `start_after`.
+  // The names after `start_after`, sorted.
   [[nodiscard]] std::vector<std::string> deleting(const engine::Scope& scope,
                                                   std::string_view start_after) const;
 
@@ -120,8 +122,8 @@ class TableChanges {
   struct Pending {
     TableChange change;
     HostTime end;
-    bool held = false;  // until it is settled; `end` is the earliest that it may be over then
-    std::map<std::string, Backfill> backfills = {};  // by the index's name
+    bool held = false;                               // until settled; `end` is then the earliest possible end
+    std::map<std::string, Backfill> backfills = {};  // by index name
     [[nodiscard]] bool over(HostTime now) const {
       return !held && end <= now && std::all_of(backfills.begin(), backfills.end(), [&](const auto& index) {
         return index.second.until <= now;
@@ -134,7 +136,7 @@ class TableChanges {
 
   const std::chrono::milliseconds delay_;
   const HostClock host_clock_;
-  std::atomic<std::size_t> held_{0};  // of pending_
+  std::atomic<std::size_t> held_{0};  // number of held entries in pending_
   mutable engine::Mutex mutex_;
   std::map<engine::Scope, std::map<std::string, Pending, std::less<>>> pending_ GUARDED_BY(mutex_);
 };

@@ -30,7 +30,7 @@ std::string_view status_name(TableStatus status) {
   return "ACTIVE";
 }
 
-// Sorted by name, whatever the order in which they were given.
+// Sorted by name, regardless of the order in the request.
 void write_attribute_definitions(Writer& out, const Table& table) {
   auto definitions = table.attribute_definitions;
   std::sort(definitions.begin(), definitions.end(),
@@ -51,14 +51,14 @@ void write_throughput(Writer& out, const Throughput& throughput, engine::Instant
   out.begin_object();
   if (throughput.last_increase != 0) seconds(out, "LastIncreaseDateTime", throughput.last_increase);
   if (throughput.last_decrease != 0) seconds(out, "LastDecreaseDateTime", throughput.last_decrease);
-  const bool today = throughput.last_decrease / engine::day_ms == now / engine::day_ms;  // UTC's calendar day
+  const bool today = throughput.last_decrease / engine::day_ms == now / engine::day_ms;  // same UTC day
   member(out, "NumberOfDecreasesToday", today ? throughput.decreases_today : 0);
   member(out, "ReadCapacityUnits", throughput.read_units);
   member(out, "WriteCapacityUnits", throughput.write_units);
   out.end_object();
 }
 
-// `settled`: what it warms is there. Before that it has only what it was given.
+// `settled`: the throughput is in effect. Before that, only a requested one is shown.
 void write_warm_throughput(Writer& out, const std::optional<WarmThroughput>& given, bool on_demand,
                            const Throughput& throughput, bool settled, bool changes) {
   if (!given && !settled) return;
@@ -86,7 +86,7 @@ void write_index(Writer& out, const Index& index, const TableChange& change, boo
   write_projection(out, index.projection);
   if (index.kind == Index::Kind::global) {
     const std::string_view status = index_status(index, change);
-    // Measured: one that comes with a restore is listed without, while its table is CREATING.
+    // Measured: an index that comes with a restore has no status while its table is CREATING.
     if (!change.restore) member(out, "IndexStatus", status);
     const bool announced = change.index_statuses.contains(index.name) && status == index_is_creating;
     if (announced || index.state == Index::State::creating) {
@@ -143,7 +143,7 @@ void write_vector_index(Writer& out, const VectorIndex& index, const TableChange
          announced != change.index_statuses.end() ? announced->second
          : change.status == TableStatus::creating ? "CREATING"
                                                   : "ACTIVE");
-  if (creating) {  // one that comes with its table never says so
+  if (creating) {  // an index created together with its table never has this member
     out.key("Backfilling");
     out.boolean(change.backfilling.contains(index.name));
   }
@@ -166,7 +166,7 @@ void write_vector_indexes(Writer& out, const TableChange& change, const std::vec
 }
 
 void write_billing(Writer& out, const Table& table, const TableSettings& settings, TableStatus status) {
-  if (!settings.on_demand && !settings.on_demand_since) return;  // provisioned ever since
+  if (!settings.on_demand && !settings.on_demand_since) return;  // always was provisioned
   const std::string_view mode = settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED";
   for (const bool summary : {true, false}) {
     out.key(summary ? "BillingModeSummary" : "TableThroughputModeSummary");
@@ -218,7 +218,7 @@ void write_restore(Writer& out, const RestoreSummary& restore) {
 
 // --- global tables
 
-// What a replica has as its own of reads' capacity, of the table or of an index, where it is not as here.
+// The read capacity that a replica overrides, for the table or an index: only where it differs from `here`.
 template <class Settings>
 void write_read_overrides(Writer& out, const Settings& settings, const Settings& here, bool on_demand) {
   if (!on_demand && settings.throughput.read_units != here.throughput.read_units) {
@@ -308,7 +308,7 @@ void write_table_description(Writer& out, const TableChange& change, const engin
   const TableStatus status = change.status;
   const TableSettings settings = settings_of(table);
   out.begin_object();
-  // A table that is going says no more of its schema.
+  // A table that is being deleted no longer shows its schema.
   if (status != TableStatus::deleting) {
     write_attribute_definitions(out, table);
     write_key_schema(out, table.keys);

@@ -1,4 +1,4 @@
-// A table as CreateTable, DescribeTable, UpdateTable and DeleteTable answer it.
+// Writes table descriptions for CreateTable, DescribeTable, UpdateTable and DeleteTable.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,23 @@
 
 namespace mayfly::compat {
 
-// What a vector index holds of its table. The engine does not count it.
+// The size of a table's vector index. The engine does not count it.
 struct VectorIndexSize {
   std::int64_t items = 0;
   std::int64_t bytes = 0;
 };
 struct VectorSizes {
   std::map<std::string, VectorIndexSize> indexes;  // by name
-  std::optional<std::int64_t> table_bytes;         // TableSizeBytes; nothing: as the engine counts it
+  std::optional<std::int64_t> table_bytes;         // TableSizeBytes; nullopt: use the engine's count
 };
 
-// Writes one object. `counters` is the living table, or nullptr: counts are zero. So are those of vector
-// indexes that `vectors` does not have.
+// Writes one object. `counters` is the live table, or nullptr to write zero counts. Vector indexes that
+// `vectors` does not contain also get zero counts.
 void write_table_description(json::Writer& out, const TableChange& change, const engine::LiveTable* counters,
                              engine::Instant now, const VectorSizes& vectors = {});
 
-// Members of tables' and indexes' descriptions, which those of backups have, too: "KeySchema", "Projection",
-// "OnDemandThroughput" and "SSEDescription", where there is such a thing; and those of a vector index that
-// do not change.
+// Members that descriptions of tables and indexes share with those of backups: "KeySchema", "Projection",
+// "OnDemandThroughput" and "SSEDescription" where they apply, and the constant members of a vector index.
 void write_key_schema(json::Writer& out, const engine::KeySchema& keys);
 void write_projection(json::Writer& out, const engine::Projection& projection);
 void write_on_demand_limits(json::Writer& out, const OnDemandLimits& limits);

@@ -6,7 +6,7 @@
 #include "engine/uuid.h"
 
 namespace mayfly::compat {
-// An alias stands for a key, whose id the service shows: always the same one for the same alias.
+// AWS shows the key id behind an alias, so each alias is mapped to a fixed key id.
 std::string kms_key_arn(const engine::Scope& scope, std::string_view key) {
   const std::string prefix = "arn:aws:kms:" + scope.region + ":" + scope.account + ":";
   const bool is_arn = key.starts_with("arn:");

@@ -1,4 +1,4 @@
-// SSESpecification: which combinations there are, and what they make of a table.
+// SSESpecification: which combinations are valid, and the key that results.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 namespace mayfly::compat {
 
 // "SSEType can not be specified if Enabled is false", "SSEType KMS is required if KMSMasterKeyId is
-// specified", … Nothing: DynamoDB's own key. Keys are not looked for; an id and an alias become a key's ARN.
+// specified", … Returns nullopt for the key that DynamoDB owns. Does not check that a key exists. Ids and
+// aliases are converted to key ARNs.
 Result<std::optional<std::string>> read_kms_key_arn(const Context& context, const json::Value& specification);
 
-// The ARN of a key as requests name it, in this account and region; of DynamoDB's managed key, if none is
-// named.
+// The ARN of a key, given as in a request, in this account and region. The default is DynamoDB's managed key.
 std::string kms_key_arn(const engine::Scope& scope, std::string_view key = "alias/aws/dynamodb");
 
-// UpdateTable's: it has to change something.
+// For UpdateTable, which must change something.
 Result<void> check_encryption_change(const std::optional<std::string>& current_key_arn,
                                      const std::optional<std::string>& wanted_key_arn,
                                      const json::Value& specification);

@@ -10,8 +10,8 @@
 namespace mayfly::compat {
 namespace {
 
-// The reader of json.h, although people write policies: the canonical form has a condition's numbers as they
-// were written, 1.50 and not 1.5, and members of one name as often as they stand there.
+// Policies are written by people, but are read with json.h's parser: the canonical form keeps numbers in
+// conditions as written (1.50, not 1.5), and keeps repeated members.
 using json::Value;
 using Kind = Value::Kind;
 
@@ -19,7 +19,7 @@ Unexpected<Error> invalid_policy(const std::string& what) {
   return error::validation("One or more parameter values were invalid: Invalid policy document: " + what);
 }
 
-// Where the reader gave up. AWS counts lines and columns from 1; so far into the text nothing was wrong.
+// The position where the parser stopped; everything before it is valid. AWS counts lines and columns from 1.
 Unexpected<Error> syntax_error(std::string_view text, std::size_t offset) {
   const auto before = text.substr(0, offset);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -72,7 +72,7 @@ bool is_allow(const Value& effect) {
   return text == "Allow" || text == "allow";
 }
 
-// The first of the members that is there.
+// The first of the two members that exists, or nullptr.
 const Value* either(const Value& statement, std::string_view name, std::string_view other) {
   const Value* value = statement.member(name);
   return value != nullptr ? value : statement.member(other);

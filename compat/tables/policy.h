@@ -1,14 +1,13 @@
-// A resource policy: is it one, and its canonical form.
+// Validates a resource policy and converts it to canonical form.
 //
-// AWS decides by the canonical form whether a policy that is put is the one that is there, and returns that
-// form: no white space, members in a fixed order, lists of one as their element, account ids as ARNs of their
-// roots.
+// AWS compares policies in canonical form and returns that form: no white space, members in a fixed order, a
+// list with one element written as that element, and account ids as ARNs of their root users.
 //
 //   TRY(auto document, read_policy(R"({ "Version": "2012-10-17", "Statement": [{"Effect": "allow", …}] })"));
 //   // {"Version":"2012-10-17","Statement":[{"Effect":"Allow",…}]}
 //
-// Which actions and resources there are is not checked. Messages were measured on AWS by those who publish
-// what a controller of tables has to reckon with.
+// Does not check which actions and resources exist. The messages were measured on AWS by the authors of a
+// table controller, who published them.
 #pragma once
 
 #include <string>
@@ -18,7 +17,7 @@
 
 namespace mayfly::compat {
 
-inline constexpr std::size_t policy_bytes_max = 20480;  // white space counts
+inline constexpr std::size_t policy_bytes_max = 20480;  // including white space
 
 // ValidationException "One or more parameter values were invalid: Invalid policy document: …"
 Result<std::string> read_policy(std::string_view text);

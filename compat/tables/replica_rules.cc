@@ -10,7 +10,7 @@ namespace {
 
 using json::Value;
 
-// The first five stand so in AWS's message; where the others stand is not known.
+// AWS's message lists the first five in this order. The order of the others is not known.
 constexpr std::string_view regions[] = {
     "ap-south-2",     "ap-south-1",     "eu-south-1",     "eu-south-2",     "me-central-1",
     "il-central-1",   "ca-central-1",   "mx-central-1",   "eu-central-1",   "eu-central-2",
@@ -21,8 +21,8 @@ constexpr std::string_view regions[] = {
     "ap-southeast-5", "us-east-2",      "ap-southeast-7", "ap-southeast-6",
 };
 
-// AWS's guide, "Multi-Region strong consistency". It has one set for each part of the world, and replicas of
-// two sets were seen together.
+// From AWS's guide, "Multi-Region strong consistency". The guide groups these regions into sets by part of
+// the world, but replicas of two sets have been observed together.
 constexpr std::string_view strong_regions[] = {
     "us-east-1", "us-east-2",    "us-west-2",      "eu-west-1",      "eu-west-2",
     "eu-west-3", "eu-central-1", "ap-northeast-1", "ap-northeast-2", "ap-northeast-3",
@@ -87,7 +87,7 @@ Result<void> read_witness(const Value& request, ReplicaRequest& read) {
   return {};
 }
 
-// A table with strong consistency is made whole: of three regions, one of which may be a witness.
+// A table with strong consistency is set up in one step, with three regions, one of which may be a witness.
 Result<void> check_strong(const ReplicaRequest& read, std::string_view region) {
   if (!read.strong) return {};
   if (read.creates.empty()) {

@@ -1,8 +1,8 @@
-// What UpdateTable asks of a global table: replicas to be made, changed and removed, a witness, strong
-// consistency; and the rules that need no table to be checked by.
+// Parses what UpdateTable requests for a global table: replicas to create, change and delete, a witness, and
+// strong consistency. Also checks the rules that do not depend on the table.
 //
 // Rules and messages were measured on AWS: aws-controllers-k8s/dynamodb-controller, docs/api-quirks,
-// table-replicas.md and table-global-tables.md, of October 2026.
+// table-replicas.md and table-global-tables.md, October 2026.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@
 namespace mayfly::compat {
 
 struct ReplicaRequest {
-  // What follows "Create", "Update" and "Delete"; each region once.
+  // The contents of "Create", "Update" and "Delete". Each region occurs once.
   std::vector<const json::Value*> creates, updates, deletes;
-  bool disassociates = false;                                   // the region where it is asked
+  bool disassociates = false;                                   // the region of the request
   std::optional<std::string> witness_created, witness_deleted;  // regions
   bool strong = false;
   bool says_consistency = false;
@@ -29,8 +29,7 @@ std::string replica_region(const json::Value& action);
 
 // "Update table operation with more than one type of replica actions not allowed.", "Cannot add or delete the
 // local region through ReplicaUpdates. …", "Unsupported replica count for global tables with
-// MultiRegionConsistency set to STRONG.", … `region`: where it is asked.
-// Requires: asks_for_replicas.
+// MultiRegionConsistency set to STRONG.", … `region`: the region of the request. Requires: asks_for_replicas.
 Result<ReplicaRequest> read_replica_request(const json::Value& request, std::string_view region);
 
 // "There are no actions specified in the Replica Update Action of the request."

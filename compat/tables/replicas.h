@@ -1,4 +1,4 @@
-// A global table, as its table in one region sees the others.
+// Describes and checks a global table from the point of view of its table in one region.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace mayfly::compat {
 
-// Nothing: the table has no replicas.
+// Returns nullopt if the table has no replicas.
 std::optional<GlobalTable> global_table_of(const Context& context, const engine::Table& table);
 
-// What is said of a table that settled long ago.
+// The description of a table without pending changes.
 TableChange settled_table(const Context& context, std::shared_ptr<const engine::Table> table);
 
-// Whether items are still being copied to one of them.
+// Whether items are still being copied to the table or one of its replicas.
 bool is_being_copied(const Context& context, const engine::Table& table);
 
 // "Replica cannot be deleted because it has acted as a source region for new replica(s) being added to the
@@ -27,12 +27,12 @@ Result<void> check_no_source(const Context& context, const engine::Table& table)
 Unexpected<Error> protected_replica(const engine::Table& table);
 // "Deletion of only one table replica is not supported for global tables with MultiRegionConsistency …"
 Unexpected<Error> strong_stays_whole();
-// "The resource which you are attempting to change is in use.": so it is said of a global table that changes.
+// "The resource which you are attempting to change is in use.": for a global table that is being changed.
 Unexpected<Error> being_changed();
 
-// Gives a region of a global table back what it had of its own before a change in another region: reads'
-// capacity, or their maximum, where that was not what `own`, the table that is changed, had. `was`: `edited`
-// as it was.
+// Restores the overrides that a region of a global table had before a change in another region: its read
+// capacity, or the maximum of it, if it differed from that of `own`, the table that is changed. `was`:
+// `edited` before the change.
 void keep_overrides(const engine::Table& own, const engine::Table& was, engine::Instant at,
                     engine::Table& edited);
 

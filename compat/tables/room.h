@@ -1,4 +1,4 @@
-// Whether what is kept in memory may become more.
+// Checks the memory limit.
 //
 //   CHECK_OK(check_room(context.database));   // before a table, an index, an item or a snapshot is made
 #pragma once

@@ -37,7 +37,7 @@ std::string joined(const std::vector<std::string>& names) {
   return joined(names, [](const std::string& name) { return name; });
 }
 
-// The service holds them in a set that is made for as many as there are, with room for a third more.
+// AWS keeps the names in a Java hash set that is sized for their number plus one third.
 std::string definition_names(const std::vector<KeyAttribute>& definitions) {
   std::vector<std::string> names;
   for (const auto& attribute : definitions) names.push_back(attribute.name);
@@ -45,7 +45,7 @@ std::string definition_names(const std::vector<KeyAttribute>& definitions) {
   return joined(in_java_order(std::move(names), count < 3 ? count + 1 : count * 4 / 3 + 1));
 }
 
-// A key schema as it was sent.
+// A key schema element as sent.
 struct KeyElement {
   std::string name;
   bool hash;
@@ -85,7 +85,7 @@ Unexpected<Error> second_is_not_range() {
   return error::validation("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type");
 }
 
-// HASH, or HASH and RANGE: a table's, a local index's.
+// HASH, or HASH and RANGE: for tables and local indexes.
 Result<void> check_plain_keys(const std::vector<KeyElement>& keys) {
   if (keys.size() > 1 && keys[0].name == keys[1].name) return same_name();
   CHECK_OK(check_first_is_hash(keys));
@@ -93,7 +93,7 @@ Result<void> check_plain_keys(const std::vector<KeyElement>& keys) {
   return {};
 }
 
-// A global index's: HASH up to four times, then RANGE up to four times.
+// For global indexes: up to four HASH keys, then up to four RANGE keys.
 Result<void> check_global_keys(const std::vector<KeyElement>& keys, bool projected) {
   const auto invalid = [](const char* what) {
     return error::validation("One or more parameter values were invalid: " + std::string(what));
@@ -106,8 +106,8 @@ Result<void> check_global_keys(const std::vector<KeyElement>& keys, bool project
     }
   }
   CHECK_OK(check_first_is_hash(keys));
-  // Two HASH elements with a projection that says nothing: AWS answered so before there were keys of several
-  // attributes, and such a request is wrong either way.
+  // Two HASH keys with an empty projection: AWS's answer from before it supported multi-attribute keys. Such
+  // a request is invalid either way.
   if (!projected && keys.size() == 2 && keys[1].hash) return second_is_not_range();
   const auto hashes = std::count_if(keys.begin(), keys.end(), [](const KeyElement& key) { return key.hash; });
   const auto first_range =
@@ -262,8 +262,8 @@ Result<void> read_keys(const Value& request, Table& table) {
   return {};
 }
 
-// Every definition is a key's, or stands in a search schema. Looked at before all else of the indexes but
-// their keys, whose own mistakes come first.
+// Every definition must be used by a key or by a search schema. AWS checks this before everything else about
+// indexes except their keys, whose errors come first.
 Result<void> check_definitions_used(const Value& request) {
   const auto definitions = request.member("AttributeDefinitions")->items();
   std::vector<std::string> used;
@@ -277,7 +277,7 @@ Result<void> check_definitions_used(const Value& request) {
   for (const char* name : {"LocalSecondaryIndexes", "GlobalSecondaryIndexes"}) {
     const Value* list = request.member(name);
     if (list == nullptr) continue;
-    if (list->items().empty()) return {};  // has words of its own
+    if (list->items().empty()) return {};  // has its own error message
     for (const Value& index : list->items()) {
       const auto keys = key_elements(*index.member("KeySchema"));
       const bool good = std::string_view(name).starts_with("Local")

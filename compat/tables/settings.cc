@@ -1,5 +1,5 @@
-// Stored: an item with one attribute per member, structs being maps. A member that has its default is not
-// stored: so a default stays what it is, and what was stored before there was a member reads as its default.
+// Stored form: an item with one attribute per member; structs become maps. Members with their default value
+// are not stored, so a member that is missing in stored data, old data included, reads as its default.
 #include "compat/tables/settings.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using engine::Item;
 using engine::Map;
 using engine::Number;
 
-// --- what there is, and what it is stored as
+// --- members and their names in storage
 
 template <class Settings, class Value>
 struct SettingsMember {

@@ -1,14 +1,14 @@
-// What can be set of a table, an index or a stream and is no business of the engine's: billing and
-// throughput, tags, policies, encryption, ...
+// Settings of tables, indexes and streams that do not concern the engine: billing, throughput, tags,
+// policies, encryption, …
 //
-// The engine keeps a description's settings as an item, without looking into them (engine/table.h); here they
-// have types. Reading them builds the whole struct, which is what operations on tables do; a read or a write
-// of items asks for the one setting that it needs.
+// The engine stores a description's settings as an opaque item (engine/table.h); this file gives them types.
+// Operations on tables read all settings into a struct. Operations on items read only the one setting that
+// they need.
 //
 //   const TableSettings settings = settings_of(*table->description());
 //   change_settings(edited, [](TableSettings& settings) { settings.tags["team"] = "blue"; });
 //
-// A new setting is a member here, and a line in settings.cc that says what it is stored as.
+// To add a setting, add a member here, and a line to settings.cc that names it in storage.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct WarmThroughput {
   friend bool operator==(const WarmThroughput&, const WarmThroughput&) = default;
 };
 
-// Described and never acted upon: whether somebody asked for CloudWatch's rules, and when.
+// Reported, but without effect: whether CloudWatch's rules were requested, and when.
 struct ContributorInsights {
   bool enabled = false;
   std::string mode;  // "ACCESSED_AND_THROTTLED_KEYS"
@@ -51,44 +51,44 @@ struct ContributorInsights {
   friend bool operator==(const ContributorInsights&, const ContributorInsights&) = default;
 };
 
-// Returned, not enforced. One that was deleted leaves its revision behind, without a document.
+// Returned, not enforced. A deleted policy keeps its revision, but has no document.
 struct ResourcePolicy {
   std::string document;
   std::string revision;
   friend bool operator==(const ResourcePolicy&, const ResourcePolicy&) = default;
 };
 
-// An attribute that a vector index's searches may, or must, name.
+// An attribute that searches of a vector index may or must name.
 struct SearchElement {
   std::string name;
-  bool hash = false;  // HASH: every search names its value; else INLINE_FILTER
+  bool hash = false;  // HASH: every search gives its value; otherwise INLINE_FILTER
   friend bool operator==(const SearchElement&, const SearchElement&) = default;
 };
 
-// The engine does not know it: nothing is stored of it beside the items, and a search reads the table
-// (items/vector_search.h).
+// The engine does not know vector indexes. Nothing is stored for them in addition to the items, and a search
+// reads the table (items/vector_search.h).
 struct VectorIndex {
   std::string name;
-  std::string attribute;  // the vector's
+  std::string attribute;  // the attribute with the vector
   std::int64_t dimensions = 0;
   std::string distance;  // "COSINE"
   std::vector<SearchElement> search_schema;
   std::string projection;             // "INCLUDE"
-  std::vector<std::string> included;  // by that projection
+  std::vector<std::string> included;  // the attributes of an INCLUDE projection
   friend bool operator==(const VectorIndex&, const VectorIndex&) = default;
 
-  [[nodiscard]] const SearchElement* hash() const;  // nullptr: it has none
+  [[nodiscard]] const SearchElement* hash() const;  // nullptr: none
 };
 
-// Where a table is being restored from. It stands in the table's description from its making until all of its
-// items are there, so that a restart finds what it has to go on with.
+// The source of a restore. It is part of the table's description until all items are restored, so that a
+// restart can continue the restore.
 struct RestoreOrigin {
-  std::string backup_arn;         // empty: a point in time of the table
-  std::string table_arn;          // the source's
-  engine::Instant at = 0;         // RestoreDateTime: the backup's creation, or the point in time
+  std::string backup_arn;         // empty: a point in time of a table
+  std::string table_arn;          // of the source
+  engine::Instant at = 0;         // RestoreDateTime: the backup's creation time, or the point in time
   std::int64_t point = 0;         // engine::PointId of the backup
-  std::int64_t source_table = 0;  // engine::TableId, of a point in time
-  std::int64_t held = 0;          // engine::PointId of the restore's own, which ends with it; 0: it has none
+  std::int64_t source_table = 0;  // engine::TableId, for a point in time
+  std::int64_t held = 0;          // engine::PointId that the restore holds until it ends; 0: none
   friend bool operator==(const RestoreOrigin&, const RestoreOrigin&) = default;
 };
 
@@ -103,21 +103,22 @@ struct TableSettings {
   OnDemandLimits on_demand_limits;
   std::optional<WarmThroughput> warm;
   std::optional<engine::Instant> ttl_changed;
-  // Of directories from before there was anything to go back to; else engine::Table::recovery says it.
+  // Only in data directories from before point-in-time recovery was supported; otherwise
+  // engine::Table::recovery applies.
   std::optional<engine::Instant> recovery_since;
   std::int64_t recovery_days = 35;
-  std::optional<RestoreOrigin> restored_from;  // nothing: it is whole
+  std::optional<RestoreOrigin> restored_from;  // nullopt: not being restored
   bool deletion_protection = false;
   std::string table_class;  // empty: never set
   std::optional<engine::Instant> table_class_changed;
-  std::optional<std::string> kms_key_arn;       // nothing: DynamoDB's own key
-  std::optional<ContributorInsights> insights;  // nothing: never asked for
+  std::optional<std::string> kms_key_arn;       // nullopt: the key that DynamoDB owns
+  std::optional<ContributorInsights> insights;  // nullopt: never requested
   std::optional<ResourcePolicy> policy;
   std::string settings_replication;  // GlobalTableSettingsReplicationMode; empty: never set
-  std::string replica_source;        // of a replica: the region that it was made from
+  std::string replica_source;        // for a replica: the region that it was created from
   std::optional<engine::Instant> replica_since;
-  bool disassociation_allowed = false;  // DisassociationProtectionEnabled was switched off
-  std::string witness;                  // the region of the global table's witness; empty: it has none
+  bool disassociation_allowed = false;  // DisassociationProtectionEnabled is off
+  std::string witness;                  // the region of the global table's witness; empty: none
   std::vector<VectorIndex> vector_indexes;
   Tags tags;
   friend bool operator==(const TableSettings&, const TableSettings&) = default;
@@ -127,7 +128,7 @@ struct IndexSettings {
   Throughput throughput;
   OnDemandLimits on_demand_limits;
   std::optional<WarmThroughput> warm;
-  std::optional<ContributorInsights> insights;  // nothing: never asked for
+  std::optional<ContributorInsights> insights;  // nullopt: never requested
   friend bool operator==(const IndexSettings&, const IndexSettings&) = default;
 };
 
@@ -144,7 +145,7 @@ void keep_settings(engine::Table& table, const TableSettings& settings);
 void keep_settings(engine::Index& index, const IndexSettings& settings);
 void keep_settings(engine::Stream& stream, const StreamSettings& settings);
 
-// Of a table, an index or a stream that is being edited.
+// Changes the settings of a table, an index or a stream that is being edited.
 template <class Description, class Change>
 void change_settings(Description& description, Change change) {
   auto settings = settings_of(description);
@@ -152,7 +153,7 @@ void change_settings(Description& description, Change change) {
   keep_settings(description, settings);
 }
 
-// One alone.
+// Read only this one setting.
 bool is_on_demand(const engine::Table& table);
 bool has_vector_indexes(const engine::Table& table);
 std::vector<VectorIndex> vector_indexes_of(const engine::Table& table);

@@ -18,7 +18,7 @@ constexpr Member tag_members[] = {
 };
 constexpr Shape tag = structure("Tag", tag_members);
 
-// The next code point of UTF-8 that is known to be valid.
+// Takes the next code point. Requires: `text` is valid UTF-8.
 char32_t next_character(std::string_view& text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t size = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
@@ -29,7 +29,7 @@ char32_t next_character(std::string_view& text) {
   return character;
 }
 
-// Letters and digits of any script, white space and a few signs: no arrows, no emoji.
+// Letters and digits of any script, white space and a few punctuation characters, but no arrows or emoji.
 bool is_tag_text(std::string_view text) {
   while (!text.empty()) {
     const char32_t c = next_character(text);

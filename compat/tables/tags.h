@@ -1,7 +1,8 @@
-// Tags, as CreateTable, TagResource and UntagResource take them.
+// Reads the tags of CreateTable, TagResource and UntagResource.
 //
-// The API model's constraints on tags are told in words of their own, not in a list of validation errors;
-// shapes leave them to this file. One bad tag spoils the whole request.
+// AWS reports violations of the API model's constraints on tags with special messages instead of the usual
+// list of validation errors, so the shapes leave these constraints to this file. One invalid tag rejects the
+// whole request.
 #pragma once
 
 #include "compat/tables/settings.h"
@@ -19,7 +20,7 @@ extern const Shape tag_keys;  // ["key",…]
 }  // namespace shapes
 
 // "The Tag Key provided is invalid, Key: …", "The Tag Value provided is invalid, Value: …", "Tag Key cannot
-// be prefixed with aws:, Key: …", "Duplicate Tag Keys provided as input: …", and more than fifty.
+// be prefixed with aws:, Key: …", "Duplicate Tag Keys provided as input: …", and more than 50 tags.
 Result<Tags> read_tags(const json::Value& list);
 Result<void> check_tag_keys(const json::Value& list);
 

@@ -1,7 +1,6 @@
-// Throughput in its three kinds: provisioned, on-demand limits and warm. Tables have them, and global
-// indexes.
+// The three kinds of throughput of tables and global indexes: provisioned, on-demand limits and warm.
 //
-// Where a message differs between the two, `index` is the index's name, or empty for the table.
+// `index` is the name of the index, or empty for the table. Some messages depend on it.
 #pragma once
 
 #include <optional>
@@ -20,27 +19,27 @@ inline constexpr std::int64_t capacity_units_max = 1'000'000'000'000;
 // "Given value N for ReadCapacityUnits is out of bounds"
 Result<void> check_throughput_bounds(const json::Value& provisioned_throughput);
 Throughput read_throughput(const json::Value& provisioned_throughput);
-// What a change makes of it, with its times and its count of decreases.
+// Applies a change: the new units, the times of the last increase and decrease, and the number of decreases.
 Throughput changed_throughput(Throughput current, const Throughput& requested, engine::Instant at);
-// A change that changes nothing: "The provisioned throughput for the table will not change. …"; and, after
-// four decreases in one UTC day, one that comes within an hour of the last: LimitExceededException.
+// Rejects a change without effect: "The provisioned throughput for the table will not change. …". After four
+// decreases in one UTC day, rejects a decrease within an hour of the last one: LimitExceededException.
 Result<void> check_throughput_change(const Throughput& current, const Throughput& requested,
                                      std::string_view index, engine::Instant now);
 
-// --- on demand: an absent member stays what it was, -1 takes it away (where there is something to take away)
+// --- on demand: a missing member keeps its value; -1 removes the limit, except on creation
 Result<OnDemandLimits> read_on_demand_limits(const json::Value* limits, const OnDemandLimits& current,
                                              bool creating, std::string_view index = {});
-// "MaxReadRequestUnits": the first of the members that is given; nothing: {} is as good as no member.
+// "MaxReadRequestUnits": the first member that is given. Returns nullopt for {}, which counts as absent.
 std::optional<std::string_view> on_demand_limit_given(const json::Value* limits);
 
-// --- warm: what a table takes without growing first
+// --- warm: the throughput that a table supports without scaling up first
 WarmThroughput default_warm_throughput(bool on_demand, const Throughput& throughput);
-// No less than what it begins with ("lower than initial throughput for OnDemand", "lower than
+// Rejects less than the initial throughput ("lower than initial throughput for OnDemand", "lower than
 // ReadCapacityUnits").
 Result<std::optional<WarmThroughput>> read_new_warm_throughput(const json::Value* warm, bool on_demand,
                                                                const Throughput& throughput,
                                                                std::string_view index = {});
-// No less than it is ("decreasing WarmThroughput is not supported").
+// Rejects less than the current throughput ("decreasing WarmThroughput is not supported").
 Result<WarmThroughput> read_warm_throughput(const json::Value& warm, const WarmThroughput& current,
                                             std::string_view index = {});
 

@@ -1,10 +1,11 @@
-// Sentences about items whose TTL can never expire them.
+// Messages about items whose TTL can never expire them.
 //
 //   never_name(engine::NeverReason::string)     // "string"
-//   why_never(ttl, engine::NeverReason::string) // "is a string (\"soon\"), so it never expires; use a
-//   Number." plain_key(table.keys, key)                  // {"id": "1"}
+//   why_never(ttl, engine::NeverReason::string)
+//       // "is a string (\"soon\"), so it never expires; use a Number."
+//   plain_key(table.keys, key)                  // {"id": "1"}
 //
-// Texts of items are cut between characters, so that a sentence stays short.
+// Long attribute values are shortened, at a character boundary, to keep the messages short.
 #pragma once
 
 #include <string>
@@ -17,10 +18,10 @@
 namespace mayfly::compat {
 
 std::string_view never_name(engine::NeverReason reason);
-// Follows what the sentence is about: "ttl ", "Its TTL ".
+// A predicate. Its subject precedes it: "ttl ", "Its TTL ".
 std::string why_never(const engine::AttributeValue& ttl, engine::NeverReason reason);
 std::string plain_key(const engine::KeySchema& keys, const engine::Item& item);
-// A line of the log.
+// A log line.
 std::string never_warning(const engine::Table& table, const engine::Item& key, engine::NeverReason reason,
                           const engine::AttributeValue& ttl);
 

@@ -15,7 +15,7 @@ using json::Value;
 
 bool is_empty_object(const Value& value) { return value.is(Value::Kind::object) && value.members().empty(); }
 
-// Whether the member asks for something.
+// Whether the request has the member and it is not an empty object.
 bool asks(const Value& request, std::string_view name) {
   const Value* value = request.member(name);
   if (value == nullptr) return false;

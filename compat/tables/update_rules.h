@@ -1,8 +1,9 @@
-// UpdateTable's rules that need no table: what may be asked for together, and index actions that make sense.
+// UpdateTable's rules that do not depend on the table: which changes can be combined, and which index actions
+// are valid.
 //
-// AWS checks them before it looks for the table. One request changes one thing: encryption, table class,
-// protection, replicas and warm throughput come alone; AttributeDefinitions, and members that are empty
-// objects, do not count.
+// AWS checks these rules before it looks for the table. A request makes one kind of change: encryption, table
+// class, deletion protection, replicas and warm throughput cannot be combined with others.
+// AttributeDefinitions and members that are empty objects do not count.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace mayfly::compat {
 
-// One of GlobalSecondaryIndexUpdates. After check_table_update exactly one of the three is there.
+// An element of GlobalSecondaryIndexUpdates. After check_table_update exactly one of the three is set.
 struct IndexAction {
   const json::Value* update = nullptr;
   const json::Value* create = nullptr;
@@ -22,7 +23,7 @@ struct IndexAction {
 };
 std::vector<IndexAction> index_updates(const json::Value& request);
 
-// One of VectorIndexUpdates, the same.
+// An element of VectorIndexUpdates. Exactly one of the two is set, as above.
 struct VectorAction {
   const json::Value* create = nullptr;
   const json::Value* remove = nullptr;

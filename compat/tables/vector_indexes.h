@@ -1,9 +1,9 @@
-// Vector indexes as CreateTable and UpdateTable ask for them, and as DescribeTable shows them.
+// Vector indexes in CreateTable and UpdateTable requests and in DescribeTable responses.
 //
 //   TRY(settings.vector_indexes, read_vector_indexes(*request.member("VectorIndexes"), table, on_demand));
 //
-// Requests have passed their shapes. Messages are AWS's, recorded in August 2026 by others; where nobody is
-// known to have asked, they follow those of global indexes.
+// Requires: requests have passed shape validation. Messages are third-party recordings of AWS, August 2026.
+// Messages that were never recorded follow those of global indexes.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@
 
 namespace mayfly::compat {
 
-inline constexpr std::size_t vector_indexes_max = 5;   // of a table
-inline constexpr std::int64_t dimensions_max = 4096;   // of a vector
-inline constexpr std::size_t inline_filters_max = 18;  // of a search schema
-inline constexpr std::size_t hash_elements_max = 1;    // of a search schema
+inline constexpr std::size_t vector_indexes_max = 5;   // per table
+inline constexpr std::int64_t dimensions_max = 4096;   // per vector
+inline constexpr std::size_t inline_filters_max = 18;  // per search schema
+inline constexpr std::size_t hash_elements_max = 1;    // per search schema
 
-// The index of this name; nullptr: there is none.
+// The index with this name, or nullptr if there is none.
 const VectorIndex* find_vector_index(const std::vector<VectorIndex>& indexes, std::string_view name);
 
 // The names in the search schemas of CreateTable's VectorIndexes.
@@ -37,19 +37,18 @@ engine::Projection projection_of(const VectorIndex& index);
 Result<void> check_vectors_undefined(const json::Value& list,
                                      const std::vector<engine::KeyAttribute>& definitions);
 
-// CreateTable's VectorIndexes, of a table that has its keys and its other indexes.
+// Reads CreateTable's VectorIndexes. Requires: `table` has its keys and its other indexes.
 Result<std::vector<VectorIndex>> read_vector_indexes(const json::Value& list, const engine::Table& table,
                                                      bool on_demand);
-// VectorIndexUpdate's Create. `definitions` are the request's, which names its search schema's attributes
-// again; `others` are the indexes that the table will have beside it.
+// Reads VectorIndexUpdate's Create. `definitions` come from the request, which repeats the attributes of the
+// search schema; `others` are the other indexes that the table will have.
 Result<VectorIndex> read_vector_index(const json::Value& create,
                                       const std::vector<engine::KeyAttribute>& definitions,
                                       const std::vector<VectorIndex>& others);
 
 // "Vector indexes are only supported for PAY_PER_REQUEST tables"
 Unexpected<Error> vectors_need_on_demand();
-// What a vector is called where attributes must not be redefined: "VectorIndexSchema:[VectorAttribute:
-// key{v:L:3}]".
+// How messages about redefined attributes show a vector: "VectorIndexSchema:[VectorAttribute: key{v:L:3}]".
 std::string vector_schema_text(const VectorIndex& index);
 
 }  // namespace mayfly::compat
