@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view marker = "/backup/";
 
-// Takes what comes before the next colon.
+// Takes the part before the next colon.
 std::optional<std::string_view> take_part(std::string_view& rest) {
   const auto end = rest.find(':');
   if (end == std::string_view::npos) return std::nullopt;
@@ -44,7 +44,8 @@ std::optional<Parts> split(std::string_view arn) {
   return Parts{*partition, *service, *region, *account, name, id};
 }
 
-// Whether a region may be one of AWS's: "eu-west-1", "us-gov-east-1". Ours may have any name.
+// Whether this looks like one of AWS's regions: "eu-west-1", "us-gov-east-1". In Mayfly, a region can have
+// any name.
 bool is_region(std::string_view region) {
   constexpr std::array<std::string_view, 12> places = {"af", "ap", "ca", "cn", "eu", "il",
                                                        "me", "mx", "sa", "us", "uk", "nz"};

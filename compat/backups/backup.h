@@ -1,8 +1,9 @@
-// One backup: what there is to know of it without the table that it was taken of.
+// A backup, without the data of the table.
 //
-// A backup is a point (engine/points.h), which holds the table's items and its description as they were, and
-// this, which says whose it is and what it is called. It is stored as a document of its account's state
-// (engine/documents.h): snapshots have it, restores bring it back, a reset drops it.
+// A backup consists of a point (engine/points.h), which holds the table's items and its description at that
+// time, and of this record, which says whose backup it is and what it is called. The record is a document in
+// the account's state (engine/documents.h): snapshots include it, restores bring it back, and a reset drops
+// it.
 //
 //   "@backup" / "REGION/01791504762511-2779fadd/carts"
 //   {"name":"nightly","system":false,"created":1791504762511,"bytes":12,"table_id":"3b24…","point":7}
@@ -28,8 +29,8 @@ struct Backup {
   std::string table_name;
   std::string id;    // arn.h
   std::string name;  // BackupName
-  // SYSTEM: left behind by a table that was deleted while recovery was on. Nobody deletes it; it goes by
-  // itself after 35 days.
+  // A SYSTEM backup is left behind by a table that was deleted while recovery was on. Clients cannot delete
+  // it; it expires after 35 days.
   bool system = false;
   engine::Instant created = 0;
   std::int64_t bytes = 0;
@@ -39,19 +40,19 @@ struct Backup {
   [[nodiscard]] std::optional<engine::Instant> expires() const {
     return system ? std::optional(created + system_lifetime_ms) : std::nullopt;
   }
-  // In the order in which ListBackups has them.
+  // Sort key of ListBackups.
   [[nodiscard]] auto place() const { return std::tie(id, table_name); }
 };
 
 std::string arn_of(const Backup& backup);
 
 inline constexpr std::string_view document_kind = "@backup";
-// Names of backups begin so, in the order of their places.
+// The prefix of the region's document names, which sort in the order of ListBackups.
 std::string document_prefix(std::string_view region);
 engine::DocumentName document_name(const engine::Scope& scope, std::string_view id,
                                    std::string_view table_name);
 engine::Document to_document(const Backup& backup);
-// Nothing: it is no backup's.
+// Returns nullopt if the document is not a backup.
 std::optional<Backup> from_document(const engine::Document& document);
 
 }  // namespace mayfly::compat::backups

@@ -27,12 +27,12 @@ Unexpected<Error> table_gone(const engine::LiveTable& table) {
 
 }  // namespace
 
-// Deletes expired SYSTEM backups and points that are left over. A step looks at one account.
+// Deletes expired SYSTEM backups and left-over points. Each step examines one account.
 class Backups::Expiry final : public engine::Task {
  public:
   explicit Expiry(Backups& backups) : of_(backups) {}
 
-  // The account has a SYSTEM backup or a point that is left over.
+  // Call when the account has a SYSTEM backup or a left-over point.
   void watch(std::string_view account) {
     {
       const engine::Lock lock(mutex_);
@@ -40,7 +40,7 @@ class Backups::Expiry final : public engine::Task {
     }
     agenda_.add(std::string(account));
   }
-  // The account's clock was moved. False: it has nothing that expires.
+  // Call when the account's clock has moved. Returns false if nothing of the account expires.
   bool time_moved(std::string_view account) {
     {
       const engine::Lock lock(mutex_);
@@ -67,7 +67,7 @@ class Backups::Expiry final : public engine::Task {
 
   void look_at(const std::string& account) {
     {
-      // Before the clock is read, so that a move of it is either seen or brings another look.
+      // Before the clock is read, so that a move of the clock is either seen here or triggers another look.
       const engine::Lock lock(mutex_);
       watched_.insert(account);
     }
@@ -92,18 +92,18 @@ class Backups::Expiry final : public engine::Task {
     if (pause) look_again(account, *pause);
     if (any) return;
     const engine::Lock lock(mutex_);
-    watched_.erase(account);  // a watch() meanwhile brings another look
+    watched_.erase(account);  // a concurrent watch() triggers another look
   }
 
   void look_again(const std::string& account, std::chrono::nanoseconds pause) {
     agenda_.set_alarm(account, of_.scheduler_->now() + std::chrono::ceil<engine::RealTime::duration>(pause));
   }
 
-  Backups& of_;  // ends the steps before it goes
+  Backups& of_;  // ends all steps before it is destroyed
   engine::AgendaOfIds agenda_;
-  std::vector<std::string> accounts_;  // taken from the agenda, and not looked at yet
+  std::vector<std::string> accounts_;  // taken from the agenda, not examined yet
   engine::Mutex mutex_;
-  std::set<std::string, std::less<>> watched_ GUARDED_BY(mutex_);  // accounts with something that expires
+  std::set<std::string, std::less<>> watched_ GUARDED_BY(mutex_);  // accounts with something to expire
 };
 
 Backups::Backups(engine::Database& database, std::size_t backups_max, bool exact)
@@ -122,14 +122,14 @@ Backups::Backups(engine::Database& database, std::size_t backups_max, bool exact
 Backups::~Backups() {
   database_.listen_to_clocks(this, {});
   database_.documents().listen(this, {});
-  scheduler_->end();  // the step under way, a short one
+  scheduler_->end();  // waits for the current step, which is short
 }
 
 std::uint64_t Backups::looks() const { return expiry_->looks(); }
 
 void Backups::watch_expiry(std::string_view account) {
   expiry_->watch(account);
-  static_cast<void>(scheduler_->start());  // where no thread is to be had, the next one may have one
+  static_cast<void>(scheduler_->start());  // if no thread can be started now, a later call tries again
   scheduler_->wake(expiry_);
 }
 
@@ -172,7 +172,7 @@ void Backups::reconcile(std::string_view account) {
   }
 }
 
-// Also those that nobody has named since the start, and that have no table.
+// Includes accounts without tables and accounts that no request has used since the start.
 std::set<std::string> Backups::accounts() const {
   std::set<std::string> accounts;
   for (std::string& account : engine::every_account(database_)) accounts.insert(std::move(account));
@@ -199,7 +199,8 @@ Backup Backups::backup_of(const engine::Point& point, std::string_view name, boo
   backup.bytes = point.bytes;
   backup.table_uuid = point.table.uuid;
   backup.point = point.id;
-  // AWS's SYSTEM ones end with zeros. On a frozen clock several tables of one name may end at one instant.
+  // On AWS, the ids of SYSTEM backups end with zeros. On a frozen clock, several tables of the same name can
+  // be deleted at the same instant.
   auto number = system ? 0 : static_cast<std::uint32_t>(database_.random().next() | 1);
   do {
     backup.id = backup_id(point.at, number++);

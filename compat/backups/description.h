@@ -1,4 +1,4 @@
-// Backups as CreateBackup, DescribeBackup, DeleteBackup and ListBackups answer them.
+// Descriptions of backups for CreateBackup, DescribeBackup, DeleteBackup and ListBackups.
 #pragma once
 
 #include <string_view>
@@ -9,14 +9,15 @@
 
 namespace mayfly::compat::backups {
 
-// The member "BackupDetails". `arn` as the request named the backup; `status`: "CREATING", "AVAILABLE",
+// Writes the member "BackupDetails". `arn`: as given in the request; `status`: "CREATING", "AVAILABLE",
 // "DELETED".
 void write_details(json::Writer& out, const Backup& backup, std::string_view arn, std::string_view status);
-// The member "BackupDescription": details, the table as it was, and what of it a restore brings back, or
-// has to be told again. Tags, recovery, table class, protection and policy are in neither, as on AWS.
+// Writes the member "BackupDescription": the details, the table at the time of the backup, and the features
+// that a restore brings back or that must be set again. As on AWS, tags, recovery, table class, protection
+// and policy are not included.
 void write_description(json::Writer& out, const Backup& backup, const engine::Point& point,
                        std::string_view arn, std::string_view status);
-// An element of "BackupSummaries".
+// Writes an element of "BackupSummaries".
 void write_summary(json::Writer& out, const Backup& backup);
 
 }  // namespace mayfly::compat::backups

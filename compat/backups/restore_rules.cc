@@ -32,8 +32,8 @@ Unexpected<Error> no_such_index(const std::string& name) {
 // ---------------------------------------------------------------- billing
 
 struct Billing {
-  std::optional<bool> overridden;  // to on-demand, or not
-  bool on_demand;                  // of the restored table
+  std::optional<bool> overridden;  // to on-demand (true) or provisioned (false)
+  bool on_demand;                  // for the restored table
 };
 
 Billing billing_of(const Value& request, const TableSettings& source) {
@@ -43,7 +43,7 @@ Billing billing_of(const Value& request, const TableSettings& source) {
   return {on_demand, on_demand};
 }
 
-// A throughput that is given where there is none: `index` as it is said of one, or empty.
+// Rejects throughput for an on-demand table. `index`: the part of the message that names the index, or empty.
 Result<void> check_provisioned(const Billing& billing, const std::string& index) {
   if (!billing.on_demand) return {};
   return invalid("Cannot override ProvisionedThroughput " +
@@ -112,7 +112,7 @@ bool same_projection(engine::Projection a, engine::Projection b) {
   return a.kind == b.kind && a.attributes == b.attributes;
 }
 
-// The source's index that this one of the request is.
+// Finds the source's index that matches this index of the request.
 Result<Index> match_index(const Value& wanted, Index::Kind kind, const engine::Table& source) {
   TRY(const auto projection, read_projection(*wanted.member("Projection")));
   const Value& keys = *wanted.member("KeySchema");
@@ -144,8 +144,8 @@ Result<void> read_index_settings(const Value& wanted, const Billing& billing, In
   return {};
 }
 
-// What the restored table has of its source's index: its throughput where it has one, and nothing that was
-// set of it otherwise.
+// Reduces an index of the source to what the restored table takes over: its throughput or its on-demand
+// limits, and no other settings.
 void strip(Index& index, const Billing& billing) {
   const IndexSettings source = settings_of(index);
   IndexSettings settings;
@@ -215,7 +215,8 @@ Result<void> read_vectors(const Value& request, const engine::Table& source, con
   if (list == nullptr) {
     settings.vector_indexes = before.vector_indexes;
   } else if (!list->items().empty()) {
-    // Definitions are the source's: what no index of it has is none that a restore may make.
+    // Uses the source's definitions: an index on attributes that they lack cannot match any of the source's
+    // indexes.
     engine::Table with_definitions = restored;
     with_definitions.attribute_definitions = source.attribute_definitions;
     TRY(settings.vector_indexes, read_vector_indexes(*list, with_definitions, true));
@@ -229,7 +230,7 @@ Result<void> read_vectors(const Value& request, const engine::Table& source, con
   return {};
 }
 
-// Those of the source that are still a key's, or stand in a search schema.
+// Keeps the source's definitions that a key or a search schema still uses.
 void keep_used_definitions(const engine::Table& source, const TableSettings& settings,
                            engine::Table& restored) {
   for (const engine::KeyAttribute& attribute : source.attribute_definitions) {

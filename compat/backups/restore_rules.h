@@ -1,14 +1,14 @@
-// What a restore makes of the table that it brings back, and what its request may override.
+// Rules for restored tables: what they take over from the source, and what a request can override.
 //
-//   CHECK_OK(check_overrides(request));                         // what needs no source
+//   CHECK_OK(check_overrides(request));                         // rules that do not depend on the source
 //   TRY(engine::Table table, restored_table(context, request, point.table));
 //
-// A restored table has its source's keys, indexes, billing mode and throughput, on-demand maxima and
-// encryption, and nothing else of it: no TTL, stream, recovery, tags, policy, protection or table class.
-// Indexes that are given must be some of the source's, by their keys and their projection; they may be
-// called otherwise. An empty list drops them all, none keeps them.
+// A restored table takes over the keys, indexes, billing mode, throughput, on-demand maxima and encryption of
+// its source. It does not take over TTL, stream, recovery, tags, policy, protection and table class. Indexes
+// in the request must match indexes of the source by keys and projection, but can have other names. An empty
+// list drops all indexes; without a list, all are kept.
 //
-// Requests have passed their shapes. Rules: answers recorded on AWS in October 2026.
+// Requires: requests have passed shape validation. Rules: responses recorded on AWS in October 2026.
 #pragma once
 
 #include "compat/context.h"
@@ -18,14 +18,13 @@
 
 namespace mayfly::compat::backups {
 
-// Keys of indexes that no table could have; bounds of throughput.
+// Rejects index keys that are invalid for any table, and throughput that is out of bounds.
 Result<void> check_overrides(const json::Value& request);
 
 // "Invalid Request: sseSpecificationOverride must be provided for cross-region restores"
 Result<void> check_region(const Context& context, const json::Value& request, std::string_view source_region);
 
-// The description of the table that TargetTableName names, in the request's account and region: without ids
-// and times.
+// The description of the table TargetTableName in the request's account and region, without ids and times.
 Result<engine::Table> restored_table(const Context& context, const json::Value& request,
                                      const engine::Table& source);
 

@@ -16,7 +16,7 @@
 namespace mayfly::compat::backups {
 namespace {
 
-constexpr std::size_t background_items = 1024;  // of one step
+constexpr std::size_t background_items = 1024;  // per step
 
 RestoreSummary summary_of(const RestoreOrigin& origin) {
   return {.backup_arn = origin.backup_arn, .table_arn = origin.table_arn, .at = origin.at};
@@ -28,13 +28,13 @@ TableChange change_of(std::shared_ptr<const engine::Table> table, const RestoreO
   return change;
 }
 
-// Backups are told apart without their region, which a request may name otherwise than it is.
+// Compares backups without the region, because the region in a request's ARN can differ from the backup's.
 bool same_backup(std::string_view a, std::string_view b) {
   const auto one = parse_backup_arn(a), other = parse_backup_arn(b);
   return one && other && one->table_name == other->table_name && one->id == other->id;
 }
 
-// What is held for a table is let go of where nothing comes of it.
+// Holds a table's announcement, and drops it if the restore does not start.
 class Announcement {
  public:
   Announcement(TableChanges& changes, const engine::Scope& scope, TableChange change)
@@ -45,7 +45,7 @@ class Announcement {
   ~Announcement() {
     if (held_ && !stays_) changes_.drop(scope_, name_);
   }
-  [[nodiscard]] bool held() const { return held_; }  // false: the name is somebody else's already
+  [[nodiscard]] bool held() const { return held_; }  // false: the name is already taken
   Announcement(const Announcement&) = delete;
   Announcement& operator=(const Announcement&) = delete;
 
@@ -62,7 +62,7 @@ class Announcement {
   bool stays_ = false;
 };
 
-// Lets go of a restore's point unless the restore began.
+// Drops a restore's point unless the restore starts.
 class HeldPoint {
  public:
   HeldPoint(Backups& backups, std::string_view account, const RestoreOrigin& origin)
@@ -84,7 +84,7 @@ class HeldPoint {
 
 }  // namespace
 
-// A step goes some way with the restore whose turn it is.
+// Each step continues the restore whose turn it is.
 class Restores::Fills final : public engine::Task {
  public:
   explicit Fills(Restores& restores) : of_(restores) {}
@@ -173,14 +173,14 @@ class Restores::Fills final : public engine::Task {
     return Next::at_once();
   }
 
-  Restores& of_;  // ends the steps before it goes
+  Restores& of_;  // ends all steps before it is destroyed
   mutable engine::Mutex mutex_;
-  std::deque<std::unique_ptr<Job>> jobs_ GUARDED_BY(mutex_);  // restores_max of an account at most
+  std::deque<std::unique_ptr<Job>> jobs_ GUARDED_BY(mutex_);  // at most restores_max per account
   struct Known {
     engine::Scope scope;
     std::int64_t items_total;
   };
-  // Theirs, and that of the one that is being stepped.
+  // The restores in jobs_, and the one in the current step.
   std::map<std::shared_ptr<engine::LiveTable>, Known> under_way_ GUARDED_BY(mutex_);
 };
 
@@ -208,7 +208,7 @@ Restores::Restores(engine::Database& database, Backups& backups, TableChanges& t
 
 Restores::~Restores() {
   database_.documents().listen(this, {});
-  scheduler_->end();  // the step under way, a short one
+  scheduler_->end();  // waits for the current step, which is short
 }
 
 Result<RestoreOrigin> Restores::hold(RestoreOrigin origin) const {
@@ -293,7 +293,7 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
     HeldPoint point(backups_, context.scope.account, origin);
     auto source = source_of(origin);
     change_settings(table, [&](TableSettings& settings) { settings.restored_from = origin; });
-    // First, so that nobody ever sees the table as one that is whole.
+    // First, so that no client ever sees the table as complete.
     Announcement announcement(table_changes_, context.scope,
                               change_of(std::make_shared<engine::Table>(table), origin));
     if (!announcement.held()) return error::table_already_exists("Table already exists: " + name);
@@ -311,7 +311,8 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
   }
   const RestoreOrigin origin = job->origin;
   Started started{change_of(job->table->description(), origin), job->table};
-  // What fails goes on in the background: whoever was told of a restore may rely on its end.
+  // A failed restore continues in the background: a client that was told of a restore can rely on its
+  // completion.
   const auto some = [&] {
     const Went went = fill(*job, at_once_max_);
     if (went == Went::done) finish(*job);
@@ -358,7 +359,7 @@ void Restores::finish(const Job& job) {
   const std::string name = job.table->description()->name;
   database_.update_table(job.table, [this](engine::Table& edited) {
     change_settings(edited, [](TableSettings& settings) { settings.restored_from.reset(); });
-    database_.recent_writes().forget(edited.id);  // who may read it from now on sees all of it
+    database_.recent_writes().forget(edited.id);  // from now on, readers see all items
   });
   table_changes_.settle(job.scope, name);
   let_go(job.scope.account, job.origin);
@@ -377,7 +378,8 @@ void Restores::let_go(std::string_view account, const RestoreOrigin& origin) {
 
 void Restores::in_background(std::unique_ptr<Job> job) {
   fills_->add(std::move(job));
-  // Where no thread is to be had now, the next restore that needs one finds this, too.
+  // If no thread can be started now, the next restore that needs one starts it and continues this one as
+  // well.
   static_cast<void>(scheduler_->start());
   scheduler_->wake(fills_);
 }

@@ -1,22 +1,22 @@
-// Restores: tables that are made of what a backup has, or of what a table was at an instant.
+// Restores tables from a backup or to a point in time.
 //
 //   TRY(const auto started, restores.start(context, std::move(table), origin));
 //
-// A table is there, CREATING, as soon as its restore begins, and says in its description where it comes from
-// (RestoreOrigin). Its items are written in key order; up to `at_once_max` of them before start() returns,
-// the rest in steps on a scheduler of its own, none of which does more than that. When all are there the
-// description says so and the table is ACTIVE. Until then nobody reads or writes it (tables/lookup.h), and
-// its backup is in use.
+// When its restore begins, a table is created with status CREATING, and its description records its origin
+// (RestoreOrigin). Items are written in key order: up to `at_once_max` of them before start() returns, the
+// rest in steps of at most that size on a separate scheduler. When all items are written, the origin is
+// removed from the description and the table becomes ACTIVE. Until then clients cannot read or write it
+// (tables/lookup.h), and its backup is in use.
 //
-// From its beginning to its end a restore holds a point of what it reads (engine/history.h), so that it ends
-// well even if the source is deleted, its recovery is switched off or its backup expires.
+// Throughout, a restore holds a point of its source (engine/history.h), so it completes even if the source is
+// deleted, its recovery is turned off or its backup expires.
 //
-// A restore that the server's end interrupts continues at the next start. A restore that a snapshot of the
-// account includes continues when the snapshot is restored. Both write the items again from the first one.
-// Either is reported in a sentence. A table that is removed or replaced meanwhile ends its restore.
+// A restore that is interrupted by the end of the server continues at the next start. A restore that is part
+// of a snapshot of the account continues when the snapshot is restored. Both rewrite the items from the first
+// one on, and both are reported to `report`. If the table is removed or replaced meanwhile, its restore ends.
 //
-// A step holds the account's requests shared, as a request does, so that a restore or a reset of the account
-// comes between two steps. Thread-safe.
+// Each step holds the account's requests shared, as a request does, so a restore or reset of the account can
+// only happen between two steps. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -43,42 +43,45 @@
 
 namespace mayfly::compat::backups {
 
-inline constexpr std::size_t restores_max = 50;  // of an account at once, as on AWS
+inline constexpr std::size_t restores_max = 50;  // concurrent restores per account, as on AWS
 
 class Restores {
  public:
-  // `report` is told what became of restores that were cut off. A request restores `at_once_max` items before
-  // it is answered. All outlive it.
+  // `report` is called with the outcome of interrupted restores. A request restores up to `at_once_max` items
+  // before it responds. Requires: all arguments outlive this object.
   Restores(engine::Database& database, Backups& backups, TableChanges& table_changes,
            std::function<void(std::string_view)> report, std::size_t at_once_max);
   ~Restores();
   Restores(const Restores&) = delete;
   Restores& operator=(const Restores&) = delete;
 
-  // Makes the table and fills it. What it answers is to be described: the table as it is announced, and its
-  // counters. In AWS's order: BackupInUseException, TableInUseException or TableAlreadyExistsException,
-  // LimitExceededException; BackupNotFoundException and TableNotFoundException where the source went
-  // meanwhile. Requires, as erase: the account is not being replaced, as in a request.
+  // Creates the table and starts to fill it. Returns the announced description, and the table for its
+  // counters. Errors, in AWS's order: BackupInUseException, TableInUseException or
+  // TableAlreadyExistsException, LimitExceededException. BackupNotFoundException and TableNotFoundException
+  // mean that the source has been removed meanwhile. Requires, like erase: the account cannot be replaced
+  // meanwhile, which holds within a request.
   struct Started {
     TableChange change;
     std::shared_ptr<engine::LiveTable> table;
   };
   Result<Started> start(const Context& context, engine::Table table, const RestoreOrigin& origin);
 
-  // Erases a backup that no restore uses. BackupInUseException, BackupNotFoundException; `arn` as the request
-  // named it.
+  // Erases a backup that no restore uses. Errors: BackupInUseException, BackupNotFoundException. `arn`: as
+  // given in the request.
   Result<void> erase(const Backup& backup, std::string_view arn);
 
-  // How many go on in the background; and how far those of an account are.
+  // The number of restores in the background, and the progress of those of one account.
   [[nodiscard]] std::size_t under_way() const;
   struct Progress {
     engine::Scope scope;
     std::string table_name;
     engine::Instant started = 0;
-    std::int64_t items = 0, items_total = 0;  // the total of a point in time is what the source has now
+    // For a point in time, the total is the source's item count when the restore began
+    std::int64_t items = 0, items_total = 0;
   };
   [[nodiscard]] std::vector<Progress> progress(std::string_view account) const;
-  // Waits until none of the account's goes on. False: not in time.
+  // Waits until the account has no restore in the background. Returns false on time-out or when `stop` is
+  // requested.
   bool settle(std::string_view account, engine::RealTime deadline, const std::stop_token& stop = {});
 
  private:
@@ -87,35 +90,34 @@ class Restores {
     std::shared_ptr<engine::LiveTable> table;
     RestoreOrigin origin;
     std::int64_t items_total = 0;
-    std::optional<engine::HistoryCursor>
-        from;                      // nothing: a failure took what it had read; from the first, then
-    std::uint64_t generation = 0;  // of its account
+    std::optional<engine::HistoryCursor> from;  // nullopt after a failure: start over
+    std::uint64_t generation = 0;               // of the account
   };
   enum class Went : std::uint8_t {
     on,
     done,
     over,     // the table was dropped or replaced
-    gone,     // what it comes from is
-    no_room,  // in memory
+    gone,     // the source is gone
+    no_room,  // memory is full
   };
   class Fills;  // the task
 
-  // The origin with a point of the restore's own. BackupNotFoundException, TableNotFoundException: the source
-  // is gone. LimitExceededException: points take all the space that they may have.
+  // The origin, with a point held for this restore. BackupNotFoundException, TableNotFoundException: the
+  // source is gone. LimitExceededException: the history or the memory is full.
   Result<RestoreOrigin> hold(RestoreOrigin origin) const;
   [[nodiscard]] std::optional<engine::HistoryCursor> source_of(const RestoreOrigin& origin) const;
   [[nodiscard]] std::int64_t items_of(const RestoreOrigin& origin) const;
   Result<void> admit(const Context& context, const engine::Table& table, const RestoreOrigin& origin) const
       REQUIRES(mutex_);
   [[nodiscard]] bool uses(std::string_view account, std::string_view backup) const REQUIRES(mutex_);
-  // Some of its items.
+  // Writes up to `items_max` of its items.
   Went fill(Job& job, std::size_t items_max);
   void finish(const Job& job);
   void remove(const Job& job);
   void let_go(std::string_view account, const RestoreOrigin& origin);
   void in_background(std::unique_ptr<Job> job);
   [[nodiscard]] std::uint64_t generation(std::string_view account) const REQUIRES(mutex_);
-  // Whether the account is still what it was when the job began.
+  // Whether the account has not been replaced since the job began.
   [[nodiscard]] bool is_current(const Job& job) const;
   void resume(std::string_view account, std::string_view cut_off_by);
 
@@ -128,7 +130,8 @@ class Restores {
   engine::Bell ended_;
   const std::shared_ptr<Fills> fills_;
 
-  // While restores are admitted and backups erased. Taken within an account's requests; storage within it.
+  // Held while restores are admitted and backups erased. Lock order: the account's request first, then this
+  // mutex, then storage.
   mutable engine::Mutex mutex_;
   std::map<std::string, std::uint64_t, std::less<>> generations_ GUARDED_BY(mutex_);  // by account
 };

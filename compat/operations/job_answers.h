@@ -1,9 +1,8 @@
-// What the operations on imports and bulk puts have in common: ARNs of jobs, pages of lists, what answers say
-// of a job and of its request.
+// Code shared by the operations on imports and bulk puts: ARNs of jobs, pages of lists, and descriptions of
+// jobs and their requests.
 //
 //   parse_job_arn("arn:aws:dynamodb:us-east-1:000000000000:table/carts/import/0170…-1a2b3c4d", "/import/")
-//   TRY(const JobPage page, page_of(context.jobs.list(scope, kind), 10, string_member(request,
-//   "NextToken")));
+//   TRY(const JobPage page, page_of(context.jobs.list(scope, kind), 10, next_token));
 #pragma once
 
 #include <initializer_list>
@@ -24,31 +23,31 @@ namespace mayfly::compat {
 struct JobArn {
   std::string_view region, account, table, id;
 };
-// Whether an ARN, well-formed or not, names another account, service or partition: IAM refuses those before
+// Whether an ARN, even a malformed one, names another account, service or partition. IAM rejects these before
 // the operation looks at the ARN (ScyllaDB's test/alternator/test_export.py, August 2026).
 bool is_of_others(std::string_view arn, std::string_view account);
 
-// A table's ARN, `kind` and an id. Nothing: it is none.
+// Parses a table's ARN followed by `kind` and an id. Returns nullopt for anything else.
 std::optional<JobArn> parse_job_arn(std::string_view arn, std::string_view kind);
 
 struct JobPage {
   std::vector<std::shared_ptr<const jobs::Job>> jobs;
-  std::string next_token;  // empty: that was the last
+  std::string next_token;  // empty on the last page
 };
-// `jobs` are in their order, the latest first. ValidationException: the token is of no list.
+// Requires: `jobs` are sorted, latest first. ValidationException: the token does not come from such a list.
 Result<JobPage> page_of(std::vector<std::shared_ptr<const jobs::Job>> jobs, std::size_t limit,
                         std::optional<std::string_view> next_token);
 
-// The member InputCompressionType.
+// Reads the member InputCompressionType.
 data_files::Compression read_compression(const json::Value& object);
 
-// Those members of an object that it has.
+// Writes the listed members that the object has.
 void write_members(json::Writer& out, const json::Value& object,
                    std::initializer_list<std::string_view> names);
 void write_count(json::Writer& out, const jobs::Job& job, std::string_view name);
 void write_times(json::Writer& out, const jobs::Job& job);    // StartTime, EndTime
 void write_failure(json::Writer& out, const jobs::Job& job);  // FailureCode, FailureMessage
-// S3BucketOwner: the account, where nobody is named.
+// Writes S3BucketOwner: the given owner, or else the account.
 void write_bucket_owner(json::Writer& out, const json::Value& given, std::string_view account);
 
 }  // namespace mayfly::compat

@@ -1,4 +1,4 @@
-// Every operation, by the file that defines it.
+// All operations, each with the file that defines it.
 #pragma once
 
 #include "compat/operation.h"

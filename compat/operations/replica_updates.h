@@ -1,5 +1,4 @@
-// UpdateTable's ReplicaUpdates: a table gets replicas in other regions, or loses them, or they get settings
-// of their own.
+// UpdateTable's ReplicaUpdates: creates, removes and reconfigures replicas of a table in other regions.
 #pragma once
 
 #include <functional>
@@ -13,14 +12,14 @@
 
 namespace mayfly::compat {
 
-// What the answer announces. The table's status is settled.
+// Returns the change to announce. Requires: no change of the table is pending.
 Result<TableChange> update_replicas(Context& context, const ReplicaRequest& request,
                                     const std::shared_ptr<engine::LiveTable>& table);
 
-// Drops those of a table and its replicas that `goes` names, as Backups::update_together does, once what was
-// written to them has arrived at those that stay. What a pause or a lag holds goes with them. `check` is
-// asked where nobody else can change the tables. ResourceInUseException: so much is written to them that
-// there was always more on its way.
+// Drops those of the table and its replicas for which `goes` returns true, like Backups::update_together.
+// First waits until their writes have reached the replicas that stay. Writes held by a pause or a lag are
+// lost. `check` is called while the tables cannot change. ResourceInUseException: they were written to so
+// fast that more writes were always in flight.
 Result<void> drop_replicas(Context& context, const std::shared_ptr<engine::LiveTable>& table,
                            const std::function<bool(const engine::Table&)>& goes,
                            const std::function<Result<void>()>& check);

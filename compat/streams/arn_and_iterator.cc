@@ -1,10 +1,11 @@
-// A printed iterator:
+// Format of a printed iterator:
 //
 //   iterator := stream_arn "|1|" hex(payload)
 //   payload  := shard:u32 next:u64 created:u64 last_restore:u32 check:u64      big-endian
 //   check    := a hash of stream_arn and the payload before it
 //
-// The check is no secret; it tells a truncated, edited or invented iterator from one that was given out.
+// The check is not secret. It distinguishes iterators that Mayfly returned from truncated, edited or invented
+// ones.
 #include "compat/streams/arn_and_iterator.h"
 
 #include <array>
@@ -23,7 +24,7 @@ namespace {
 using engine::append_big_endian;
 using engine::read_big_endian;
 
-// Records' numbers are this far apart; a shard's limits lie between.
+// The distance between the numbers of consecutive records. The limits of shards lie in between.
 constexpr std::uint64_t sequence_step = 100;
 constexpr std::size_t sequence_digits = 20;  // after the leading 1
 constexpr std::size_t payload_bytes = 4 + 8 + 8 + 4 + 8;
@@ -46,14 +47,14 @@ std::string decimal(std::uint64_t value, std::size_t width) {
   return std::string(width > digits.size() ? width - digits.size() : 0, '0') + digits;
 }
 
-// Sequences begin at 0 or 1; one more leaves room for the starting number of a stream at 0.
+// Sequences begin at 0 or 1. Adding one leaves room for the starting number of a stream that begins at 0.
 std::uint64_t place_of(engine::Sequence sequence) { return (sequence + 1) * sequence_step; }
 std::uint64_t starting_place(const engine::Shard& shard) { return place_of(shard.first_sequence) - 1; }
 
 std::string print_place(std::uint64_t place) { return "1" + decimal(place, sequence_digits); }
 
 std::string print_shard_id(const engine::Stream& stream, engine::ShardNumber shard, engine::Instant created) {
-  // An odd factor gives each number of a stream its own digits, and scatters them.
+  // The odd factor scatters the digits and keeps them unique per shard number.
   const std::uint32_t digits = stream.name + shard * 0x9e3779b1u;
   std::array<char, 9> hex{};
   std::snprintf(hex.data(), hex.size(), "%08x", digits);
@@ -62,7 +63,7 @@ std::string print_shard_id(const engine::Stream& stream, engine::ShardNumber sha
 
 bool all_digits(std::string_view text) { return text.find_first_not_of("0123456789") == text.npos; }
 
-// Cuts `text` at the first `separator` and returns what stood before it.
+// Cuts `text` after the first `separator` and returns the part before it.
 std::optional<std::string_view> take_until(std::string_view& text, std::string_view separator) {
   auto end = text.find(separator);
   if (end == text.npos) return std::nullopt;
@@ -113,14 +114,14 @@ std::string starting_sequence_number(const engine::Shard& shard) {
 
 std::optional<std::string> ending_sequence_number(const engine::Shard& shard) {
   if (!shard.last_sequence) return std::nullopt;
-  // A shard that was closed before its first record ends where it begins.
+  // A shard that was closed before its first record ends where it began.
   if (*shard.last_sequence < shard.first_sequence) return starting_sequence_number(shard);
   return sequence_number(*shard.last_sequence);
 }
 
 std::optional<SequencePosition> parse_sequence_number(std::string_view text) {
   if (!all_digits(text)) return std::nullopt;
-  // Leading zeros mean nothing to a number.
+  // Leading zeros do not change the number.
   while (!text.empty() && text.front() == '0') text.remove_prefix(1);
   if (text.size() != sequence_digits + 1 || text.front() != '1') return std::nullopt;
   std::uint64_t place = 0;
@@ -131,9 +132,10 @@ std::optional<SequencePosition> parse_sequence_number(std::string_view text) {
     }
   }
   if (place < sequence_step - 1) return std::nullopt;
-  // Rounded up to the next record's place.
+  // Rounded up to the place of the next record.
   const std::uint64_t at = place / sequence_step + (place % sequence_step == 0 ? 0 : 1);
-  if (at > std::numeric_limits<std::uint64_t>::max() / sequence_step) return std::nullopt;  // it has none
+  // past the last record's place
+  if (at > std::numeric_limits<std::uint64_t>::max() / sequence_step) return std::nullopt;
   return SequencePosition{.at = at - 1, .after = place / sequence_step};
 }
 

@@ -1,9 +1,10 @@
-// Streams as their readers name them: ARNs, shard ids, sequence numbers and shard iterators.
+// Names of streams and their parts as clients see them: ARNs, shard ids, sequence numbers and shard
+// iterators.
 //
-// Nothing here is kept anywhere: each name is computed from the stream it names, so that iterators survive
-// a restart and cost no memory. A name that was not printed here does not parse, or names nothing.
+// Nothing is stored: every name is computed from the stream that it names, so iterators survive a restart and
+// use no memory. A name that was not printed by this file either does not parse or names nothing.
 //
-//   auto position = parse_sequence_number("100000000000000004300");      // of a record
+//   auto position = parse_sequence_number("100000000000000004300");      // the number of a record
 //   ShardIterator iterator{stream_arn(stream), 0, position->after, now};
 //   ShardIterator::parse(iterator.print()) == iterator
 #pragma once
@@ -28,23 +29,23 @@ struct StreamName {
   std::string region, account, table_name, label;
   friend bool operator==(const StreamName&, const StreamName&) = default;
 };
-// Nothing: the text is malformed. What parses need not exist.
+// Returns nullopt if the text is malformed. The stream that is returned need not exist.
 std::optional<StreamName> parse_stream_arn(std::string_view arn);
 
-// "shardId-" created_ms:20 digits "-" 8 hex digits. Unique in the stream; a child's id sorts after its
-// parent's.
+// "shardId-" created_ms:20 digits "-" 8 hex digits. Unique within the stream. A child's id sorts after its
+// parent's id.
 std::string shard_id(const engine::Stream& stream, const engine::Shard& shard);
 std::optional<std::string> parent_shard_id(const engine::Stream& stream, const engine::Shard& shard);
-// The stream's shard of that id; nullptr: none, or it is forgotten.
+// The stream's shard with this id, or nullptr if it does not exist or has been trimmed.
 const engine::Shard* find_shard(const engine::Stream& stream, std::string_view id);
 
-// Always 21 decimal digits, so that they sort alike as text and as numbers. A shard's own limits lie
-// between records' numbers: AFTER_SEQUENCE_NUMBER with the starting one skips nothing.
+// Always 21 decimal digits, so that text order equals numeric order. The limits of a shard lie between the
+// numbers of records, so AFTER_SEQUENCE_NUMBER with the starting number skips nothing.
 std::string sequence_number(engine::Sequence sequence);
 std::string starting_sequence_number(const engine::Shard& shard);
-std::optional<std::string> ending_sequence_number(const engine::Shard& shard);  // nothing: it is open
+std::optional<std::string> ending_sequence_number(const engine::Shard& shard);  // nullopt: the shard is open
 
-// Where reading begins.
+// The position at which reading starts.
 struct SequencePosition {
   engine::Sequence at;     // AT_SEQUENCE_NUMBER
   engine::Sequence after;  // AFTER_SEQUENCE_NUMBER
@@ -54,18 +55,19 @@ std::optional<SequencePosition> parse_sequence_number(std::string_view text);
 struct ShardIterator {
   std::string stream_arn;
   engine::ShardNumber shard = 0;
-  engine::Sequence next = 0;  // the first sequence that it may return
+  engine::Sequence next = 0;  // the lowest sequence that it may return
   engine::Instant created = 0;
-  std::uint32_t last_restore = 0;  // of the stream when the iterator was made: Stream::last_restore
+  std::uint32_t last_restore = 0;  // Stream::last_restore when the iterator was created
 
-  // Opaque to clients, but begins with the stream's ARN, as AWS's do (some read the table's name from it).
+  // Opaque to clients, except that it begins with the stream's ARN, as on AWS: some clients extract the table
+  // name.
   [[nodiscard]] std::string print() const;
-  // Nothing: print() did not print this.
+  // Returns nullopt if print() did not produce the text.
   static std::optional<ShardIterator> parse(std::string_view text);
   friend bool operator==(const ShardIterator&, const ShardIterator&) = default;
 };
 
-// A record's eventID: 32 hex digits, the same whenever and by whomever the record is read.
+// The eventID of a record: 32 hex digits, the same on every read of the record.
 std::string event_id(const engine::Stream& stream, engine::Sequence sequence);
 
 }  // namespace mayfly::compat

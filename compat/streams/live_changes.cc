@@ -56,7 +56,7 @@ std::unique_ptr<LiveChanges::Reader> LiveChanges::follow(Filter filter) {
     follower = followers_.emplace(followers_.end());
     follower->filter = std::move(filter);
   }
-  std::unique_ptr<Reader> reader(new Reader(*this, follower));  // from here on it leaves, whatever happens
+  std::unique_ptr<Reader> reader(new Reader(*this, follower));  // from here on, its destructor calls leave()
   const engine::Lock joining(joining_);
   if (!subscription_)
     subscription_ = database_.subscribe([this](const engine::Change& change) { note(change); });
@@ -80,7 +80,7 @@ std::size_t LiveChanges::held_bytes() const {
 }
 
 void LiveChanges::count(Held& held, std::size_t bytes) {
-  constexpr std::size_t overhead = sizeof(Held) + 128;  // list nodes and the allocator's headers
+  constexpr std::size_t overhead = sizeof(Held) + 128;  // list nodes and allocator headers
   held_bytes_ += bytes + overhead - held.bytes;
   held.bytes = bytes + overhead;
 }
@@ -111,7 +111,8 @@ void LiveChanges::drop_oldest() {
   while (held_bytes_ > held_bytes_max) {
     const auto oldest = changes_.begin();
     const std::shared_ptr<Held> held = *oldest;
-    // A reader that waits for the oldest change has it as its first: each waits for changes in their order.
+    // Each reader waits for changes in order, so a reader that waits for the oldest change has it as its
+    // first.
     for (Follower& follower : followers_) {
       if (held->readers == 0) break;
       if (follower.waiting == 0 || follower.first != oldest) continue;

@@ -1,16 +1,18 @@
-// The committed changes that readers of GET /_mayfly/events have not taken yet, kept once for all readers.
+// The committed changes that readers of GET /_mayfly/events have not received yet, stored once for all
+// readers.
 //
-// A change that any reader wants is copied once when it commits, and its text is made once, by the first
-// reader that comes to it; the others send the same text. All of it together is bounded (held_bytes_max):
-// when there is more, the oldest change is dropped. A reader that had not begun to take it is told how many
-// it lost; the stream of a reader that was in the middle of it ends. So readers that keep up lose nothing to
-// those that do not.
+// A change that at least one reader wants is copied once when it commits. The first reader that reaches the
+// change renders its text, and the other readers send the same text.
+//
+// Memory is limited to held_bytes_max in total. Above that limit, the oldest change is dropped. A reader that
+// had not started to take it is told how many changes it lost; a reader in the middle of it sees its stream
+// end. Readers that keep up lose nothing because of slow ones.
 //
 //   auto reader = live_changes.follow({.scope = scope, .table = "carts"});
 //   while (reader->next(piece, stop)) send(std::exchange(piece, {}));
 //
-// Thread-safe; each reader is used by one thread at a time. Without readers, the change feed has no
-// listener.
+// Thread-safe, but each reader is used by one thread at a time. While there are no readers, there is no
+// listener on the change feed.
 #pragma once
 
 #include <condition_variable>
@@ -42,7 +44,7 @@ class LiveChanges {
   };
 
  private:
-  // A change, until its text is made; then its text.
+  // A change, and later its text instead.
   struct Held {
     std::shared_ptr<const engine::Table> table;
     engine::ChangeRecord::Kind kind;
@@ -50,29 +52,30 @@ class LiveChanges {
     std::shared_ptr<const engine::KeptChange> change;
     std::string text;
     std::size_t bytes = 0;    // its share of held_bytes_
-    std::size_t readers = 0;  // that have not taken all of it
+    std::size_t readers = 0;  // number of readers that have not taken all of it
   };
   using Changes = std::list<std::shared_ptr<Held>>;
   struct Follower {
     Filter filter;
-    Changes::iterator first{};  // of those that wait for it; valid while waiting > 0
-    std::size_t waiting = 0;    // changes
-    std::size_t taken = 0;      // bytes of the first one's text
-    std::int64_t dropped = 0;   // changes, and not yet told
-    bool cut = false;           // a change was dropped of which it had taken a part
+    Changes::iterator first{};  // first change this reader waits for; valid while waiting > 0
+    std::size_t waiting = 0;    // number of changes
+    std::size_t taken = 0;      // bytes of the first change's text
+    std::int64_t dropped = 0;   // number of changes not yet reported as lost
+    bool cut = false;           // a change was dropped after a part of it was taken
     std::condition_variable_any came{};
   };
   using Followers = std::list<Follower>;
 
  public:
-  // Hears of each commit that begins after it was made.
+  // Receives each commit that begins after the reader was created.
   class Reader {
    public:
     ~Reader();
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
-    // Waits for changes and appends their text, or a part of it: up to piece_bytes_max and a few lines. A
-    // comment if none come for a while. False: the stream has ended. Returns soon after `stop` is requested.
+    // Waits for changes and appends their text to `piece`, at most piece_bytes_max and a few lines. Long
+    // texts are returned in parts. Appends a comment if nothing arrives for a while. Returns false if the
+    // stream has ended. Returns soon after `stop` is requested.
     bool next(std::string& piece, const std::stop_token& stop);
 
    private:
@@ -82,29 +85,29 @@ class LiveChanges {
     const Followers::iterator follower_;
   };
 
-  // `database` outlives it, as it does its readers.
+  // Requires: `database` outlives this object, which outlives its readers.
   explicit LiveChanges(engine::Database& database) : database_(database) {}
 
   [[nodiscard]] std::unique_ptr<Reader> follow(Filter filter);
-  // Bytes of all changes that wait, of their texts, and of the nodes that keep them.
+  // The bytes of all waiting changes, their texts and the list nodes.
   [[nodiscard]] std::size_t held_bytes() const;
 
  private:
   void note(const engine::Change& change);
   bool next(Follower& follower, std::string& piece, const std::stop_token& stop);
   void leave(Followers::iterator follower);
-  // Makes its text, unless another reader has or it was dropped.
+  // Renders the text, unless another reader has done so or the change was dropped.
   void make_text(const std::shared_ptr<Held>& held);
-  void drop_oldest() REQUIRES(mutex_);                   // while there are too many bytes
-  void pass_first(Follower& follower) REQUIRES(mutex_);  // on to the next change that it waits for
+  void drop_oldest() REQUIRES(mutex_);                   // while the memory limit is exceeded
+  void pass_first(Follower& follower) REQUIRES(mutex_);  // advances to the next change the reader waits for
   void count(Held& held, std::size_t bytes) REQUIRES(mutex_);
 
   engine::Database& database_;
-  engine::Mutex joining_;  // taken before the feed's lock; no listener takes it
-  engine::ChangeFeed::Subscription subscription_ GUARDED_BY(joining_);  // while there are followers
-  engine::Mutex making_text_;  // one text at a time: the trees that it is made of are large
+  engine::Mutex joining_;  // taken before the feed's lock, and never by a listener
+  engine::ChangeFeed::Subscription subscription_ GUARDED_BY(joining_);  // active while there are followers
+  engine::Mutex making_text_;  // one text at a time, because the trees it is built from are large
   mutable engine::Mutex mutex_;
-  Changes changes_ GUARDED_BY(mutex_);  // by age; each is waited for
+  Changes changes_ GUARDED_BY(mutex_);  // oldest first; each has at least one reader
   Followers followers_ GUARDED_BY(mutex_);
   std::size_t held_bytes_ GUARDED_BY(mutex_) = 0;
 };

@@ -11,13 +11,13 @@
 namespace mayfly::compat {
 
 namespace shapes {
-// The API model has at least 37 characters, but the service answers "Invalid StreamArn" to a short one too.
+// The API model requires at least 37 characters, but AWS answers "Invalid StreamArn" to shorter ones as well.
 inline constexpr Shape stream_arn = string_shape({}, 1024);
 inline constexpr Shape shard_id = string_shape(28, 65);
 }  // namespace shapes
 
-// An ARN that is malformed is a ValidationException "Invalid StreamArn"; one of another account or region, or
-// of a stream that was forgotten, a ResourceNotFoundException "Requested resource not found: Stream: arn… not
+// A malformed ARN is a ValidationException "Invalid StreamArn". An ARN of another account or region, or of a
+// stream that was removed, is a ResourceNotFoundException "Requested resource not found: Stream: arn… not
 // found".
 Result<engine::Stream> find_stream(const Context& context, std::string_view arn);
 

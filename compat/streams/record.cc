@@ -13,7 +13,7 @@ void write_change(json::Writer& out, const engine::Stream& stream, const engine:
                   RecordReader reader) {
   out.begin_object();
   out.key("ApproximateCreationDateTime");
-  const std::int64_t seconds = record.created / 1000;  // AWS rounds down to the second
+  const std::int64_t seconds = record.created / 1000;  // AWS truncates to seconds
   reader == RecordReader::lambda ? out.raw(std::to_string(seconds) + ".0") : out.integer(seconds);
   out.key("Keys");
   write_item_object(out, record.keys);

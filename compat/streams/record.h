@@ -1,8 +1,8 @@
-// A change as DynamoDB Streams shows it: {"eventID":…,"eventName":"REMOVE",…,"dynamodb":{…}}.
+// Writes a change as a DynamoDB Streams record: {"eventID":…,"eventName":"REMOVE",…,"dynamodb":{…}}.
 //
-// Two things are spelled in another way for Lambda's events than for GetRecords: the identity of a service's
-// deletion without capitals (SDKs drop members that are spelled the other way; a user's write has none at
-// all), and the time with a fraction, 1700000000.0, which is a float in languages that tell them apart.
+// Lambda events and GetRecords differ in two details. In Lambda events, the members of userIdentity are in
+// lower case (SDKs drop members in the other spelling; changes by users have no userIdentity), and the time
+// has a fraction, 1700000000.0, which is a float in languages that distinguish floats from integers.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ namespace mayfly::compat {
 
 enum class RecordReader { get_records, lambda };
 
-// Writes one object. A change that is in no stream has the sequence 0, and shows none.
+// Writes one object. A change that is not in a stream has sequence 0 and no SequenceNumber.
 void write_stream_record(json::Writer& out, const engine::Stream& stream, const engine::ChangeRecord& record,
                          RecordReader reader = RecordReader::get_records);
 

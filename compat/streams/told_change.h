@@ -1,4 +1,4 @@
-// A committed change as await and the stream of events show it: a stream record, and its table's name.
+// A committed change as await and the event stream report it: a stream record and the table's name.
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@ namespace mayfly::compat {
 
 struct ToldChange {
   std::string table_name;
-  engine::Stream stream;  // the table's; of a table without one, what a stream with both images would be
-  engine::ChangeRecord record;  // sequence 0: in no stream
+  engine::Stream stream;        // the table's stream; without one, a stream with both images
+  engine::ChangeRecord record;  // sequence 0: not in a stream
 };
 
-// Requires: no listener of the change feed is running on this thread; decoding takes too long for a commit.
+// Requires: this thread is not running a listener of the change feed, because decoding takes too long for a
+// commit.
 ToldChange told(const engine::Change& change);
 
 }  // namespace mayfly::compat

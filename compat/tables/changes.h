@@ -96,7 +96,7 @@ class TableChanges {
   void settle(const engine::Scope& scope, std::string_view table_name);
   // Ends any change at once.
   void drop(const engine::Scope& scope, std::string_view table_name);
-  // drops the account's changes because its tables were replaced; held ones stay
+  // Drops the account's changes, because its tables were replaced. Held changes stay.
   void settle_all(std::string_view account);
   // The restores whose tables are still CREATING, in all regions of the account.
   struct Restoring {
