@@ -1,7 +1,7 @@
 // CreateBackup, DescribeBackup, ListBackups, DeleteBackup.
 //
-// Rules: answers recorded on AWS in October 2026. What is not known is who is named first of several things
-// that are wrong with one request.
+// Rules: responses recorded on AWS in October 2026. It is not known which error AWS returns if a request has
+// several.
 #include "compat/backups/backups.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr Member create_members[] = {
     {"BackupName", &backup_name, required},
 };
 constexpr Shape create_shape = structure("CreateBackupInput", create_members);
-// A bad ARN has words of its own.
+// A malformed ARN has its own error message.
 constexpr Member arn_members[] = {
     {"BackupArn", &shapes::any_string, required},
 };
@@ -52,7 +52,7 @@ Result<void> create(Context& context, const Value& request, json::Writer& out) {
     return error::table_not_found("Table not found: " + name);
   TRY(const Backup backup, context.backups.create(table, *string_member(request, "BackupName")));
   out.begin_object();
-  write_details(out, backup, arn_of(backup), "CREATING");  // and AVAILABLE from the next answer on
+  write_details(out, backup, arn_of(backup), "CREATING");  // AVAILABLE in all later responses
   out.end_object();
   return {};
 }
@@ -62,7 +62,7 @@ struct Found {
   engine::Point point;
 };
 
-// Of whichever region the ARN speaks, it is looked for in the request's own.
+// Looks in the request's own region, whatever region the ARN names.
 Result<Found> find(const Context& context, std::string_view arn) {
   TRY(const auto named, backups::read_backup_arn(context, arn));
   auto backup = context.backups.find(context.scope, named.table_name, named.id);
@@ -97,7 +97,7 @@ Result<void> erase(Context& context, const Value& request, json::Writer& out) {
   return {};
 }
 
-// Of a TimeRange: milliseconds; beyond what clocks have, the end of that.
+// Reads a member of a TimeRange in milliseconds, clamped to the range of clocks.
 std::optional<engine::Instant> instant_member(const Value& request, std::string_view name) {
   const Value* value = request.member(name);
   if (value == nullptr) return std::nullopt;
@@ -108,7 +108,7 @@ std::optional<engine::Instant> instant_member(const Value& request, std::string_
 }
 
 struct Filter {
-  std::string table_name;  // empty: all
+  std::string table_name;  // empty: all tables
   std::string_view type;
   std::optional<engine::Instant> from, before;
   std::optional<backups::BackupArn> after;

@@ -32,8 +32,8 @@ constexpr Member members[] = {
 constexpr Shape shape = structure("BatchExecuteStatementInput", members);
 
 struct Response {
-  std::string table_name;  // empty: refused before it ran
-  std::string item;        // JSON; empty: there is none
+  std::string table_name;  // empty: rejected before it ran
+  std::string item;        // JSON; empty: no item
   std::optional<ConsumedCapacity> consumed;
 };
 

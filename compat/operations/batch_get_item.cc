@@ -20,8 +20,10 @@ namespace mayfly::compat {
 namespace {
 
 constexpr std::size_t batch_get_keys_max = 100;
-constexpr std::size_t batch_get_bytes_max = 16 * 1024 * 1024;  // of items as they are stored, as on AWS
-// Of the answer's text, which for items of many small values is up to seven times as long as they are.
+// total size of the items in stored form, as on AWS
+constexpr std::size_t batch_get_bytes_max = 16 * 1024 * 1024;
+// The limit on the response text, which is up to seven times the size of the items if they have many small
+// values.
 constexpr std::size_t answer_bytes_max = 32 * 1024 * 1024;
 
 constexpr Shape keys = list_of(shapes::attribute_map, 1, batch_get_keys_max);
@@ -40,9 +42,9 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("BatchGetItemInput", members);
 
-// What is asked of one table.
+// The reads of one table.
 struct TableReads {
-  std::string_view name;  // as the request has it: a name or an ARN
+  std::string_view name;  // a name or an ARN, as in the request
   const json::Value* request;
   std::vector<engine::Item> keys;
   std::optional<expression::Projection> projection;
@@ -121,8 +123,8 @@ void write_unprocessed(json::Writer& out, const TableReads& reads) {
   out.end_object();
 }
 
-// Writes the items that are there and returns the units they cost; keys that do not fit any more are left
-// over.
+// Writes the items that exist and returns the units that they cost. Keys that exceed a limit are left
+// unprocessed.
 Result<double> read_table(const Context& context, TableReads& reads, std::size_t& keys_left,
                           std::size_t& bytes_left, json::Writer& out) {
   double units = 0;
@@ -136,7 +138,7 @@ Result<double> read_table(const Context& context, TableReads& reads, std::size_t
         bytes_left > 0 ? context.database.get(*reads.table, reads.encoded_keys[i], sight) : std::nullopt;
     const std::size_t bytes = item ? item->size() : 0;
     if (bytes_left == 0 || bytes > bytes_left) {
-      bytes_left = 0;  // what comes after is left over too, as the answer's order suggests
+      bytes_left = 0;  // the remaining keys are unprocessed as well, as the response's order suggests
       reads.unprocessed.push_back(i);
       continue;
     }

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t batch_write_requests_max = 25;
 
-// A member of AWS's that is not in its API model shows where requests are repeated.
+// Where AWS's messages repeat a request, they show a member that the API model does not contain.
 constexpr std::string_view put_request_printed[] = {"Item", "WorkloadProfileName"};
 constexpr Member put_request_members[] = {{"Item", &shapes::attribute_map, required}};
 constexpr Shape put_request = printed_as(structure("PutRequest", put_request_members), put_request_printed);
@@ -58,7 +58,7 @@ struct Entry {
 };
 
 struct TableWrites {
-  std::string_view name;  // as the request has it: a name or an ARN
+  std::string_view name;  // a name or an ARN, as in the request
   std::shared_ptr<engine::LiveTable> table;
   std::vector<Entry> entries;
 };
@@ -99,7 +99,8 @@ Result<std::vector<TableWrites>> read_request(const json::Value& request, Frame 
   return tables;
 }
 
-// Of an item, too, a batch says of a bad key only that it does not match.
+// In a batch, the error for a key of the wrong type or without an attribute is always that it does not match
+// the schema, even for items.
 Result<std::string> write_key(const engine::Table& table, const ItemWrite& write) {
   if (write.kind == ItemWrite::Kind::remove) return request_key(table, write.item);
   auto key = item_key(table, write.item);
@@ -125,7 +126,7 @@ Result<void> find_and_check(const Context& context, TableWrites& writes) {
   return {};
 }
 
-// A table may be asked for by its name and by its ARN in one request.
+// One request can name a table both by its name and by its ARN.
 Result<void> check_distinct_tables(const std::vector<TableWrites>& tables) {
   std::set<std::pair<const engine::LiveTable*, std::string_view>> seen;
   for (const TableWrites& writes : tables) {
@@ -138,7 +139,7 @@ Result<void> check_distinct_tables(const std::vector<TableWrites>& tables) {
   return {};
 }
 
-// One commit for all of them. AWS promises less: each item by itself.
+// Writes everything in one commit. AWS promises less: it writes each item separately.
 Result<void> write_all(const Context& context, engine::Transaction& transaction,
                        std::vector<TableWrites>& tables, const WantedAnswer& wanted) {
   for (TableWrites& writes : tables) {
@@ -158,7 +159,7 @@ Result<void> write_all(const Context& context, engine::Transaction& transaction,
   return {};
 }
 
-// Takes the batch's last writes away; what is left of it has no table without writes.
+// Removes the last `count` writes from the batch, and tables that have no writes left.
 std::vector<TableWrites> take_unprocessed(std::vector<TableWrites>& tables, std::size_t count) {
   std::vector<TableWrites> taken;
   while (count > 0 && !tables.empty()) {

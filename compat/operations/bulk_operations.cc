@@ -1,13 +1,13 @@
-// StartBulkPutItems, DescribeBulkOperation, ListBulkOperations, CancelBulkOperation: what is in a bucket, put
-// into a table that is there, by a job (compat/imports/bulk_put.h).
+// StartBulkPutItems, DescribeBulkOperation, ListBulkOperations, CancelBulkOperation: a job puts the contents
+// of a bucket into an existing table (compat/imports/bulk_put.h).
 //
 // {"TableName":"carts","InputS3Configuration":{"S3Bucket":"in","InputFormat":"DYNAMODB_JSON"},
 //  "OutputS3Configuration":{"S3Bucket":"out","OutputType":["ERROR"]}} ->
 // {"BulkOperationDescription":{"BulkOperationArn":"arn:…:table/carts/bulk-operation/01700000600000-1a2b3c4d",
 //   "BulkOperationStatus":"IN_PROGRESS",…}}
 //
-// Shapes, statuses and counts are those of the API model of botocore 1.44.5 and of the developer guide's
-// "Bulk put items"; nobody has published yet in which words AWS refuses a request.
+// Shapes, statuses and counts follow the API model of botocore 1.44.5 and the developer guide's "Bulk put
+// items". AWS's error messages have not been published yet.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -29,7 +29,8 @@ namespace {
 
 using jobs::Job;
 
-constexpr std::size_t operations_max = 50;  // of an account at once; AWS has a quota, and does not say which
+// concurrent operations per account; AWS has a quota, but does not state it
+constexpr std::size_t operations_max = 50;
 constexpr engine::Instant token_lifetime_ms = std::int64_t{8} * 60 * 60 * 1000;  // from the first request on
 constexpr std::size_t page_default = 10;
 constexpr std::int64_t page_max = 25;
@@ -89,10 +90,10 @@ constexpr Member list_members[] = {
 };
 constexpr Shape list_shape = structure("ListBulkOperationsInput", list_members);
 
-// --- what is asked for
+// --- requests
 
-// What DescribeBulkOperation answers of the request: as it was sent, with what it left out. Two requests are
-// the same if this is.
+// The request as DescribeBulkOperation shows it: as sent, plus the defaults of missing members. Two requests
+// are equal if these texts are.
 std::string stored(const json::Value& request, const std::string& account) {
   std::string text;
   json::Writer out(text);
@@ -161,13 +162,14 @@ Result<imports::BulkPut::Options> read_options(const json::Value& request) {
   return options;
 }
 
-// Whether items can be put into it: its indexes are all there.
+// Whether items can be put into the table. All of its indexes must be complete.
 Result<void> check_target(const Context& context, const engine::LiveTable& table) {
   const auto description = table.description();
   const std::string& own_name = description->name;
   const auto change = context.table_changes.find(context.scope, own_name);
   if (change && change->status != TableStatus::updating) CHECK_OK(check_settled(context, own_name));
-  // AWS's guide, "Bulk put items": neither of a global table, nor of one that becomes one or ceases to be.
+  // From AWS's guide, "Bulk put items": the table can neither be a global table nor be turning into one or
+  // back.
   if (!description->replicas.empty())
     return error::validation("Bulk put items does not support global tables: " + own_name);
   if (change && change->global) CHECK_OK(check_settled(context, own_name));
@@ -181,9 +183,9 @@ Result<void> check_target(const Context& context, const engine::LiveTable& table
   return {};
 }
 
-// --- what is answered
+// --- responses
 
-// What was written of indexes: those whose counts begin with `prefix`.
+// Writes the usage of indexes, from the counts whose names begin with `prefix`.
 void write_index_usage(json::Writer& out, const Job& job, std::string_view member, std::string_view prefix,
                        std::string_view bytes_name) {
   bool any = false;
@@ -284,7 +286,8 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
     return true;
   };
   auto work = std::make_unique<imports::BulkPut>(context, table, std::move(options));
-  // Looked at again where nobody can change it: of this and a new replica at once one is refused.
+  // Checked again while the table cannot change: of a bulk put and a new replica at the same time, one must
+  // fail.
   const auto start_held = [&]() -> Result<std::shared_ptr<const Job>> {
     CHECK_OK(check_target(context, *table));
     return context.jobs.start(job, std::move(work), decide);

@@ -23,7 +23,7 @@ constexpr Member describe_members[] = {
 };
 constexpr Shape describe_shape = structure("DescribeContinuousBackupsInput", describe_members);
 
-// These two have an error of their own for a table that is not there.
+// Both operations have their own error for a missing table.
 Result<std::shared_ptr<engine::LiveTable>> find(const Context& context, const std::string& name) {
   auto table = context.database.find_table(context.scope, name);
   if (table == nullptr || context.table_changes.status(context.scope, name) == TableStatus::creating) {
@@ -39,7 +39,7 @@ void write_answer(Context& context, const engine::LiveTable& table, json::Writer
   out.key("ContinuousBackupsDescription");
   out.begin_object();
   out.key("ContinuousBackupsStatus");
-  out.string("ENABLED");  // of every table; only recovery from them is switched
+  out.string("ENABLED");  // always on; only point-in-time recovery can be switched
   out.key("PointInTimeRecoveryDescription");
   out.begin_object();
   out.key("PointInTimeRecoveryStatus");

@@ -38,7 +38,7 @@ constexpr Member list_members[] = {
 };
 constexpr Shape list_shape = structure("ListContributorInsightsInput", list_members);
 
-// What the request is about.
+// The table or index of a request.
 struct Target {
   std::string table;
   std::string index;  // empty: the table itself
@@ -54,7 +54,7 @@ Unexpected<Error> index_not_found(const Target& target) {
                                    " not found for table: " + target.table);
 }
 
-// nullptr: there is no such global index.
+// Returns nullptr if there is no such global index.
 template <class Table>
 auto* find_index(Table& table, std::string_view name) {
   const auto found = std::find_if(table.indexes.begin(), table.indexes.end(), [&](const Index& index) {
@@ -76,7 +76,7 @@ void write_rules(json::Writer& out, const Target& target, const ContributorInsig
   };
   out.key("ContributorInsightsRuleList");
   out.begin_array();
-  // Partition keys and sort keys; accessed most (C) and throttled most (T).
+  // Partition keys and sort keys; most accessed (C) and most throttled (T).
   for (const char measured : {'C', 'T'}) {
     if (measured == 'C' && insights.mode == "THROTTLED_KEYS") continue;
     rule(std::string("PK") + measured);
@@ -99,7 +99,7 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
       string_member(request, "ContributorInsightsMode").value_or("ACCESSED_AND_THROTTLED_KEYS"));
   const auto now = context.now();
   Result<void> changed;
-  bool settled = true;  // nothing had to change
+  bool settled = true;  // no change was necessary
   std::optional<ContributorInsights> result;
   const auto change = [&](auto& settings) {
     std::optional<ContributorInsights>& insights = settings.insights;
@@ -169,7 +169,7 @@ struct Summary {
   [[nodiscard]] std::string token() const { return target.table + "/" + target.index; }
 };
 
-// A table comes before its indexes; what is disabled is not listed.
+// A table precedes its indexes; disabled entries are not listed.
 void append_summaries(const engine::Table& table, std::vector<Summary>& summaries) {
   const auto own = settings_of(table).insights;
   if (own && own->enabled) summaries.push_back({{table.name, ""}, own->mode});
@@ -196,7 +196,7 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
       }
     }
   }
-  // The token is where the last page ended: "table/", "table/index".
+  // The token is the position where the last page ended: "table/", "table/index".
   auto from = summaries.begin();
   if (const auto token = string_member(request, "NextToken")) {
     from = std::find_if(summaries.begin(), summaries.end(),

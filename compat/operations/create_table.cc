@@ -43,7 +43,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   if (table == nullptr) {
     if (context.database.find_table(context.scope, name) != nullptr)
       return error::resource_in_use("Table already exists: " + name);
-    // As AWS was seen to say it of 256, which was the quota then.
+    // AWS's message, as observed for 256, which was the quota at the time.
     return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +
                                  std::to_string(context.tables_max) + " tables per subscriber");
   }

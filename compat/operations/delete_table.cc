@@ -57,7 +57,7 @@ Result<void> drop(Context& context, const std::shared_ptr<engine::LiveTable>& ta
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
   const auto change = context.table_changes.find(context.scope, name);
-  if (change && change->status == TableStatus::deleting) {  // no error, as documented
+  if (change && change->status == TableStatus::deleting) {  // not an error, as documented
     write_answer(context, *change, nullptr, out);
     return {};
   }
@@ -72,11 +72,12 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   CHECK_OK(check_deletion(context, *description));
   TableChange deletion{TableStatus::deleting, description};
   deletion.global = global_table_of(context, *description);
-  write_answer(context, deletion, table.get(), out);  // counters go with the table
-  // Before it is gone, so that its name is never free in between.
+  // written first, because the counters are dropped with the table
+  write_answer(context, deletion, table.get(), out);
+  // Announced before the drop, so that the name is never free in between.
   context.table_changes.begin(context.scope, deletion);
   if (auto dropped = drop(context, table); !dropped) {
-    if (!table->dropped()) context.table_changes.drop(context.scope, name);  // it stays
+    if (!table->dropped()) context.table_changes.drop(context.scope, name);  // the table was not dropped
     return dropped;
   }
   context.kinesis.forget(*description);

@@ -1,4 +1,5 @@
-// DescribeStream: a stream's view, keys and shards, by shard id. A closed shard has an EndingSequenceNumber.
+// DescribeStream: a stream's view, keys and shards, sorted by shard id. A closed shard has an
+// EndingSequenceNumber.
 //
 // {"StreamArn":"arn:…"} ->
 // {"StreamDescription":{"StreamArn":"arn:…","StreamLabel":"2024-11-18T14:36:44.149",
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::string_view filter_types[] = {"CHILD_SHARDS"};
 constexpr Shape filter_type_shape = enum_shape(filter_types);
-// The API model has neither as required, but the service refuses one without the other.
+// The API model does not mark these members as required, but AWS rejects a filter that lacks one of them.
 constexpr Member filter_members[] = {
     {"Type", &filter_type_shape, required},
     {"ShardId", &shapes::shard_id, required},
@@ -36,8 +37,8 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("DescribeStreamInput", members);
 
-// Shards by id, of which a page shows some. Nothing is remembered between pages: shards that are forgotten or
-// opened meanwhile make none of the others be skipped or repeated.
+// The shards by id; a page shows some of them. No state is kept between pages. Shards that are trimmed or
+// opened in between do not cause other shards to be skipped or repeated.
 using ShardsById = std::map<std::string, const engine::Shard*>;
 
 ShardsById shards_asked_for(const json::Value& request, const engine::Stream& stream) {
@@ -46,7 +47,7 @@ ShardsById shards_asked_for(const json::Value& request, const engine::Stream& st
   ShardsById shards;
   for (const engine::Shard& shard : stream.shards)
     if (!parent || parent_shard_id(stream, shard) == *parent) shards.emplace(shard_id(stream, shard), &shard);
-  // A start that names no shard is no error.
+  // A start id that does not belong to a shard is not an error.
   if (auto start = string_member(request, "ExclusiveStartShardId"))
     shards.erase(shards.begin(), shards.upper_bound(std::string(*start)));
   return shards;

@@ -30,10 +30,11 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     write_answer(context, *change, nullptr, out);
     return {};
   }
-  const auto table = context.database.find_table(context.scope, name);  // one that is being restored, too
+  // includes tables that are being restored
+  const auto table = context.database.find_table(context.scope, name);
   if (table == nullptr) return named_table_not_found(name);
   TableChange shown = change ? *change : settled_table(context, table->description());
-  if (change && change->status == TableStatus::active) {  // the table may have been changed since
+  if (change && change->status == TableStatus::active) {  // the table may have changed since
     shown = settled_table(context, table->description());
     shown.backfilling = change->backfilling;
     shown.index_statuses = change->index_statuses;

@@ -1,10 +1,11 @@
-// NextToken:
+// Format of NextToken:
 //
 //   token   := base64(payload)
 //   payload := check:u64 request:u64 range:u64 item      little-endian
-//   request := a hash of the statement's text and its parameters; check := one of all that follows
-//   range   := which of the statement's look-ups goes on
-//   item    := after which key it does, as item_codec has it; an empty one: from its beginning
+//   request := a hash of the statement's text and its parameters
+//   check   := a hash of everything after it
+//   range   := the index of the look-up that continues
+//   item    := the key after which it continues, encoded by item_codec; empty: from the beginning
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -39,7 +40,7 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("ExecuteStatementInput", members);
 
-// Documented: "Results are returned in pages of up to 10 items" if IN names keys.
+// From the documentation, for IN with keys: "Results are returned in pages of up to 10 items".
 constexpr std::size_t ranges_per_page_max = 10;
 
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
@@ -49,7 +50,7 @@ std::uint64_t request_hash(const json::Value& request) {
   const json::Value* parameters = request.member("Parameters");
   if (parameters == nullptr) return sum;
   for (const json::Value& parameter : parameters->items()) {
-    // Parsing has read them before.
+    // The parameter is valid, because the parser has read it before.
     const auto value = read_attribute_value(parameter);
     std::string bytes;
     engine::encode_item({{"", *value}}, bytes);
@@ -58,7 +59,7 @@ std::uint64_t request_hash(const json::Value& request) {
   return sum;
 }
 
-// Where the next page begins.
+// The position at which the next page starts.
 struct Position {
   std::uint64_t range = 0;
   engine::Item after;
@@ -92,8 +93,8 @@ struct Pages {
   std::optional<Position> next;
 };
 
-// Reads on from `from`, and writes the items into an open array. Limit and size are those of all ranges
-// together.
+// Continues reading at `from` and writes the items into an open array. The limits on count and size apply to
+// all ranges together.
 Result<Pages> read_pages(const Context& context, partiql::Read& read, const Position& from,
                          json::Writer& out) {
   Pages pages;

@@ -1,5 +1,5 @@
-// What is wrong with a statement refuses the request ("Validation failed in TransactStatements[2]: …"); what
-// is wrong with the item that it names cancels the transaction, with a reason for each statement.
+// An invalid statement rejects the request ("Validation failed in TransactStatements[2]: …"). An error about
+// a statement's table or item cancels the transaction, with one reason per statement.
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,7 +45,7 @@ Unexpected<Error> failed_in(std::size_t statement, Error error) {
   return Unexpected{std::move(error)};
 }
 
-// The error of a statement that refuses the request.
+// Passes on a result. An error rejects the whole request and names the statement.
 template <class T>
 Result<T> checked(std::size_t statement, Result<T> result) {
   if (!result) return failed_in(statement, std::move(result).error());
@@ -67,7 +67,8 @@ Result<std::vector<partiql::Statement>> parse(std::span<const json::Value> reque
   return parsed;
 }
 
-// Nothing where there is no such table: that is a reason, but only if no statement is refused.
+// A missing table becomes nullptr and a cancellation reason. The reason counts only if no statement rejects
+// the request.
 Tables find_tables(const Context& context, const std::vector<partiql::Statement>& parsed,
                    CancellationReasons& reasons) {
   Tables tables;

@@ -1,5 +1,5 @@
-// ExportTableToPointInTime, DescribeExport, ListExports: a table's items as they were at an instant, or what
-// became of them in a window, written into a bucket by a job (compat/exports/export_work.h).
+// ExportTableToPointInTime, DescribeExport, ListExports: a job writes a table's items as of an instant, or
+// their changes within a window, to a bucket (compat/exports/export_work.h).
 //
 // {"TableArn":"arn:…:table/carts","S3Bucket":"exports","ExportTime":1700000000} ->
 // {"ExportDescription":{"ExportArn":"arn:…:table/carts/export/01700000600000-1a2b3c4d",
@@ -34,8 +34,8 @@ namespace {
 
 using exports::ExportRequest;
 
-// AWS's quota, of exports of an account at once; and of all accounts those that wait, each of which holds on
-// to a past.
+// AWS's quota of concurrent exports per account, and a limit on the waiting exports of all accounts, because
+// each of them keeps old versions of items.
 constexpr std::size_t exports_max = 300;
 constexpr std::size_t waiting_in_all_max = 1'000;
 constexpr std::int64_t page_max = 25;
@@ -65,7 +65,7 @@ Result<TableArn> read_table_arn(const Context& context, std::string_view text) {
   return *arn;
 }
 
-// nullptr: there is none that could be exported.
+// Returns nullptr if no such table can be exported.
 std::shared_ptr<engine::LiveTable> find_source(const Context& context, const TableArn& arn) {
   if (arn.region != context.scope.region) return nullptr;
   const auto status = context.table_changes.status(context.scope, arn.name);
@@ -95,8 +95,9 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
   const auto table = live->description();
   TRY(auto filter, read_filter(context, request, table));
 
-  // From here on the past is held, whatever becomes of the table. A request that was made before is answered
-  // as it was, also if its instant has gone by now; so what is wrong with that is said last.
+  // From here on, old versions are kept even if the table is dropped. A repeated request gets the same
+  // response, even if its instant is no longer available. Errors about the instant are therefore reported
+  // last.
   jobs::Job job = context.jobs.draft(context.scope, jobs::Kind::table_export);
   auto until = exports::resolve_window(context, *live, asked, job.started);
   std::unique_ptr<exports::Records> records;
@@ -149,7 +150,7 @@ Result<void> describe(Context& context, const json::Value& request, json::Writer
   return {};
 }
 
-// Where the last page ended: its last ARN in hexadecimal digits, which sort as ARNs do.
+// The position where the last page ended: its last ARN in hexadecimal digits, which sort like the ARNs.
 std::string page_token(const jobs::Job& job) { return engine::hex(job.arn); }
 bool is_page_token(std::string_view token) {
   return token.starts_with(engine::hex("arn:aws:dynamodb:")) &&
@@ -168,7 +169,7 @@ void write_summary(json::Writer& out, const jobs::Job& job) {
   out.end_object();
 }
 
-// Those of a table, by its ARN, are those of the table that has it now.
+// With a table's ARN, lists only exports of the table that has this ARN now, not of its predecessors.
 Result<void> list(Context& context, const json::Value& request, json::Writer& out) {
   std::optional<std::string> table_uuid;
   if (const auto text = string_member(request, "TableArn")) {

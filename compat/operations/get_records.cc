@@ -1,4 +1,4 @@
-// GetRecords: a shard's records from an iterator on, in order; at most 1,000 of them and 1 MB.
+// GetRecords: a shard's records in order, starting at an iterator; at most 1,000 records and 1 MB.
 //
 // {"ShardIterator":"arn:…|1|…","Limit":1} ->
 // {"Records":[{"eventID":"13632bb66cf8c76f61ab676f7d2e9f07","eventName":"REMOVE","eventVersion":"1.1",
@@ -48,7 +48,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   out.begin_array();
   for (const engine::ChangeRecord& record : page.records) write_stream_record(out, stream, record);
   out.end_array();
-  // A closed shard ends: its last page has no next iterator.
+  // The last page of a closed shard has no next iterator.
   if (!page.ended) {
     ShardIterator next{.stream_arn = iterator->stream_arn,
                        .shard = iterator->shard,

@@ -1,11 +1,11 @@
-// GetShardIterator: where in a shard to begin reading.
+// GetShardIterator: returns a position in a shard at which reading can start.
 //
 // {"StreamArn":"arn:…","ShardId":"shardId-00000001731940604149-0000002a",
 //  "ShardIteratorType":"TRIM_HORIZON"} ->
 // {"ShardIterator":"arn:…|1|000000000000…"}
 //
-// AT_TIMESTAMP begins at the first record that was made at its Timestamp, seconds with milliseconds, or
-// later. What AWS says of a Timestamp that is missing, too many, or in the future is not known.
+// AT_TIMESTAMP starts at the first record created at or after its Timestamp, in seconds with milliseconds.
+// AWS's messages for a Timestamp that is missing, not allowed or in the future are not known.
 #include "compat/operations/operations.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/lookup.h"
@@ -28,7 +28,7 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("GetShardIteratorInput", members);
 
-// The number's position, within what the shard may hold.
+// The position of the sequence number, which must be within the shard's range.
 Result<SequencePosition> position_in(const Context& context, const engine::Shard& shard,
                                      std::string_view text) {
   auto position = parse_sequence_number(text);
@@ -41,7 +41,7 @@ Result<SequencePosition> position_in(const Context& context, const engine::Shard
   return *position;
 }
 
-// Seconds, as AWS's SDKs send them; none that are to come.
+// Reads seconds, as sent by AWS's SDKs. Rejects times in the future.
 Result<engine::Instant> instant_of(const Context& context, const json::Value& timestamp) {
   const auto seconds = engine::Number::parse(timestamp.number_text());
   const auto instant = seconds ? seconds->floor_scaled(3) : std::nullopt;
@@ -49,7 +49,8 @@ Result<engine::Instant> instant_of(const Context& context, const json::Value& ti
   return *instant;
 }
 
-// The first number from which on no record is older than `instant`: numbers and times go up together.
+// The lowest sequence number from which on no record is older than `instant`. Numbers and times increase
+// together.
 engine::Sequence first_since(const Context& context, const engine::Stream& stream, const engine::Shard& shard,
                              engine::Instant instant) {
   engine::Sequence first = shard.oldest_sequence,
@@ -100,7 +101,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   } else {
     TRY(SequencePosition position, position_in(context, *shard, *number));
     iterator.next = type == "AT_SEQUENCE_NUMBER" ? position.at : position.after;
-    // A record's own number names one and the same; a shard's limit lies between two.
+    // The number of a record names that record. The limits of a shard lie between two records.
     const bool names_a_record = position.at < position.after;
     if (iterator.next < shard->oldest_sequence || (names_a_record && stream.is_undone(position.at))) {
       return error::trimmed_data_access("The data you are trying to access has been trimmed.");

@@ -1,4 +1,4 @@
-// ImportTable, DescribeImport, ListImports: a new table of what is in a bucket, made by a job
+// ImportTable, DescribeImport, ListImports: a job creates a table from the contents of a bucket
 // (compat/imports/import.h).
 //
 // {"S3BucketSource":{"S3Bucket":"imports"},"InputFormat":"CSV","TableCreationParameters":{"TableName":…}} ->
@@ -6,8 +6,7 @@
 //   "ImportStatus":"IN_PROGRESS",…}}
 //
 // Messages and their order were measured on AWS in October 2026 (aws-controllers-k8s/dynamodb-controller,
-// docs/api-quirks/import.md). The bucket is looked at by the job: one that is not there is no error of the
-// request.
+// docs/api-quirks/import.md). The job opens the bucket, so a missing bucket is not an error of the request.
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +30,7 @@ namespace {
 
 using jobs::Job;
 
-constexpr std::size_t imports_max = 50;  // of an account at once: AWS's quota
+constexpr std::size_t imports_max = 50;  // concurrent imports per account: AWS's quota
 constexpr std::size_t page_default = 10;
 constexpr std::int64_t page_max = 25;
 
@@ -93,7 +92,7 @@ constexpr Member list_members[] = {
 };
 constexpr Shape list_shape = structure("ListImportsInput", list_members);
 
-// --- what is asked for
+// --- requests
 
 data_files::Format read_format(std::string_view name) {
   return name == "CSV"   ? data_files::Format::csv
@@ -101,7 +100,7 @@ data_files::Format read_format(std::string_view name) {
                          : data_files::Format::dynamodb_json;
 }
 
-// Of CSV's columns, those that are keys have their types.
+// CSV columns that are key attributes get the types of the keys.
 void add_types(data_files::CsvOptions& options, const engine::Table& table) {
   const auto add = [&](const engine::KeySchema& keys) {
     for (const engine::KeyAttribute& attribute : keys.all()) {
@@ -132,7 +131,7 @@ Result<data_files::ReaderOptions> read_files(const json::Value& request, const e
   return files;
 }
 
-// What DescribeImport answers of the request: as it was sent, with what it left out.
+// The request as DescribeImport shows it: as sent, plus the defaults of missing members.
 std::string stored(const json::Value& request, const std::string& account) {
   const json::Value& given = *request.member("S3BucketSource");
   std::string text;
@@ -152,14 +151,14 @@ std::string stored(const json::Value& request, const std::string& account) {
   return text;
 }
 
-// --- what is answered
+// --- responses
 
 std::string log_group_arn(const engine::Scope& scope) {
   return "arn:aws:logs:" + scope.region + ":" + scope.account + ":log-group:/aws-dynamodb/imports:*";
 }
 
-// 0 until the import is over. AWS refuses imports without a ClientToken, and counts so, as ScyllaDB's tests
-// measured (test/alternator/test_import.py, September 2026).
+// 0 until the import is over. ScyllaDB's tests measured that AWS counts like this, and that it rejects
+// imports without a ClientToken (test/alternator/test_import.py, September 2026).
 void write_counter(json::Writer& out, const Job& job, std::string_view name) {
   out.key(name);
   out.integer(job.over() ? job.count(name) : 0);
@@ -225,8 +224,8 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
       return error::import_conflict(
           "Import conflict: Duplicate request detected with conflicting parameters");
     }
-    // What differs besides the table's name is passed over, and a token that is done says nothing while there
-    // is a table.
+    // A repeated token returns the earlier import, whatever differs in the request apart from the table's
+    // name. Once that import is over, its token has no effect while a table with this name exists.
     if (same != nullptr && (!same->over() || !is_taken(context, table.name))) return false;
     if (is_taken(context, table.name)) return error::resource_in_use("Table already exists: " + table.name);
     if (present.unfinished >= imports_max) {

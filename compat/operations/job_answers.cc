@@ -11,7 +11,7 @@
 namespace mayfly::compat {
 namespace {
 
-// AWS's tokens of such lists are hexadecimal digits, 112 at least, in sixteens.
+// On AWS, the tokens of these lists are hexadecimal digits: at least 112, and a multiple of 16.
 constexpr std::size_t token_bytes = 56;
 
 std::string token_of(const jobs::Job& job) {
@@ -45,7 +45,7 @@ std::optional<JobArn> parse_job_arn(std::string_view arn, std::string_view kind)
 Result<JobPage> page_of(std::vector<std::shared_ptr<const jobs::Job>> jobs, std::size_t limit,
                         std::optional<std::string_view> next_token) {
   if (next_token) {
-    // Where the last page ended need not be there any more.
+    // The job at which the last page ended need not exist anymore.
     const bool is_ours =
         next_token->size() == 2 * token_bytes && next_token->ends_with(engine::hex("        "));
     if (!is_ours) {
@@ -78,7 +78,7 @@ void write_members(json::Writer& out, const json::Value& object,
 }
 
 void write_count(json::Writer& out, const jobs::Job& job, std::string_view name) {
-  if (!job.progress.counts.contains(name)) return;  // nobody has begun to count
+  if (!job.progress.counts.contains(name)) return;  // counting has not started
   out.key(name);
   out.integer(job.count(name));
 }

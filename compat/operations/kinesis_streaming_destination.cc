@@ -1,6 +1,6 @@
-// Enable-, Disable-, Update- and DescribeKinesisStreamingDestination. A change is in force when it is
-// answered; the answer says ENABLING, DISABLING or UPDATING as AWS's does, the next description ACTIVE or
-// DISABLED.
+// EnableKinesisStreamingDestination and its Disable, Update and Describe counterparts. A change takes effect
+// before the response. As on AWS, the response says ENABLING, DISABLING or UPDATING, and the next description
+// says ACTIVE or DISABLED.
 #include "compat/kinesis/destinations.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
@@ -34,7 +34,7 @@ constexpr Shape update_shape = structure("UpdateKinesisStreamingDestinationInput
 constexpr Member describe_members[] = {{"TableName", &shapes::table_name_first, required_first}};
 constexpr Shape describe_shape = structure("DescribeKinesisStreamingDestinationInput", describe_members);
 
-// Nothing: the request does not say.
+// Returns nullopt if the request does not specify it.
 std::optional<bool> wants_microseconds(const json::Value& request, std::string_view configuration) {
   const json::Value* wanted = request.member(configuration);
   const auto name = wanted == nullptr ? std::nullopt : string_member(*wanted, precision_name);
@@ -43,7 +43,7 @@ std::optional<bool> wants_microseconds(const json::Value& request, std::string_v
 
 std::string_view name_of_precision(bool microseconds) { return precisions[microseconds ? 1 : 0]; }
 
-// The destination of the table and the stream that the request names, as `decide` wants it.
+// Changes the destination for the request's table and stream, as `decide` determines.
 template <typename Decide>
 Result<kinesis::Destination> change(Context& context, const json::Value& request, const Decide& decide) {
   const std::string_view name = *string_member(request, "TableName");
@@ -55,7 +55,7 @@ Result<kinesis::Destination> change(Context& context, const json::Value& request
                                 });
 }
 
-// Of a destination for which none was chosen, nothing; it has milliseconds.
+// Writes nothing if no precision was chosen; the destination then uses milliseconds.
 void write_precision(json::Writer& out, const kinesis::Destination& destination) {
   if (!destination.microseconds) return;
   out.key(precision_name);

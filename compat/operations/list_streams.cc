@@ -1,4 +1,5 @@
-// ListStreams: streams of a table or of all, enabled ones and those closed within a day, by table and label.
+// ListStreams: the streams of one table or of all tables, sorted by table and label. Includes enabled streams
+// and those closed within the last day.
 //
 // {"TableName":"carts","Limit":1} ->
 // {"Streams":[{"StreamArn":"arn:…/stream/2024-11-18T14:36:44.149","TableName":"carts",
@@ -27,7 +28,8 @@ constexpr Shape shape = structure("ListStreamsInput", members);
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   auto table_name = string_member(request, "TableName");
   auto limit = static_cast<std::size_t>(integer_member(request, "Limit").value_or(streams_max));
-  // The start need not exist any more: going on from a stream whose table was deleted skips and repeats none.
+  // The start stream need not exist anymore: a page that starts after a deleted table's stream skips and
+  // repeats nothing.
   std::optional<StreamName> start;
   if (auto arn = string_member(request, "ExclusiveStartStreamArn")) {
     start = parse_stream_arn(*arn);

@@ -21,7 +21,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto page = static_cast<std::size_t>(integer_member(request, "Limit").value_or(page_max));
   const auto start = string_member(request, "ExclusiveStartTableName").value_or("");
   auto names = context.database.list_tables(context.scope, start, page + 1);
-  // Tables that are being deleted are listed until they are gone.
+  // Tables that are being deleted are listed until their deletion is complete.
   if (auto going = context.table_changes.deleting(context.scope, start); !going.empty()) {
     names.insert(names.end(), going.begin(), going.end());
     std::sort(names.begin(), names.end());

@@ -51,7 +51,7 @@ bool satisfies(const AttributeValue& value, const KeyPredicate& predicate) {
     case KeyPredicate::Kind::greater_equal: return order >= 0;
     case KeyPredicate::Kind::between:
       return order >= 0 && engine::compare_scalars(value, *predicate.high) <= 0;
-    case KeyPredicate::Kind::not_indexable:  // match_key_schema refuses it
+    case KeyPredicate::Kind::not_indexable:  // rejected by match_key_schema
     case KeyPredicate::Kind::begins_with: break;
   }
   std::string text, prefix;
@@ -60,7 +60,7 @@ bool satisfies(const AttributeValue& value, const KeyPredicate& predicate) {
   return text.starts_with(prefix);
 }
 
-// "{p=AttributeValue: {S:x}}", as the service prints its own objects.
+// "{p=AttributeValue: {S:x}}", which is how AWS prints its own objects.
 std::string printed(const Item& key) {
   std::string text;
   for (const auto& [name, value] : key) {
@@ -73,12 +73,12 @@ std::string printed(const Item& key) {
   return "{" + text + "}";
 }
 
-// Whether the condition names a whole key of the table. AWS refuses to start such a query anywhere.
+// Whether the condition specifies a whole key of the table. AWS does not accept a start key for such a query.
 bool reads_one_row(const ReadTarget& target, const KeyCondition& condition) {
   return target.index == nullptr && condition.sort_equal.size() == target.keys().sort().size();
 }
 
-// That the start key lies where the query reads.
+// Checks that the start key lies within the query's range.
 Result<void> check_start_position(const ReadTarget& target, const KeyCondition& condition,
                                   const Item& start_key) {
   const engine::KeySchema& keys = target.keys();
@@ -132,7 +132,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   TRY(page.projection, read_projection(request, substitutions));
   CHECK_OK(substitutions.check_all_used());
   if (legacy_filter) page.filter = std::move(legacy_filter);
-  // What the condition says is judged after the other expressions have been read.
+  // The key condition is checked after the other expressions have been parsed.
   std::vector<KeyPredicate> predicates;
   if (key_condition) {
     TRY(predicates, in_frame(context.frame, expression::key_predicates(*std::move(key_condition))));

@@ -46,9 +46,9 @@ constexpr Member update_auto_scaling_members[] = {
 constexpr Shape update_auto_scaling_shape =
     structure("UpdateTableReplicaAutoScalingInput", update_auto_scaling_members);
 
-// ---------------------------------------------------------------- describing
+// ---------------------------------------------------------------- describe
 
-// Nothing scales by itself here: capacity is described and never acted upon.
+// Mayfly does not scale automatically: capacity settings are only reported.
 void write_scaling(json::Writer& out, std::string_view name) {
   out.key(name);
   out.begin_object();
@@ -87,7 +87,7 @@ void write_replica(json::Writer& out, const GlobalTable::Replica& replica) {
 
 struct Global {
   std::string name;
-  std::vector<GlobalTable::Replica> tables;  // this one, too; by region
+  std::vector<GlobalTable::Replica> tables;  // including this region's, sorted by region
   bool on_demand = false;
 };
 
@@ -126,7 +126,7 @@ Result<void> describe(Context& context, const Value& request, json::Writer& out)
   return {};
 }
 
-// ---------------------------------------------------------------- updating
+// ---------------------------------------------------------------- update
 
 constexpr std::string_view write_parameter = "GlobalTableProvisionedWriteCapacityAutoScalingSettingsUpdate";
 constexpr std::string_view read_parameter = "ReplicaProvisionedReadCapacityAutoScalingSettingsUpdate";

@@ -35,7 +35,7 @@ Unexpected<Error> keys_differ() {
       "One or more parameter values were invalid: KMSMasterKeyId must be specified for each replica.");
 }
 
-// ---------------------------------------------------------------- settings of a replica's own
+// ---------------------------------------------------------------- overrides
 
 std::optional<std::int64_t> read_units(const Value& action) {
   const Value* own = action.member("ProvisionedThroughputOverride");
@@ -63,8 +63,8 @@ void override_reads(Settings& settings, const Value& action, bool has_units) {
     settings.on_demand_limits.read_units_max = *limit < 0 ? std::nullopt : std::optional(*limit);
 }
 
-// What is the same as elsewhere is no override any more. An index that is not there is passed over, as on
-// AWS.
+// An override that equals the other regions' value no longer counts as one. Missing indexes are skipped, as
+// on AWS.
 void override_settings(Table& table, const Value& action, engine::Instant now) {
   change_settings(table, [&](TableSettings& settings) {
     override_reads(settings, action, !settings.on_demand);
@@ -84,9 +84,9 @@ void override_settings(Table& table, const Value& action, engine::Instant now) {
   }
 }
 
-// ---------------------------------------------------------------- making
+// ---------------------------------------------------------------- creation
 
-// The key that a replica's items are encrypted with: each region has its own, and all are of one kind.
+// The key that encrypts a replica's items. Each region has its own key, and all keys are of one kind.
 Result<std::optional<std::string>> replica_key(const Table& table, const Value& create) {
   const auto own = settings_of(table).kms_key_arn;
   const auto given = string_member(create, "KMSMasterKeyId");
@@ -134,8 +134,8 @@ Result<void> check_strong_creation(const std::shared_ptr<engine::LiveTable>& liv
   return {};
 }
 
-// AWS's guide, "Bulk put items": "You cannot add a replica to a table that has a bulk put items operation in
-// progress." In which words is not known.
+// From AWS's guide, "Bulk put items": "You cannot add a replica to a table that has a bulk put items
+// operation in progress." AWS's error message is not known.
 bool is_put_into(const Context& context, const Table& table) {
   const auto jobs = context.jobs.list(context.scope, jobs::Kind::bulk_put);
   return std::any_of(jobs.begin(), jobs.end(),
@@ -172,7 +172,7 @@ Result<void> check_creation(const Context& context, const ReplicaRequest& reques
   return check_room(context.database);
 }
 
-// What a table alone may have left from when it was one of several.
+// Clears what is left of an earlier membership in a global table.
 void begin_anew(TableSettings& settings) {
   settings.replica_source.clear();
   settings.replica_since.reset();
@@ -180,7 +180,7 @@ void begin_anew(TableSettings& settings) {
   settings.witness.clear();
 }
 
-// Regional settings are the region's own: tags, recovery, policy, insights, protection.
+// Settings that belong to a region start with their defaults: tags, recovery, policy, insights, protection.
 Table new_replica(const Table& source, const Value& create, engine::Instant now) {
   Table replica = source;
   replica.id = 0;
@@ -197,7 +197,7 @@ Table new_replica(const Table& source, const Value& create, engine::Instant now)
     index.state = Index::State::active;
     change_settings(index, [](IndexSettings& settings) { settings.insights.reset(); });
   }
-  // Until the items are there it has no stream: what is copied is no change.
+  // No stream until all items are copied: copied items are not changes.
   if (!source.strong) replica.stream.reset();
   if (source.strong) replica.stream = engine::Stream{.view = source.stream->view};
   change_settings(replica, [&](TableSettings& settings) {
@@ -230,7 +230,7 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
   TableChange announced{TableStatus::updating, nullptr};
   announced.global = global_table_of(context, *live->description()).value_or(GlobalTable{});
   announced.global->strong = request.strong;
-  // Checked again where nobody else can change it: of two requests at once one must fail.
+  // Checked again while the table cannot change: of two concurrent requests, one must fail.
   Result<void> checked;
   const auto after = context.database.update_together(
       live,
@@ -275,11 +275,12 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
   return announced;
 }
 
-// ---------------------------------------------------------------- removing
+// ---------------------------------------------------------------- removal
 
-constexpr int tries_max = 100;  // each after all that had been written arrived
+constexpr int tries_max = 100;  // each after all earlier writes have arrived
 
-// Whether tables that go have something on its way to those that stay, which only has to be waited for.
+// Whether a table that is dropped has writes in flight to one that stays, with nothing that holds them: these
+// only have to be awaited.
 bool any_arrives(const Context& context, const std::vector<Table>& tables,
                  const std::function<bool(const Table&)>& goes) {
   const engine::Replication& replication = context.database.replication();
@@ -370,7 +371,7 @@ Result<TableChange> remove_replicas(Context& context, const ReplicaRequest& requ
   return announced;
 }
 
-// ---------------------------------------------------------------- disassociating
+// ---------------------------------------------------------------- disassociation
 
 Result<void> check_disassociation(const Context& context, const Table& table) {
   if (table.replicas.empty()) return not_replicas({table.region});
@@ -388,7 +389,7 @@ Result<void> check_disassociation(const Context& context, const Table& table) {
   return {};
 }
 
-// What the table has on its way to other regions, and what they have on theirs to it.
+// The writes in flight from the table to its replicas and back.
 struct Pending {
   bool any = false;
   bool is_held = false;  // by a pause or a lag
@@ -408,8 +409,8 @@ Pending pending_of(const Context& context, const Table& table) {
   return pending;
 }
 
-// While something is on its way the table stays what it is. Where that cannot arrive, the answer is the same:
-// clients see by the replicas that are still there that it did not come about.
+// The table is not disassociated while writes are in flight. If a pause or a lag holds them, the response
+// does not change; clients can tell from the remaining replicas that the table is still associated.
 Result<TableChange> disassociate(Context& context, const std::shared_ptr<engine::LiveTable>& live) {
   const auto before = live->description();
   CHECK_OK(check_disassociation(context, *before));
@@ -436,7 +437,7 @@ Result<TableChange> disassociate(Context& context, const std::shared_ptr<engine:
   return announced;
 }
 
-// ---------------------------------------------------------------- changing
+// ---------------------------------------------------------------- changes
 
 Result<void> check_override(const Table& table, const Value& action) {
   const bool on_demand = settings_of(table).on_demand;
@@ -483,7 +484,7 @@ Result<void> drop_replicas(Context& context, const std::shared_ptr<engine::LiveT
                            const std::function<bool(const Table&)>& goes,
                            const std::function<Result<void>()>& check) {
   for (int tries = 0; tries < tries_max; ++tries) {
-    context.database.settle_replicas_in_request(context.scope.account);  // what they have not sent yet
+    context.database.settle_replicas_in_request(context.scope.account);  // writes that they have not sent yet
     Result<void> checked;
     bool arrives = false;
     const auto after = context.backups.update_together(live, [&](std::vector<Table>& tables) {

@@ -31,10 +31,10 @@ constexpr Member delete_members[] = {
 };
 constexpr Shape delete_shape = structure("DeleteResourcePolicyInput", delete_members);
 
-// A table, or the stream of a table: "arn:aws:dynamodb:us-east-1:000000000000:table/T/stream/2024-…".
+// A table, or a table's stream: "arn:aws:dynamodb:us-east-1:000000000000:table/T/stream/2024-…".
 struct Resource {
   std::string table;
-  std::string stream;  // its label, or empty
+  std::string stream;  // label; empty: the table itself
 };
 
 Result<Resource> read_resource(const Context& context, std::string_view arn) {
@@ -42,7 +42,7 @@ Result<Resource> read_resource(const Context& context, std::string_view arn) {
     return error::validation("One or more parameter values were invalid: " + what);
   };
   if (!arn.starts_with("arn:")) return invalid("ARNs must start with 'arn:': " + std::string(arn));
-  // A table's ARN, and perhaps "/stream/…", "/index/…" behind it.
+  // The ARN of a table, optionally followed by "/stream/…" or "/index/…".
   const auto table_part = arn.find(":table/");
   const auto slash = table_part == std::string_view::npos ? table_part : arn.find('/', table_part + 7);
   const auto partition_free =
@@ -81,7 +81,7 @@ Result<std::shared_ptr<engine::LiveTable>> find(const Context& context, const Re
   return table;
 }
 
-// The table's enabled one, if it is what the resource names.
+// The table's enabled stream if the resource names it, else nullptr.
 template <class Table>
 auto* find_stream(Table& table, const Resource& resource) {
   return table.stream && table.stream->label == resource.stream ? &*table.stream : nullptr;
@@ -110,13 +110,13 @@ Result<void> check_revision(const Resource& resource, const std::optional<Resour
                           " has revision id " + policy->revision + ".");
 }
 
-// Milliseconds since 1970, and more than the last one also on a clock that stands still.
+// Milliseconds since 1970, but always greater than the previous revision, even on a frozen clock.
 std::string next_revision(const std::optional<ResourcePolicy>& policy, engine::Instant now) {
   const auto last = policy ? engine::whole_number<engine::Instant>(policy->revision) : std::nullopt;
   return std::to_string(std::max(now, last.value_or(0) + 1));
 }
 
-// `change` edits the policy and answers which revision to tell of.
+// `change` edits the policy and returns the revision for the response.
 template <class Change>
 Result<std::string> update(Context& context, const Resource& resource, Change change) {
   if (context.table_changes.status(context.scope, resource.table) == TableStatus::deleting) {
@@ -167,10 +167,10 @@ Result<void> remove(Context& context, const json::Value& request, json::Writer& 
   TRY(const auto revision,
       update(context, resource, [&](std::optional<ResourcePolicy>& policy) -> Result<std::string> {
         CHECK_OK(check_revision(resource, policy, expected));
-        if (!policy) return std::string();  // there never was one
+        if (!policy) return std::string();  // there never was a policy
         const auto removed = policy->revision;
         if (has_document(policy)) policy = ResourcePolicy{"", next_revision(policy, now)};
-        return removed;  // of the second time: the deletion's own
+        return removed;  // when repeated: the revision of the deletion itself
       }));
   write_revision(out, revision);
   return {};

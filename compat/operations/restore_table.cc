@@ -1,7 +1,7 @@
 // RestoreTableFromBackup, RestoreTableToPointInTime.
 //
-// Rules: answers recorded on AWS in October 2026. Of a point in time first the request's shape is looked at,
-// then whether recovery is on, then the time, then the target's name. Where overrides come in between is not
+// Rules: responses recorded on AWS in October 2026. For a point in time, AWS checks the request's shape, then
+// whether recovery is on, then the time, then the target's name. At which stage it checks overrides is not
 // known.
 #include <algorithm>
 
@@ -21,11 +21,11 @@ namespace {
 
 using json::Value;
 
-// Its length is looked at first, in words that call it TableName; that it may be no ARN is said below.
+// AWS checks the length first, with a message that calls the parameter TableName. check_target rejects ARNs.
 constexpr Shape target_name = {
     .min = 3, .max = 255, .pattern = name_pattern, .table_name = true, .length_first = true};
 constexpr Shape source_name = {.min = 3, .max = 255, .pattern = name_pattern};
-constexpr Shape arn_or_name = string_shape({}, 1024);  // a bad ARN has words of its own
+constexpr Shape arn_or_name = string_shape({}, 1024);  // a malformed ARN has its own error message
 constexpr Member backup_members[] = {
     {"TargetTableName", &target_name, required},
     {"BackupArn", &shapes::any_string, required},
@@ -140,7 +140,7 @@ Result<engine::Instant> read_instant(const Value& request, const backups::Backup
   const Value* given = request.member("RestoreDateTime");
   if (given == nullptr) return window.latest;
   const auto seconds = engine::Number::parse(given->number_text());
-  // A number that is missing or too large is after any window.
+  // A missing or too large number is later than any window.
   engine::Instant instant = engine::last_instant;
   if (seconds) instant = seconds->floor_scaled(3).value_or(engine::last_instant);
   if (window.has(instant)) return instant;
@@ -163,7 +163,7 @@ Result<void> to_point_in_time(Context& context, const Value& request, json::Writ
     return not_found();
   const auto window = context.backups.window(*table);
   if (!window) {
-    if (table->dropped()) return not_found();  // meanwhile
+    if (table->dropped()) return not_found();  // dropped since it was found
     return error::point_in_time_recovery_unavailable("Point in time recovery is not enabled for table '" +
                                                      source.name + "'");
   }

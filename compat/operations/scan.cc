@@ -35,12 +35,12 @@ constexpr Shape shape = structure("ScanInput", members);
 
 __extension__ using Wide = unsigned __int128;
 
-// The share `number` of `total` equal shares of the space of partition hashes.
+// Share `number` out of `total` equal shares of the partition hash space.
 struct Segment {
   std::int64_t number = 0;
   std::int64_t total = 1;
 
-  // The first hash of the share; nothing: past the last.
+  // The first hash of share `of`, or nullopt past the last share.
   [[nodiscard]] std::optional<std::uint64_t> first_hash(std::int64_t of) const {
     if (of >= total) return std::nullopt;
     const auto hashes = static_cast<Wide>(1) << 64;

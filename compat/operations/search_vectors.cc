@@ -66,7 +66,7 @@ Unexpected<Error> invalid_condition(const char* what) {
   return error::validation("Invalid SearchConditionExpression: " + std::string(what));
 }
 
-// One side of a comparison is an attribute and the other a value.
+// A comparison of an attribute with a value, in either order.
 struct PathEquality {
   const expression::Path* path;
   const AttributeValue* value;
@@ -84,8 +84,8 @@ std::optional<PathEquality> path_equality(const expression::Comparison& comparis
   return std::nullopt;
 }
 
-// What a condition asks for: attributes that are equal to values, joined by AND, and nothing else. Measured:
-// there is one sentence for other comparators, and one for all else.
+// Collects the equalities of a condition, which can only consist of attributes equal to values, joined by
+// AND. Measured: there is one message for other comparators, and one for everything else.
 Result<void> read_equalities(const expression::Condition& condition, std::vector<PathEquality>& equalities) {
   if (const auto* both = std::get_if<expression::And>(&condition.node)) {
     CHECK_OK(read_equalities(*both->left, equalities));
@@ -100,7 +100,7 @@ Result<void> read_equalities(const expression::Condition& condition, std::vector
   return {};
 }
 
-// The rules that need the index.
+// Checks the rules that depend on the index.
 Result<std::vector<Equality>> match_search_schema(const std::vector<PathEquality>& equalities,
                                                   const VectorIndex& index, const engine::Table& table) {
   std::vector<Equality> matched;
@@ -140,7 +140,7 @@ Result<std::vector<Equality>> match_search_schema(const std::vector<PathEquality
   return matched;
 }
 
-// The index, if it can be searched.
+// Returns the index if it can be searched.
 Result<VectorIndex> find_index(const Context& context, const engine::Table& table, std::string_view name) {
   const auto indexes = vector_indexes_of(table);
   const VectorIndex* index = find_vector_index(indexes, name);
@@ -155,7 +155,7 @@ Result<VectorIndex> find_index(const Context& context, const engine::Table& tabl
   return *index;
 }
 
-// What the answer shows of a match. The vector is there if it is asked for.
+// The part of a match that the response shows. The vector is included only if the projection names it.
 Item shown_item(const VectorEntries& entries, const VectorMatch& match,
                 const std::optional<expression::Projection>& projection) {
   Item item = entries.projected(engine::decode_item(match.stored));
@@ -164,9 +164,9 @@ Item shown_item(const VectorEntries& entries, const VectorMatch& match,
   return expression::project(*projection, item);
 }
 
-// Measured, of searches that name no HASH attribute: so many bytes for each dimension of the index, and for
-// each match; what the index holds of a match beside its vector; and the vector, where it is returned. AWS
-// answers the same search with figures that differ by some percent.
+// Measured for searches without a HASH attribute. The sum of a constant per dimension of the index, a
+// constant per match, the projected attributes of each match, and the vectors that are returned. AWS's own
+// figures for repeated identical searches differ by a few percent.
 double consumed_bytes(const VectorEntries& entries, const std::vector<VectorMatch>& matches,
                       std::size_t vectors_returned) {
   constexpr double of_dimension = 30.6875;

@@ -11,7 +11,7 @@ namespace {
 
 using json::Value;
 
-constexpr Shape resource_arn = string_shape({}, 1283);  // a short one is told in its own words
+constexpr Shape resource_arn = string_shape({}, 1283);  // a too short ARN has its own error message
 constexpr Member tag_members[] = {
     {"ResourceArn", &resource_arn},
     {"Tags", &shapes::tags},
@@ -32,7 +32,7 @@ constexpr std::string_view tag_operation = "TagResource";
 constexpr std::string_view untag_operation = "UntagResource";
 constexpr std::string_view list_operation = "ListTagsOfResource";
 
-// Six parts between colons, the last one with a slash: "a:b:c:d:e:f/g".
+// Six parts separated by colons; the last one contains a slash: "a:b:c:d:e:f/g".
 bool looks_like_arn(std::string_view arn) {
   for (int part = 0; part < 5; ++part) {
     const auto colon = arn.find(':', 1);
@@ -53,8 +53,8 @@ Unexpected<Error> invalid_arn(std::string_view arn) {
   return error::validation("Invalid TableArn: Invalid ResourceArn provided as input " + std::string(arn));
 }
 
-// UntagResource and ListTagsOfResource ask who may before they ask whether it is an ARN, TagResource after
-// that.
+// UntagResource and ListTagsOfResource check access before they check the form of the ARN; TagResource checks
+// the form first.
 Result<std::string_view> read_arn(const Context& context, const Value& request, std::string_view operation) {
   const auto arn = string_member(request, "ResourceArn");
   if (!arn) return error::validation("Invalid TableArn");

@@ -108,7 +108,7 @@ Result<ItemWrite> read_write(const Action& action, Frame frame) {
   ItemWrite write{.kind = action.kind};
   if (action.kind != Kind::put) {
     auto item = in_transaction(read_item(*request.member("Key"), frame));
-    // Expressions are looked at before how deep the values lie.
+    // Expressions are checked before the nesting depth of values.
     if (!item && item.error().about != Error::About::nesting) return Unexpected{std::move(item).error()};
     CHECK_OK(read_current_expressions(request, write, frame));
     TRY(write.item, std::move(item));
@@ -124,7 +124,7 @@ Result<ItemWrite> read_write(const Action& action, Frame frame) {
   return write;
 }
 
-// What the request brings along; how large the items are that it finds makes no difference.
+// The size of the data in the request. The sizes of existing items do not count.
 Result<std::size_t> payload_bytes(const Action& action, const ItemWrite& write) {
   std::size_t bytes =
       write.stored.empty() ? engine::item_size(write.item) : engine::stored_item_size(write.stored);
@@ -143,7 +143,7 @@ Result<void> find_and_check(const Context& context, const std::vector<Action>& a
   }
   for (const ItemWrite& write : writes) CHECK_OK(check_no_empty_keys(*write.table->description(), write));
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    // The rules that an action can break by itself: then only it is to blame.
+    // Rules that an action can break independently of the others. Only this action gets a reason.
     auto checked = check_write(*writes[i].table->description(), writes[i]);
     if (!checked) return canceled_by(i, writes.size(), std::move(checked).error());
   }

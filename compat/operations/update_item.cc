@@ -40,8 +40,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto table = write.table->description();
   TRY(write.key, request_key(*table, write.item));
   CHECK_OK(check_update(*table, write.update));
-  // Before the condition is looked at. AttributeUpdates are judged by the finished item alone, and so are
-  // transactions' and PartiQL's updates.
+  // Checked before the condition. For AttributeUpdates, and for updates in transactions and PartiQL, only the
+  // size of the resulting item counts.
   if (!write.update.legacy && expression::charge_of(write.update) > engine::item_bytes_max) {
     return expression::update_too_large();
   }

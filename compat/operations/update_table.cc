@@ -46,11 +46,11 @@ constexpr Member members[] = {
 };
 constexpr Shape shape = structure("UpdateTableInput", members);
 
-// What is to happen to a table: edits of copies of its description and its settings, made one after another.
+// The planned changes of a table: edits that are applied in order to copies of its description and settings.
 struct Plan {
   std::vector<std::function<void(Table&, TableSettings&)>> edits;     // in all regions of a global table
-  std::vector<std::function<void(Table&, TableSettings&)>> regional;  // in this one alone
-  TableChange announced{TableStatus::updating, nullptr};              // `shown` when it is done
+  std::vector<std::function<void(Table&, TableSettings&)>> regional;  // in this region only
+  TableChange announced{TableStatus::updating, nullptr};              // `shown` is set at the end
 };
 
 Index* find_global(Table& table, std::string_view name) {
@@ -88,7 +88,7 @@ Result<Billing> read_billing(const Value& request, const TableSettings& settings
   return Billing{settings.on_demand, on_demand};
 }
 
-// From on-demand to provisioned, every index needs its throughput.
+// When a table switches from on-demand to provisioned, each of its indexes needs a throughput.
 Result<void> check_indexes_provisioned(const Value& request, const Table& table) {
   const auto updates = index_updates(request);
   std::string missing;
@@ -148,7 +148,7 @@ Unexpected<Error> no_index(const std::string& name, const Table& table) {
                                    table.name);
 }
 
-// Nothing, if the table has such a global index.
+// Succeeds if the table has such a global index.
 Result<void> check_is_global(const Table& table, const std::string& name, const char* verb) {
   if (find_global(table, name) != nullptr) return {};
   if (table.find_index(name) != nullptr) {
@@ -158,7 +158,7 @@ Result<void> check_is_global(const Table& table, const std::string& name, const 
   return no_index(name, table);
 }
 
-// Nothing, if the index is gone meanwhile.
+// The change has no effect if the index has been dropped meanwhile.
 template <class Change>
 void plan_index_settings(const std::string& name, Change change, Plan& plan) {
   plan.edits.push_back([name, change](Table& edited, TableSettings&) {
@@ -233,7 +233,7 @@ Unexpected<Error> redefined(const std::string& existing, const std::string& want
       existing + " New schema: " + wanted);
 }
 
-// A new index's key attributes may be known already, and must then be of the same type.
+// Key attributes of a new index that are already defined must have the same type.
 Result<void> check_not_redefined(const Table& table, const Index& index) {
   const auto vectors = vector_indexes_of(table);
   const auto check = [&](std::span<const engine::KeyAttribute> attributes,
@@ -308,7 +308,7 @@ Result<void> plan_index_creation(const Value& request, const Value& create, cons
   index.state = Index::State::creating;
   plan.announced.index_statuses[index.name] = index_is_creating;
   plan.edits.push_back([index](Table& edited, TableSettings&) {
-    if (edited.find_index(index.name) != nullptr) return;  // somebody else was faster
+    if (edited.find_index(index.name) != nullptr) return;  // another request was faster
     add_definitions(edited, index.keys.all());
     edited.indexes.push_back(index);
   });
@@ -349,7 +349,7 @@ Result<void> plan_indexes(const Context& context, const Value& request, const Ta
 
 // ---------------------------------------------------------------- vector indexes
 
-// The vector attribute may be none that has a type.
+// The vector attribute must not be a key attribute, because those have a type.
 Result<void> check_is_no_key(const Table& table, const VectorIndex& index) {
   const auto check = [&](const engine::KeySchema& keys) -> Result<void> {
     const auto named = [&](const engine::KeyAttribute& attribute) {
@@ -394,7 +394,7 @@ Result<void> plan_vector_creation(const Value& request, const Value& create, con
   plan.announced.index_statuses[index.name] = index_is_creating;
   plan.edits.push_back([index, searched](Table& edited, TableSettings& edited_settings) {
     auto& indexes = edited_settings.vector_indexes;
-    if (find_vector_index(indexes, index.name) != nullptr) return;  // somebody else was faster
+    if (find_vector_index(indexes, index.name) != nullptr) return;  // another request was faster
     add_definitions(edited, searched);
     indexes.push_back(index);
   });
@@ -447,7 +447,7 @@ Result<void> plan_stream(const Value& specification, const Table& table, Plan& p
   }
   plan.edits.push_back([view](Table& edited, TableSettings&) {
     if (!view) {
-      if (edited.replicas.empty()) edited.stream.reset();  // it may have got one meanwhile
+      if (edited.replicas.empty()) edited.stream.reset();  // it may have become a global table since
     } else if (!edited.stream) {
       edited.stream = engine::Stream{.view = *view};
     }
@@ -455,7 +455,8 @@ Result<void> plan_stream(const Value& specification, const Table& table, Plan& p
   return {};
 }
 
-// A global table has one kind of encryption, and each region a key of its own: DynamoDB's is there in each.
+// All regions of a global table use the same kind of encryption, and each has its own key. Only DynamoDB's
+// managed key exists in every region.
 void plan_encryption(const Context& context, const std::optional<std::string>& wanted, Plan& plan) {
   plan.regional.push_back([wanted](Table&, TableSettings& edited) { edited.kms_key_arn = wanted; });
   if (wanted && *wanted != kms_key_arn(context.scope)) return;
@@ -510,7 +511,8 @@ Result<void> plan_settings(const Context& context, const Value& request, const T
   return {};
 }
 
-// The throughput that an answer shows: what was until the change is done, and that it has begun.
+// The throughput to report while the change is in progress: the old units, with the time at which the change
+// began.
 Throughput announced(const Throughput& before, const Throughput& after, engine::Instant begun,
                      engine::Instant done) {
   Throughput shown = before;
@@ -522,11 +524,11 @@ Throughput announced(const Throughput& before, const Throughput& after, engine::
 Table announced(const Table& before, Table after, const Billing& billing, engine::Instant begun,
                 engine::Instant done) {
   if (billing.switched()) return after;
-  // The key that is given up is shown while that goes on.
+  // While the table stops using its key, the key is still shown.
   if (const auto key = settings_of(before).kms_key_arn; key && !settings_of(after).kms_key_arn) {
     change_settings(after, [&](TableSettings& settings) { settings.kms_key_arn = key; });
   }
-  change_settings(after, [&](TableSettings& settings) {  // those that go are shown as DELETING
+  change_settings(after, [&](TableSettings& settings) {  // dropped indexes are shown as DELETING
     for (const VectorIndex& index : vector_indexes_of(before)) {
       if (find_vector_index(settings.vector_indexes, index.name) == nullptr)
         settings.vector_indexes.push_back(index);
@@ -557,7 +559,7 @@ void write_answer(const Context& context, const TableChange& announced, const en
   out.end_object();
 }
 
-// Settled or not is asked after what the request says itself, as on AWS.
+// As on AWS, errors in the request itself take precedence over a table that is still changing.
 Result<void> change_replicas(Context& context, const Value& request, const std::string& name,
                              json::Writer& out) {
   TRY(const auto replicas, read_replica_request(request, context.scope.region));
@@ -571,7 +573,7 @@ Result<void> change_replicas(Context& context, const Value& request, const std::
   return {};
 }
 
-// While an index is backfilled, no other one comes or goes.
+// While an index is being backfilled, no other index can be created or deleted.
 Result<void> check_backfilling(const Context& context, const Table& table, const Plan& plan) {
   const auto change = context.table_changes.find({table.account, context.scope.region}, table.name);
   if (!change || change->backfilling.empty()) return {};
@@ -589,7 +591,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
   TRY(const auto table, find_named_table(context, name));
   const auto before = table->description();
   const auto begun = context.now();
-  const auto done = begun + 1;  // a change ends after it began, and clients compare the two
+  const auto done = begun + 1;  // a change ends after it began, and clients compare the two times
   const TableSettings settings = settings_of(*before);
   TRY(const auto billing, read_billing(request, settings));
   Plan plan;
