@@ -72,7 +72,7 @@ Result<void> read_expressions(const json::Value& request, ItemWrite& write, Fram
 // The same for transactions, which do not have the legacy parameters.
 Result<void> read_current_expressions(const json::Value& request, ItemWrite& write, Frame frame);
 
-// --- answers
+// --- responses
 
 enum class ReturnValues : std::uint8_t { none, all_old, updated_old, all_new, updated_new };
 

@@ -20,7 +20,7 @@ namespace mayfly::compat {
 namespace {
 
 constexpr std::size_t batch_get_keys_max = 100;
-// total size of the items in stored form, as on AWS
+// Total size of the items in stored form, as on AWS.
 constexpr std::size_t batch_get_bytes_max = 16 * 1024 * 1024;
 // The limit on the response text, which is up to seven times the size of the items if they have many small
 // values.

@@ -29,7 +29,7 @@ namespace {
 
 using jobs::Job;
 
-// concurrent operations per account; AWS has a quota, but does not state it
+// Concurrent operations per account; AWS has a quota, but does not state it.
 constexpr std::size_t operations_max = 50;
 constexpr engine::Instant token_lifetime_ms = std::int64_t{8} * 60 * 60 * 1000;  // from the first request on
 constexpr std::size_t page_default = 10;

@@ -72,7 +72,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   CHECK_OK(check_deletion(context, *description));
   TableChange deletion{TableStatus::deleting, description};
   deletion.global = global_table_of(context, *description);
-  // written first, because the counters are dropped with the table
+  // Written first, because the counters are dropped with the table.
   write_answer(context, deletion, table.get(), out);
   // Announced before the drop, so that the name is never free in between.
   context.table_changes.begin(context.scope, deletion);

@@ -30,7 +30,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     write_answer(context, *change, nullptr, out);
     return {};
   }
-  // includes tables that are being restored
+  // Includes tables that are being restored.
   const auto table = context.database.find_table(context.scope, name);
   if (table == nullptr) return named_table_not_found(name);
   TableChange shown = change ? *change : settled_table(context, table->description());

@@ -11,7 +11,7 @@ namespace {
 
 using json::Value;
 
-constexpr Shape resource_arn = string_shape({}, 1283);  // a too short ARN has its own error message
+constexpr Shape resource_arn = string_shape({}, 1283);  // an ARN that is too short has its own error message
 constexpr Member tag_members[] = {
     {"ResourceArn", &resource_arn},
     {"Tags", &shapes::tags},
