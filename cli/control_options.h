@@ -1,4 +1,4 @@
-// The options of the commands that make one call of the control API; each call has its command.
+// The options of the commands that make one call of the control API. There is one command for each call.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ namespace mayfly::http {
 // Parsing one of these commands fills in `command`.
 void add_control_commands(CLI::App& app, ControlCommand& command);
 
-// The names of faults, as FAULT and the member "fault" of a rule take them.
+// The names of faults, as accepted by FAULT and by a rule's member "fault".
 const std::vector<std::string>& fault_kinds();
 
-// --url, --ca-file, --account and --region.
+// Adds --url, --ca-file, --account and --region.
 void add_server_options(CLI::App& command, ServerPlace& place);
 void add_json_option(CLI::App& command, bool& json);
 

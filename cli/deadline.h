@@ -1,7 +1,7 @@
-// Sees to it that something ends in time, whatever it waits for.
+// Calls a function if a block takes too long, whatever the block waits for.
 //
-//   const Deadline deadline(10s, [] { … });   // called once, on a thread of its own, if 10 s pass before the
-//                                             // end of the block
+//   const Deadline deadline(10s, [] { … });   // called once, on a separate thread, unless the block ends
+//                                             // within 10 s
 #pragma once
 
 #include <chrono>

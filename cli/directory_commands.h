@@ -19,9 +19,11 @@ struct DirectoryCommand {
   bool json = false;
 };
 
-// Prints a line for each thing that is wrong or was repaired, of each at most findings_max, and a summary;
-// with --json one object. Returns the exit code: 0, the data is intact; 1, it is damaged, or stays damaged;
-// 2, with a sentence on stderr, it cannot be read.
+// Prints a line for each problem and each repair, at most findings_max of each, and a summary. With --json,
+// prints one object. Returns the exit code:
+// - 0: the data is intact;
+// - 1: the data is damaged, or remains damaged after the repair;
+// - 2, with a sentence on stderr: the data cannot be read.
 int run_directory_command(const DirectoryCommand& command);
 
 }  // namespace mayfly::http

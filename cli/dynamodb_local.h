@@ -1,5 +1,5 @@
-// DynamoDB Local's command line in our words, so that who swaps its image, or its jar, for Mayfly changes
-// nothing else:
+// Translates DynamoDB Local's command line to Mayfly's, so that users can replace its image or jar with
+// Mayfly and change nothing else:
 //
 //   java -jar DynamoDBLocal.jar -sharedDb -port 9000 -dbPath data
 //   mayfly serve --shared-regions --port 9000 --data data/mayfly
@@ -15,14 +15,14 @@
 namespace mayfly::http {
 
 struct DynamoDbLocal {
-  std::vector<std::string> serve;  // what follows "mayfly": "serve", "--port", "9000"
-  std::vector<std::string> notes;  // sentences on what is another here, to be logged at the start
-  std::string banner;              // what DynamoDB Local prints first; some wait until they have read it
-  std::string problem;             // not empty: what is wrong with the arguments, a sentence
+  std::vector<std::string> serve;  // the words after "mayfly": "serve", "--port", "9000"
+  std::vector<std::string> notes;  // sentences on differences from DynamoDB Local, logged at the start
+  std::string banner;              // the first output of DynamoDB Local, which some programs wait for
+  std::string problem;             // a sentence on invalid arguments; empty: they are valid
 };
 
-// Nothing: these are not DynamoDB Local's. `arguments` are all but the program, whose name is `program`:
-// java, in compose files that name it.
+// Returns nullopt if the arguments are not DynamoDB Local's. `arguments` are the words after the program.
+// `program` is the program's name, which is java in compose files that name it.
 std::optional<DynamoDbLocal> read_dynamodb_local(const std::string& program,
                                                  const std::vector<std::string>& arguments);
 

@@ -1,15 +1,19 @@
-// The signals that end a command, SIGTERM and SIGINT, as something to look at, to wait for, and to poll.
+// Receives the signals that end a command, SIGTERM and SIGINT. The command can check for them, wait for them
+// and poll a descriptor.
 //
-//   const EndSignals signals;                        // in main's thread, before it starts any other
-//   signals.wait();                                  // until one comes: SIGTERM or SIGINT
+//   const EndSignals signals;                        // on the main thread, before it starts any other
+//   signals.wait();                                  // until SIGTERM or SIGINT arrives
 //   if (signals.wait(200ms) == 0) …                  // none yet
 //   pollfd ready[] = {{0, POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
 //
-// A command ends within a second of the first signal, whatever it waits for: a name's look-up, a pipe without
-// a writer, an endpoint that does not answer. It has `late_after` to end on its own; then `Late` decides.
+// A command ends within a second of the first signal, whatever it is waiting for: a name lookup, a pipe
+// without a writer, an endpoint that does not answer. The command has `late_after` to end on its own. After
+// that, `Late` decides.
 //
-// They are blocked in the thread that makes this and in those that it starts from then on: one of its own
-// takes them, so that nobody else's call is interrupted by one. Rejected: sigtimedwait and signalfd, which
+// The constructor blocks the signals in the calling thread, and so in all threads that it starts later. A
+// dedicated thread receives them, so they interrupt no other thread's system calls.
+// Rejected: sigtimedwait and signalfd, which macOS lacks, and a handler, which would run on an arbitrary
+// thread.
 // macOS has not, and a handler, which whatever thread it comes to runs.
 #pragma once
 
@@ -28,11 +32,12 @@ namespace mayfly::http {
 
 class EndSignals {
  public:
-  // What another does when one has come.
+  // The effect of a second signal.
   enum class Another : std::uint8_t { is_ignored, ends_the_process };
 
-  // Called, on another thread, if this object still exists `late_after` after the first signal. Returns the
-  // exit status with which the process ends at once, or nothing, and the process goes on.
+  // Called on another thread if this object still exists `late_after` after the first signal. If it returns
+  // an exit status, the process ends immediately with that status. If it returns nullopt, the process
+  // continues.
   using Late = std::function<std::optional<int>()>;
   static constexpr std::chrono::milliseconds late_after{900};
 
@@ -42,13 +47,13 @@ class EndSignals {
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;
 
-  // The first that came; 0: none has.
+  // The first signal that arrived; 0: none.
   [[nodiscard]] int came() const { return came_; }
-  // The same, after up to `time`; without one: after as long as it takes. Any thread may.
+  // Waits up to `time`, or without limit, and returns the same as came(). Thread-safe.
   int wait(std::optional<std::chrono::milliseconds> time = {}) const;
-  // A stop is requested when the first one arrives.
+  // A stop is requested when the first signal arrives.
   [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
-  // Can be read from when one has come, and nobody reads it.
+  // Becomes readable when a signal has arrived, and stays so: its data is never read.
   [[nodiscard]] int descriptor() const { return pipe_[0]; }
 
  private:

@@ -1,4 +1,4 @@
-// Messages of commands that fail.
+// Error messages of commands.
 #pragma once
 
 #include <cstdio>
@@ -9,14 +9,14 @@
 
 namespace mayfly::http {
 
-// Prints the sentence on stderr, on one line, with control characters escaped: it may repeat what an endpoint
-// or a file said. Returns the exit code.
+// Prints the sentence on stderr, on one line. Control characters are escaped, because the sentence may repeat
+// text from an endpoint or a file. Returns the exit code.
 inline int fail(const std::string& sentence) {
   std::fprintf(stderr, "mayfly: %s\n", log::printable(sentence).c_str());
   return 1;
 }
 
-// For messages: what was typed, or a name that a server returned.
+// Quotes text that a user typed or that a server returned, for use in messages.
 inline std::string in_quotes(std::string_view text) { return "'" + log::printable(text) + "'"; }
 
 }  // namespace mayfly::http

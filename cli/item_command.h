@@ -5,8 +5,8 @@
 //   mayfly item put carts id=1 at=5 ttl=+48h
 //   mayfly item get carts 1 5
 //
-// Reads are consistent, except from global indexes. With --json a command prints what DynamoDB answers, in
-// DynamoDB JSON; the pages of a query or a scan become one answer.
+// Reads are consistent, except from global indexes. With --json, a command prints DynamoDB's answer in
+// DynamoDB JSON. The pages of a query or a scan become one answer.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct ItemCommand {
   ServerPlace server;
   bool json = false;
   std::string table;
-  std::vector<std::string> words;  // the key or the item, as it was typed (item_text.h)
+  std::vector<std::string> words;  // the key or the item, as typed (item_text.h)
 
   // table create: "id" or "id:N"
   std::string key = "id", sort, ttl, stream = "on";
@@ -43,15 +43,16 @@ struct ItemCommand {
 
   // item query and scan
   std::string index;
-  std::string from, to, begins_with;  // of the sort key
+  std::string from, to, begins_with;  // conditions on the sort key
   bool reverse = false;
   std::optional<std::int64_t> limit;
 };
 
-// Returns the exit code: 0, or 1 with a sentence on stderr, as when there is no item to get.
+// Returns the exit code: 0, or 1 with a sentence on stderr. 1 is also the exit code if the item to get does
+// not exist.
 int run_item_command(const ItemCommand& command);
 
-// CreateTable's request of a `table create`. The error is a sentence.
+// Returns the CreateTable request of a `table create`. The error is a sentence.
 Expected<json::Tree, std::string> create_request(const ItemCommand& command);
 
 }  // namespace mayfly::http

@@ -1,4 +1,4 @@
-// The lines of `mayfly jobs`: one with a bar and the job's id for each export, import and bulk put.
+// The lines of `mayfly jobs`: one with a bar and the job's ID for each export, import and bulk put.
 //
 //   import   carts  [##########----------]  50 %  IN_PROGRESS  01795603904718-8a74e0ef
 //   export   music  [####################] 100 %  FAILED  S3NoSuchBucket  01795603904719-0b1c2d3e
@@ -11,13 +11,12 @@
 namespace mayfly::http {
 
 struct JobsView {
-  std::string
-      text;  // a line for each, in the answer's order; what a server or its clients chose is printable
+  std::string text;  // printable; one line for each job, in the answer's order
   std::size_t lines = 0;
-  bool unfinished = false;  // some are not over
+  bool unfinished = false;  // some jobs have not ended
 };
 
-// `answer`: of GET /_mayfly/jobs. Members that it lacks are left out.
+// `answer` is that of GET /_mayfly/jobs. Members that it lacks are left out.
 JobsView view_jobs(const json::Tree& answer);
 
 }  // namespace mayfly::http

@@ -1,4 +1,4 @@
-// Metrics in Prometheus' text format as one JSON object:
+// Converts metrics from Prometheus' text format to one JSON object:
 //
 //   mayfly_table_items{TableName="carts"} 3
 //   {"mayfly_table_items":[{"labels":{"TableName":"carts"},"value":3}]}
@@ -12,9 +12,9 @@
 
 namespace mayfly::http {
 
-// One member for each name, in the order of the text, with all its samples. A value that JSON has no number
-// for, such as +Inf, is a string. Comments (HELP, TYPE) are left out. The error is a sentence that quotes a
-// malformed line.
+// The object has one member for each name, in the order of the text, with all samples of that name. A value
+// that is not a JSON number, such as +Inf, becomes a string. Comments (HELP, TYPE) are left out. The error is
+// a sentence that quotes a malformed line.
 Expected<json::Tree, std::string> metrics_tree(std::string_view text);
 
 }  // namespace mayfly::http

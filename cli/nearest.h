@@ -1,4 +1,4 @@
-// Suggestions for words that were mistyped.
+// Suggestions for mistyped words.
 //
 //   nearest("--prot", {"--port", "--host"})  ==  "--port"
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace mayfly::http {
 
-// The candidate that was probably meant: at most two letters differ, or three of a word of eight and more,
-// and fewer than half of it. Empty: there is no such candidate.
+// The candidate that was probably meant. At most two letters differ, or three if the word has eight or more,
+// and fewer than half of the candidate's letters. Empty if there is no such candidate.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace mayfly::http

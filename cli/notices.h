@@ -1,8 +1,9 @@
-// Lines of the log about what clients do: items that expired, faults that struck, functions that do not
-// answer, TTLs that can never expire an item. At most `lines_a_second_max`.
+// Log lines about clients' activity: expired items, faults that struck, functions that do not answer, and
+// TTLs that can never expire an item. At most `lines_a_second_max` lines are logged per second.
 //
 //   options.database.notice = [notices = std::make_shared<Notices>()](auto sentence) {
-//   notices->take(sentence); };
+//     notices->take(sentence);
+//   };
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ class Notices {
   static constexpr std::size_t lines_a_second_max = 20;
 
   explicit Notices(log::Level level = log::Level::info) : level_(level) {}
-  void take(std::string_view sentence);  // by any thread
+  void take(std::string_view sentence);  // thread-safe
 
  private:
   const log::Level level_;

@@ -1,10 +1,10 @@
-// The command line:
+// Parses the command line:
 //
 //   mayfly serve --port 8000                  each option is also a variable, MAYFLY_PORT
 //   mayfly clock advance 48h                  a call of a running server's control API
 //   mayfly item get carts 1                   tables and items of a running server
 //   mayfly verify --data DIR                  a data directory
-//   mayfly export --all --to DIR              tables on their way from one place to another
+//   mayfly export --all --to DIR              copying tables from one place to another
 //   mayfly -jar DynamoDBLocal.jar -inMemory   DynamoDB Local's arguments (dynamodb_local.h)
 #pragma once
 
@@ -35,7 +35,7 @@ struct ServeOptions {
   std::size_t functions_max = compat::triggers::TriggerOptions().functions_max;
   std::size_t mapping_filters_max = compat::triggers::TriggerOptions().filters_max;
   std::size_t mappings_max = compat::triggers::TriggerOptions().mappings_max;
-  std::uint64_t memory_bytes_max = 0;  // half of what the process may have
+  std::uint64_t memory_bytes_max = 0;  // 0: half of the memory that the process may use
   std::uint64_t history_bytes_max = engine::DatabaseOptions().history_bytes_max;
   bool exact_recovery = false;
   std::int64_t shutdown_seconds_max = 10;
@@ -59,11 +59,11 @@ struct ServeOptions {
   std::string destination_directory;           // empty: no file destinations
   std::vector<std::string> schemas;            // files and directories
   std::vector<std::string> schema_parameters;  // NAME=VALUE
-  bool schema_strict = false;                  // a directory's unreadable file ends the start
+  bool schema_strict = false;                  // an unreadable file in a directory makes the start fail
   bool require_signature = false;
   std::string keys_file;  // empty: the environment's key
   log::Level log_level = log::Level::info;
-  std::string banner;              // printed before all else
+  std::string banner;              // printed before anything else
   std::vector<std::string> notes;  // logged at the start
 };
 
@@ -71,14 +71,14 @@ struct CommandLine {
   std::optional<ServeOptions> serve;
   std::optional<ControlCommand> control{};
   std::optional<sweep::SweepCommand> sweep{};
-  std::optional<McpCommand> mcp{};  // with `serve`, where it has an emulator of its own
+  std::optional<McpCommand> mcp{};  // together with `serve` if it uses an emulator in this process
   std::optional<DirectoryCommand> directory{};
   std::optional<transfer::TransferCommand> transfer{};
   std::optional<ItemCommand> item{};
-  int exit_code = 0;  // if there is no command to run: everything has been printed
+  int exit_code = 0;  // if no command is set: everything has been printed
 };
 
-// Prints help, the version, and why the command line is refused.
+// Prints help, the version, and errors about the command line.
 CommandLine parse_command_line(int argc, char** argv);
 
 }  // namespace mayfly::http

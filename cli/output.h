@@ -4,8 +4,8 @@
 //   if (reader_left()) return printed(0);   // `mayfly item scan carts | head`: stop asking for more pages
 //   return printed(0);
 //
-// A reader that closes the pipe is not an error: the command keeps its exit code and says nothing. Any other
-// failed write is one. Requires: SIGPIPE is ignored.
+// A reader that closes the pipe is not an error: the command keeps its exit code and prints no message. Any
+// other failed write is an error. Requires: SIGPIPE is ignored.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ namespace mayfly::http {
 
 void print(std::string_view text);
 
-// Text that is not JSON and may repeat what an endpoint said: the same lines, with other control characters
-// escaped.
+// Escapes control characters in text that is not JSON and may repeat an endpoint's words. The line breaks
+// stay.
 std::string printable_lines(std::string_view text);
 
-// Flushes the output. Returns whether its reader has gone, or another write failed.
+// Flushes the output. Returns whether the reader has gone or another write failed.
 bool reader_left();
 
-// Flushes the output. Returns `exit_code`, or 1 with a sentence on stderr if a write failed, as on a full
-// disk.
+// Flushes the output. Returns `exit_code`, or 1 with a sentence on stderr if a write failed, for example
+// because the disk is full.
 int printed(int exit_code);
 
 }  // namespace mayfly::http

@@ -1,13 +1,12 @@
-// A running Mayfly as the commands use it: its control API and DynamoDB's operations, in one account and
-// region.
+// Calls to a running Mayfly server: its control API and DynamoDB's operations, in one account and region.
 //
 //   auto server = ServerCalls::to({.url = "http://127.0.0.1:8000", .account = "000000000042"});
 //   auto clock = server->control("GET", "/_mayfly/clock");
 //   auto page = server->operate("Scan", {{"TableName", "carts"}});
 //   if (!page && page.error().name == "ResourceNotFoundException") …
 //
-// Requests are signed with the environment's key (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) if it has one.
-// Operations are always signed, since only a signature names their account and region.
+// Requests are signed with the environment's key (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) if there is one.
+// Operations are always signed, because only a signature names their account and region.
 #pragma once
 
 #include <chrono>
@@ -38,8 +37,8 @@ struct CallFailure {
   std::string sentence;  // for people, printable
 };
 
-// The environment's key if it belongs to `account`; otherwise a key that names the account, which servers
-// that check no signatures accept.
+// Returns the environment's key if it belongs to `account`. Otherwise returns a key that names the account,
+// which servers that do not check signatures accept.
 Key key_for(const std::string& account, const std::optional<Key>& environment);
 
 class ServerCalls {
@@ -47,21 +46,21 @@ class ServerCalls {
   // The error is a sentence for people.
   static Expected<ServerCalls, std::string> to(const ServerPlace& place);
 
-  // All calls that are made from now on fail after this time instead of waiting as long as it takes.
+  // Sets a time limit for each later call. Without it, calls wait without limit.
   void limit_time(std::chrono::milliseconds time_max) { time_max_ = time_max; }
 
-  // One control call; returns the body of a 200.
+  // One control call; returns the body of an answer with status 200.
   [[nodiscard]] Expected<std::string, CallFailure> control(const std::string& method, const std::string& path,
                                                            const std::string& body = {}) const;
-  // The same for a call whose answer does not end. `piece` is given the body as it arrives; false ends the
-  // call.
+  // One control call whose answer does not end. `piece` receives the body as it arrives; it returns false to
+  // end the call.
   [[nodiscard]] Expected<std::string, CallFailure> follow(
       const std::string& path, const std::function<bool(std::string_view)>& piece) const;
   // One operation. Numbers in the answer keep their text (Decimals::as_written).
   Expected<json::Tree, CallFailure> operate(std::string_view operation, const json::Tree& body);
 
   [[nodiscard]] const std::string& account() const { return account_; }
-  // --region or the server's default, which is asked for once; "us-east-1" if the server does not say.
+  // --region, or the server's default, which is requested once. "us-east-1" if the server does not say.
   const std::string& region();
 
  private:
@@ -80,7 +79,7 @@ class ServerCalls {
 // The names of the first `names_max` tables, in order.
 Expected<std::vector<std::string>, CallFailure> table_names(ServerCalls& server, std::size_t names_max);
 
-// DescribeTable's Table. The error is a sentence; for a table that does not exist it suggests one.
+// DescribeTable's Table. The error is a sentence. If the table does not exist, it suggests a similar name.
 Expected<json::Tree, std::string> describe_table(ServerCalls& server, const std::string& table);
 
 }  // namespace mayfly::http

@@ -1,13 +1,14 @@
-// DynamoDB's API over HTTP, asked as AWS's SDKs ask it: signed, on connections that are kept, tried again.
+// A client for DynamoDB's API over HTTP. Like AWS's SDKs, it signs requests, keeps connections open and
+// retries.
 //
 //   auto client = Client::connect({.endpoint = "http://127.0.0.1:8000"});
 //   if (!client) return fail(client.error());       // "there are no AWS credentials: …"
 //   auto answer = (*client)->call("DescribeTable", R"({"TableName":"carts"})");
 //   if (!answer && answer.error().name == "ResourceNotFoundException") …
 //
-// Our own, on http/client and http/signer: AWS's SDK for C++ is not in Debian 12, and brings libcurl, its own
-// C runtime of a dozen libraries and some megabytes; a client that signs, keeps connections and tries again
-// is these four files.
+// It builds on http/client and http/signer.
+// Rejected: AWS's SDK for C++. It is not in Debian 12, and it brings libcurl, a C runtime of its own with a
+// dozen libraries, and some megabytes. The same work takes the four files of this directory.
 #pragma once
 
 #include <atomic>
@@ -39,21 +40,23 @@ namespace mayfly::aws {
 using Json = json::Tree;
 
 struct Failure {
-  // AWS's, without its namespace: "ConditionalCheckFailedException". Where there was no answer:
-  // "Unreachable", "TimedOut", "CutShort", "Interrupted"; where it was not one: "NotAnAnswer"; where it could
-  // not be asked: "NoCredentials", "Unusable".
+  // AWS's name without its namespace: "ConditionalCheckFailedException". Other names:
+  // - "Unreachable", "TimedOut", "CutShort" and "Interrupted" if there was no complete answer;
+  // - "NotAnAnswer" if the answer was malformed;
+  // - "NoCredentials" and "Unusable" if the request could not be sent.
   std::string name;
   std::string message;
-  int status = 0;          // 0: there was no answer
-  bool retryable = false;  // one more attempt might go better; those that there may be were made
+  int status = 0;          // 0: the server did not answer
+  bool retryable = false;  // another attempt might succeed; all allowed attempts have been made
   bool throttled = false;
-  std::shared_ptr<const Json>
-      body{};  // all of the answer: Item, CancellationReasons; nothing: it was no JSON
+  std::shared_ptr<const Json> body{};  // the whole answer, with members such as Item and CancellationReasons;
+                                       // nullptr: it was not JSON
 
   [[nodiscard]] std::string sentence() const;  // "ResourceNotFoundException: Requested resource not found"
 };
 
-// When an answer said what time it is there, in whole seconds, and when we asked and heard.
+// The time that an answer's Date header gave, in whole seconds, and the host's times at which the request was
+// sent and the answer arrived.
 struct HeardDate {
   engine::Instant asked, heard, date;
 };
@@ -61,23 +64,25 @@ struct HeardDate {
 struct ClientOptions {
   std::string endpoint;                      // http:// or https://
   std::string region;                        // that requests are signed for
-  std::shared_ptr<Credentials> credentials;  // never nothing
-  std::string ca_file;  // whose certificates https:// may show; empty: the system's issuers'
-  std::string account;  // on Mayfly: whose tables, twelve digits; empty: the key's
+  std::shared_ptr<Credentials> credentials;  // never nullptr
+  std::string ca_file;                       // trusted certificates for https://; empty: the system's
+  std::string account;                       // on Mayfly: the account, twelve digits; empty: the key's
   int attempts_max = 3;
   std::chrono::milliseconds attempt_time_max{10'000};
-  // Sleeps between attempts. False: no further attempt is wanted. Nothing: just sleeps.
+  // Sleeps between attempts. Returns false to give up without another attempt. If it is empty, the client
+  // sleeps.
   std::function<bool(std::chrono::milliseconds)> wait{};
-  std::stop_token stop{};  // ends the attempts in progress at once, and those to come
-  std::function<void(const HeardDate&)> hear_date{};  // told of every answer, from whatever thread
-  std::shared_ptr<engine::Random> random{};           // nothing: the system's
+  std::stop_token stop{};  // a stop request ends attempts in progress and prevents further ones
+  std::function<void(const HeardDate&)> hear_date{};  // called for each answer with a Date, on any thread
+  std::shared_ptr<engine::Random> random{};           // nullptr: the system's
 };
 
-// What options, environment and profile say; the error is a sentence for people.
+// Reads the client's options from `given`, the environment and the profile. The error is a sentence for
+// people.
 Expected<ClientOptions, std::string> client_options(const Given& given,
                                                     const Environment& environment = variable_of_process);
 
-// Thread-safe: as many connections as threads ask at once.
+// Thread-safe. Opens as many connections as there are concurrent calls.
 class Client {
  public:
   static Expected<std::unique_ptr<Client>, std::string> open(ClientOptions options);
@@ -86,12 +91,12 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // One operation: its name, "Query", and its body. Waits for the answer, through all attempts.
+  // Performs one operation, such as "Query", and waits for the answer through all attempts.
   Expected<Json, Failure> call(std::string_view operation, const Json& body);
   Expected<Json, Failure> call(std::string_view operation, const std::string& body);
-  // The answer as it came: for who reads more items than a tree should be made of.
+  // Returns the body as text, for callers that read more items than a JSON tree should hold.
   Expected<std::string, Failure> call_text(std::string_view operation, const std::string& body);
-  // One call of Mayfly's control API: "GET", "/_mayfly/clock".
+  // One call of Mayfly's control API, such as "GET" and "/_mayfly/clock".
   Expected<Json, Failure> call_control(const std::string& method, const std::string& path,
                                        const std::string& body = {});
 
@@ -109,10 +114,11 @@ class Client {
   const std::shared_ptr<engine::Random> random_;
   RetryQuota quota_;
   std::atomic<std::uint64_t> attempts_{0};
-  std::atomic<engine::Instant> ahead_ms_{0};  // how far the endpoint's clock is, where ours was refused
+  std::atomic<engine::Instant> ahead_ms_{0};  // how far the endpoint's clock is ahead; set when a signature
+                                              // is refused because of the host's clock
 };
 
-// "Tue, 15 Nov 1994 08:12:31 GMT", as a Date header says it. Nothing: the text is none.
+// Parses the text of a Date header, "Tue, 15 Nov 1994 08:12:31 GMT". nullopt if it is malformed.
 std::optional<engine::Instant> parse_http_date(std::string_view text);
 
 }  // namespace mayfly::aws

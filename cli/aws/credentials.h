@@ -1,4 +1,4 @@
-// Whose key requests are signed with, found where AWS's SDKs look for one, in this order:
+// Finds the key that requests are signed with. It looks in the same places as AWS's SDKs, in this order:
 //
 //   1. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN (unless --profile names a profile)
 //   2. the profile's aws_access_key_id, … in ~/.aws/credentials or ~/.aws/config
@@ -6,9 +6,8 @@
 //   4. AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or …_FULL_URI: the container's (ECS, EKS Pod Identity), with
 //      AWS_CONTAINER_AUTHORIZATION_TOKEN or …_TOKEN_FILE
 //
-// Left out: roles that would have to be assumed (role_arn, web identity), single sign-on, and EC2's instance
-// metadata. For all of them AWS's command line is a credential_process:
-// `aws configure export-credentials --profile NAME`.
+// Not supported: roles to assume (role_arn, web identity), single sign-on, and EC2's instance metadata. For
+// these, use AWS's command line as the credential_process: `aws configure export-credentials --profile NAME`.
 //
 //   Credentials credentials(settings);
 //   auto key = credentials.key();   // the error is a sentence for people, without any secret
@@ -27,8 +26,8 @@
 
 namespace mayfly::aws {
 
-// Keys that end are asked for anew some minutes before; where that fails and the key is still good, it goes
-// on being used.
+// Keys that expire are renewed some minutes in advance. If the renewal fails, the current key is used until
+// it expires.
 //
 // Thread-safe.
 class Credentials {
@@ -36,13 +35,14 @@ class Credentials {
   explicit Credentials(Settings settings) : settings_(std::move(settings)) {}
 
   Expected<http::Key, std::string> key() EXCLUDES(mutex_);
-  // The next call of key() looks again, as far as keys there come and go: one was refused as expired.
+  // Drops the cached key, so that the next call of key() looks for one again. For a key that was refused as
+  // expired.
   void forget() EXCLUDES(mutex_);
 
  private:
   struct Found {
     http::Key key;
-    std::optional<engine::Instant> ends;  // nothing: never
+    std::optional<engine::Instant> ends;  // nullopt: it never expires
   };
   [[nodiscard]] Expected<Found, std::string> find() const;
   [[nodiscard]] Expected<Found, std::string> of_program(const std::string& command) const;
@@ -55,8 +55,8 @@ class Credentials {
   std::optional<Found> found_ GUARDED_BY(mutex_);
 };
 
-// Whether a container's credentials may be asked for there: over https:// anywhere, else only of this machine
-// and of the addresses where ECS and EKS answer.
+// Whether credentials may be requested from this URL: https:// to any host; http:// only to this machine and
+// to the addresses of ECS and EKS.
 bool may_have_credentials(const std::string& url);
 
 }  // namespace mayfly::aws

@@ -1,12 +1,12 @@
-// What AWS's SDKs and command line read of the environment and of ~/.aws/config and ~/.aws/credentials: who
-// asks, which region, which endpoint.
+// The settings that AWS's SDKs and command line read from the environment, ~/.aws/config and
+// ~/.aws/credentials: profile, region and endpoint.
 //
 //   const auto settings = Settings::read({.region = "eu-west-1"});
 //   settings->region(), settings->endpoint()       // "https://dynamodb.eu-west-1.amazonaws.com"
 //
-// Understood: AWS_PROFILE, AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE, AWS_REGION, AWS_DEFAULT_REGION,
+// Supported: AWS_PROFILE, AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE, AWS_REGION, AWS_DEFAULT_REGION,
 // AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL, AWS_IGNORE_CONFIGURED_ENDPOINT_URLS, AWS_MAX_ATTEMPTS, and the
-// profile's region, endpoint_url, max_attempts.
+// profile's region, endpoint_url and max_attempts.
 #pragma once
 
 #include <functional>
@@ -19,34 +19,34 @@
 
 namespace mayfly::aws {
 
-// A variable's value; empty: it is not set.
+// Returns a variable's value, or an empty string if the variable is not set.
 using Environment = std::function<std::string(const char* name)>;
 std::string variable_of_process(const char* name);
 
-// What a command's own options say; what is empty is for the environment and the profile to say.
+// Values from a command's own options. The environment and the profile decide those that are empty.
 struct Given {
   std::string endpoint, region, profile;
-  std::string ca_file;  // whose certificates https:// may show; empty: the system's issuers'
-  std::string account;  // on Mayfly: whose tables, twelve digits; empty: the key's
+  std::string ca_file;  // trusted certificates for https://; empty: the system's
+  std::string account;  // on Mayfly: the account, twelve digits; empty: the key's
 };
 
 class Settings {
  public:
-  // The files may be absent; a profile that was asked for by name may not. The error is a sentence for
-  // people, which shows no line of a file: it may be a secret.
+  // The files may be missing, but a profile that was requested by name must exist. The error is a sentence
+  // for people. It quotes no line of a file, because the line may contain a secret.
   static Expected<Settings, std::string> read(Given given, Environment environment = variable_of_process);
 
   [[nodiscard]] const Given& given() const { return given_; }
   [[nodiscard]] std::string variable(const char* name) const { return environment_(name); }
-  // Of the profile, in lower case: "aws_access_key_id". The credentials file's comes first. Empty: it has
-  // none.
+  // A setting of the profile by its lowercase name, such as "aws_access_key_id". The credentials file takes
+  // precedence. Empty if the profile does not have it.
   [[nodiscard]] std::string profile_value(const std::string& name) const;
   [[nodiscard]] const std::string& profile() const { return profile_; }
 
-  // Where an endpoint that is not AWS's was named and no region, it is us-east-1.
+  // us-east-1 if an endpoint other than AWS's is named and no region is.
   [[nodiscard]] Expected<std::string, std::string> region() const;
   [[nodiscard]] Expected<std::string, std::string> endpoint() const;
-  [[nodiscard]] int attempts_max() const;  // 3, unless another number is set
+  [[nodiscard]] int attempts_max() const;  // 3 unless another number is set
 
  private:
   Settings(Given given, Environment environment)
@@ -62,8 +62,8 @@ class Settings {
   Values credentials_, config_;  // the profile's part of each file
 };
 
-// A file of profiles: the settings of one of them. `prefix`: what stands before a profile's name in its
-// brackets, but for default's: "profile " in ~/.aws/config. Nothing: it has no such profile.
+// Returns the settings of one profile in a profile file. `prefix` precedes the profile's name in its
+// brackets, except for default: "profile " in ~/.aws/config. nullopt if the file does not have the profile.
 std::optional<std::map<std::string, std::string>> profile_in(std::string_view text, std::string_view profile,
                                                              std::string_view prefix);
 
