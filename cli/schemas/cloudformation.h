@@ -1,10 +1,10 @@
-// The tables of a CloudFormation template: AWS::DynamoDB::Table, AWS::DynamoDB::GlobalTable and
+// Reads the tables of a CloudFormation template: AWS::DynamoDB::Table, AWS::DynamoDB::GlobalTable and
 // AWS::Serverless::SimpleTable.
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-dynamodb-table.html
 //
-// A table without TableName has its resource's name. Properties without a meaning here are ignored: policies,
-// KMS keys, Contributor Insights, Kinesis streams, alarms. An auto-scaled capacity is its minimum. Values are
-// converted to their properties' types as CloudFormation converts them: 4711 to "4711", "5" to 5.
+// A table without TableName gets its resource's name. Properties without a meaning here are ignored:
+// policies, KMS keys, Contributor Insights, Kinesis streams, alarms. An auto-scaled capacity becomes its
+// minimum. Values are converted to their properties' types, as CloudFormation does: 4711 to "4711", "5" to 5.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ namespace mayfly::schemas {
 
 bool is_cloudformation(const json::Tree& tree);
 
-// Appends the tables in the template's order, without those whose Condition is false, and a warning if
-// placeholders stand for values that are not known (intrinsics.h). `file` is for messages; the error is a
-// sentence that begins with it.
+// Appends the tables in the template's order, except those whose Condition is false. Adds a warning if
+// placeholders stand for unknown values (intrinsics.h). `file` is for messages. The error is a sentence that
+// begins with `file`.
 Expected<void, std::string> read_cloudformation(const json::Tree& tree, const std::string& file,
                                                 const SchemaContext& context, SchemaFiles& files);
 

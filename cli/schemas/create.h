@@ -1,4 +1,4 @@
-// Creates the tables of schemas before the first request is served.
+// Creates the tables of schemas before the server accepts requests.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,15 @@
 
 namespace mayfly::schemas {
 
-// Receive a sentence each.
+// Each function receives one sentence per call.
 struct Reports {
-  std::function<void(const std::string&)> notice;   // what became of a table
-  std::function<void(const std::string&)> warning;  // what of its definition was left out
+  std::function<void(const std::string&)> notice;   // the result for a table
+  std::function<void(const std::string&)> warning;  // a part of its definition that was left out
 };
 
-// A table that exists already (in a data directory) is left as it is, and gets no items. Tags that DynamoDB
-// would refuse are left out. The error says which request failed, where it comes from, and AWS's message.
+// A table that already exists (in a data directory) is not changed and gets no items. Tags that DynamoDB
+// would reject are left out. The error says which request failed and where it comes from, and quotes AWS's
+// message.
 Expected<void, std::string> create_tables(compat::Emulator& emulator, const std::vector<TableSchema>& schemas,
                                           const SchemaContext& context, const Reports& reports);
 

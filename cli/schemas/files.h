@@ -1,4 +1,4 @@
-// Reads files of table definitions, of any of the kinds in schema.h.
+// Reads files of table definitions, in any format that schema.h lists.
 //
 //   read_schema_files("template.yaml", context)   // or a directory of such files
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace mayfly::schemas {
 
-// A single file must define tables. A directory is read file by file, in the order of their names:
-// - The files that end in .json, .yaml, .yml or .template are read. Files without tables are skipped.
-// - If `cdk synth` wrote the directory, only its templates (*.template.json) are read, and those of nested
-//   assemblies.
-// - A file that cannot be read becomes a warning unless context.strict is set.
+// A single file must define tables. The files of a directory are read in the order of their names:
+// - Only files whose names end in .json, .yaml, .yml or .template are read. Files without tables are skipped.
+// - If `cdk synth` wrote the directory, only its templates (*.template.json) and those of nested assemblies
+//   are read.
+// - A file that cannot be read causes a warning, or an error if context.strict is set.
 // The error is a sentence with the file's name.
 Expected<SchemaFiles, std::string> read_schema_files(const std::string& path, const SchemaContext& context);
 

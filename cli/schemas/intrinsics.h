@@ -10,10 +10,10 @@
 // Fn::ToJsonString.
 //
 // Values that only AWS knows (another resource's attribute, an import, a dynamic reference, a parameter
-// without Default) are taken from SchemaContext::parameters. Below a member named Tags, where they cannot
-// matter, a missing one becomes "unknown:NAME" and is listed in unknown(). Elsewhere it is an error.
+// without Default) are taken from SchemaContext::parameters. A missing value is an error, except below a
+// member named Tags, where it does not matter. There it becomes "unknown:NAME" and is listed in unknown().
 //
-// The work that one template can cause is bounded, whatever it repeats.
+// The work that one template can cause is limited, however often it repeats things.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class Template {
  public:
   // The loop variables of Fn::ForEach and their values, outermost first.
   using Variables = std::vector<std::pair<std::string, std::string>>;
-  // An entry of a section, once for each time that a loop repeats it.
+  // An entry of a section. An entry in a loop occurs once for each repetition.
   struct Resource {
     std::string name;
     const json::Tree* body;
@@ -44,15 +44,16 @@ class Template {
   };
   using Resolved = Expected<std::optional<json::Tree>, std::string>;
 
-  // `tree` and `context` must outlive the template. Errors of all functions are sentences.
+  // `tree` and `context` must outlive the template. The errors of all functions are sentences.
   static Expected<Template, std::string> open(const json::Tree& tree, const SchemaContext& context);
 
   [[nodiscard]] const std::vector<Resource>& resources() const { return resources_; }
-  // `value` as a part of `resource`. Nothing: AWS::NoValue, so the member that has it is absent.
+  // Evaluates `value` as a part of `resource`. nullopt for AWS::NoValue: the member with this value is
+  // absent.
   Resolved resolve(const json::Tree& value, const Resource& resource);
-  // Whether `resource` is created, by its Condition.
+  // Whether the Condition of `resource` allows its creation.
   Expected<bool, std::string> is_made(const Resource& resource);
-  // The names of values that placeholders stand for.
+  // The names of the values that placeholders stand for.
   [[nodiscard]] const std::set<std::string>& unknown() const { return unknown_; }
 
  private:
@@ -97,7 +98,7 @@ class Template {
   const SchemaContext& context_;
   std::vector<Resource> resources_, conditions_;
   std::map<std::string, std::size_t> resource_places_, condition_places_;
-  std::map<std::size_t, bool> condition_values_;  // by their places, of those that were evaluated
+  std::map<std::size_t, bool> condition_values_;  // by index in conditions_, of those evaluated so far
   std::set<std::string> unknown_;
   std::size_t work_ = 0;
 };

@@ -1,7 +1,8 @@
-// A table that a project has defined somewhere, as the requests that create it.
+// A table that a project defines somewhere, as the requests that create it.
 //
-// files.h reads CloudFormation templates (YAML or JSON, also those of SAM, CDK and the Serverless Framework),
-// `terraform show -json`, NoSQL Workbench models, and DescribeTable responses or CreateTable requests.
+// files.h reads CloudFormation templates (YAML or JSON, including those of SAM, CDK and the Serverless
+// Framework), `terraform show -json`, NoSQL Workbench models, and DescribeTable responses or CreateTable
+// requests.
 //
 //   TableSchema{.where = "template.yaml: Resources.Carts", .table = "carts",
 //               .requests = {{"CreateTable", {…}}, {"UpdateTimeToLive", {…}}}}
@@ -25,7 +26,7 @@ struct SchemaRequest {
 struct TableSchema {
   std::string where;  // for messages
   std::string table;  // its name
-  // CreateTable first, then settings, replicas and items, each sent once the table is ACTIVE again.
+  // CreateTable first, then settings, replicas and items. Each is sent once the table is ACTIVE again.
   std::vector<SchemaRequest> requests;
 };
 
@@ -34,29 +35,29 @@ struct SchemaFiles {
   std::vector<std::string> warnings;  // sentences with the file's name
 };
 
-// Values that a definition uses and does not contain.
+// Values that a definition uses but does not contain.
 struct SchemaContext {
   std::string region = "us-east-1";
   std::string account = "000000000000";
   // By name: a template's parameter, "Role.Arn" for Fn::GetAtt, the name of an import, "resolve:ssm:/path".
   std::map<std::string, std::string> parameters;
-  bool strict = false;  // a directory's file that cannot be read is an error, not a warning
+  bool strict = false;  // an unreadable file in a directory is an error, not a warning
 };
 
-// Reads --schema-parameter options. A comma separates options in an environment variable, so text without "="
-// continues the value before it: {"A=1", "Names=x", "y"} is A = "1" and Names = "x,y".
+// Parses --schema-parameter options. In an environment variable, a comma separates options, so text without
+// "=" continues the value before it: {"A=1", "Names=x", "y"} is A = "1" and Names = "x,y".
 Expected<std::map<std::string, std::string>, std::string> schema_parameters(
     const std::vector<std::string>& options);
 
-// The members of `from` that are named, those that it has.
+// The members of `from` with these names, as far as it has them.
 json::Tree members_of(const json::Tree& from, std::initializer_list<const char*> names);
 
-// Plans and templates have whole numbers and booleans as text, too: "5", "true".
-json::Tree with_numbers(json::Tree value);  // each text that is a whole number becomes one, at any depth
-bool is_true(const json::Tree* value);      // nullptr: no
+// Plans and templates may write whole numbers and booleans as text: "5", "true".
+json::Tree with_numbers(json::Tree value);  // converts text to whole numbers, at any depth
+bool is_true(const json::Tree* value);      // nullptr: false
 
 SchemaRequest time_to_live(const std::string& table, const std::string& attribute);
-SchemaRequest recovery(const std::string& table, const json::Tree* days);  // nullptr: as long as it can be
+SchemaRequest recovery(const std::string& table, const json::Tree* days);  // nullptr: the longest possible
 SchemaRequest replica(const std::string& table, const std::string& region);
 
 }  // namespace mayfly::schemas

@@ -1,5 +1,6 @@
-// The tables (aws_dynamodb_table) of a Terraform plan or state, as `terraform show -json` prints them;
-// OpenTofu's are the same. https://developer.hashicorp.com/terraform/internals/json-format
+// Reads the tables (aws_dynamodb_table) of a Terraform plan or state, as printed by `terraform show -json`.
+// OpenTofu's output is the same.
+// https://developer.hashicorp.com/terraform/internals/json-format
 // https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/dynamodb_table
 #pragma once
 
@@ -13,7 +14,7 @@ namespace mayfly::schemas {
 
 bool is_terraform(const json::Tree& tree);
 
-// Those of all modules. `file` is for sentences.
+// Reads the tables of all modules. `file` is for messages.
 Expected<std::vector<TableSchema>, std::string> read_terraform(const json::Tree& tree,
                                                                const std::string& file);
 

@@ -1,4 +1,4 @@
-// The tables of a NoSQL Workbench data model (a .json file that it exports), with their sample items.
+// Reads the tables of a NoSQL Workbench data model (an exported .json file), with their sample items.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/workbench.Modeler.ImportExisting.html
 //
 //   {"ModelName":"Desk","DataModel":[{"TableName":"Tickets",
@@ -16,8 +16,8 @@ namespace mayfly::schemas {
 
 bool is_workbench(const json::Tree& tree);
 
-// Appends the tables, each with a PutItem request for every item of its TableData. A model without billing
-// settings makes on-demand tables. `file` is for messages; the error is a sentence with its name.
+// Appends the tables, each with a PutItem request for every item of its TableData. Tables of a model without
+// billing settings are on-demand. `file` is for messages. The error is a sentence with its name.
 Expected<void, std::string> read_workbench(const json::Tree& tree, const std::string& file,
                                            std::vector<TableSchema>& tables);
 

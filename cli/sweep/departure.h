@@ -1,10 +1,10 @@
-// One item whose time to be looked at has come: it is deleted, armed anew, or let go, under conditions that
-// make the decision true at the instant at which it is carried out.
+// Settles one item that is due: deletes it, updates its index entry, or removes it from the index. Each write
+// has a condition, so the decision still holds at the instant of the write.
 //
 //   Departures departures(client, layout, {"id"}, pace, options);
 //   departures.settle(entry, now, generation).outcome == Outcome::deleted
 //
-// docs/sweep.md draws what each outcome writes.
+// docs/sweep.md shows what each outcome writes.
 #pragma once
 
 #include <cstdint>
@@ -21,58 +21,59 @@
 
 namespace mayfly::sweep {
 
-// What the index says of an item.
+// An item's entry in the index.
 struct Entry {
-  std::string key;                 // the item's, as JSON
-  std::string window;              // the window attribute's value, as it stands in the index
+  std::string key;                 // the item's key, as JSON
+  std::string window;              // the window attribute's value in the index
   std::string at;                  // the sort key, a Number's text
-  std::optional<std::string> ttl;  // where the index has it
+  std::optional<std::string> ttl;  // if the index has it
 };
 
 enum class Outcome : std::uint8_t {
   deleted,
-  rearmed,   // its TTL is later, or was in no window: it is looked at again then
-  lost,      // somebody else was first: the item is gone, or was armed anew
-  released,  // it never expires (no TTL, no number, over five years past): the index forgets it
-  failed,    // it stays as it is, and is looked at again
+  rearmed,   // its TTL is later, or its window was wrong: its entry now names the right time
+  lost,      // another writer was first: the item is gone, or has a new entry
+  released,  // it never expires (no TTL, not a number, over five years past): removed from the index
+  failed,    // unchanged; it is examined again later
 };
 
 struct Settled {
   Outcome outcome = Outcome::failed;
-  engine::Instant due = 0;            // of what was deleted
-  std::optional<aws::Failure> why{};  // of what failed
+  engine::Instant due = 0;            // of a deleted item
+  std::optional<aws::Failure> why{};  // why it failed
   std::uint8_t throttles = 0;
 };
 
 struct DepartureOptions {
-  std::string mark_attribute;  // written before a deletion; empty: none is
-  bool dry_run = false;        // reads what it would decide by, and writes nothing
+  std::string mark_attribute;  // written before a deletion; empty: no mark
+  bool dry_run = false;        // reads what the decision depends on, and writes nothing
 };
 
-// What the mark attribute's value begins with; the generation of the shard's lease comes behind it.
+// The beginning of the mark attribute's value. The generation of the shard's lease follows it.
 inline constexpr std::string_view mark_prefix = "mayfly-sweep/";
 
 // Thread-safe.
 class Departures {
  public:
-  // All outlive it. `key_attributes`: the table's.
+  // All references must outlive this object. `key_attributes` are the table's.
   Departures(aws::Client& client, const Layout& layout, std::vector<std::string> key_attributes, Pace& pace,
              DepartureOptions options);
 
-  // `now` is never later than the endpoint's time. `generation` is the lease's by which the shard is swept.
+  // `now` must not be later than the endpoint's time. `generation` is that of the lease on the entry's shard.
   Settled settle(const Entry& entry, engine::Instant now, std::int64_t generation);
 
-  // The key of an item that a query or a scan has answered, as JSON. Empty: it has no such.
+  // The key of an item from a query or a scan, as JSON. Empty if the item lacks a key attribute.
   [[nodiscard]] std::string key_of(const Tree& item) const;
   [[nodiscard]] const std::vector<std::string>& key_attributes() const { return key_attributes_; }
-  // For a scan: writes where an item belongs, if it is still as it was read. Nothing was written: `lost`.
+  // For a scan: writes the place where an item belongs if the item has not changed since it was read. The
+  // outcome is `lost` if nothing was written.
   Settled arm(const Tree& item, std::string_view ttl, const Place& place);
 
  private:
-  // A write under a condition: made (nothing), or what stands in its way.
+  // The result of a conditional write: nullopt if it was made, otherwise what prevented it.
   struct Obstacle {
-    std::shared_ptr<const Tree> item{};     // as it is instead; nothing: there is none
-    std::optional<aws::Failure> failure{};  // it could not be tried
+    std::shared_ptr<const Tree> item{};     // the item found instead; nullptr: there is none
+    std::optional<aws::Failure> failure{};  // the write could not be tried
   };
   using Write = std::optional<Obstacle>;
   Write write(std::string_view operation, const std::string& body, const std::string& key, Settled& settled);

@@ -1,8 +1,8 @@
-// A log in JSON, a line an event, on stderr.
+// A JSON log on stderr, one event per line.
 //
 //   {"time":"2026-11-24T08:00:00.000Z","level":"info","event":"swept","table":"carts","deleted":12}
 //
-// A line is written in one piece, and is one line, whatever keys and messages hold.
+// Each event is written by one call and takes exactly one line, whatever keys and messages contain.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
-// Which shards of a table this sweeper sweeps, and that no other one does for long.
+// Decides which shards of a table this sweeper sweeps, so that two sweepers do not sweep one shard for long.
 //
-// Each sweeper has a row whose count goes up, three times a lease. Who sees a count stand still for a whole
-// lease, by its own clock, holds its sweeper for dead and takes its shards: so nobody's clock has to be
-// right. A sweeper that could not make itself heard for a lease stops by itself (`valid`). Between the two a
-// shard may have two sweepers; docs/sweep.md says why that deletes nothing twice and nothing early.
+// Each sweeper has a row with a counter that it increments three times per lease. A sweeper that sees
+// another's counter unchanged for a whole lease, by its own clock, considers that sweeper dead and takes its
+// shards. So the clocks need not agree. A sweeper that could not write its counter for a whole lease stops
+// (`valid`). In between, a shard may have two sweepers. docs/sweep.md says why this deletes nothing twice and
+// nothing early.
 //
 //   Leases leases(state, {.me = "web-1:4242:9f3a", .lease = 3s, .shards = 16});
 //   leases.renew(first_watermark);        // every third of a lease
@@ -25,32 +26,32 @@ namespace mayfly::sweep {
 struct Held {
   int shard = 0;
   std::int64_t generation = 0;
-  std::int64_t watermark = 0;  // as it was when the shard was taken
+  std::int64_t watermark = 0;  // when the shard was taken
 };
 
 struct LeaseOptions {
-  std::string me;  // unlike any other sweeper's, also than that of a former run of this one
+  std::string me;  // unique among sweepers, and among runs of this one
   std::chrono::milliseconds lease{3000};
   int shards = 16;
-  bool alone = false;  // takes all that is to be had, whoever else is there: for one pass
+  bool alone = false;  // takes all available shards, whatever other sweepers there are: for a single pass
 };
 
-// What a sweeper saw of another's count, and when it saw it change last, by its own clock.
+// The last counter value seen from another sweeper, and when it changed, by this sweeper's clock.
 struct Beat {
   std::int64_t count = 0;
   engine::RealTime changed{};
 };
 
-// What is to be done about the rows that were read. Pure.
+// The changes that follow from the rows that were read. Pure.
 struct LeaseChanges {
   std::vector<int> take, release;
-  std::vector<std::string> dead;  // whose shards may be taken
-  std::size_t sweepers = 1;       // alive, this one among them
+  std::vector<std::string> dead;  // their shards may be taken
+  std::size_t sweepers = 1;       // alive, including this one
 };
 LeaseChanges lease_changes(const StateRows& rows, const std::map<std::string, Beat>& beats,
                            const LeaseOptions& options, engine::RealTime now);
 
-// Thread-safe; one thread renews.
+// Thread-safe, but only one thread may call renew().
 class Leases {
  public:
   Leases(State& state, LeaseOptions options) : state_(state), options_(std::move(options)) {}
@@ -59,21 +60,21 @@ class Leases {
     std::vector<int> taken, released, lost;
     std::size_t sweepers = 1;
   };
-  // `first_watermark`: of shards that nobody ever swept.
+  // `first_watermark`: for shards that were never swept.
   Expected<Renewed, aws::Failure> renew(std::int64_t first_watermark) EXCLUDES(mutex_);
-  // For a dry run: has all shards from here on, as far as `rows` say that they are, and tells nobody.
+  // For a dry run: assumes that this sweeper holds all shards, with the watermarks of `rows`. Writes nothing.
   void assume(const std::map<int, ShardRow>& rows, std::int64_t first_watermark) EXCLUDES(mutex_);
-  // Gives all of it back, so that another need not wait.
+  // Releases all shards, so that other sweepers need not wait for the lease to end.
   void end() EXCLUDES(mutex_);
 
-  [[nodiscard]] std::vector<Held> held() const EXCLUDES(mutex_);  // none while it is not valid
+  [[nodiscard]] std::vector<Held> held() const EXCLUDES(mutex_);  // empty if not valid()
   [[nodiscard]] bool valid() const EXCLUDES(mutex_);
   [[nodiscard]] const std::string& me() const { return options_.me; }
 
  private:
   State& state_;
   const LeaseOptions options_;
-  std::map<std::string, Beat> beats_;  // of the others; the renewing thread's alone
+  std::map<std::string, Beat> beats_;  // of other sweepers; used only by the renewing thread
   std::int64_t count_ = 0;
   mutable engine::Mutex mutex_;
   std::map<int, Held> held_ GUARDED_BY(mutex_);

@@ -1,4 +1,5 @@
-// What `mayfly sweep plan` says of a table: what is missing, how its items stand, and what sweeping it costs.
+// The output of `mayfly sweep plan` for a table: what is missing, the state of its items, and the costs of
+// sweeping it.
 #pragma once
 
 #include <chrono>
@@ -11,13 +12,14 @@
 
 namespace mayfly::sweep {
 
-// Units are DynamoDB's: a write unit is up to a KB, half a read unit up to 4 KB read eventually consistently.
+// Units are DynamoDB's: a write unit covers up to 1 KB; half a read unit covers an eventually consistent read
+// of up to 4 KB.
 struct Costs {
-  std::int64_t item_kb = 1;           // an item's size, on average, rounded up
-  std::int64_t by_deletions = 0;      // write units in a month, for what the next 30 days' TTLs delete
-  std::int64_t by_marks = 0;          // of these deletions' marks
-  std::int64_t by_writers = 0;        // what those items' entries cost when they are written
-  std::int64_t by_sweeper = 0;        // leases and watermarks, of one sweeper
+  std::int64_t item_kb = 1;           // average size of an item, rounded up
+  std::int64_t by_deletions = 0;      // write units in a month, for items whose TTL is in the next 30 days
+  std::int64_t by_marks = 0;          // for the marks of these deletions
+  std::int64_t by_writers = 0;        // for writing these items' index entries
+  std::int64_t by_sweeper = 0;        // for the leases and watermarks of one sweeper
   std::int64_t reads_by_sweeper = 0;  // read units in a month
   std::int64_t backfill_once = 0;     // write units, once
 };
@@ -29,7 +31,7 @@ struct PlanView {
   const TableFacts& facts;
   bool state_table_exists = false;
   std::string state_table;
-  const ScanCounts* counts = nullptr;  // nothing: it was not scanned
+  const ScanCounts* counts = nullptr;  // nullptr: the table was not scanned
   Costs costs{};
   bool marks = false;
 };

@@ -1,11 +1,10 @@
-// One table's sweeping as long as the process lives: leases are renewed by one thread, rounds made by
-// another.
+// Sweeps one table while the process runs. One thread renews leases, another one sweeps.
 //
 //   Ending ending;
 //   Process process(client, clock, workers, journal, ending, options, key_attributes);
 //   process.start();
 //   …
-//   ending.end(); process.join();     // gives the leases back
+//   ending.end(); process.join();     // releases the leases
 #pragma once
 
 #include <atomic>
@@ -25,10 +24,10 @@
 
 namespace mayfly::sweep {
 
-// That the process is to end: sleeps end at once, and no new work begins.
+// Tells threads that the process is ending: sleeps return at once, and no new work begins.
 class Ending {
  public:
-  // Sleeps; false: the process is being ended.
+  // Sleeps. Returns false if the process is ending.
   bool wait(std::chrono::milliseconds time) const;
   void end() {
     ended_ = true;
@@ -48,10 +47,10 @@ struct ProcessOptions {
   std::string state_table;
   std::string me;
   std::chrono::milliseconds lease{3000};
-  std::int64_t look_back_seconds = 24 * 3600;  // where a shard that nobody ever swept begins
+  std::int64_t look_back_seconds = 24 * 3600;  // where a shard that was never swept begins
   double write_units_max = 0;
-  bool once = false;         // until nothing is due
-  bool polls_clock = false;  // it may jump: looked at ten times a second
+  bool once = false;         // stop when nothing is due
+  bool polls_clock = false;  // for a clock that may jump: read it ten times per second
 };
 
 class Process {
@@ -63,17 +62,17 @@ class Process {
   // The error is a sentence for people.
   Expected<void, std::string> start();
   void join();
-  [[nodiscard]] bool is_over() const { return over_; }  // its one pass was made, or it was ended
+  [[nodiscard]] bool is_over() const { return over_; }  // its single pass is finished, or it was ended
   [[nodiscard]] bool went_well() const { return well_; }
   [[nodiscard]] const Tally& tally() const { return tally_; }
   [[nodiscard]] const std::string& table() const { return options_.layout.table; }
 
  private:
-  void renew();   // again and again
-  void rounds();  // again and again
-  bool once();    // whether all that was due went
+  void renew();   // loops
+  void rounds();  // loops
+  bool once();    // whether everything that was due was deleted
   void tell(const Rounds::Outcomes& outcomes);
-  // `began`: the instant that a round was about.
+  // `began`: the time of the last round.
   [[nodiscard]] std::chrono::milliseconds until_next(engine::Instant began) const;
 
   const ProcessOptions options_;

@@ -1,4 +1,4 @@
-// Pieces of DynamoDB's requests, as JSON text.
+// Parts of DynamoDB's requests, as JSON text.
 //
 //   string_value("a\"b") == R"({"S":"a\"b"})", number_value(7) == R"({"N":"7"})"
 #pragma once

@@ -1,12 +1,13 @@
-// A round: all that is due by now in the shards that are held, window after window, second after second.
+// A round sweeps all items that are due in the held shards, window by window and second by second.
 //
 //   Rounds rounds(parts, options);
-//   rounds.sweep()                 // once a second
+//   rounds.sweep()                 // once per second
 //
-// A window is looked at in each round from its beginning until some seconds after its end, since the index
-// and writers lag behind: the last time as a whole, whatever its items' sort key says. When its grace is over
-// that is done once more. If it is empty then, it is done, and the shard's watermark passes it. So a sweeper
-// that takes a shard over, or comes back after a pause, begins at the watermark and misses nothing.
+// Because the index and writers lag behind, each round reads a window from the window's beginning until some
+// seconds after its end (settle_seconds). The last of these reads covers the whole window, whatever the
+// items' sort keys say. After grace_seconds the window is read once more. If it is then empty, it is done and
+// the shard's watermark moves past it. A sweeper that takes over a shard, or continues after a pause, starts
+// at the watermark and so misses nothing.
 #pragma once
 
 #include <atomic>
@@ -34,12 +35,12 @@
 namespace mayfly::sweep {
 
 struct RoundOptions {
-  std::int64_t settle_seconds = 10;  // how long after its end a window is still looked at in each round
-  std::int64_t grace_seconds = 300;  // how long after its end it is looked at for the last time
-  bool dry_run = false;              // no watermark is moved
+  std::int64_t settle_seconds = 10;  // how long after its end each round still reads a window
+  std::int64_t grace_seconds = 300;  // how long after its end a window is read for the last time
+  bool dry_run = false;              // watermarks do not move
 };
 
-// What rounds work with; all of it outlives them.
+// The objects that rounds work with. All must outlive Rounds.
 struct RoundParts {
   aws::Client& client;
   const Layout& layout;
@@ -60,52 +61,52 @@ class Rounds {
   struct Outcomes {
     std::uint64_t settled = 0;     // deleted, rearmed, lost or released
     std::uint64_t failed = 0;      // items, and windows of shards
-    std::uint64_t unanswered = 0;  // of those: the endpoint did not answer what is in a window
-    bool whole = false;            // nothing that is due by `now` is left in what is held
+    std::uint64_t unanswered = 0;  // of the failed: windows that could not be read
+    bool whole = false;            // nothing that is due by `now` is left in the held shards
     engine::Instant now = 0;
   };
   Outcomes sweep();
 
  private:
-  // A shard that is held, and how far it is.
+  // The progress in a held shard.
   struct Cursor {
     int shard = 0;
     std::int64_t generation = 0;
     std::int64_t watermark = 0;  // all windows before it are done
-    std::int64_t written = 0;    // the watermark that the state has
-    std::int64_t next = 0;  // the first window, from the watermark on, that is still looked at in each round
+    std::int64_t written = 0;    // the watermark in the state table
+    std::int64_t next = 0;       // the first window at or after the watermark that each round still reads
   };
-  // A window of one shard, while it is read.
+  // One shard's part of a window while it is read.
   struct Lane {
     Cursor* cursor;
     std::deque<Entry> entries;
-    std::string start;  // where the next page begins; JSON with a comma before it
+    std::string start;  // where the next page begins: JSON after a comma
     compat::outbound::PageKeys keys{};
     bool has_more = true, failed = false, unanswered = false, empty = true;
   };
 
   void follow_leases();
-  // The first window from `from` on that this round has to look at. Nothing: no more.
+  // The first window at or after `from` that this round has to read. nullopt: there is none.
   [[nodiscard]] std::optional<std::int64_t> next_window(const Cursor& cursor, std::int64_t from,
                                                         engine::Instant now) const;
   [[nodiscard]] bool is_over(std::int64_t window, std::int64_t seconds, engine::Instant now) const;
   void look_at(std::int64_t window, const std::vector<Cursor*>& cursors, engine::Instant now,
                Outcomes& outcomes);
-  // False: the process is being ended, or the lease is over.
+  // Returns false if the process is ending or the lease has ended.
   bool drain(std::int64_t window, std::vector<Lane>& lanes, bool whole_window, engine::Instant now,
              Outcomes& outcomes);
   void read_page(std::int64_t window, Lane& lane, bool whole_window, engine::Instant now);
   void settle(std::vector<std::pair<Lane*, Entry>>& batch, engine::Instant now, Outcomes& outcomes);
   void write_watermarks(bool at_once);
   [[nodiscard]] bool goes_on() const;
-  // Whether it was settled a moment ago: the index may show it still.
+  // Whether the entry was settled a moment ago: the index may still show it.
   bool was_settled(const Cursor& cursor, const Entry& entry);
 
   const RoundParts parts_;
   const RoundOptions options_;
   std::map<int, Cursor> cursors_;
   engine::RealTime watermarks_written_{};
-  engine::RealTime now_read_{};  // when the clock was read by which the round goes on
+  engine::RealTime now_read_{};  // when the time that this round uses was read
   engine::Mutex mutex_;
   std::unordered_map<std::string, engine::RealTime> settled_ GUARDED_BY(mutex_);
 };

@@ -1,10 +1,11 @@
-// A scan of all items that have a TTL: where each stands, and for `backfill` where it is put.
+// Scans all items that have a TTL and checks where each is in the index. `backfill` also corrects their
+// places.
 //
-//   placed    it will be looked at no later than its TTL says
+//   placed    the sweep will examine it no later than its TTL
 //   missing   it is not in the index
-//   late      it would be looked at only after its TTL: somebody shortened that and wrote it alone
-//   passed    it lies in a window that is done, so that nobody looks at it any more
-//   never     its TTL is no number, too far away, or over five years past: it does not expire
+//   late      the sweep would examine it after its TTL: a writer shortened the TTL and nothing else
+//   passed    it is in a window that is done, so the sweep would never examine it
+//   never     it does not expire: its TTL is not a number, too far away, or over five years past
 #pragma once
 
 #include <array>
@@ -25,9 +26,9 @@ namespace mayfly::sweep {
 
 enum class Standing : std::uint8_t { placed, missing, late, passed, never };
 
-// `watermark`: before which windows are done.
+// `watermark`: the windows before it are done.
 Standing standing_of(const Tree& item, const Layout& layout, std::int64_t watermark, engine::Instant now);
-// The shard that an item is put into that is in none: always the same for the same key.
+// The shard for an item that is in none. The same key always gives the same shard.
 int shard_of(std::string_view key, int shards);
 
 struct ScanCounts {
@@ -41,14 +42,14 @@ struct ScanCounts {
 };
 
 struct ScanOptions {
-  int segments = 4;   // that are scanned at once
-  bool arms = false;  // puts what is missing, late or passed where it belongs
+  int segments = 4;   // scanned at the same time
+  bool arms = false;  // corrects the places of missing, late and passed items
   std::int64_t watermark = 0;
   engine::Instant now = 0;
 };
 
-// `state`: where it is written down how far each segment is, so that a scan that ended goes on; nothing: it
-// is not. `progress` is called now and then, from whatever thread. The error is a sentence for people.
+// `state` stores the progress of each segment, so that an interrupted scan can continue; nullptr: it does
+// not. `progress` is called from time to time, on any thread. The error is a sentence for people.
 Expected<void, std::string> scan_table(aws::Client& client, const Layout& layout, Departures& departures,
                                        State* state, Workers& workers, const ScanOptions& options,
                                        const std::atomic<bool>& ended, ScanCounts& counts,

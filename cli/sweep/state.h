@@ -1,14 +1,14 @@
-// What sweepers have to know of each other, and after a pause: rows of a table of the same endpoint.
+// State that sweepers share and that outlives them: rows of a table at the same endpoint.
 //
-//   id                part           what
-//   carts/sweep       settings       window_seconds, shards, and the attributes' names: what all must agree
-//   on carts/sweep       shard#00007    watermark: windows before it are done; generation; owner (a sweeper)
-//   carts/sweep       sweeper#…      beat: a count that goes up as long as the sweeper lives
-//   carts/sweep       backfill#0/4   how far a parallel scan is
+//   id                part           contents
+//   carts/sweep       settings       window_seconds, shards, attribute names: all sweepers must agree on them
+//   carts/sweep       shard#00007    watermark: windows before it are done; generation; owner (a sweeper)
+//   carts/sweep       sweeper#…      beat: a counter that increases while the sweeper lives
+//   carts/sweep       backfill#0/4   the progress of a parallel scan
 //
-// A row is changed under a condition on what it was read as, so that of two who want the same one gets it;
-// all that a shard's owner writes is conditional on its generation, which goes up whenever the shard is
-// taken.
+// Each change of a row has a condition on the row's contents as they were read, so that of two competing
+// sweepers one succeeds. Everything that a shard's owner writes is conditional on the shard's generation,
+// which increases whenever a sweeper takes the shard.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ inline constexpr std::string_view state_table_default = "mayfly_sweep";
 struct ShardRow {
   std::int64_t watermark = 0;
   std::int64_t generation = 0;  // 0: there is no row yet
-  std::string owner;            // empty: nobody's
+  std::string owner;            // empty: no owner
 };
 
 struct StateRows {
@@ -36,29 +36,29 @@ struct StateRows {
   std::map<std::string, std::int64_t> beats;  // by sweeper
 };
 
-// Whether a conditional write was made; false: the row is not what it was thought to be.
+// Whether a conditional write was made. False: the row has changed since it was read.
 using Written = Expected<bool, aws::Failure>;
 
 class State {
  public:
-  // `client` and `layout` outlive it.
+  // `client` and `layout` must outlive this object.
   State(aws::Client& client, const Layout& layout, std::string table);
 
   [[nodiscard]] const std::string& table() const { return table_; }
-  // Creates the table where it is not there, and waits until it can be used.
+  // Creates the table if it does not exist, and waits until it can be used.
   Expected<void, aws::Failure> create();
 
-  // Writes down what all sweepers of the table must agree on, or holds it against what another wrote. The
-  // error is a sentence for people. More shards than before are agreed to.
+  // Writes the settings that all sweepers of the table must share, or compares them with those that another
+  // sweeper wrote. A larger number of shards is accepted. The error is a sentence for people.
   Expected<void, std::string> agree_on_settings();
 
   Expected<StateRows, aws::Failure> read();
-  // `row` is what was read; `first_watermark` is for a shard that has no row yet.
+  // `row` is what was read. `first_watermark` is for a shard that has no row yet.
   Written take(int shard, const ShardRow& row, const std::string& owner, std::int64_t first_watermark);
   Written release(int shard, std::int64_t generation, const std::string& owner);
   Written advance(int shard, std::int64_t generation, std::int64_t watermark);
   Expected<void, aws::Failure> beat(const std::string& sweeper, std::int64_t count);
-  Written forget(const std::string& sweeper, std::int64_t beat);  // if it has not beaten since
+  Written forget(const std::string& sweeper, std::int64_t beat);  // if its counter has not changed since
 
   struct ScanProgress {
     std::int64_t scanned = 0, armed = 0;
@@ -70,7 +70,7 @@ class State {
   Expected<void, aws::Failure> drop_progress(int segment, int segments);
 
  private:
-  // `more`: members beside TableName and Key, each with a comma before it.
+  // `more`: members in addition to TableName and Key, each after a comma.
   Written update(const std::string& part, const std::string& more);
   [[nodiscard]] std::string head(const std::string& part) const;
 

@@ -1,9 +1,9 @@
-// What time it is, for who deletes by it: never later than the endpoint's own clock says.
+// The time that deletions depend on. It is never later than the endpoint's own clock.
 //
-//   clock.now()       // nothing: it cannot be known, delete nothing
+//   clock.now()       // an error: the time is unknown, delete nothing
 //
-// The host's clock, held back where the Date headers of the endpoint prove that it is ahead; or the clock of
-// a Mayfly account, which tests move.
+// It is either the host's clock, set back if the endpoint's Date headers prove that it is fast, or the clock
+// of a Mayfly account, which tests can move.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +26,18 @@ class SweepClock {
   virtual Expected<engine::Instant, std::string> now() = 0;
 };
 
-// What the difference of two clocks can be, given when we asked, when we heard, and which second it was
-// there.
+// Bounds the difference between two clocks. The input is when a request was sent, when the answer arrived,
+// and the second that the answer names.
 //
-// Each answer narrows it: the endpoint's clock was within that second (or not a quarter past it: servers keep
-// the header for a moment) at some time between asking and hearing. What is older than two minutes is
-// forgotten, since clocks drift and are set.
+// Each answer narrows the bounds: at some time between sending and arrival, the endpoint's clock was within
+// that second, or at most a quarter of a second past it, because servers cache the header briefly. Answers
+// older than two minutes are forgotten, because clocks drift and are set.
 class ClockSkew {
  public:
   static constexpr engine::Instant remembered_ms = 60'000, header_age_ms_max = 250;
 
   void hear(const aws::HeardDate& date);
-  // Endpoint's minus host's, in ms. Nothing: no answer had a date.
+  // The endpoint's clock minus the host's, in ms. nullopt if no answer had a date.
   struct Bounds {
     engine::Instant least, most;
   };
@@ -48,7 +48,7 @@ class ClockSkew {
     engine::Instant began;
     Bounds bounds;
   };
-  std::deque<Span> spans_;  // the minute that goes on, and the one before
+  std::deque<Span> spans_;  // the current minute and the one before
 };
 
 // Thread-safe.

@@ -1,5 +1,5 @@
-// `mayfly sweep`, `mayfly sweep plan`, `mayfly sweep backfill`: TTL to the second for tables of any DynamoDB
-// endpoint. docs/sweep.md is their manual.
+// `mayfly sweep`, `mayfly sweep plan` and `mayfly sweep backfill`: TTL to the second for tables of any
+// DynamoDB endpoint. docs/sweep.md is the manual.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct SweepCommand {
   enum class What : std::uint8_t { sweep, plan, backfill };
   What what = What::sweep;
   aws::Given given;
-  Layout layout;               // the table, or what a file's tables have that do not say otherwise
+  Layout layout;               // the table, or the defaults for the tables of a file
   std::string tables_file;     // JSON: [{"table":"carts","ttl_attribute":"ttl"}, …]; empty: one table
   std::string mark_attribute;  // empty: deletions are not marked
   std::string state_table = std::string(state_table_default);
-  double write_units_max = 0;  // a second, of each table; 0: no limit
+  double write_units_max = 0;  // per second and table; 0: no limit
   std::size_t workers = 16;
   double lease_seconds = 3;
   std::int64_t settle_seconds = 10, grace_seconds = 300, look_back_seconds = 24 * 3600;
@@ -28,17 +28,17 @@ struct SweepCommand {
   bool mayfly_clock = false;
   bool once = false, dry_run = false;
   bool json = false;            // print the result as one JSON object
-  std::string metrics_address;  // empty: no page
+  std::string metrics_address;  // empty: no metrics page
   Journal::Level log_level = Journal::Level::info;
   bool apply = false, scans = true;  // of plan
   int segments = 4;                  // of scans
 };
 
-// With `json`, prints {"tables":[…]}, where a table that failed is missing, as docs/sweep.md describes.
-// Returns the exit code: 0, or 1 with a sentence on stderr. Blocks SIGTERM and SIGINT, and ends by them.
+// With `json`, prints {"tables":[…]} as docs/sweep.md describes, without the tables that failed. Returns the
+// exit code: 0, or 1 with a sentence on stderr. Blocks SIGTERM and SIGINT, which end the command.
 int run_sweep(const SweepCommand& command);
 
-// The tables that a command is about. The error is a sentence for people.
+// The tables that a command works on. The error is a sentence for people.
 struct TableCommand {
   Layout layout;
   std::string mark_attribute;

@@ -1,4 +1,4 @@
-// What an endpoint says of a table that is to be swept: its key, its index, and what stands in the way.
+// What an endpoint says about a table to be swept: its key, its index, and any obstacle.
 //
 //   TRY(const auto facts, read_facts(client, layout));
 //   facts.problem    // "it has no index sweep: mayfly sweep plan --apply creates it"; empty: it can be swept
@@ -15,25 +15,25 @@ namespace mayfly::sweep {
 
 struct TableFacts {
   std::vector<std::string> key;       // names: partition key, sort key
-  std::int64_t items = 0, bytes = 0;  // as DescribeTable counts them, some hours late
+  std::int64_t items = 0, bytes = 0;  // from DescribeTable, some hours late
   bool on_demand = false;
   std::int64_t write_units = 0;  // provisioned
   enum class Index : std::uint8_t { absent, building, ready, other_key };
   Index index = Index::absent;
-  bool index_has_ttl = false;  // its entries have the TTL, so that each renewal writes to it
-  std::string ttl_attribute;   // of the endpoint's own TTL; empty: it is off
-  std::string isolation;       // Alternator's, where it is one
-  std::string problem;         // why it cannot be swept, as a sentence; empty: it can
+  bool index_has_ttl = false;  // its entries have the TTL, so each renewal writes to it
+  std::string ttl_attribute;   // of the endpoint's own TTL; empty: off
+  std::string isolation;       // for Alternator only
+  std::string problem;         // a sentence that says why it cannot be swept; empty: it can
 };
 
 Expected<TableFacts, std::string> read_facts(aws::Client& client, const Layout& layout);
 
-// Creates the index, unless it is being created, and waits until it can be used.
+// Creates the index, unless it is already being created, and waits until it can be used.
 Expected<void, std::string> create_index(aws::Client& client, const Layout& layout, const TableFacts& facts);
 
-// Whether conditions hold against all writers there: Alternator's system:write_isolation. Not so where some
-// writes go without lightweight transactions: one of those may be lost between a condition's read and its
-// write.
+// Whether conditions hold against all writers, by the name of Alternator's system:write_isolation. They do
+// not if some writes bypass lightweight transactions: such a write can be lost between a condition's read and
+// its write.
 bool is_safe_isolation(std::string_view name);
 
 }  // namespace mayfly::sweep

@@ -1,4 +1,4 @@
-// What a table's sweep has done, as Prometheus reads it.
+// Counts what a table's sweep has done, for Prometheus.
 //
 //   mayfly_sweep_items_total{table="carts",outcome="deleted"} 1234
 //   mayfly_sweep_lag_seconds_bucket{table="carts",le="1"} 1230
@@ -26,16 +26,16 @@ class Tally {
     std::array<std::uint64_t, 5> outcomes{};  // by Outcome
     std::uint64_t throttles = 0, rounds = 0, lag_count = 0;
     double lag_seconds = 0;
-    std::array<std::uint64_t, lag_seconds_bounds.size()> lags{};  // not summed up
+    std::array<std::uint64_t, lag_seconds_bounds.size()> lags{};  // not cumulative
     std::uint64_t shards_held = 0, sweepers = 0;
-    std::int64_t watermark = 0;  // the oldest window that is not done, of the shards held
+    std::int64_t watermark = 0;  // the oldest window that is not done, in the held shards
 
     [[nodiscard]] std::uint64_t of(Outcome outcome) const {
       return outcomes[static_cast<std::size_t>(outcome)];
     }
   };
 
-  // `now`: when it was done, for the lag of what was deleted.
+  // `now` is the time of the deletion, for the lag.
   void add(const Settled& settled, engine::Instant now) EXCLUDES(mutex_);
   void add_round(std::int64_t watermark, std::size_t shards_held) EXCLUDES(mutex_);
   void set_sweepers(std::size_t count) EXCLUDES(mutex_);
@@ -48,7 +48,7 @@ class Tally {
 
 std::string_view outcome_name(Outcome outcome);
 
-// All tables' tallies in Prometheus' text format.
+// All tables' counts in Prometheus' text format.
 struct NamedCounts {
   std::string table;
   Tally::Counts counts;

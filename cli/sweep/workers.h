@@ -13,10 +13,11 @@
 
 namespace mayfly::sweep {
 
-// Thread-safe: several may give work at once, and who gives some works, too.
+// Thread-safe. Several threads can submit work at once, and each works too while it waits.
 class Workers {
  public:
-  explicit Workers(std::size_t threads);  // beside who gives work; fewer, where no more can be had
+  explicit Workers(
+      std::size_t threads);  // in addition to the callers; fewer if no more threads are available
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -29,13 +30,13 @@ class Workers {
     const std::size_t count;
     std::size_t next = 0, done = 0;
   };
-  // Does one part of it, and lets go of the lock meanwhile. Requires: it has one left.
+  // Runs one part of `work` and releases the lock meanwhile. Requires: a part is left.
   void do_one(const std::shared_ptr<Work>& work, engine::Lock<engine::Mutex>& lock) NO_THREAD_SAFETY_ANALYSIS;
   void run() EXCLUDES(mutex_);
 
   engine::Mutex mutex_;
   engine::Condition changed_;
-  std::vector<std::shared_ptr<Work>> works_ GUARDED_BY(mutex_);  // that have parts left to begin
+  std::vector<std::shared_ptr<Work>> works_ GUARDED_BY(mutex_);  // with parts that have not begun
   bool ended_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
