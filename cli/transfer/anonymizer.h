@@ -1,14 +1,17 @@
-// Changes items by rules, so that nobody is in them any more and they still fit together.
+// Replaces values in items by rules, so that no person can be identified and the items still fit together.
 //
-//   auto anonymizer = Anonymizer::for_table(rules, hash, {.table = "users", .keys = {"id"}, .ttl =
-//   "expires"}); if (!anonymizer) fail(anonymizer.error());    // "users: the rule for id drops a key …"
+//   auto anonymizer =
+//       Anonymizer::for_table(rules, hash, {.table = "users", .keys = {"id"}, .ttl = "expires"});
+//   if (!anonymizer) fail(anonymizer.error());    // "users: the rule for id drops a key …"
 //   Changes changes;
 //   CHECK_OK(anonymizer->change(item, changes));  // changes.counts: how many values, by rule
 //
-// Types stay: a string becomes a string. Hashes of keys stay distinct; a rule that could give two items one
-// key is refused before any item is read. Of sets each member is changed, and members that come out alike are
-// one. What has no stand-in stays: true, false, null, empty texts. The attribute of TTL is changed by a rule
-// that names it, never by the default.
+// - Types do not change: a string becomes a string.
+// - Hashed keys stay distinct. A rule that could give two items the same key is rejected before any item is
+//   read.
+// - Each member of a set is changed. Members that become equal are merged.
+// - Values without a substitute stay: true, false, null, empty strings and empty binaries.
+// - The TTL attribute is changed only by a rule that names it, never by the default.
 //
 // Thread-safe.
 #pragma once
@@ -31,7 +34,7 @@ struct TableShape {
   std::string ttl{};              // empty: none
 };
 
-// How many values were changed, by what did it: "users: email (fake email)".
+// The number of changed values, by rule or default: "users: email (fake email)".
 struct Changes {
   std::map<std::string, std::uint64_t> counts;
   void add(const std::map<std::string, std::uint64_t>& more) {
@@ -41,14 +44,14 @@ struct Changes {
 
 class Anonymizer {
  public:
-  // Attributes whose changes by the default are counted one by one; those of others together.
+  // The default's changes are counted separately for this many attributes, and together for all others.
   static constexpr std::size_t counted_names_max = 200;
 
-  // `rules` and `hash` live as long as this.
+  // `rules` and `hash` must outlive this object.
   static Expected<Anonymizer, std::string> for_table(const Rules& rules, const KeyedHash& hash,
                                                      TableShape shape);
 
-  // The error: the item has become too large.
+  // Fails if the item becomes too large.
   Expected<void, std::string> change(engine::Item& item, Changes& changes) const;
 
  private:
@@ -60,7 +63,7 @@ class Anonymizer {
   const Rules* rules_;
   const KeyedHash* hash_;
   TableShape shape_;
-  std::vector<const Rule*> own_;  // those of this table
+  std::vector<const Rule*> own_;  // the rules for this table
 };
 
 }  // namespace mayfly::transfer

@@ -1,11 +1,11 @@
-// An export of AWS's (ExportTableToPointInTime, or Mayfly's), as `aws s3 sync` brings it here: a directory
+// Reads an export by AWS (ExportTableToPointInTime) or by Mayfly, as copied by `aws s3 sync`: a directory
 // with manifest-summary.json, manifest-files.json and data/*.gz, in DynamoDB JSON or Ion.
 //
 //   TRY(const auto summary, AwsExportSource::summary_at("exports"));
 //   AwsExportSource::open("exports", summary, selection)
 //
-// Of the table it says the name alone. Of several exports in one directory the path says which; incremental
-// ones, which are changes, are refused.
+// The export names its table and says nothing else about it. If a directory has several exports, the path
+// must select one. Incremental exports are rejected, because they contain changes.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,10 @@ namespace mayfly::transfer {
 
 class AwsExportSource final : public Source {
  public:
-  // The manifest-summary.json that this path means; empty: it means none. An error: there are several.
+  // Returns the path of the manifest-summary.json that `path` refers to; empty: there is none. It is an error
+  // if there are several.
   static Expected<std::string, std::string> summary_at(const std::string& path);
-  // `path` is the one that was named, and `summary_path` what summary_at says of it.
+  // `path` is the one that the user gave, and `summary_path` is the result of summary_at(path).
   static Expected<std::unique_ptr<Source>, std::string> open(const std::string& path,
                                                              const std::string& summary_path,
                                                              const Selection& selection);

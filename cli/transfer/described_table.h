@@ -1,5 +1,5 @@
-// A table as describe-table prints it, with what stands beside it there: what an export keeps of a table, and
-// what an import makes one of. `mayfly serve --schema` reads the same.
+// A table's description: the output of describe-table and of related calls. Exports store it, imports create
+// tables from it, and `mayfly serve --schema` reads it too.
 //
 //   {"Table":{"TableName":"carts","KeySchema":[…],…,"Tags":[…]},
 //    "TimeToLiveDescription":{"TimeToLiveStatus":"ENABLED","AttributeName":"expires"},
@@ -20,17 +20,17 @@ namespace mayfly::transfer {
 
 struct DescribedTable {
   std::string name;
-  json::Tree description{};  // null: nothing is known of the table but its name
+  json::Tree description{};  // null: only the table's name is known
 
   [[nodiscard]] bool is_described() const { return description.is_object(); }
   [[nodiscard]] std::vector<std::string> keys() const;
-  [[nodiscard]] std::string ttl() const;          // the attribute, where TTL is on; empty: it is not
-  [[nodiscard]] std::int64_t item_count() const;  // as the description has it; 0 where it has none
+  [[nodiscard]] std::string ttl() const;          // the attribute; empty: TTL is off
+  [[nodiscard]] std::int64_t item_count() const;  // from the description; 0 if it has none
   void rename(std::string to);
 };
 
-// How a table is made: first what its items need to be there, then, with them in, what would have acted on
-// their coming: its stream, TTL, recovery, deletion protection.
+// The requests that create a table. `before` has those that its items need. `after` has those that would
+// react to the arrival of the items: stream, TTL, recovery and deletion protection.
 struct Making {
   std::vector<schemas::SchemaRequest> before, after;
   std::vector<std::string> left_out;  // sentences

@@ -1,10 +1,10 @@
-// A directory of tables: what `mayfly export --to DIR` writes, and what import and `serve --schema` read.
+// A directory of tables, as written by `mayfly export --to DIR` and read by import and `serve --schema`.
 //
-//   DIR/manifest.json                 written last: what there is, with counts and SHA-256 sums
-//   DIR/carts/table.json              the table, as described_table.h has it
-//   DIR/carts/data/0000.json.gz       {"Item":{…}} a line, a gzip member for each page
+//   DIR/manifest.json                 the contents, with counts and SHA-256 sums; written last
+//   DIR/carts/table.json              the table (described_table.h)
+//   DIR/carts/data/0000.json.gz       one {"Item":{…}} per line, one gzip member per page
 //
-// A directory without a manifest is one that is not whole.
+// A directory without a manifest is incomplete.
 #pragma once
 
 #include <map>
@@ -46,7 +46,7 @@ struct FileSinkOptions {
   std::string path;
   bool items_only = false;
   bool compressed = true;
-  json::Tree about = json::Tree::object();  // members of the manifest: where all comes from, and when
+  json::Tree about = json::Tree::object();  // members of the manifest: the source and the time
 };
 
 class DirectorySink final : public Sink {
@@ -72,13 +72,13 @@ class DirectorySink final : public Sink {
   Expected<Open*, std::string> file_of(std::size_t table, std::size_t part);
 
   const FileSinkOptions options_;
-  std::shared_ptr<const Directory> directory_;  // once resume() was called
+  std::shared_ptr<const Directory> directory_;  // set by resume()
   std::vector<std::string> names_;              // of tables
   engine::Mutex mutex_;
-  std::map<std::string, Open> files_ GUARDED_BY(mutex_);  // an entry is its part's
+  std::map<std::string, Open> files_ GUARDED_BY(mutex_);  // an entry is used only by its part
 };
 
-// Whether nothing is there, or an empty directory.
+// Whether the path does not exist or is an empty directory.
 bool is_vacant(const std::string& path);
 
 }  // namespace mayfly::transfer

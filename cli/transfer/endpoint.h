@@ -1,10 +1,10 @@
-// A DynamoDB endpoint asked with patience: what it is too busy for is asked again, ever more slowly, until it
-// is answered or nobody wants it any more, and what it costs is kept below a bound.
+// A DynamoDB endpoint that is called patiently: while it is too busy, requests are retried with growing
+// pauses, until they are answered or the transfer is interrupted. Allowance keeps the cost below a limit.
 //
 //   auto endpoint = Endpoint::open({.endpoint = "http://127.0.0.1:8000"}, interruption);
 //   auto answer = (*endpoint)->call("DescribeTable", R"({"TableName":"carts"})");
-//   if (!answer) fail(answer.error().sentence());   // "ResourceNotFoundException: Requested resource not
-//   found"
+//   if (!answer) fail(answer.error().sentence());
+//   // "ResourceNotFoundException: Requested resource not found"
 //
 // Thread-safe.
 #pragma once
@@ -21,10 +21,10 @@
 
 namespace mayfly::transfer {
 
-// So many units a second, on average; what was used up beyond that is waited for.
+// Limits the average number of units per second. A caller that has used more waits.
 class Allowance {
  public:
-  explicit Allowance(double units_max) : units_max_(units_max) {}  // 0: no bound
+  explicit Allowance(double units_max) : units_max_(units_max) {}  // per second; 0: no limit
   void use(double units, const Interruption& interruption);
 
  private:
@@ -35,19 +35,19 @@ class Allowance {
 
 class Endpoint {
  public:
-  // `given.endpoint`: a URL, or "aws", which is DynamoDB itself whatever endpoint the environment names. A
-  // server that is not AWS's is asked with any key where there is none, as most take any. The error is a
-  // sentence.
+  // `given.endpoint` is a URL, or "aws" for DynamoDB itself, whatever endpoint the environment names. If
+  // there is no key, an endpoint other than AWS's is called with a dummy key, since most accept any. The
+  // error is a sentence.
   static Expected<std::unique_ptr<Endpoint>, std::string> open(const aws::Given& given,
                                                                const Interruption& interruption);
   Endpoint(std::unique_ptr<aws::Client> client, const Interruption& interruption)
       : client_(std::move(client)), interruption_(interruption) {}
 
-  // The answer's body. An end that is wanted is the failure "Interrupted".
+  // Returns the answer's body. An interruption is the failure "Interrupted".
   Expected<std::string, aws::Failure> call(std::string_view operation, const std::string& body);
 
   [[nodiscard]] const std::string& region() const { return client_->options().region; }
-  [[nodiscard]] const std::string& where() const { return client_->options().endpoint; }  // for sentences
+  [[nodiscard]] const std::string& where() const { return client_->options().endpoint; }  // for messages
   [[nodiscard]] const Interruption& interruption() const { return interruption_; }
 
  private:
@@ -55,7 +55,7 @@ class Endpoint {
   const Interruption& interruption_;
 };
 
-// The pause before the attempt with this number, from 2 on.
+// The pause before attempt 2, 3, ….
 std::chrono::milliseconds pause_before(int attempt);
 
 }  // namespace mayfly::transfer

@@ -1,7 +1,7 @@
-// Tables into a server: made as described_table.h says, filled by BatchWriteItem.
+// Writes tables to a server. It creates them as described_table.h says and fills them with BatchWriteItem.
 //
-// What a batch leaves unprocessed is put again until it is in. Of items with one key in one page the last
-// counts.
+// Items that a batch leaves unprocessed are put again until all are written. If a page has several items with
+// the same key, the last one is written.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@ struct EndpointSinkOptions {
   IfExists if_exists = IfExists::fail;
   bool items_only = false;
   bool with_ttl = true;
-  bool from_server = false;    // the source is one: then no table may be its own target
-  double write_units_max = 0;  // a second; 0: no bound
+  bool from_server = false;    // if the source is a server, no table may be its own target
+  double write_units_max = 0;  // per second; 0: no limit
 };
 
 class EndpointSink final : public Sink {
@@ -44,12 +44,13 @@ class EndpointSink final : public Sink {
   struct Table {
     std::string name;
     std::vector<std::string> keys;
-    bool is_ours = false;  // if it is there, a run before this one has made it
+    bool is_ours = false;  // if it exists, an earlier run created it
   };
   [[nodiscard]] bool has_settings(const DescribedTable& table) const {
     return !options_.items_only && table.is_described();
   }
-  // Its status; empty: there is none. `found`: how it is described, if that is asked for.
+  // Returns the table's status; empty: it does not exist. If `found` is not nullptr, it receives the
+  // description.
   Expected<std::string, std::string> status_of(const std::string& table, DescribedTable* found = nullptr);
   [[nodiscard]] Unexpected<std::string> is_there_already(const std::string& table) const;
   Expected<void, std::string> await(const std::string& table, const std::string& status);
@@ -60,7 +61,7 @@ class EndpointSink final : public Sink {
   const std::unique_ptr<Endpoint> endpoint_;
   const EndpointSinkOptions options_;
   Allowance allowance_;
-  std::vector<Table> tables_;  // in the order of the tables
+  std::vector<Table> tables_;  // in the order of the source's tables
   engine::Mutex mutex_;
   std::vector<std::string> notices_ GUARDED_BY(mutex_);
 };

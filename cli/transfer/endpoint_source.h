@@ -1,7 +1,7 @@
-// Tables of a server, by Scan, each in so many segments beside each other.
+// Reads tables of a server by parallel Scans, each table in several segments.
 //
-// What comes while others write is no state that the table ever had: an item that is written meanwhile may
-// come or not.
+// If clients write meanwhile, the result need not be a state that the table ever had: an item that is written
+// during the scan may be missing or present.
 #pragma once
 
 #include <initializer_list>
@@ -18,8 +18,8 @@ namespace mayfly::transfer {
 struct EndpointSourceOptions {
   std::size_t segments = 4;
   bool consistent = false;
-  bool items_only = false;    // nothing else is asked about a table than its description
-  double read_units_max = 0;  // a second; 0: no bound
+  bool items_only = false;    // request nothing about a table except its description
+  double read_units_max = 0;  // per second; 0: no limit
 };
 
 class EndpointSource final : public Source {
@@ -41,14 +41,14 @@ class EndpointSource final : public Source {
  private:
   Expected<void, std::string> find_tables(const Selection& selection);
   Expected<void, std::string> describe(DescribedTable& table);
-  // Of what a server may not have, or not tell: null then, and a notice, unless the failure's name says that
-  // there is none.
+  // Requests something that a server may not support or not reveal. Then returns null and adds a notice,
+  // unless the failure's name is in `means_none`.
   json::Tree ask_if_known(const char* operation, const json::Tree& body, const std::string& table,
                           std::initializer_list<std::string_view> means_none = {});
-  // The list of that name in all pages of the answer.
+  // The list of that name from all pages of the answer.
   json::Tree ask_for_all(const char* operation, json::Tree request, const char* list,
                          const std::string& table);
-  // Notices of settings that mean something only where the table is.
+  // Adds notices about settings that apply only where the table is, and so are not copied.
   void name_what_stays(const DescribedTable& table);
 
   const std::unique_ptr<Endpoint> endpoint_;

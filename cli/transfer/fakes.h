@@ -1,9 +1,10 @@
-// Values that look like those of a kind and are nobody's: names, addresses, numbers of phones that no
-// telephone has. Which one stands for a value is drawn from its keyed hash, so it is the same everywhere.
+// Realistic values that belong to nobody: names, addresses, unassigned phone numbers. The keyed hash of a
+// value determines its fake value, so that it is the same everywhere.
 //
 //   fake_text(hash, {FakeKind::email}, "alice@corp.test") == "ada.moreau.5f0c…@example.com"
 //
-// Many values share a name; no two (but by a chance of 2^-64 a pair) share an email address or a UUID.
+// Different values may get the same name, but not the same email address or UUID (the chance is 2^-64 per
+// pair).
 #pragma once
 
 #include <cstdint>
@@ -32,17 +33,17 @@ enum class FakeKind : std::uint8_t {
 
 struct Fake {
   FakeKind kind = FakeKind::text;
-  std::int64_t least = 0, most = 0;  // of number: both inclusive; of date: milliseconds, both inclusive
+  std::int64_t least = 0, most = 0;  // for number: both inclusive; for date: milliseconds, both inclusive
 };
 
 std::optional<FakeKind> fake_kind_named(std::string_view name);
 std::string_view name_of(FakeKind kind);
 inline bool is_unique(FakeKind kind) { return kind == FakeKind::email || kind == FakeKind::uuid; }
 
-// A date has the form that the value has: 2024-05-01 or with a time behind it. Nothing: the kind has no such
-// text.
+// A date has the format of `value`: 2024-05-01, or with a time after it. nullopt if the kind has no text
+// values.
 std::optional<std::string> fake_text(const KeyedHash& hash, const Fake& fake, std::string_view value);
-// Of the kinds number and date: a date in seconds since 1970, or in milliseconds where the value has so many
+// For the kinds number and date. A date is in seconds since 1970, or in milliseconds if `value` has that many
 // digits.
 std::optional<engine::Number> fake_number(const KeyedHash& hash, const Fake& fake,
                                           const engine::Number& value);

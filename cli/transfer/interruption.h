@@ -1,10 +1,10 @@
-// Whether somebody wants this to end: SIGINT, SIGTERM, or a worker that failed while others go on.
+// Whether the transfer should end: after SIGINT or SIGTERM, or when one worker has failed.
 //
-//   Interruption interruption(late);                 // one in a process; takes the signals from now on
+//   Interruption interruption(late);                 // one per process; receives the signals from now on
 //   while (!interruption.is_wanted()) copy_a_page();
 //   if (!interruption.pause(200ms)) …                // false: it was cut short
 //
-// The second signal ends the process at once, as it would without this.
+// A second signal ends the process immediately, as it would without this class.
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,12 @@ namespace mayfly::transfer {
 
 class Interruption {
  public:
-  // `late`: as EndSignals has it.
+  // `late`: see EndSignals.
   explicit Interruption(http::EndSignals::Late late = {});
 
   [[nodiscard]] bool is_wanted() const { return wanted_ || signals_.came() != 0; }
   void want() { wanted_ = true; }
-  // A stop is requested by a signal, not by want().
+  // A signal requests a stop, want() does not.
   [[nodiscard]] std::stop_token stop_token() const { return signals_.stop_token(); }
   bool pause(std::chrono::milliseconds time) const;
 

@@ -1,12 +1,12 @@
-// Files of items that other programs write, in one of these layouts:
+// Reads files of items that other programs write, in one of these layouts:
 //
 //   {"Items":[{"id":{"S":"1"}}],"Count":1,…}                      `aws dynamodb scan` and query
 //   {"carts":[{"PutRequest":{"Item":{"id":{"S":"1"}}}}]}          `aws dynamodb batch-write-item`
 //   [{"id":"1","n":5},{"id":"2"}]                                 a list, such as a Serverless seed
-//   {"id":{"S":"1"}}                                              one item after the other
+//   {"id":{"S":"1"}}                                              one item after another
 //
-// The first item decides whether all are DynamoDB JSON or plain JSON. In plain JSON, numbers become N, lists
-// L and objects M. A batch-write-item file is read whole; the other layouts are read a piece at a time.
+// The first item decides whether all items are DynamoDB JSON or plain JSON. In plain JSON, numbers become N,
+// lists L and objects M. A batch-write-item file is read whole. The other layouts are read a piece at a time.
 #pragma once
 
 #include <cstddef>
@@ -26,24 +26,25 @@ namespace mayfly::transfer {
 
 enum class ItemLayout : std::uint8_t { scan, batch, list, rows };
 
-// Recognizes the layout by the first bytes of `text`. Nothing: none of these; maybe that of table_file.h.
+// Recognizes the layout by the first bytes of `text`. nullopt: it is none of these, but may be that of
+// table_file.h.
 Expected<std::optional<ItemLayout>, std::string> item_layout_of(UnpackedText& text);
 
-// Reads items of one table. Errors are sentences with the file's name and the line.
+// Reads the items of one table. Errors are sentences with the file's name and the line.
 class ItemFile {
  public:
   // Requires: `layout` is not batch.
   ItemFile(std::unique_ptr<UnpackedText> text, ItemLayout layout);
-  // Nothing: the file has ended.
+  // Returns the next item. nullopt: the end of the file.
   Expected<std::optional<engine::Item>, std::string> next();
-  // Whether a scan was read that ended before its table did.
+  // Whether the file has a scan that ended before its table did.
   [[nodiscard]] bool is_cut_short() const { return is_cut_short_; }
 
  private:
   enum class Style : std::uint8_t { unknown, dynamodb, plain };
   enum class State : std::uint8_t { begin, members, list };
 
-  Expected<char, std::string> peek();  // the next character that is not blank; '\0': the end
+  Expected<char, std::string> peek();  // the next nonblank character; '\0': the end
   Expected<void, std::string> take(char expected);
   Expected<std::string, std::string> take_value();
   Expected<bool, std::string> enter_items();
@@ -55,11 +56,11 @@ class ItemFile {
   const ItemLayout layout_;
   Style style_ = Style::unknown;
   State state_ = State::begin;
-  bool is_first_ = true;  // of the list or the object that is being read
+  bool is_first_ = true;  // in the list or object that is being read
   bool is_cut_short_ = false;
 };
 
-// All items of a batch-write-item file, by table, in the file's order. A file may have 64 MB.
+// Reads all items of a batch-write-item file, by table, in the file's order. The file may have up to 64 MB.
 Expected<std::vector<std::pair<std::string, std::vector<engine::Item>>>, std::string> read_batch(
     UnpackedText& text);
 

@@ -1,13 +1,13 @@
-// Values that stand for others, by HMAC-SHA256 under a secret: the same value has the same stand-in in every
-// table and in every run under that secret, and without the secret nobody can tell or try out which it was.
+// Replaces values by HMAC-SHA256 with a secret. With the same secret, a value has the same substitute in
+// every table and every run. Without the secret, nobody can find the value, even by trying candidates.
 //
 //   const KeyedHash hash(secret);
 //   hash.text("alice@example.com")       // 32 hexadecimal digits
-//   hash.number(Number(4711))            // a whole number of the same sign, and no two have the same
+//   hash.number(Number(4711))            // a whole number of the same sign, different for each number
 //
-// Two texts have the same stand-in with a chance of 2^-128, two binaries likewise. Whole numbers of up to 18
-// digits are permuted among themselves (a Feistel network whose rounds are HMACs), so those have none at all,
-// and programs that read them into 64 bits go on doing so.
+// Two texts collide with a chance of 2^-128, and so do two binaries. Whole numbers of up to 18 digits are
+// permuted among themselves by a Feistel network whose round function is HMAC. So they never collide, and
+// still fit into 64 bits.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ class KeyedHash {
 
   explicit KeyedHash(std::string secret) : secret_(std::move(secret)) {}
 
-  // 32 bytes that depend on the purpose, too.
+  // Returns 32 bytes. Each purpose gives different bytes for the same value.
   [[nodiscard]] std::string bytes(std::string_view purpose, std::string_view value) const;
 
   [[nodiscard]] std::string text(std::string_view value) const;

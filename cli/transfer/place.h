@@ -1,8 +1,8 @@
-// Where tables come from and go to, as it is said on the command line.
+// A source or a target, as named on the command line.
 //
 //   Place::parse("http://127.0.0.1:8000")   a server; "aws" is DynamoDB itself
 //   Place::parse("backup")                  a directory
-//   Place::parse("carts.json.gz")           a file: it is one, or is called like one
+//   Place::parse("carts.json.gz")           a file: it exists as one, or has a name like one
 //   Place::parse("-")                       standard input or output
 #pragma once
 

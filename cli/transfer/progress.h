@@ -1,5 +1,5 @@
-// Shows how far a transfer is: on a terminal bars that are drawn over, as `mayfly jobs` has them, elsewhere a
-// line now and then.
+// Shows a transfer's progress. On a terminal it draws the bars of `mayfly jobs` and updates them. Elsewhere
+// it prints lines from time to time.
 //
 // Thread-safe.
 #pragma once
@@ -16,7 +16,7 @@ namespace mayfly::transfer {
 
 class Progress {
  public:
-  static constexpr std::size_t lines_max = 10;  // of tables at once
+  static constexpr std::size_t lines_max = 10;  // for tables in progress
 
   enum class Shows : std::uint8_t { nothing, lines, bars };
   static Shows for_standard_error(bool is_quiet);
@@ -24,11 +24,11 @@ class Progress {
   Progress(std::string kind, Shows shows) : kind_(std::move(kind)), shows_(shows) {}
   ~Progress();
 
-  // `expected`: items, as far as somebody knows; 0: nobody does.
+  // `expected`: the number of items if it is known, otherwise 0.
   std::size_t add_table(const std::string& name, std::uint64_t expected, std::uint64_t items);
   void advance(std::size_t table, std::uint64_t items);
   void end(std::size_t table);
-  void show();  // now and then; it draws when it is time to
+  void show();  // to be called often; draws only when it is time to
 
  private:
   struct Table {

@@ -1,7 +1,7 @@
-// Where tables go: a server, a directory, a file.
+// A target of tables: a server, a directory or a file.
 //
-// Errors are sentences. What was written is there when `write` returns, whatever becomes of the process then:
-// who writes down what it returned, and hands it to the next run's sink, goes on from there.
+// Errors are sentences. When `write` returns, the items are written, even if the process then ends. A caller
+// can record what `write` returned and give it to the next run's sink, which continues from there.
 #pragma once
 
 #include <cstddef>
@@ -19,54 +19,55 @@ namespace mayfly::transfer {
 
 enum class IfExists : std::uint8_t { fail, skip, append, replace };
 
-// How far a file has come; of a server it has no name.
+// The progress of a file. For a server, `file` is empty.
 struct Written {
   std::string file{};
   std::size_t table = 0;
   std::uint64_t bytes = 0, items = 0;
 };
 
-// How far a table's making has come.
+// The progress of a table's creation.
 enum class Stage : std::uint8_t {
-  nothing,   // it may be there, and be somebody else's
-  making,    // if it is there, it is ours
-  made,      // items may come
-  found,     // it was there, items may come, and its settings stay
-  finished,  // with all its settings and items
-  skipped    // it was there, and stays as it is
+  nothing,   // if the table exists, it may not be this transfer's
+  making,    // if the table exists, this transfer created it
+  made,      // ready for items
+  found,     // it existed before, is ready for items, and keeps its settings
+  finished,  // complete with settings and items
+  skipped    // it existed before and is not changed
 };
 
 class Sink {
  public:
   virtual ~Sink() = default;
-  // Looks whether all can be done, and changes nothing; a table's stage becomes `found` or `skipped`.
-  // `resumed`: the stages are those that another run came to.
+  // Checks whether everything can be done, and changes nothing except `stages`: a table's stage can become
+  // `found` or `skipped`. `resumed`: the stages are those that an earlier run reached.
   virtual Expected<void, std::string> check(const std::vector<DescribedTable>& tables,
                                             std::vector<Stage>& stages, bool resumed) = 0;
-  // What the run before has written.
+  // `written` is what the earlier run wrote.
   virtual Expected<void, std::string> resume(const std::vector<Written>& written) = 0;
   virtual Expected<void, std::string> begin(const std::vector<DescribedTable>& tables) = 0;
-  // An error if an item can never be written, such as one without its key. `before`: how many items of the
-  // source precede them. Requires: check() was called.
+  // Fails if an item can never be written, for example because it lacks its key. `before`: the number of
+  // items that precede them in the source. Requires: check() was called.
   [[nodiscard]] virtual Expected<void, std::string> accept(std::size_t /*table*/,
                                                            std::span<const engine::Item> /*items*/,
                                                            std::uint64_t /*before*/) const {
     return {};
   }
-  // Of a table in the stage `making`.
+  // Creates a table. Requires: its stage is `making`.
   virtual Expected<void, std::string> make(const DescribedTable& table) = 0;
-  // Thread-safe, but for one part. `table`: its index; `part`: the source's.
+  // Thread-safe for different parts. `table`: its index; `part`: the source's part.
   virtual Expected<Written, std::string> write(std::size_t table, std::size_t part,
                                                std::span<const engine::Item> items) = 0;
-  // What is written is in one row: who writes it down does so before anybody else writes.
+  // Whether all writes go to one file in order. Then the caller must record each write before the next one
+  // begins.
   [[nodiscard]] virtual bool is_one_row() const { return false; }
-  // All items are in, of a table that was made. Thread-safe, one call a table.
+  // Called when all items of a table that was made are written. Thread-safe; called once per table.
   virtual Expected<void, std::string> complete(const DescribedTable& table) = 0;
-  // All tables are finished.
+  // Called when all tables are finished.
   virtual Expected<void, std::string> end() = 0;
-  // The paths of the files that hold a table's items; none if it is a server. Requires: end() was called.
+  // The paths of the files that hold a table's items; empty for a server. Requires: end() was called.
   [[nodiscard]] virtual std::vector<std::string> files_of(std::size_t /*table*/) { return {}; }
-  // Sentences about what it left out. Thread-safe.
+  // Sentences about what was left out. Thread-safe.
   [[nodiscard]] virtual std::vector<std::string> notices() { return {}; }
 };
 

@@ -1,13 +1,13 @@
-// Tables in one file or in a pipe, as lines of text, of gzip or of Zstandard.
+// Tables in one file or pipe. Its lines are plain text, or compressed with gzip or Zstandard.
 //
 //   {"Tables":[{"Table":{"TableName":"carts",…}},…]}      the first line describes the tables
-//   (described_table.h)
+//                                                         (described_table.h)
 //   {"Table":"carts"}                                     the items that follow are of this table
 //   {"Item":{"id":{"S":"1"},…}}
 //   {"End":{"carts":1}}                                   the last line has the numbers of items
 //
-// A file of {"Item":…} lines alone, which is what ImportTable takes, has items of the one table that was
-// asked for. So do the layouts of item_file.h that are of one table.
+// A file that has only {"Item":…} lines, as for ImportTable, has items of the one table that the user named.
+// The same holds for the layouts of item_file.h that have one table.
 #pragma once
 
 #include <map>
@@ -30,8 +30,8 @@ class Lines;  // in table_file.cc
 
 class TableFileSource final : public Source {
  public:
-  // "-": standard input. Unless it is resumed, the first page is read here, so that a file of another kind is
-  // refused before anything is changed.
+  // "-": standard input. Unless the transfer is resumed, this reads the first page, so that a file of another
+  // kind is rejected before anything is changed.
   static Expected<std::unique_ptr<Source>, std::string> open(const std::string& path,
                                                              const Selection& selection, bool is_resumed);
   explicit TableFileSource(std::string path);
@@ -40,7 +40,7 @@ class TableFileSource final : public Source {
   [[nodiscard]] const std::vector<DescribedTable>& tables() const override { return tables_; }
   [[nodiscard]] std::size_t parts() const override { return 1; }
   [[nodiscard]] std::vector<std::size_t> tables_of(std::size_t part) const override;
-  // Requires: it is called once.
+  // Requires: called at most once.
   Expected<std::unique_ptr<Pages>, std::string> open(std::size_t part, const std::string& cursor) override;
   [[nodiscard]] bool can_resume() const override { return path_ != "-"; }
   [[nodiscard]] std::optional<engine::Instant> taken_at() const override { return taken_at_; }
@@ -58,12 +58,12 @@ class TableFileSource final : public Source {
   std::vector<DescribedTable> tables_;
   std::optional<engine::Instant> taken_at_;
   std::optional<ItemLayout> layout_;
-  std::unique_ptr<UnpackedText> text_;           // of a file that has a layout
-  std::vector<std::vector<engine::Item>> kept_;  // of a batch, by table
-  std::unique_ptr<Lines> lines_;                 // of another file, behind its first line
-  std::string first_line_;                       // of {"Item":…} lines alone
+  std::unique_ptr<UnpackedText> text_;           // for a file with a layout
+  std::vector<std::vector<engine::Item>> kept_;  // items of a batch, by table
+  std::unique_ptr<Lines> lines_;                 // of a file without a layout, after its first line
+  std::string first_line_;                       // of a file that has only {"Item":…} lines
   bool items_only_ = false;
-  std::unique_ptr<Pages> pages_;  // behind the first page
+  std::unique_ptr<Pages> pages_;  // after the first page
   std::optional<Page> first_;
   bool is_cut_short_ = false;
 };

@@ -1,12 +1,12 @@
-// `mayfly export` and `mayfly import`: tables with their settings and items from one place to another, of
-// which each is a server, a directory or a file.
+// `mayfly export` and `mayfly import`: copies tables with their settings and items between servers,
+// directories and files.
 //
 //   mayfly export --all --to backup                              # DIR, from http://127.0.0.1:8000
 //   mayfly import --from backup --to http://127.0.0.1:9000
 //   mayfly export orders --from aws --to http://127.0.0.1:8000 --anonymize rules.json
 //
-// The two are one command that fills in what is not said: what is exported comes from the server of --url,
-// what is imported goes there.
+// The two are one command with different defaults: export reads from the server of --url, and import writes
+// to it.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 
 namespace mayfly::transfer {
 
-// What becomes of times to live.
+// How TTL and expired items are handled.
 enum class TtlChoice : std::uint8_t {
-  on,         // switched on when all items are in; what is past then goes as the target lets it go
-  off,        // not switched on
-  shift,      // on, and moved on by the time since the source was read
-  unexpired,  // on, and what is past does not come along
+  on,         // enabled after all items are written; the target then deletes expired items
+  off,        // not enabled
+  shift,      // enabled, and TTLs move by the time since the source was read
+  unexpired,  // enabled, and expired items are not copied
 };
 
 struct PlaceOptions {
@@ -46,12 +46,12 @@ struct TransferCommand {
   std::vector<std::string> schemas, schema_parameters;
   std::string anonymize, secret_file;
   bool dry_run = false;
-  std::string journal;  // empty: where it is by itself; "-": none
+  std::string journal;  // empty: a default path; "-": none
   bool resume = false;
 };
 
-// Returns the exit code: 0, it is done; 1, it could not be done; 2, what is asked for means nothing; 3, it
-// has begun, and --resume goes on.
+// Returns the exit code: 0, complete; 1, failed; 2, the options make no sense; 3, interrupted, and --resume
+// continues.
 int run_transfer(const TransferCommand& command);
 
 }  // namespace mayfly::transfer

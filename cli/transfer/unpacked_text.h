@@ -1,4 +1,4 @@
-// The text of a file or of standard input, unpacked if it is gzip or Zstandard, a piece at a time.
+// The text of a file or of standard input, read a piece at a time and unpacked if it is gzip or Zstandard.
 //
 //   TRY(auto text, UnpackedText::open("items.json.gz"));   // "-": standard input
 //   while (…text->rest() is too short…) { TRY(const bool more, text->extend()); … }
@@ -23,14 +23,14 @@ class UnpackedText {
  public:
   static Expected<std::unique_ptr<UnpackedText>, std::string> open(const std::string& path);
 
-  // The text that has been unpacked and not passed. Valid until extend() or pass().
+  // The unpacked text that has not been passed. Valid until extend() or pass().
   [[nodiscard]] std::string_view rest() const { return std::string_view(text_).substr(begin_); }
-  // Appends to rest(), some 64 KB at a time. False: the text ends with it.
+  // Appends about 64 KB to rest(). Returns false at the end of the text.
   Expected<bool, std::string> extend();
   // Requires: `count` is at most the size of rest().
   void pass(std::size_t count);
   [[nodiscard]] const std::string& name() const { return name_; }
-  // "items.json: line 3: " and `what`; line 1 is the first one, and the line is that of rest()'s begin.
+  // "items.json: line 3: " and `what`. The line is that of rest()'s beginning; the first line is 1.
   [[nodiscard]] std::string sentence(const std::string& what) const;
 
  private:
