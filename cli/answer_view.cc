@@ -68,13 +68,13 @@ bool is_list_of_objects(const Tree& value) {
          std::all_of(value.begin(), value.end(), [](const Tree& one) { return one.is_object(); });
 }
 
-// An object whose members are objects under names that clients or servers chose: {"carts":{…}}.
+// An object of objects whose names were chosen by clients or servers: {"carts":{…}}.
 bool is_map_of_objects(const Tree& value) {
   return value.is_object() && !value.empty() && !is_typed_item(value) &&
          std::all_of(value.begin(), value.end(), [](const Tree& one) { return one.is_object(); });
 }
 
-// One row for each object; `names`, if there are any, are a first column.
+// A table with one row for each object. If `has_names`, the first column has the names.
 std::string table_of(const std::vector<std::pair<std::string, const Tree*>>& objects, bool has_names,
                      std::string_view indent) {
   std::vector<std::string> members;
@@ -113,7 +113,7 @@ std::string escaped(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    // U+0080 to U+009F: terminals that read 8 bits take some of them for the beginning of a control sequence.
+    // U+0080 to U+009F: 8-bit terminals interpret some of them as the beginning of a control sequence.
     const bool is_control = byte == 0x7f || (byte == 0xc2 && next < 0xa0);
     if (!is_control) {
       safe += text[i];
@@ -217,7 +217,7 @@ std::string view_answer(const Tree& answer, const std::string& list, const std::
   for (const auto& [name, value] : answer.items()) {
     const bool is_long_map = value.is_object() && !is_typed_item(value) && value.size() > pairs_in_a_cell_max;
     if (is_list_of_objects(value) || is_map_of_objects(value)) {
-      // The list that was asked for needs no heading.
+      // The requested list needs no heading.
       tables += name == list ? table_of(value, "") : words_of(name) + ":\n" + table_of(value, "  ");
     } else if (is_long_map) {
       TextList pairs;

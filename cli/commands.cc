@@ -38,7 +38,7 @@ const Colours& colours() {
   return colour ? coloured : plain;
 }
 
-// "2031-01-03T00:00:00Z REMOVE carts id=1 expired id=1 ttl=1924992060"; empty: it is not a record.
+// "2031-01-03T00:00:00Z REMOVE carts id=1 expired id=1 ttl=1924992060"; empty if `record` is malformed.
 std::string change_line(std::string_view table, const Tree& record) {
   const Colours& paint = colours();
   const Tree* change = json::member(record, "dynamodb");
@@ -79,9 +79,9 @@ class Tail {
  public:
   explicit Tail(bool as_json) : as_json_(as_json) {}
 
-  // False: the reader of the output has gone, or an event is too long.
+  // Returns false if the reader of the output has gone or an event is too long.
   bool take(std::string_view piece) {
-    // Each byte is searched once, however many pieces an event arrives in.
+    // Searches each byte once, however many pieces an event arrives in.
     std::size_t begin = 0, searched = rest_.size();
     rest_ += piece;
     for (std::size_t end = 0; (end = rest_.find('\n', searched)) != std::string::npos; searched = begin) {
@@ -97,7 +97,7 @@ class Tail {
   [[nodiscard]] bool is_too_long() const { return is_too_long_; }
 
  private:
-  // An event has at most two images of an item of 400 KB.
+  // An event has at most two images of an item, 400 KB each.
   static constexpr std::size_t event_bytes_max = 16 * 1024 * 1024;
 
   const bool as_json_;
@@ -118,7 +118,7 @@ int follow_changes(ServerCalls& server, const ControlCommand& command) {
   return answer || reader_left() ? printed(0) : fail(answer.error().sentence);
 }
 
-// `text` with the account and the region in the places of {account} and {region}.
+// Replaces {account} and {region} in `text`.
 std::string filled_in(std::string text, ServerCalls& server) {
   const auto replace = [&](std::string_view name, const auto& value) {
     if (const auto at = text.find(name); at != std::string::npos) text.replace(at, name.size(), value());
@@ -130,7 +130,7 @@ std::string filled_in(std::string text, ServerCalls& server) {
 
 // --- jobs
 
-// On a terminal the lines are redrawn; elsewhere only the last ones are printed.
+// On a terminal the lines are redrawn. Elsewhere only the last state is printed.
 int show_jobs(ServerCalls& server, const ControlCommand& command) {
   const bool redraws = ::isatty(STDOUT_FILENO) == 1 && !command.json;
   for (std::size_t lines_before = 0;;) {

@@ -26,7 +26,8 @@ bool is_safe(const std::string& word) {
   });
 }
 
-// As a shell would, but for expansions. The last word is the one at the cursor, perhaps empty.
+// Splits a line like a shell, but without expansions. The last word is the one at the cursor and may be
+// empty.
 Words split(const std::string& line) {
   Words words(1);
   char quote = 0;
@@ -43,7 +44,7 @@ Words split(const std::string& line) {
     else
       words.back() += c;
   }
-  // Several spaces are one.
+  // Several spaces count as one.
   const std::string last = words.back();
   words.pop_back();
   words.erase(std::remove(words.begin(), words.end(), ""), words.end());
@@ -51,9 +52,9 @@ Words split(const std::string& line) {
   return words;
 }
 
-// --- what a server knows
+// --- values from a server
 
-// The member `name` of each object of the list that a control call answers.
+// Makes a control call and returns the member `name` of each object in the answer's list.
 Words listed_names(const ServerCalls& server, const std::string& path, const std::string& list,
                    const std::string& name) {
   Words names;
@@ -73,9 +74,9 @@ Words tables_of(ServerCalls& server) {
   return names ? *names : Words();
 }
 
-// --- what the command line expects
+// --- words that the command line expects
 
-// Where the cursor is.
+// The command and option at the cursor.
 struct Place {
   const CLI::App* command;
   std::string path;                          // "mayfly clock advance"
@@ -128,7 +129,7 @@ ServerPlace server_of(const Place& place) {
   return server;
 }
 
-// The values of an option or a positional, as far as they are known. `name`: "--table", "TABLE".
+// The known values of an option or a positional. `name` is "--table" or "TABLE".
 Words values_of(const Place& place, const std::string& name) {
   static const std::map<std::string, Words> fixed = {
       {"FAULT", fault_kinds()},
@@ -144,7 +145,7 @@ Words values_of(const Place& place, const std::string& name) {
   auto server = ServerCalls::to(server_of(place));
   if (!server) return {};
   server->limit_time(time_max);
-  // A new table's name is for its author to choose.
+  // Not for a new table, whose name is free.
   if ((name == "TABLE" && place.path != "mayfly table create") || name == "--table")
     return tables_of(*server);
   if (name == "ID" && place.path.starts_with("mayfly snapshot"))
@@ -189,7 +190,7 @@ constexpr const char* bash_script = R"sh(_mayfly() {
 complete -o default -F _mayfly mayfly
 )sh";
 
-// As a file _mayfly in $fpath, and for `source <(mayfly completion zsh)`.
+// Works as a file _mayfly in $fpath, and with `source <(mayfly completion zsh)`.
 constexpr const char* zsh_script = R"sh(#compdef mayfly
 _mayfly() {
   local -a found

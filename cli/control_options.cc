@@ -22,7 +22,7 @@ namespace {
 
 using json::Tree;
 
-// What a command was given. Each reads what it has options for.
+// The values that a command was given. Each command reads those that it has options for.
 struct Given {
   std::string table, name, id, url, time, mode, event, by, from, to, since, operation, fault, exception,
       shard;
@@ -35,7 +35,7 @@ struct Given {
   bool age_streams = false, settle = false, paused = false, resumed = false;
 };
 
-// The members that were given, as JSON.
+// The given values as a JSON body.
 class Body {
  public:
   Body& add(const char* name, const std::string& text) {
@@ -61,7 +61,7 @@ class Body {
   Tree tree_ = Tree::object();
 };
 
-// --- what arguments may be
+// --- checks of arguments
 
 std::string check_rule(const std::string& text) {
   const auto rule = json::parse_tree(text);
@@ -112,13 +112,13 @@ class Commands {
   void add_server();
 
  private:
-  using Make = std::function<std::string(const Given& given)>;  // of a path or a body
+  using Make = std::function<std::string(const Given& given)>;  // returns a path or a body
 
   CLI::App& group(const std::string& name, const std::string& help) {
     return *app_.add_subcommand(name, help)->require_subcommand(1);
   }
 
-  // `path` comes after /_mayfly.
+  // `path` follows /_mayfly.
   CLI::App& add(CLI::App& parent, const std::string& name, const std::string& help, const std::string& method,
                 Make path, Make body = {}) {
     CLI::App* added = parent.add_subcommand(name, help);
@@ -152,7 +152,7 @@ class Commands {
   void take_wait(CLI::App& to, const std::string& help) {
     to.add_option("--timeout", given_->duration, help)->check(check_duration)->type_name("DURATION");
   }
-  // What the command prints for people.
+  // Sets which part of the answer is printed for people.
   void shows(CLI::App& command, ControlCommand::Shows shows) {
     command.parse_complete_callback([filled = &command_, shows] { filled->shows = shows; });
   }
@@ -175,7 +175,7 @@ std::string segment(const std::string& text) {
   return encoded;
 }
 
-// ?a=b&c=d of what was given.
+// The query string ?a=b&c=d of the members that are not empty.
 std::string query(const std::vector<std::pair<std::string, std::string>>& members) {
   std::string text;
   for (const auto& [name, value] : members) {
@@ -353,7 +353,7 @@ void Commands::add_jobs() {
   CLI::App& jobs = add(app_, "jobs", "Show the progress of exports, imports and bulk puts", "GET", "/jobs");
   jobs.require_subcommand(0, 1);
   jobs.add_flag("--watch", command_.watch, "Continue until all jobs have ended");
-  // Its own callback would come after that of a subcommand.
+  // add() has set another callback, which would run after that of a subcommand.
   jobs.callback([command = &command_, &jobs, when_empty] {
     if (!jobs.get_subcommands().empty()) return;
     command->method = "GET";

@@ -17,7 +17,7 @@
 namespace mayfly::http {
 namespace {
 
-// Findings as they come, as lines or as JSON, and counts of those beyond findings_max.
+// Prints findings as they arrive, as lines or as JSON, and counts those beyond findings_max.
 class Findings {
  public:
   Findings(std::string_view before, bool as_json) : before_(before), as_json_(as_json) {}
@@ -50,7 +50,7 @@ class Findings {
   json::Tree listed_ = json::Tree::array();
 };
 
-// How far it is, on a terminal; nothing elsewhere.
+// Shows progress on a terminal; prints nothing elsewhere.
 class Progress {
  public:
   void show(std::uint64_t keys, std::uint64_t estimate) {
@@ -59,7 +59,7 @@ class Progress {
                  static_cast<unsigned long long>(estimate));
     shown_ = true;
   }
-  // Before anything else is printed.
+  // To be called before anything else is printed.
   void clear() {
     if (shown_) std::fputs("\r\x1b[K", stderr);
     shown_ = false;

@@ -31,9 +31,9 @@ EndSignals::EndSignals(Another another, Late late) : another_(another), late_(st
 
 EndSignals::~EndSignals() {
   over_ = true;
-  pthread_kill(thread_.native_handle(), SIGTERM);  // which it takes for its own end
+  pthread_kill(thread_.native_handle(), SIGTERM);  // makes thread_ end
   thread_.join();
-  // Another that came meanwhile would end the process when it is blocked no more.
+  // Takes any further pending signal, which would otherwise end the process when the signals are unblocked.
   sigset_t pending;
   const auto has_more = [&] {
     return sigpending(&pending) == 0 &&
@@ -75,7 +75,7 @@ int EndSignals::wait(std::optional<std::chrono::milliseconds> time) const {
   const engine::Stopwatch stopwatch;
   while (came_ == 0 && (!time || stopwatch.elapsed() < *time)) {
     pollfd ready{pipe_[0], POLLIN, 0};
-    int left_ms = -1;  // for ever
+    int left_ms = -1;  // no limit
     if (time) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(*time - stopwatch.elapsed());
       left_ms = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));

@@ -11,7 +11,7 @@
 namespace mayfly::http {
 namespace {
 
-// Each command with its words, "mayfly clock advance", parents first.
+// Calls `visit` for each command with its path, such as "mayfly clock advance", parents first.
 using Visit = std::function<void(const std::string& path, const CLI::App& command)>;
 void walk(const std::string& path, const CLI::App& app, const Visit& visit) {
   visit(path, app);
@@ -19,8 +19,8 @@ void walk(const std::string& path, const CLI::App& app, const Visit& visit) {
     walk(path + " " + command->get_name(), *command, visit);
 }
 
-// A line of text: a leading dot or apostrophe is escaped, since roff would take it for a request; so is each
-// hyphen.
+// Escapes a line of text. A leading dot or apostrophe is escaped because roff would read it as a request.
+// Hyphens are escaped too.
 std::string roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -47,7 +47,7 @@ void add_option(std::string& page, const CLI::Option& option) {
   page += ".TP\n" + head + "\n" + roff(description_of(option)) + "\n";
 }
 
-// Lines as they are, if a command's footer has examples.
+// Adds the lines of a command's footer unchanged if the footer has examples.
 void add_example(std::string& page, const std::string& footer) {
   if (footer.find("Example") == std::string::npos) return;
   page += ".PP\n.nf\n";

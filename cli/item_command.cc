@@ -56,7 +56,7 @@ Outcome<Tree> operate(ServerCalls& server, std::string_view operation, const Tre
 
 // --- tables
 
-// "at:N" as a name and a type; without a type, ''. The error is a sentence.
+// Splits "at:N" into name and type. The type is empty if it is not given. The error is a sentence.
 Outcome<KeyAttribute> attribute_of(std::string_view text) {
   const auto colon = text.find(':');
   const std::string_view type = colon == std::string_view::npos ? "" : text.substr(colon + 1);
@@ -66,10 +66,10 @@ Outcome<KeyAttribute> attribute_of(std::string_view text) {
   return KeyAttribute{std::string(text.substr(0, colon)), std::string(type)};
 }
 
-// Attributes of keys and their types, in the order in which they were named.
+// Key attributes and their types, in the order in which they were added.
 class Attributes {
  public:
-  // Nothing; or a sentence: the name has two types.
+  // Fails with a sentence if the name gets two types.
   Outcome<void> add(const KeyAttribute& attribute) {
     for (KeyAttribute& known : known_) {
       if (known.name != attribute.name) continue;
@@ -111,14 +111,15 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-// "" is ALL, "KEYS_ONLY", or attributes with commas.
+// `text` is empty or "ALL", "KEYS_ONLY", or a list of attributes separated by commas.
 Tree projection_of(std::string_view text) {
   if (text.empty() || text == "ALL") return {{"ProjectionType", "ALL"}};
   if (text == "KEYS_ONLY") return {{"ProjectionType", "KEYS_ONLY"}};
   return {{"ProjectionType", "INCLUDE"}, {"NonKeyAttributes", split(text, ',')}};
 }
 
-// NAME:KEY[,SORT][=PROJECTION], or for a local index NAME:SORT[=PROJECTION]. `partition`: the table's.
+// Parses NAME:KEY[,SORT][=PROJECTION], or for a local index NAME:SORT[=PROJECTION]. `partition` is the
+// table's partition key.
 Outcome<Tree> index_of(const std::string& text, bool is_local, const std::string& partition,
                        Attributes& attributes) {
   const auto wrong = [&] {
@@ -172,7 +173,7 @@ int list_tables(ServerCalls& server, const ItemCommand& command) {
   return printed(0);
 }
 
-// Waits while the table is CREATING, as with serve --table-delay-ms.
+// Waits while the table is CREATING, which takes time with serve --table-delay-ms.
 Outcome<void> wait_until_active(ServerCalls& server, const std::string& table) {
   const engine::Stopwatch waited;
   for (;;) {
@@ -266,7 +267,7 @@ int delete_table(ServerCalls& server, const ItemCommand& command) {
 
 // --- items
 
-// What reading and printing items needs to know of their table.
+// The table's description and key, for reading and printing items.
 struct Described {
   Tree table;
   KeySchema keys;
@@ -286,7 +287,8 @@ Outcome<Tree> key_of(ServerCalls& server, const ItemCommand& command) {
   return read_key(table.keys, command.words);
 }
 
-// Why an item expires or not, as Mayfly's control API says it. Nothing: the server has no control API.
+// The control API's explanation why an item does or does not expire. nullopt if the server has no control
+// API.
 std::optional<Tree> explanation(const ServerCalls& server, const std::string& table, const Tree& key) {
   std::string path = "/_mayfly/ttl/";
   compat::append_encoded(path, table, "");
@@ -304,7 +306,7 @@ Outcome<engine::Instant> account_time(const ServerCalls& server) {
   return *time;
 }
 
-// The table's TTL attribute; empty: it has none.
+// The table's TTL attribute; empty if there is none.
 Outcome<std::string> ttl_attribute(ServerCalls& server, const std::string& table) {
   TRY(const Tree answer, operate(server, "DescribeTimeToLive", {{"TableName", table}}));
   const Tree* const ttl = json::member(answer, "TimeToLiveDescription");
@@ -340,7 +342,7 @@ int put_item(ServerCalls& server, const ItemCommand& command) {
   std::string sentence = "Put " + plain_key(key) + " into " + log::printable(command.table) + ".";
   if (const auto why = explanation(server, command.table, key)) {
     const std::string reason = text_of(*why, "reason");
-    // In the mode manual there is no such time.
+    // In manual mode there is no expiry time.
     const std::string expires = text_of(*why, "expires_at");
     if (reason == "not_due" || reason == "delayed")
       sentence += expires.empty() ? "\n" + text_of(*why, "message") : " It expires at " + expires + ".";
@@ -397,7 +399,7 @@ int delete_item(ServerCalls& server, const ItemCommand& command) {
 
 // --- queries and scans
 
-// Prints pages as they arrive, so that a large table needs no memory here.
+// Prints pages as they arrive, so that a large table does not have to fit into memory.
 class Pages {
  public:
   Pages(const ItemCommand& command, std::vector<std::string> first_columns)
@@ -417,7 +419,7 @@ class Pages {
     count_ += static_cast<std::int64_t>(items->size());
     if (!items->empty()) print_table(*items);
   }
-  // `nothing`: the sentence for people if there were no items.
+  // `nothing` is the sentence for people if there were no items.
   int end(const std::string& nothing) {
     if (json_)
       print((count_ == 0 ? "{\n  \"Items\": [" : "\n  ") + std::string("],\n  \"Count\": ") +
@@ -434,8 +436,8 @@ class Pages {
     return line;
   }
 
-  // The key first, then the other attributes by name. The headings are printed once, and again only for a
-  // page with attributes that have no column.
+  // Prints the key first, then the other attributes by name. The headings are printed once, and again only
+  // for a page with attributes that have no column yet.
   void print_table(const Tree& items) {
     std::set<std::string> others;
     bool has_columns = table_.has_value();
@@ -474,12 +476,12 @@ class Pages {
   const bool json_;
   const std::vector<std::string> first_columns_;
   std::int64_t count_ = 0, scanned_ = 0;
-  std::set<std::string> others_;  // attributes that have a column after the first ones
+  std::set<std::string> others_;  // attributes with a column after the first ones
   std::vector<std::string> columns_;
   std::optional<TextTable> table_;
 };
 
-// The index's description, and whether it is global. Nothing: the table has no such index.
+// The index's description, and whether it is global. nullopt if the table has no such index.
 std::optional<std::pair<Tree, bool>> find_index(const Tree& table, const std::string& name) {
   for (const auto& [member, is_global] :
        {std::pair("GlobalSecondaryIndexes", true), std::pair("LocalSecondaryIndexes", false)})
@@ -511,7 +513,7 @@ Outcome<std::string> sort_condition(const ItemCommand& command, const KeySchema&
   return std::string(command.to.empty() ? " AND #s >= :from" : " AND #s BETWEEN :from AND :to");
 }
 
-// Adds the key condition to a Query's request.
+// Adds the key condition to a Query request.
 Outcome<void> add_condition(const ItemCommand& command, const KeySchema& schema, Tree& request) {
   TRY(const Tree key, read_key(schema, command.words, false));
   request["ExpressionAttributeNames"] = {{"#p", schema.attributes[0].name}};

@@ -15,9 +15,8 @@ namespace {
 
 using json::Tree;
 
-bool is_number(const Tree& value) {
-  return value.is_number() || value.is_binary();
-}  // binary: raw text of a number
+// A binary value is a number's unparsed text.
+bool is_number(const Tree& value) { return value.is_number() || value.is_binary(); }
 
 bool is_typed_value(const Tree& value) {
   if (!value.is_object() || value.size() != 1) return false;
@@ -114,7 +113,7 @@ Expected<Tree, std::string> key_of_json(const KeySchema& schema, const KeyAttrib
                     " must be a string or a number, got " + log::printable(json::print(value)) + "."};
 }
 
-// Each key attribute typed by the schema. `others`: what becomes of the rest.
+// Converts each key attribute to its type in the schema, and the other members with `others`.
 template <typename Others>
 Expected<Tree, std::string> of_json(const KeySchema& schema, const Tree& object, const Others& others) {
   Tree result = Tree::object();
@@ -140,10 +139,10 @@ Expected<void, std::string> check_is_whole(const KeySchema& schema, const Tree& 
   return {};
 }
 
-// "+48h", "-1h"; nothing: it is something else.
+// Parses "+48h" or "-1h". nullopt if the text is not a span.
 std::optional<engine::Instant> span_ms(std::string_view text) {
   if (text.size() < 2 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
-  // A number alone is epoch seconds, not a span.
+  // A plain number is epoch seconds, not a span.
   if (text.back() >= '0' && text.back() <= '9') return std::nullopt;
   const auto seconds = seconds_of(std::string(text.substr(1)));
   if (!seconds) return std::nullopt;
@@ -152,7 +151,7 @@ std::optional<engine::Instant> span_ms(std::string_view text) {
   return static_cast<engine::Instant>(text[0] == '-' ? -span : span);
 }
 
-// Epoch seconds, as a fixture's epoch_seconds() has them: rounded down.
+// Rounds down, like epoch_seconds() of the fixtures.
 std::string epoch_seconds(engine::Instant instant) {
   return std::to_string(instant / 1000 - (instant % 1000 < 0 ? 1 : 0));
 }
@@ -226,7 +225,7 @@ Expected<Tree, std::string> read_key(const KeySchema& schema, const std::vector<
   } else {
     std::size_t next = 0;
     for (const std::string& word : words) {
-      // A value may contain '=', so that only the name of a key attribute makes a pair.
+      // A value may contain '=', so only the name of a key attribute makes a pair.
       const auto pair = pair_of(word);
       const KeyAttribute* attribute = pair ? find(schema, pair->name) : nullptr;
       const bool by_name = attribute != nullptr;
@@ -257,7 +256,7 @@ Expected<Tree, std::string> read_item(const KeySchema& schema, const std::vector
   Tree item = Tree::object();
   if (is_json_word(words)) {
     TRY(const Tree object, object_of(words[0]));
-    // A key attribute is a string or a number, never a map: an object there means that the item is DynamoDB
+    // A key attribute is a string or a number, never a map. So an object here means that the item is DynamoDB
     // JSON.
     const Tree* const key = json::member(object, schema.attributes[0].name);
     const bool is_typed = key != nullptr && key->is_object();

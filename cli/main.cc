@@ -1,4 +1,5 @@
-// The executable: builds everything, prints its address, and waits until it is told to exit.
+// The executable: starts the server, prints its address and waits until it is told to exit. Also runs all
+// other commands.
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -38,7 +39,7 @@
 namespace mayfly::http {
 namespace {
 
-// For connections and RocksDB's files.
+// Allows more descriptors, for connections and RocksDB's files.
 void raise_file_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -47,12 +48,14 @@ void raise_file_limit() {
   }
 }
 
-// Makes glibc return freed memory to the system. By default it keeps buffers of up to 32 MB after the first
-// of that size was freed, and gives threads up to eight arenas for each processor, each of which keeps what
-// was freed in it. With 128 streams of events that do not read, and three changes of 5 MB, the process had
-// 127 MB, and kept them; with these settings it has 77 MB, and 38 MB afterwards. Large answers cost less: 0.7
-// ms of processor time instead of 1.0 for a Scan page of 1 MB. With a limit of 1 MB for buffers a
-// BatchGetItem of 2 MB took a fifth more time than by default.
+// Makes glibc return freed memory to the system. By default, glibc keeps buffers of up to 32 MB once one of
+// that size has been freed. It also creates up to eight arenas per processor, each of which keeps the memory
+// freed in it.
+//
+// Measured with 128 event streams that do not read, and three changes of 5 MB: by default the process used
+// 127 MB and kept it; with these settings it uses 77 MB, and 38 MB afterwards. Large answers cost less: a
+// Scan page of 1 MB takes 0.7 ms of processor time instead of 1.0.
+// Rejected: a limit of 1 MB for buffers. A BatchGetItem of 2 MB took a fifth more time than by default.
 void return_freed_memory() {
 #if defined(__GLIBC__)
   constexpr int megabyte = 1024 * 1024;
@@ -64,8 +67,9 @@ void return_freed_memory() {
 
 constexpr std::chrono::milliseconds parent_pause{200};
 
-// Until SIGTERM or SIGINT, or until `parent` (0: none) is no longer our parent; returns which, for the log.
-// Polls, because the kernel's own signal already comes when the thread ends that started us.
+// Waits for SIGTERM or SIGINT, or until `parent` (0: none) is no longer the parent process. Returns the
+// reason, for the log. Polls, because the kernel's parent-death signal is already sent when the thread that
+// started this process ends.
 const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
   for (bool begins = true;; begins = false) {
     const bool looks_up = begins || parent != 0;
@@ -73,16 +77,17 @@ const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
     if (signal_number == SIGTERM) return "SIGTERM";
     if (signal_number == SIGINT) return "SIGINT";
     if (parent != 0 && getppid() != parent) return "the parent process has exited";
-    // Half of the code that is mapped by now was for the start alone: options, opening RocksDB. Not earlier:
-    // the first requests arrive at once and would map the code again.
+    // Half of the code that is mapped by now was needed only for the start: options, opening RocksDB. It is
+    // not released earlier, because the first requests arrive at once and would map the code again.
     if (begins) engine::give_back_code();
   }
 }
 
-// Atomic: a reader that waits for the file must not read half a number. Returns an error's sentence.
+// Writes atomically: a reader that waits for the file must not read half a number. Returns an error's
+// sentence.
 std::string write_port_file(const std::string& path, std::uint16_t port) {
   const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
-  // "x": a link that another user put there is replaced, and not followed.
+  // With "x", a link that another user put there is replaced, not followed.
   unlink(temporary.c_str());
   std::FILE* file = std::fopen(temporary.c_str(), "wxe");
   const bool written = file != nullptr && std::fprintf(file, "%u\n", unsigned{port}) > 0;
@@ -93,9 +98,9 @@ std::string write_port_file(const std::string& path, std::uint16_t port) {
   return reason;
 }
 
-// Ends the process in time, even if work is in progress: acknowledged writes survive that as they survive
-// kill -9. A second after that, the kernel ends the process without a log line, in case the log blocks
-// because it is not read.
+// Ends the process in time even if work is in progress. Acknowledged writes survive this as they survive kill
+// -9. In case the log blocks because nobody reads it, the kernel ends the process one second later, without a
+// log line.
 class EndsInTime {
  public:
   explicit EndsInTime(std::chrono::seconds time) {
@@ -115,7 +120,7 @@ class EndsInTime {
   std::optional<Deadline> deadline_;
 };
 
-// The tables of --schema, in the default account.
+// Creates the tables of --schema, in the default account.
 Expected<void, std::string> create_tables(compat::Emulator& emulator, const ServeOptions& options) {
   schemas::SchemaContext context{.region = options.region, .strict = options.schema_strict};
   TRY(context.parameters, schemas::schema_parameters(options.schema_parameters));
@@ -130,7 +135,7 @@ Expected<void, std::string> create_tables(compat::Emulator& emulator, const Serv
   return {};
 }
 
-// With the tables that --schema asks for.
+// Opens the emulator and creates the tables of --schema.
 Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const ServeOptions& options) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = options.data_directory;
@@ -205,8 +210,8 @@ Expected<std::unique_ptr<Server>, std::string> start_server(compat::Emulator& em
   return Server::start(emulator, std::move(settings));
 }
 
-// A signal ends the process within a second while `applies`: a file that an option names may be a pipe
-// without a writer. Afterwards the end may take longer (EndsInTime).
+// While `applies`, a signal ends the process within a second, because a file that an option names may be a
+// pipe without a writer. After that, ending may take longer (EndsInTime).
 EndSignals signals_while(const std::atomic<bool>& applies) {
   return EndSignals(EndSignals::Another::is_ignored, [&applies]() -> std::optional<int> {
     if (!applies) return std::nullopt;
@@ -216,7 +221,7 @@ EndSignals signals_while(const std::atomic<bool>& applies) {
 }
 
 int serve(const ServeOptions& options) {
-  const pid_t parent = options.exit_with_parent ? getppid() : 0;  // now: it may end at any time
+  const pid_t parent = options.exit_with_parent ? getppid() : 0;  // first, as it may exit at any time
   std::atomic<bool> starts = true;
   const EndSignals end_signals = signals_while(starts);
   raise_file_limit();
@@ -233,7 +238,7 @@ int serve(const ServeOptions& options) {
       return fail(problem);
     }
   }
-  // Before the announcement: those who read it find these lines in the log.
+  // Logged before the announcement, so that these lines are in the log when a client reads the announcement.
   log::write(log::Level::info, "mayfly " MAYFLY_VERSION " keeps everything in " +
                                    (options.data_directory.empty() ? "memory" : options.data_directory));
   if (options.server.access.control)
@@ -241,7 +246,7 @@ int serve(const ServeOptions& options) {
   for (const std::string& note : options.notes) log::write(log::Level::info, note);
 
   std::printf("%smayfly listening on %s\n", options.banner.c_str(), (*server)->url().c_str());
-  // The parent may have exited before getppid(); then nothing reads our pipe.
+  // If the parent exited before getppid(), nothing reads standard output.
   if (std::fflush(stdout) != 0 && options.exit_with_parent)
     return fail("exiting, because the parent process does not read standard output");
 
@@ -254,8 +259,8 @@ int serve(const ServeOptions& options) {
   return 0;
 }
 
-// The Model Context Protocol for an emulator in this process, which is also served over HTTP if --port is
-// given.
+// Serves the Model Context Protocol for an emulator in this process. With --port, also serves the emulator
+// over HTTP.
 int serve_mcp(const ServeOptions& options, const McpCommand& command) {
   std::atomic<bool> speaks = true;
   const EndSignals end_signals = signals_while(speaks);
@@ -287,9 +292,9 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
 }  // namespace mayfly::http
 
 int main(int argc, char** argv) try {
-  // A reader that closes its end of a pipe, or a client its connection, ends no command (cli/output.h).
+  // A command does not end when a reader closes its pipe or a client its connection (cli/output.h).
   signal(SIGPIPE, SIG_IGN);
-  // A write beyond `ulimit -f` fails, as on a full disk, instead of ending the process.
+  // A write beyond `ulimit -f` fails like one to a full disk, instead of ending the process.
   signal(SIGXFSZ, SIG_IGN);
   const auto command_line = mayfly::http::parse_command_line(argc, argv);
   if (command_line.mcp)
@@ -302,6 +307,6 @@ int main(int argc, char** argv) try {
   if (command_line.item) return mayfly::http::run_item_command(*command_line.item);
   return command_line.control ? mayfly::http::run_command(*command_line.control) : command_line.exit_code;
 } catch (const std::system_error& failure) {
-  // No thread or no descriptor is available, which every command needs.
+  // No thread or no descriptor is available. Every command needs them.
   return mayfly::http::fail(failure.what());
 }

@@ -43,7 +43,7 @@ constexpr auto answered_at_end = std::chrono::milliseconds(1000);
 constexpr auto answered_after_signal = std::chrono::milliseconds(300);
 constexpr auto ends_within = std::chrono::seconds(5);
 
-// --- the server somewhere else
+// --- another server
 
 class ServerWorld final : public compat::mcp::World {
  public:
@@ -69,7 +69,7 @@ class ServerWorld final : public compat::mcp::World {
     return ask(std::move(request), scope, key_, "dynamodb", stop);
   }
 
-  // As the server says, once it is there.
+  // --region or the server's default, which is requested until the server answers.
   std::string region() override {
     if (!command_.region.empty()) return command_.region;
     const engine::Lock lock(mutex_);
@@ -94,7 +94,7 @@ class ServerWorld final : public compat::mcp::World {
     auto answer = fetch(url_, request, {}, command_.ca_file, stop);
     if (!answer)
       return Unexpected{answer.error() + ". `mayfly serve` starts a server; --url says where one is."};
-    if (answer->body.ends_with('\n')) answer->body.pop_back();  // a tool's answer is one line
+    if (answer->body.ends_with('\n')) answer->body.pop_back();  // a tool's result is one line
     return WorldAnswer{answer->status, std::move(answer->body)};
   }
 
@@ -110,12 +110,13 @@ class ServerWorld final : public compat::mcp::World {
 constexpr std::string_view too_long_error =
     R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: longer than 16 MB"}})";
 
-// One message a line, in and out.
+// One message per line, in and out.
 class MessageLines {
  public:
   MessageLines(int out, int signals) : out_(out), signals_(signals) {}
 
-  // The next line; nothing: the input has ended, or a signal came. One that is too long is answered here.
+  // Returns the next line. nullopt: the input has ended, or a signal arrived. A line that is too long is
+  // answered here.
   std::optional<std::string> read() {
     for (;;) {
       if (const auto end = buffer_.find('\n', looked_at_); end != std::string::npos) {
@@ -155,12 +156,12 @@ class MessageLines {
   }
 
  private:
-  // Once for a line.
+  // Answers once per line.
   void refuse_as_too_long() {
     if (!too_long_) write(too_long_error);
     too_long_ = true;
   }
-  // False: there is no more.
+  // Returns false if no input is left.
   bool read_more() {
     pollfd ready[] = {{0, POLLIN, 0}, {signals_, POLLIN, 0}};
     while (::poll(ready, 2, -1) < 0)
@@ -173,7 +174,7 @@ class MessageLines {
     return true;
   }
 
-  // What stands behind the last end of line.
+  // The text after the last newline.
   std::optional<std::string> rest() {
     if (buffer_.empty() || too_long_) return std::nullopt;
     return std::exchange(buffer_, {});
@@ -187,7 +188,7 @@ class MessageLines {
   bool broken_ GUARDED_BY(mutex_) = false;
 };
 
-// --- messages under way
+// --- requests in progress
 
 class Conversation {
  public:
@@ -216,7 +217,7 @@ class Conversation {
                        [&]() REQUIRES(mutex_) { return !under_way_.contains(number); });
   }
 
-  // Requests in progress have `time` to be answered; then they are told to stop.
+  // Waits up to `time` for requests in progress, then tells them to stop.
   void end(std::chrono::milliseconds time) {
     const Deadline deadline(ends_within, [] {
       log::write(log::Level::error, "work in progress did not end in time and is abandoned");
@@ -265,7 +266,7 @@ class Conversation {
                    R"(,"error":{"code":-32603,"message":"As many requests as may are waiting already"}})");
   }
 
-  // Nothing is said about it any more.
+  // Ends the request with this ID, which then gets no answer.
   void cancel(const std::string& id) {
     std::stop_source stop(std::nostopstate);
     {

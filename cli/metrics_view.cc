@@ -16,7 +16,7 @@ using json::Tree;
 
 constexpr std::size_t quoted_bytes_max = 200;
 
-// A label's value up to its closing quote, which is taken from `rest` as well. nullopt: there is none.
+// Takes a label's value and its closing quote from `rest`. nullopt if the quote is missing.
 std::optional<std::string> take_value(std::string_view& rest) {
   std::string value;
   for (std::size_t i = 0; i < rest.size(); ++i) {
@@ -32,7 +32,7 @@ std::optional<std::string> take_value(std::string_view& rest) {
   return std::nullopt;
 }
 
-// a="1",b="2"} from the beginning of `rest`.
+// Takes a="1",b="2"} from the beginning of `rest`.
 std::optional<Tree> take_labels(std::string_view& rest) {
   std::map<std::string, std::string, std::less<>> labels;
   while (!rest.starts_with('}')) {
@@ -51,7 +51,7 @@ std::optional<Tree> take_labels(std::string_view& rest) {
   return tree;
 }
 
-// 3, 0.25, +Inf; a time after it is left out.
+// Parses 3, 0.25 or +Inf. A timestamp after the value is ignored.
 Tree value_of(std::string_view text) {
   text = text.substr(0, text.find(' '));
   auto number = json::parse_tree(text, json::Decimals::as_written);
@@ -87,7 +87,7 @@ std::optional<Sample> sample_of(std::string_view line) {
 
 Expected<Tree, std::string> metrics_tree(std::string_view text) {
   std::vector<std::pair<std::string, Tree>> metrics;
-  std::map<std::string, std::size_t, std::less<>> places;  // in metrics
+  std::map<std::string, std::size_t, std::less<>> places;  // indexes in `metrics`
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);

@@ -25,7 +25,7 @@ std::optional<Number> number_of(std::string_view text) {
 
 bool is_number(std::string_view text) { return number_of<double>(text).has_value(); }
 
-// A number as it was given, anything else in quotes.
+// A number unchanged, anything else in quotes.
 std::string shown(std::string_view given) {
   return is_number(given) ? std::string(given) : "'" + log::printable(given) + "'";
 }
@@ -35,7 +35,7 @@ std::string in_short(double number) {
   return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
-// "--help", "-x", "--a=b"; not "-", "--", "-1h".
+// True for "--help", "-x" and "--a=b"; false for "-", "--" and "-1h".
 bool looks_like_option(std::string_view word) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   if (word.starts_with("--")) return word.size() > 2 && is_letter(word[2]);
@@ -46,7 +46,7 @@ bool looks_like_option(std::string_view word) {
 struct Named {
   const CLI::App* command;
   std::string path;   // "mayfly clock advance"
-  std::size_t words;  // how many there are
+  std::size_t words;  // the number of these words
 };
 
 Named named_command(const CLI::App& app, const std::vector<std::string>& words) {
@@ -84,7 +84,7 @@ std::string unknown_command(const CLI::App& group, const std::string& path, cons
 
 // --- help
 
-// `text` in lines, each but the first behind `indent` spaces.
+// Breaks `text` into lines. All but the first are indented by `indent` spaces.
 std::string wrapped(const std::string& text, std::size_t indent) {
   std::string lines;
   std::size_t column = indent;
@@ -111,7 +111,7 @@ std::string row(const std::string& left, const std::string& right) {
   return line + wrapped(right, value_column) + "\n";
 }
 
-// CLI11 keeps what an option takes and what its checks say in one text: "TEXT:0 to 65535".
+// CLI11 keeps an option's type and the ranges of its checks in one text: "TEXT:0 to 65535".
 std::pair<std::string, std::string> type_and_range(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const auto colon = type.find(':');

@@ -268,7 +268,7 @@ void add_log_level_option(CLI::App& app, ServeOptions& options) {
       ->default_str("info");
 }
 
-// With the most common options.
+// Adds the most common options too.
 CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
   CLI::App* serve = app.add_subcommand("serve", "Start a server; it runs until SIGTERM or SIGINT");
   serve->add_option("--host", options.server.host, "Address to listen on; localhost means 127.0.0.1 and ::1")
@@ -469,7 +469,7 @@ void add_mcp_command(CLI::App& app, McpCommand& command, ServeOptions& options) 
   });
 }
 
-// help, version, completion and the manual page.
+// Adds help, version, completion and manual.
 void add_commands_about_commands(CLI::App& app, std::string& shell, std::vector<std::string>& line) {
   app.add_subcommand("help", "Print help for a command")
       ->add_option("COMMAND", line, "Command, such as clock advance");
@@ -480,13 +480,13 @@ void add_commands_about_commands(CLI::App& app, std::string& shell, std::vector<
       ->check(one_of({"bash", "zsh", "fish"}));
   completion.footer("Example:\n  source <(mayfly completion bash)");
   app.add_subcommand("manual", "Print the manual page: mayfly manual | man -l -");
-  // For the completion scripts alone: without a group it is not listed.
+  // Only for the completion scripts. A command without a group is not listed.
   app.add_subcommand(completing_command, "Print what can follow a command line")
       ->group("")
       ->add_option("LINE", line, "Command line up to the cursor");
 }
 
-// Headings and footers of groups of commands.
+// Sets the headings and footers of command groups.
 void finish_group(CLI::App& group, const std::string& path) {
   group.get_help_ptr()->group("Options");
   const auto commands = group.get_subcommands([](const CLI::App*) { return true; });
@@ -498,7 +498,7 @@ void finish_group(CLI::App& group, const std::string& path) {
   }
 }
 
-// The headings under which 'mayfly help' lists commands.
+// Sets the headings under which 'mayfly help' lists commands.
 void in_groups(CLI::App& app) {
   const std::vector<std::pair<const char*, std::vector<const char*>>> groups = {
       {"Server", {"serve", "health", "metrics", "accounts", "calls"}},
@@ -527,7 +527,7 @@ constexpr std::string_view overview =
     "  mayfly item get carts 1\n\n"
     "Run 'mayfly help' for all commands and 'mayfly help COMMAND' for one of them.\n";
 
-// `mayfly help clock advance`: the help of the command that the words name.
+// `mayfly help clock advance`: prints the help of the command that the words name.
 int print_help(const CLI::App& app, const std::vector<std::string>& words) {
   if (const std::string wrong = unknown_word(app, words); !wrong.empty()) {
     fail(wrong);
@@ -545,7 +545,7 @@ int print_help(const CLI::App& app, const std::vector<std::string>& words) {
   return printed(0);
 }
 
-// Says what is wrong with the command line. Returns the exit code.
+// Prints what is wrong with the command line. Returns the exit code.
 int refused(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
@@ -573,7 +573,7 @@ CommandLine parse_as_dynamodb_local(const DynamoDbLocal& local) {
     return {.exit_code = usage_error};
   }
   std::vector<std::string> words = local.serve;
-  words.insert(words.begin(), "mayfly");  // not java, whose arguments would be read so once more
+  words.insert(words.begin(), "mayfly");  // not java, or the arguments would be translated again
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   CommandLine parsed = parse_command_line(static_cast<int>(pointers.size()), pointers.data());
@@ -614,14 +614,15 @@ CommandLine parse_command_line(int argc, char** argv) {
 
   CLI::App app("Mayfly: DynamoDB for tests. Items disappear at the instant their TTL passes.", "mayfly");
   app.formatter(help_formatter());
-  app.option_defaults()->group("Options");  // later versions of CLI11 have another default
+  app.option_defaults()->group("Options");  // newer versions of CLI11 have another default
   app.set_help_flag("-h,--help", "Print help and exit");
   app.set_version_flag("--version", "mayfly " MAYFLY_VERSION, "Print the version and exit");
   app.require_subcommand(1);
 
   bool no_control = false;
   CLI::App* serve = add_serve_command(app, options);
-  // Adding options takes time, and a server's start waits for it: `serve` alone adds only what it needs.
+  // Adding options takes time, which delays the server's start, so `serve` alone adds only those that it
+  // needs.
   const bool serves = argc >= 2 && argv[1] == std::string_view("serve");
   if (!serves || names_others(*serve, argc, argv)) add_rarer_serve_options(*serve, options, no_control);
   if (!serves) {

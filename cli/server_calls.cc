@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view region_default = "us-east-1";
 
-// Why the server did not answer, and what to do about it.
+// A sentence that says why the server did not answer, and what to do about it.
 std::string unreachable(const std::string& reason) {
   std::string sentence = log::printable(reason) + ".";
   if (reason.find("Connection refused") != std::string::npos)
@@ -92,7 +92,7 @@ ClientRequest ServerCalls::control_request(const std::string& method, const std:
   if (method != "GET") request.content_type = "application/json";
   request.headers.emplace_back("X-Mayfly-Account", account_);
   if (!region_.empty()) request.headers.emplace_back("X-Mayfly-Region", region_);
-  // The server takes a signature for any region; X-Mayfly-Region says which region the call is about.
+  // The server accepts a signature for any region. X-Mayfly-Region names the region of the call.
   if (key_) sign_for(request, *key_, region_.empty() ? std::string(region_default) : region_);
   return request;
 }
@@ -129,7 +129,7 @@ const std::string& ServerCalls::region() {
   if (const auto answer = control("GET", "/_mayfly/"))
     if (const auto tree = json::parse_tree(*answer))
       region_ = json::string_member(*tree, "region").value_or("");
-  // A server without a control API still says "healthy: dynamodb.us-east-1.amazonaws.com ".
+  // A server without a control API still answers "healthy: dynamodb.us-east-1.amazonaws.com ".
   if (constexpr std::string_view before = "healthy: dynamodb."; region_.empty())
     if (const auto health = ask({.method = "GET", .path = "/"}); health && health->starts_with(before))
       region_ = health->substr(before.size(), health->find('.', before.size()) - before.size());

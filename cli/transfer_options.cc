@@ -111,8 +111,8 @@ constexpr const char* places = "aws|URL|DIR|FILE|-";
 
 }  // namespace
 
-// Each has a command of its own until it is parsed: CLI11 also reads the variables of a command that was not
-// named.
+// Each subcommand fills in its own command until it is parsed, because CLI11 also reads the variables of
+// subcommands that were not named.
 void add_transfer_commands(CLI::App& app, TransferCommand& command) {
   CLI::App* const out = app.add_subcommand("export", "Copy tables to a directory, a file or another server");
   const auto exported = std::make_shared<TransferCommand>();

@@ -20,7 +20,7 @@ namespace {
 using compat::outbound::Schemes;
 using compat::outbound::Url;
 
-// AWS refuses what was signed by a clock that is five minutes wrong.
+// AWS rejects signatures whose time differs from its own by five minutes.
 constexpr engine::Instant skew_to_correct_ms = 4 * 60 * 1000;
 
 bool is_skew(std::string_view name) {
@@ -146,7 +146,7 @@ Expected<std::string, Failure> Client::call_again_and_again(const http::ClientRe
 Expected<std::string, Failure> Client::attempt(const http::ClientRequest& request) {
   auto key = options_.credentials->key();
   if (!key) return Unexpected{Failure{.name = "NoCredentials", .message = std::move(key.error())}};
-  // Whose tables they are is what the key's id says, where it is an account's number.
+  // Mayfly takes the account from the key's ID if the ID is an account number.
   if (!options_.account.empty()) key->id = options_.account;
   static const engine::SystemClock clock;
   HeardDate date{.asked = clock.now()};

@@ -31,7 +31,7 @@ bool may_have_credentials(const std::string& text) {
   if (!url) return false;
   if (url->tls) return true;
   const std::string& host = url->host;
-  // "127.evil.test" is a name.
+  // Checks the characters too, because "127.evil.test" is a name.
   const bool loopback =
       host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos;
   return loopback || host == "localhost" || host == "::1" || host == "169.254.170.2" ||
@@ -129,7 +129,7 @@ Expected<Credentials::Found, std::string> Credentials::of_container(const std::s
     while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
     if (token.empty()) return Unexpected{"there is no token in " + path};
   }
-  // One that has two lines would be two headers.
+  // A token with two lines would become two headers.
   if (token.find_first_of("\r\n") != std::string::npos)
     return Unexpected{std::string("AWS_CONTAINER_AUTHORIZATION_TOKEN has more than one line")};
   http::ClientRequest request{

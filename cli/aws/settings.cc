@@ -18,7 +18,7 @@ std::string_view without_spaces(std::string_view text) {
   return http::trim(text);
 }
 
-// Nothing: there is no such file.
+// nullopt: the file does not exist.
 Expected<std::optional<std::string>, std::string> text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::optional<std::string>();
@@ -43,7 +43,7 @@ std::optional<std::map<std::string, std::string>> profile_in(std::string_view te
   while (!text.empty()) {
     const std::string_view whole = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(whole.size() + 1, text.size()));
-    // What is indented belongs to the setting above it: s3 =, services.
+    // Indented lines belong to the setting above them, such as s3 or services.
     if (whole.starts_with(' ') || whole.starts_with('\t')) continue;
     const std::string_view line = without_spaces(whole);
     if (line.empty() || line[0] == '#' || line[0] == ';') continue;
