@@ -18,7 +18,7 @@ constexpr std::string_view table_type = "AWS::DynamoDB::Table";
 constexpr std::string_view global_table_type = "AWS::DynamoDB::GlobalTable";
 constexpr std::string_view simple_table_type = "AWS::Serverless::SimpleTable";
 
-// Converts scalars to the types of the members that have them; all others are strings.
+// Converts scalars to integers and booleans in members of those types, and to strings in all others.
 Tree coerced(Tree value, std::string_view member) {
   static const std::set<std::string_view> integers = {
       "ReadCapacityUnits",  "WriteCapacityUnits",  "MaxReadRequestUnits",  "MaxWriteRequestUnits",
@@ -53,7 +53,7 @@ Tree coerced(Tree value, std::string_view member) {
 
 constexpr std::int64_t units_if_unsaid = 5;
 
-// What `name` has in a list of indexes; nullptr: nothing.
+// The entry of the index `name` in a list of indexes, or nullptr.
 const Tree* index_in(const Tree* indexes, std::string_view name) {
   if (indexes == nullptr || !indexes->is_array()) return nullptr;
   for (const Tree& index : *indexes)
@@ -65,8 +65,8 @@ const Tree* member_of(const Tree* object, const char* name) {
   return object != nullptr ? json::member(*object, name) : nullptr;
 }
 
-// A global table's capacity is in two parts: of writes for all replicas, and of reads in each. `written` is
-// the table or an index, `here` the same of this region's replica, or nullptr.
+// A global table's capacity has two parts: writes for all replicas, and reads for each replica. `written` is
+// the table or an index. `here` is the same in this region's replica, or nullptr.
 void add_global_throughput(const Tree& written, const Tree* here, Tree& made) {
   const auto least = [](const Tree* scaling) {
     const Tree* const units = member_of(scaling, "MinCapacity");
@@ -88,7 +88,7 @@ void add_global_throughput(const Tree& written, const Tree* here, Tree& made) {
   if (!limits.empty()) made["OnDemandThroughput"] = std::move(limits);
 }
 
-// `here`: of a global table this region's replica; nullptr: it is another table.
+// `here`: this region's replica of a global table; nullptr for other tables.
 Tree create_table(const Tree& properties, const std::string& name, const Tree* here) {
   Tree request = {{"TableName", name}};
   request.update(
@@ -131,7 +131,7 @@ void read_table(const Tree& properties, TableSchema& schema) {
   add_settings(properties, schema);
 }
 
-// Replicas and witnesses of strong consistency are made in one request.
+// Replicas and witnesses of strong consistency are created in one request.
 SchemaRequest strong_replicas(const std::string& table, const std::vector<std::string>& elsewhere,
                               const Tree* witnesses) {
   SchemaRequest request{"UpdateTable", {{"TableName", table}, {"MultiRegionConsistency", "STRONG"}}};
@@ -173,7 +173,7 @@ void read_global_table(const Tree& properties, const SchemaContext& context, Tab
   for (const std::string& region : elsewhere) schema.requests.push_back(replica(schema.table, region));
 }
 
-// SAM's table has one key, and is on-demand unless throughput is given.
+// SAM's table has one key attribute, and is on-demand unless throughput is given.
 // https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-resource-simpletable.html
 void read_simple_table(const Tree& properties, TableSchema& schema) {
   const Tree* key = json::member(properties, "PrimaryKey");
@@ -196,7 +196,7 @@ void read_simple_table(const Tree& properties, TableSchema& schema) {
   read_table(table, schema);
 }
 
-// Those that become part of a request.
+// Resolves the properties that become part of a request.
 Expected<Tree, std::string> properties_of(const Template::Resource& resource, Template& values) {
   static const std::set<std::string_view> used = {"TableName",
                                                   "AttributeDefinitions",
@@ -223,7 +223,7 @@ Expected<Tree, std::string> properties_of(const Template::Resource& resource, Te
   const Tree* const written = json::member(*resource.body, "Properties");
   if (written == nullptr) return Tree::object();
   Tree properties = Tree::object();
-  // One by one, so that an error says which it is in.
+  // Resolves each property separately, so that an error can name it.
   if (written->is_object() && !(written->size() == 1 && written->begin().key().starts_with("Fn::"))) {
     for (const auto& [name, value] : written->items()) {
       if (!used.contains(name) && !name.starts_with("Fn::ForEach::")) continue;
@@ -241,7 +241,7 @@ Expected<Tree, std::string> properties_of(const Template::Resource& resource, Te
   return coerced(std::move(properties), "");
 }
 
-// The Serverless Framework's variables, which a part of its configuration has.
+// Whether the text has a variable of the Serverless Framework. Parts of its configuration have them.
 bool has_serverless_variable(std::string_view text) {
   for (const std::string_view begin : {"${self:", "${opt:", "${sls:", "${env:", "${param:", "${file(",
                                        "${ssm:", "${aws:", "${cf:", "${strToBool("})

@@ -36,7 +36,7 @@ std::string message_of(const Answer& answer) {
   return type.substr(type.find('#') + 1) + ": " + std::string(message.value_or(""));
 }
 
-// Why a table's tags, on which nothing here depends, were refused; empty: they were not.
+// Why a table's tags were rejected; empty: they were not. Nothing here depends on tags.
 std::string problem_with_tags(const Answer& answer) {
   if (answer.status != 400) return {};
   std::string problem = message_of(answer);
@@ -46,8 +46,8 @@ std::string problem_with_tags(const Answer& answer) {
 }
 
 // A provisioned table gets replicas only while its writes are auto-scaled, which this server does not know
-// of. A definition with replicas would not have been accepted without it, so its table is created on demand
-// and provisioned once it has them.
+// about. AWS would not have accepted a definition with replicas otherwise. So the table is created on-demand
+// and becomes provisioned once it has its replicas.
 bool is_auto_scaled(const std::vector<SchemaRequest>& requests) {
   return json::string_member(requests.front().body, "BillingMode") != "PAY_PER_REQUEST" &&
          std::any_of(requests.begin(), requests.end(),
@@ -100,7 +100,7 @@ Expected<void, std::string> create_tables(compat::Emulator& emulator, const std:
                           (is_item ? " of item " + std::to_string(items) : "") + ": " + message_of(answer)};
       }
       if (is_item) continue;
-      // --table-delay-ms: tables take as long here as at any other time.
+      // With --table-delay-ms, tables take as long here as at any other time.
       while (status_of(emulator, context, schema.table) != "ACTIVE") std::this_thread::sleep_for(pause);
     }
     const std::string with_items = items > 0 ? " with " + std::to_string(items) + " items" : "";

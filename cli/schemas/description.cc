@@ -9,7 +9,7 @@ namespace {
 
 using json::Tree;
 
-// The table itself, in or beside what it may be wrapped in; nullptr: it is none.
+// The table's own object, inside a wrapper or bare; nullptr if there is no table.
 const Tree* table_in(const Tree& tree) {
   for (const char* name : {"Table", "TableDescription"})
     if (const Tree* table = json::member(tree, name); table != nullptr && json::member(*table, "KeySchema"))
@@ -38,7 +38,7 @@ Tree create_table(const Tree& table) {
                                     "SSESpecification", "TableClass", "BillingMode"});
   const Tree* summary = json::member(table, "BillingModeSummary");
   if (summary != nullptr) request.update(members_of(*summary, {"BillingMode"}));
-  // A table on demand is described with throughput of zero.
+  // An on-demand table is described with zero throughput.
   const bool provisioned = !request.contains("BillingMode") || request["BillingMode"] == "PROVISIONED";
   const Tree* throughput = json::member(table, "ProvisionedThroughput");
   if (provisioned && throughput != nullptr)
@@ -63,7 +63,7 @@ Tree create_table(const Tree& table) {
   return request;
 }
 
-// What may stand beside "Table".
+// Adds the settings from the members next to "Table".
 void add_settings(const Tree& tree, TableSchema& schema) {
   if (const Tree* expiry = json::member(tree, "TimeToLiveDescription");
       expiry != nullptr && json::string_member(*expiry, "TimeToLiveStatus").value_or("").starts_with("ENABL"))

@@ -23,13 +23,13 @@ namespace {
 namespace fs = std::filesystem;
 using json::Tree;
 
-constexpr std::uintmax_t file_bytes_max = 64 * 1024 * 1024;  // a Terraform plan of everything is large
+constexpr std::uintmax_t file_bytes_max = 64 * 1024 * 1024;  // a plan of a large project is large
 constexpr std::size_t file_values_max = 10'000'000;
 constexpr std::size_t files_max = 10'000;
 constexpr int assembly_depth_max = 8;
 constexpr const char* assembly_marker = "cdk.out";  // a file in each directory that `cdk synth` writes
 
-// The Serverless Framework's own file, whose variables only that program resolves.
+// A Serverless Framework configuration, whose variables only that framework can resolve.
 bool is_serverless(const Tree& tree) {
   return tree.is_object() && tree.contains("service") && !tree.contains("Resources") &&
          (tree.contains("provider") || tree.contains("functions") || tree.contains("resources"));
@@ -47,7 +47,7 @@ std::string terraform_sentence(const std::string& name, const std::string& what)
          "file: --schema tables.json";
 }
 
-// Why a file of a known kind is refused; empty: it is not of such a kind.
+// Why a file of a known kind is rejected; empty: it is not of such a kind.
 std::string refusal(const Tree& tree, const std::string& name) {
   if (is_serverless(tree)) return serverless_sentence(name);
   if (tree.is_object() && tree.contains("terraform_version") && tree.contains("lineage"))
@@ -77,7 +77,7 @@ Expected<void, std::string> read_file(const fs::path& path, const SchemaContext&
   std::optional<Tree> tree;
   if (auto parsed = json::parse_tree(text, json::Decimals::read, file_values_max)) tree = *std::move(parsed);
   if (!tree) {
-    // JSON is YAML, too, but what is wrong with it is then said of YAML.
+    // JSON is also YAML, but errors in JSON are then reported as YAML errors.
     auto read = parse_yaml(text);
     if (!read && path.stem() == "serverless") return Unexpected{serverless_sentence(name)};
     if (!read) return Unexpected{name + ": " + read.error()};
@@ -95,7 +95,7 @@ Expected<void, std::string> read_file(const fs::path& path, const SchemaContext&
   return {};
 }
 
-// Those that a directory has, sorted by name.
+// The entries of a directory, sorted by name.
 Expected<std::vector<fs::path>, std::string> list(const fs::path& directory) {
   std::vector<fs::path> entries;
   std::error_code failure;
@@ -114,7 +114,7 @@ bool is_regular(const fs::path& path) {
   return fs::is_regular_file(path, failure);
 }
 
-// The files of a directory that may define tables.
+// Finds the files of a directory that may define tables.
 Expected<void, std::string> find_files(const fs::path& directory, int depth, std::vector<fs::path>& found) {
   static const std::set<std::string> endings = {".json", ".yaml", ".yml", ".template"};
   const bool is_assembly = is_regular(directory / assembly_marker);

@@ -12,13 +12,13 @@ namespace {
 
 using json::Tree;
 
-// Conditions, parameters and tables' names may refer to each other in a circle.
+// Conditions, parameters and table names may refer to each other in a cycle.
 constexpr std::size_t depth_max = 100;
-// Counts visited values and copied bytes. Nested functions multiply both.
+// Limits the visited values and copied bytes. Nested functions multiply both.
 constexpr std::size_t work_max = 4'000'000;
 // CloudFormation's own limit is 500 resources.
 constexpr std::size_t entries_max = 10'000;
-constexpr std::size_t placeholder_bytes_max = 200;  // a tag's value has 256 characters
+constexpr std::size_t placeholder_bytes_max = 200;  // a tag's value has at most 256 characters
 constexpr std::string_view loop_prefix = "Fn::ForEach::";
 constexpr std::string_view reference_begin = "{{resolve:";
 
@@ -41,7 +41,7 @@ bool is_unused(std::string_view name) {
   return false;
 }
 
-// NAME=VALUE as an argument for a shell.
+// Quotes NAME=VALUE as an argument for a shell.
 std::string shell_word(const std::string& text) {
   const bool is_plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 ||
@@ -50,7 +50,7 @@ std::string shell_word(const std::string& text) {
   return is_plain ? text : "'" + text + "'";
 }
 
-// The characters that a tag's value can have:
+// Keeps only characters that a tag's value can have:
 // https://docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html
 std::string placeholder(const std::string& name) {
   std::string text = "unknown:" + name.substr(0, placeholder_bytes_max);
@@ -134,7 +134,7 @@ Expected<void, std::string> Template::collect(const Tree& section, const Variabl
   return {};
 }
 
-// ["Board", ["points", "scores"], {"Table${Board}": {…}}]
+// Parses ["Board", ["points", "scores"], {"Table${Board}": {…}}].
 Expected<Template::Loop, std::string> Template::loop(const Tree& written, At at) {
   if (!written.is_array() || written.size() != 3 || !written[0].is_string() || !written[2].is_object())
     return misused("Fn::ForEach");
@@ -148,7 +148,7 @@ Expected<Template::Loop, std::string> Template::loop(const Tree& written, At at)
   return loop;
 }
 
-// With ${Board} and, without all but letters and digits, &{Board}.
+// Substitutes ${Board} and &{Board}. The latter keeps only letters and digits of the value.
 Template::Text Template::with_variables(const std::string& text, At at) {
   CHECK_OK(charge(text.size()));
   if (at.variables.empty()) return text;
@@ -213,7 +213,7 @@ Template::Resolved Template::resolve_object(const Tree& value, At at) {
   Tree result = Tree::object();
   for (const auto& [name, member] : value.items()) {
     if (is_unused(name)) continue;
-    CHECK_OK(charge(result.size()));  // which is searched for each name
+    CHECK_OK(charge(result.size()));  // `result` is searched for each name
     if (name.starts_with(loop_prefix)) {
       TRY(const Loop repeated, loop(member, at));
       for (const std::string& each : repeated.values) {
@@ -234,7 +234,7 @@ Template::Resolved Template::resolve_object(const Tree& value, At at) {
   return std::optional(std::move(result));
 }
 
-// With what "{{resolve:ssm:/path}}" stands for.
+// Substitutes dynamic references such as "{{resolve:ssm:/path}}".
 Template::Text Template::with_references(const std::string& text, At at) {
   if (text.find(reference_begin) == std::string::npos) return text;
   std::string result;
@@ -389,7 +389,7 @@ Template::Resolved Template::parameter(const std::string& name, const Tree& decl
   return std::optional(std::move(parts));
 }
 
-// ["Base", "Arn"], or "Base.Arn".
+// `argument` is ["Base", "Arn"] or "Base.Arn".
 Template::Resolved Template::attribute(const Tree& argument, At at) {
   std::string name;
   if (argument.is_string()) {
@@ -412,7 +412,7 @@ Template::Resolved Template::attribute(const Tree& argument, At at) {
   return unknown(name, name + " is not known here", at);
 }
 
-// "${Stage}-carts", or that and values for names of its own.
+// `argument` is "${Stage}-carts", or a list of such text and values for its own names.
 Template::Resolved Template::substituted(const Tree& argument, At at) {
   const bool has_values = argument.is_array();
   if (has_values && (argument.size() != 2 || !argument[1].is_object())) return misused("Fn::Sub");
@@ -441,7 +441,7 @@ Template::Resolved Template::substituted(const Tree& argument, At at) {
   return std::optional<Tree>(std::move(result));
 }
 
-// [map, first key, second key], and maybe {"DefaultValue": …}.
+// `argument` is [map, first key, second key], optionally followed by {"DefaultValue": …}.
 Template::Resolved Template::found_in_map(const Tree& argument, At at) {
   if (!argument.is_array() || argument.size() < 3 || argument.size() > 4) return misused("Fn::FindInMap");
   const Tree* const otherwise = argument.size() == 4 ? json::member(argument[3], "DefaultValue") : nullptr;
@@ -472,8 +472,8 @@ Expected<bool, std::string> Template::is_made(const Resource& resource) {
   return condition({{"Condition", *name}}, At{resource.variables});
 }
 
-// Evaluates it once, however many conditions and resources name it: conditions that each name another one
-// twice would otherwise take twice as long with each.
+// Evaluates a named condition once, however many conditions and resources name it. Otherwise, if each
+// condition in a chain names the next one twice, each link would double the time.
 Expected<bool, std::string> Template::named_condition(std::size_t place, std::size_t depth) {
   if (const auto known = condition_values_.find(place); known != condition_values_.end())
     return known->second;

@@ -13,13 +13,13 @@ using json::Tree;
 
 constexpr std::size_t module_depth_max = 100;
 
-// Terraform writes what is not set as null, or as an empty text.
+// Terraform writes unset values as null or as empty text.
 std::optional<std::string> text_member(const Tree& values, const char* name) {
   const auto text = json::string_member(values, name);
   return text && !text->empty() ? std::optional<std::string>(*text) : std::nullopt;
 }
 
-// A block that may stand once is a list of one.
+// A block that may occur once is a list with one element.
 const Tree* block(const Tree& values, const char* name) {
   const Tree* list = json::member(values, name);
   return list != nullptr && list->is_array() && !list->empty() ? &(*list)[0] : nullptr;
@@ -163,7 +163,7 @@ Expected<void, std::string> read_module(const Tree& module, const std::string& f
   return {};
 }
 
-// Of a plan; of a state.
+// "planned_values" is that of a plan, "values" that of a state.
 const Tree* root_module(const Tree& tree) {
   for (const char* name : {"planned_values", "values"}) {
     const Tree* values = json::member(tree, name);

@@ -10,14 +10,14 @@ namespace {
 
 using json::Tree;
 
-// What several lists have of a table or an index; an absent list is empty.
+// A list in a table or an index; empty if it is absent.
 const Tree& list_of(const Tree& object, std::string_view name) {
   static const Tree nothing = Tree::array();
   const Tree* const list = json::member(object, name);
   return list != nullptr && list->is_array() ? *list : nothing;
 }
 
-// Adds the key's attributes to `definitions`, each once.
+// Returns the key schema and adds the key's attributes to `definitions`, each once.
 Tree key_schema(const Tree& keyed, Tree& definitions) {
   Tree schema = Tree::array();
   const Tree* const attributes = json::member(keyed, "KeyAttributes");

@@ -17,9 +17,9 @@ namespace {
 using json::Tree;
 
 constexpr std::size_t depth_max = 100;
-// A value takes some 100 bytes of a tree, and as few as two of the text.
+// A value takes about 100 bytes in a tree, but may take only two in the text.
 constexpr std::size_t values_max = 1'000'000;
-// The parser compares each %TAG directive with those before it.
+// The parser compares each %TAG directive with all earlier ones.
 constexpr std::size_t directives_max = 10;
 constexpr std::string_view core_tags = "tag:yaml.org,2002:";
 
@@ -57,7 +57,7 @@ bool has_only(std::string_view text, std::string_view characters) {
   return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
 }
 
-// The parts of "1:30:05" behind the first: each is below 60.
+// The parts of "1:30:05" after the first. Each must be below 60.
 bool is_sexagesimal_tail(std::string_view text) {
   while (!text.empty()) {
     const auto colon = std::min(text.find(':'), text.size());
@@ -69,7 +69,7 @@ bool is_sexagesimal_tail(std::string_view text) {
   return true;
 }
 
-// Nothing: not an integer, or not one of 64 bits, which stays text.
+// nullopt if the text is not an integer, or not one of 64 bits, which stays text.
 std::optional<std::int64_t> integer(std::string_view text) {
   constexpr std::string_view decimal = "0123456789_";
   const bool negative = text.starts_with('-');
@@ -96,7 +96,7 @@ std::optional<std::int64_t> integer(std::string_view text) {
   return number;
 }
 
-// Nothing: not a number with a point. Infinities and NaN, which JSON does not have, stay text.
+// nullopt if the text is not a number with a point. Infinities and NaN, which JSON lacks, stay text.
 std::optional<double> decimal(std::string_view text) {
   std::string digits = without_underscores(text);
   std::string_view rest = digits;
@@ -132,7 +132,7 @@ Tree plain_scalar(std::string_view text) {
 
 // --- documents
 
-// libyaml's events, one at a time.
+// Reads libyaml's events one at a time.
 class Events {
  public:
   explicit Events(const std::string& text) {
@@ -166,7 +166,7 @@ class Events {
   bool ready_ = false;
 };
 
-// Directives come first, with nothing but comments and empty lines between them.
+// Directives come first, with only comments and empty lines between them.
 bool has_too_many_directives(std::string_view text) {
   std::size_t directives = 0;
   for (std::size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1) {
@@ -199,7 +199,7 @@ class Reader {
  private:
   using Value = Expected<Tree, std::string>;
 
-  // Reads the value that the current event begins, up to its last event.
+  // Reads the value that begins with the current event, through its last event.
   Value value(std::size_t depth) {
     const yaml_event_t& event = events_.event();
     const yaml_mark_t mark = event.start_mark;
@@ -234,7 +234,7 @@ class Reader {
 
   Value mapping(std::size_t depth) {
     Tree::object_t members;
-    std::unordered_map<std::string, std::size_t> places;  // of those with one name the last counts
+    std::unordered_map<std::string, std::size_t> places;  // if a name is repeated, the last value counts
     for (;;) {
       CHECK_OK(events_.advance());
       const yaml_event_t& event = events_.event();
@@ -276,7 +276,7 @@ class Reader {
     return {at_line(mark) + "the tag " + shown + " is not supported, as in CloudFormation"};
   }
 
-  // With the function that a short form stands for.
+  // Wraps the value in the function that its short form names.
   static Tree tagged(Tree value, const std::string& tag) {
     if (tag.size() < 2 || tag[0] != '!') return value;
     const std::string function = tag.substr(1);

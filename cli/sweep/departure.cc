@@ -11,7 +11,7 @@ namespace mayfly::sweep {
 
 namespace {
 
-// An item that changes each time that it is looked at is left for the next look.
+// If an item changes during each attempt, it is left for the next round.
 constexpr int tries_max = 6;
 
 double units_of(const Tree& answer) {
@@ -20,7 +20,7 @@ double units_of(const Tree& answer) {
   return units != nullptr && units->is_number() ? units->get<double>() : 1;
 }
 
-// The item that an answer, or a failure, has.
+// The item in an answer or in a failure's body.
 std::shared_ptr<const Tree> item_in(const Tree* tree) {
   const Tree* const item = tree == nullptr ? nullptr : json::member(*tree, "Item");
   return item == nullptr ? nullptr : std::make_shared<const Tree>(*item);
@@ -48,7 +48,7 @@ std::string Departures::key_of(const Tree& item) const {
   return json::print(key);
 }
 
-// #k stands for the partition key, which every item has; #t, #w and #a for TTL, window and sort key.
+// #k is the partition key, which every item has. #t, #w and #a are TTL, window and sort key.
 std::string Departures::names(bool with_place) const {
   std::string text = R"(,"ExpressionAttributeNames":{"#k":)" + json_text(key_attributes_.front()) +
                      R"(,"#t":)" + json_text(layout_.ttl_attribute);
@@ -84,8 +84,8 @@ Departures::Write Departures::write(std::string_view operation, const std::strin
     ++settled.throttles;
   }
   if (failure.name != "ConditionalCheckFailedException") return Obstacle{.failure = failure};
-  pace_.after_write(1);  // a condition that fails is charged, too
-  // Not every endpoint knows to send what is there instead.
+  pace_.after_write(1);  // failed conditions are charged too
+  // Not every endpoint can return the item with the failure.
   if (auto item = item_in(failure.body.get())) return Obstacle{.item = std::move(item)};
   return read(key);
 }
@@ -114,7 +114,7 @@ Departures::Write Departures::remove(const Entry& entry, std::string_view ttl, e
                entry.key, settled);
 }
 
-// Nobody shall take a later removal of this item for ours.
+// Removes the mark, so that no later removal of this item is attributed to the sweep.
 void Departures::unmark(const std::string& key, const Tree& item, Settled& settled) {
   if (options_.mark_attribute.empty() || options_.dry_run) return;
   const auto mark = attribute(item, options_.mark_attribute, "S");
@@ -166,8 +166,8 @@ Settled Departures::settle(const Entry& entry, engine::Instant now, std::int64_t
     settled.outcome = outcome;
     return settled;
   };
-  // Most items have the TTL that the index was told first; where that is not so, the failed condition says
-  // what is there. Reading each one before would cost half a read unit more for every item.
+  // Most items still have the TTL that the index has. If not, the failed condition returns the item. Reading
+  // each item first would cost half a read unit more per item.
   std::shared_ptr<const Tree> item;
   std::string ttl = entry.ttl.value_or(entry.at);
   for (int tries = 0; tries < tries_max; ++tries) {
@@ -181,7 +181,7 @@ Settled Departures::settle(const Entry& entry, engine::Instant now, std::int64_t
       settled.due = *due;
       if (!obstacle) return end(Outcome::deleted);
     } else if (!item) {
-      // The index alone says so, and may be behind.
+      // Only the index says that the item has not expired, and the index may lag behind.
       obstacle = read(entry.key);
     } else if (due && *due > now) {
       if (options_.dry_run) return end(Outcome::rearmed);
@@ -196,10 +196,10 @@ Settled Departures::settle(const Entry& entry, engine::Instant now, std::int64_t
       settled.why = std::move(obstacle->failure);
       return end(Outcome::failed);
     }
-    if (!obstacle->item) return end(Outcome::lost);  // it is gone
+    if (!obstacle->item) return end(Outcome::lost);  // the item is gone
     item = std::move(obstacle->item);
-    // Armed anew by its writer, another entry stands for it, or none. (What is written below takes a mark
-    // off.)
+    // A writer has changed the item's entry, which now has another place or none. (The writes below remove
+    // the mark themselves.)
     const auto at = attribute(*item, layout_.at_attribute, "N");
     if (attribute(*item, layout_.window_attribute, "S") != entry.window ||
         (!layout_.looks_by_ttl() && (!at || !same_number(*at, entry.at)))) {

@@ -9,7 +9,7 @@ LeaseChanges lease_changes(const StateRows& rows, const std::map<std::string, Be
   LeaseChanges changes;
   const auto is_alive = [&](const std::string& sweeper) {
     if (sweeper == options.me) return true;
-    if (!rows.beats.contains(sweeper)) return false;  // it has said goodbye, or was forgotten
+    if (!rows.beats.contains(sweeper)) return false;  // it has ended, or was forgotten
     const auto seen = beats.find(sweeper);
     return seen == beats.end() || now - seen->second.changed < options.lease;
   };
@@ -21,8 +21,10 @@ LeaseChanges lease_changes(const StateRows& rows, const std::map<std::string, Be
       changes.dead.push_back(sweeper);
   }
   const auto shards = static_cast<std::size_t>(options.shards);
-  const std::size_t share =
-      options.alone ? shards : (shards + changes.sweepers - 1) / changes.sweepers;  // so that all have one
+  const std::size_t share = options.alone
+                                ? shards
+                                : (shards + changes.sweepers - 1) /
+                                      changes.sweepers;  // rounded up, so that all shards are assigned
   std::vector<int> mine, nobodys;
   for (int shard = 0; shard < options.shards; ++shard) {
     const auto row = rows.shards.find(shard);
@@ -79,7 +81,7 @@ Expected<Leases::Renewed, aws::Failure> Leases::renew(std::int64_t first_waterma
     held_ = std::move(held);
     valid_until_ = began + options_.lease;
   }
-  // Only now, when no round begins with them any more.
+  // Only now, because no new round can begin with these shards.
   for (const int shard : renewed.released)
     CHECK_OK(state_.release(shard, rows.shards.at(shard).generation, options_.me));
   for (const std::string& sweeper : changes.dead) CHECK_OK(state_.forget(sweeper, rows.beats.at(sweeper)));
@@ -102,7 +104,7 @@ void Leases::end() {
     held.swap(held_);
     valid_until_ = {};
   }
-  // What cannot be given back falls to others when the lease is over.
+  // Other sweepers take shards that cannot be released once the lease has ended.
   for (const auto& [shard, each] : held)
     if (!state_.release(shard, each.generation, options_.me)) return;
   static_cast<void>(state_.forget(options_.me, count_).has_value());

@@ -38,7 +38,7 @@ std::string index_text(const PlanView& view) {
 Costs costs_of(const TableFacts& facts, const ScanCounts& counts, const Layout& layout,
                std::chrono::milliseconds lease, bool marks) {
   Costs costs;
-  // Where the endpoint has not counted yet, what a scan consumed: half a unit is up to 4 KB.
+  // If the endpoint has not counted yet, uses what the scan consumed: half a unit covers up to 4 KB.
   const bool is_counted = facts.items > 0 && facts.bytes > 0;
   const std::int64_t bytes = is_counted ? facts.bytes : counts.half_read_units * 4096;
   const std::int64_t items = is_counted ? facts.items : counts.scanned.load();
@@ -53,7 +53,7 @@ Costs costs_of(const TableFacts& facts, const ScanCounts& counts, const Layout& 
   const std::int64_t unplaced =
       counts.of(Standing::missing) + counts.of(Standing::late) + counts.of(Standing::passed);
   costs.backfill_once = unplaced * (costs.item_kb + 1) + counts.of(Standing::late) +
-                        counts.of(Standing::passed);  // old entries go
+                        counts.of(Standing::passed);  // for removing the old entries
   return costs;
 }
 

@@ -40,7 +40,7 @@ Expected<void, std::string> Process::start() {
   if (options_.departure.dry_run) {
     const auto now = clock_.now();
     if (!now) return Unexpected{now.error()};
-    const auto rows = state_.read();  // where there are none, as if nobody had ever swept
+    const auto rows = state_.read();  // on an error, as if the table had never been swept
     leases_.assume(rows ? rows->shards : std::map<int, ShardRow>(),
                    window_of(*now / 1000 - options_.look_back_seconds, options_.layout.window_seconds));
     renewed_ = true;
@@ -67,7 +67,7 @@ void Process::renew() {
     const auto now = clock_.now();
     const std::int64_t first =
         window_of(now ? *now / 1000 - options_.look_back_seconds : 0, options_.layout.window_seconds);
-    // Where a shard that nobody ever swept begins cannot be said without a clock.
+    // Without a clock, the first watermark of a shard that was never swept is unknown.
     const auto renewed = now ? leases_.renew(first)
                              : Expected<Leases::Renewed, aws::Failure>(
                                    Unexpected{aws::Failure{.name = "NoClock", .message = now.error()}});
@@ -104,7 +104,7 @@ void Process::rounds() {
 }
 
 bool Process::once() {
-  // Shards of a sweeper that was killed are to be had when its lease is over.
+  // The shards of a killed sweeper become available when its lease ends.
   const auto deadline = engine::host_time() + options_.lease * 2;
   for (;;) {
     const Rounds::Outcomes outcomes = rounds_.sweep();
@@ -113,7 +113,7 @@ bool Process::once() {
     const bool holds_all = leases_.held().size() == static_cast<std::size_t>(options_.layout.shards);
     const bool waits = !options_.departure.dry_run && !holds_all && engine::host_time() < deadline;
     if (outcomes.whole && outcomes.settled == 0 && renewed_ && !waits) return true;
-    // A dry run finds the same again.
+    // A dry run would find the same items again.
     if (outcomes.whole && options_.departure.dry_run) return true;
     if (outcomes.failed > 0 && ++failures_on_end_ > 5) return false;
     if (outcomes.settled == 0) ending_.wait(milliseconds(50));
@@ -140,8 +140,8 @@ milliseconds Process::until_next(engine::Instant began) const {
   if (options_.polls_clock) return clock_poll;
   const auto now = clock_.now();
   if (!now) return milliseconds(1000);
-  // What is due at a second has expired a millisecond after it has begun. One may have begun during the
-  // round.
+  // An item that is due at a second expires one millisecond after that second begins. The next second may
+  // have begun during the round.
   return milliseconds(std::max<engine::Instant>((began / 1000 + 1) * 1000 + 1 - *now, 0));
 }
 

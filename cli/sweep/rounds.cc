@@ -11,7 +11,7 @@ namespace mayfly::sweep {
 namespace {
 
 constexpr std::size_t page_items_max = 1000, batch_items_max = 512, settled_items_max = 20'000;
-constexpr std::chrono::seconds settled_for{5};  // longer than an index lags behind as a rule
+constexpr std::chrono::seconds settled_for{5};  // longer than an index usually lags behind
 constexpr std::chrono::seconds watermark_pause{1};
 constexpr int looks_for_emptiness_max = 3;
 
@@ -49,7 +49,8 @@ void Rounds::follow_leases() {
 std::optional<std::int64_t> Rounds::next_window(const Cursor& cursor, std::int64_t from,
                                                 engine::Instant now) const {
   std::int64_t window = std::max(from, cursor.watermark);
-  // Looked at already, and to be looked at once more when its grace is over: those come first.
+  // Windows before cursor.next have been read. They are read once more after their grace time, and before
+  // later windows.
   if (window < cursor.next && !is_over(window, options_.grace_seconds, now)) window = cursor.next;
   if (window >= cursor.next && window > window_of(now / 1000, parts_.layout.window_seconds))
     return std::nullopt;
@@ -71,7 +72,7 @@ Rounds::Outcomes Rounds::sweep() {
   std::map<int, std::int64_t> from;
   for (const auto& [shard, cursor] : cursors_) from[shard] = std::numeric_limits<std::int64_t>::min();
   bool complete = true;
-  // In step: no shard goes on to a window while another one is in an earlier.
+  // Shards advance together: none begins a window while another one is in an earlier window.
   for (engine::Instant instant = *now;;) {
     std::int64_t window = std::numeric_limits<std::int64_t>::max();
     std::vector<Cursor*> cursors;
@@ -90,7 +91,7 @@ Rounds::Outcomes Rounds::sweep() {
     look_at(window, cursors, instant, outcomes);
     for (const Cursor* cursor : cursors) from[cursor->shard] = window + parts_.layout.window_seconds;
     write_watermarks(false);
-    // A long way takes its time.
+    // Catching up with many windows takes time.
     if (const auto later = parts_.clock.now()) {
       instant = std::max(instant, *later);
       now_read_ = engine::host_time();
@@ -107,7 +108,7 @@ Rounds::Outcomes Rounds::sweep() {
 void Rounds::look_at(std::int64_t window, const std::vector<Cursor*>& cursors, engine::Instant now,
                      Outcomes& outcomes) {
   const bool is_last = is_over(window, options_.grace_seconds, now);
-  // Before it is left alone for a while, whatever is in it goes where it belongs, whether it is due or not.
+  // Before a window is left alone for a while, all its items are settled, whether they are due or not.
   const bool whole_window = is_over(window, options_.settle_seconds, now);
   std::vector<Cursor*> left = cursors;
   for (int look = 0; look < looks_for_emptiness_max && !left.empty(); ++look) {
@@ -122,7 +123,7 @@ void Rounds::look_at(std::int64_t window, const std::vector<Cursor*>& cursors, e
       if (cursor.next == window && whole_window) cursor.next = after;
       if (!is_last) continue;
       if (!lane.empty && !options_.dry_run) {
-        left.push_back(&cursor);  // it has to be seen empty
+        left.push_back(&cursor);  // the window must be seen empty
       } else if (cursor.watermark == window) {
         cursor.watermark = after;
         cursor.next = std::max(cursor.next, after);
@@ -188,7 +189,7 @@ bool Rounds::drain(std::int64_t window, std::vector<Lane>& lanes, bool whole_win
     for (Lane& lane : lanes)
       if (lane.entries.empty() && lane.has_more) dry.push_back(&lane);
     parts_.workers.each(dry.size(), [&](std::size_t n) { read_page(window, *dry[n], whole_window, now); });
-    // A page may be empty and not the last.
+    // A page can be empty without being the last.
     if (std::any_of(dry.begin(), dry.end(),
                     [](const Lane* lane) { return lane->entries.empty() && lane->has_more; }))
       continue;
@@ -234,7 +235,7 @@ void Rounds::settle(std::vector<std::pair<Lane*, Entry>>& batch, engine::Instant
       parts_.journal.write(Journal::Level::debug, outcome_name(outcome.outcome),
                            {{"table", parts_.layout.table}, {"key", entry.key}, {"sweep_at", entry.at}});
     if (outcome.outcome == Outcome::failed) {
-      // One of them says what is wrong; there may be hundreds.
+      // One message is enough; there may be hundreds of failures.
       if (failed++ == 0)
         parts_.journal.write(Journal::Level::warning, "failed",
                              {{"table", parts_.layout.table},
@@ -253,8 +254,8 @@ void Rounds::settle(std::vector<std::pair<Lane*, Entry>>& batch, engine::Instant
   outcomes.failed += failed;
 }
 
-// Not after each window: on a long way there are more of them than is worth a write. What was not written is
-// only looked at again, and is empty.
+// Does not write after each window: while catching up, there are too many of them. A window whose watermark
+// was not written is only read again, and is then empty.
 void Rounds::write_watermarks(bool at_once) {
   if (options_.dry_run || (!at_once && engine::host_time() - watermarks_written_ < watermark_pause)) return;
   watermarks_written_ = engine::host_time();
@@ -262,7 +263,8 @@ void Rounds::write_watermarks(bool at_once) {
   for (auto& [shard, cursor] : cursors_)
     if (cursor.watermark > cursor.written) moved.push_back(&cursor);
   parts_.workers.each(moved.size(), [&](std::size_t n) {
-    // What is not written is written with the next one; a shard that is another's by now writes nothing.
+    // If a write fails, the next watermark replaces it. A shard that another sweeper has taken is not
+    // written.
     if (parts_.state.advance(moved[n]->shard, moved[n]->generation, moved[n]->watermark))
       moved[n]->written = moved[n]->watermark;
   });

@@ -86,7 +86,7 @@ Expected<void, std::string> SegmentScan::run(int segment) const {
     if (!page) return Unexpected{page.error().sentence()};
     if (const Tree* const items = json::member(*page, "Items"); items != nullptr && items->is_array()) {
       for (const Tree& item : *items) {
-        if (ended.load()) return {};  // the page is read again
+        if (ended.load()) return {};  // the page is read again by the next run
         take(item, at);
       }
     }
@@ -102,7 +102,7 @@ Expected<void, std::string> SegmentScan::run(int segment) const {
     at.done = last == nullptr;
     if (!at.done && !keys.advance(at.start_key))
       return Unexpected{std::string(compat::outbound::PageKeys::repeated)};
-    // A page with failures is read once more, the next time.
+    // A page with failures is read again by the next run.
     if (state != nullptr && counts.failed == failed_before)
       if (const auto written = state->write_progress(segment, options.segments, at); !written)
         return Unexpected{"its progress cannot be written: " + written.error().sentence()};
@@ -128,7 +128,8 @@ Standing standing_of(const Tree& item, const Layout& layout, std::int64_t waterm
       window_of(place->window, layout.window_seconds) != place->window)
     return Standing::missing;
   if (place->window < watermark) return Standing::passed;
-  // Before its window it is looked at when that one is; in it, at the second that it names.
+  // If the place is an earlier window, the item is examined when that window is. If it is in the window of
+  // its TTL, the item is examined at the second that its sort key names.
   const std::int64_t window = window_of(second_of(*due), layout.window_seconds);
   const bool is_late = place->window > std::max(window, window_of(now / 1000, layout.window_seconds)) ||
                        (place->window == window && *looked_at > *due);
@@ -149,7 +150,7 @@ Expected<void, std::string> scan_table(aws::Client& client, const Layout& layout
     }
   });
   if (!problem.empty()) return Unexpected{"table " + layout.table + ": " + problem};
-  // All of it was looked at: the next time begins anew.
+  // Everything was examined, so the next scan starts at the beginning.
   if (state != nullptr && !ended.load() && counts.failed == 0)
     for (int segment = 0; segment < options.segments; ++segment)
       static_cast<void>(state->drop_progress(segment, options.segments).has_value());

@@ -17,7 +17,7 @@ void ClockSkew::hear(const aws::HeardDate& date) {
   }
   Bounds& known = spans_.back().bounds;
   bounds = {std::max(known.least, bounds.least), std::min(known.most, bounds.most)};
-  // One of the clocks was set: what was known before is of no use.
+  // One of the clocks was set, so earlier bounds are useless.
   if (bounds.least > bounds.most) {
     spans_.clear();
     return hear(date);
@@ -42,7 +42,7 @@ Expected<engine::Instant, std::string> GuardedHostClock::now() {
     return Unexpected{"this machine's clock and the endpoint's differ by " +
                       std::to_string((bounds->most < 0 ? -bounds->most : bounds->least) / 1000) +
                       " s or more (--clock-skew-max): nothing is deleted until they agree"};
-  // Ahead beyond doubt: then by the endpoint's clock, as late as it can be.
+  // If the host's clock is certainly fast, uses the latest time that cannot be ahead of the endpoint's.
   return bounds->most < 0 ? now + bounds->least : now;
 }
 

@@ -37,7 +37,7 @@ namespace {
 constexpr std::size_t tables_bytes_max = 1024 * 1024, tables_max = 100;
 constexpr milliseconds end_poll{50};
 
-// What is wrong with the attributes' names, a sentence; empty: nothing.
+// A sentence if two attributes have the same name; otherwise empty.
 std::string same_twice(const TableCommand& table) {
   const Layout& layout = table.layout;
   std::set<std::string> names = {layout.ttl_attribute, layout.window_attribute};
@@ -51,7 +51,7 @@ std::string same_twice(const TableCommand& table) {
   return names.size() == count ? "" : "TTL, window, sort key and mark need an attribute each";
 }
 
-// What all of a command's work shares.
+// State that all parts of a command share.
 struct Session {
   explicit Session(const SweepCommand& command)
       : command(command), journal(command.log_level), workers(command.workers) {}
@@ -66,7 +66,7 @@ struct Session {
   std::unique_ptr<aws::Client> client;
   std::unique_ptr<MayflyClock> mayfly_clock;
   std::vector<TableCommand> tables;
-  Workers workers;  // ends first
+  Workers workers;  // destroyed first
 
   [[nodiscard]] SweepClock& clock() {
     return mayfly_clock ? static_cast<SweepClock&>(*mayfly_clock) : *host_clock;
@@ -84,7 +84,7 @@ Expected<void, std::string> Session::open() {
   return {};
 }
 
-// Unlike any other's: of two sweepers, and of two runs of one.
+// A unique name, which neither another sweeper nor an earlier run of this one has.
 std::string sweepers_name() {
   utsname system{};
   ::uname(&system);
@@ -104,7 +104,7 @@ ProcessOptions process_options(const SweepCommand& command, const TableCommand& 
           .lease = milliseconds(static_cast<std::int64_t>(command.lease_seconds * 1000)),
           .look_back_seconds = command.look_back_seconds,
           .write_units_max = command.write_units_max,
-          .once = command.once || command.dry_run,  // which would find the same again
+          .once = command.once || command.dry_run,  // a second dry-run pass would find the same items again
           .polls_clock = command.mayfly_clock};
 }
 
@@ -162,7 +162,7 @@ int sweep(Session& session, const http::EndSignals& signals, Tree& results) {
   };
   while (code == 0 && !all_over() && !session.ending.ended())
     if (signals.wait(end_poll) != 0) session.ending.end();
-  bool stayed = false;  // something that was due, in one pass
+  bool stayed = false;  // something due was left after a single pass
   for (const auto& process : processes) {
     process->join();
     if (code != 0) continue;
@@ -179,7 +179,7 @@ int sweep(Session& session, const http::EndSignals& signals, Tree& results) {
   return stayed ? 1 : code;
 }
 
-// The first window that is not done in all shards; of those that nobody has swept, where a sweeper begins.
+// The latest watermark of all shards, or the window at which a sweeper begins if that is later.
 std::int64_t watermark_of(const Session& session, State& state, const Layout& layout, engine::Instant now) {
   const std::int64_t first = window_of(now / 1000 - session.command.look_back_seconds, layout.window_seconds);
   const auto rows = state.read();
@@ -338,7 +338,7 @@ Expected<std::vector<TableCommand>, std::string> tables_of(const SweepCommand& c
 namespace {
 
 int run(const SweepCommand& command, Tree& results) {
-  // As after kill -9, the leases that it holds run out.
+  // If work is abandoned, the leases run out, as after kill -9.
   const http::EndSignals signals(http::EndSignals::Another::is_ignored, [] {
     return fail("interrupted while the endpoint did not answer; work in progress is abandoned");
   });

@@ -52,7 +52,7 @@ std::string isolation_of(aws::Client& client, const std::string& arn) {
     for (const Tree& tag : *tags)
       if (json::string_member(tag, "Key") == "system:write_isolation")
         return std::string(json::string_member(tag, "Value").value_or(""));
-  // What tables have that say nothing: a setting of the server's, in a table of its own.
+  // Tables without such a tag use the server's setting, which is in a table.
   const auto setting =
       client.call("GetItem", std::string(R"({"TableName":".scylla.alternator.system.config",)"
                                          R"("Key":{"name":{"S":"alternator_write_isolation"}}})"));
