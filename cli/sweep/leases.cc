@@ -21,10 +21,8 @@ LeaseChanges lease_changes(const StateRows& rows, const std::map<std::string, Be
       changes.dead.push_back(sweeper);
   }
   const auto shards = static_cast<std::size_t>(options.shards);
-  const std::size_t share = options.alone
-                                ? shards
-                                : (shards + changes.sweepers - 1) /
-                                      changes.sweepers;  // rounded up, so that all shards are assigned
+  const std::size_t share =
+      options.alone ? shards : (shards + changes.sweepers - 1) / changes.sweepers;  // rounded up
   std::vector<int> mine, nobodys;
   for (int shard = 0; shard < options.shards; ++shard) {
     const auto row = rows.shards.find(shard);

@@ -13,15 +13,15 @@ using engine::AttributeValue;
 using engine::Number;
 using engine::Type;
 
-// Where a rule's path stands on the way down.
+// How far a rule's path has matched on the way down.
 struct Standing {
-  std::size_t rule = 0;  // among the table's
-  std::size_t step = 0;  // the next one to match
+  std::size_t rule = 0;  // index among the table's rules
+  std::size_t step = 0;  // the next step to match
   friend auto operator<=>(const Standing&, const Standing&) = default;
 };
 using Standings = std::vector<Standing>;
 
-// The way goes through a name, or through an element of a list.
+// One step down an item: to a name, or to a list element.
 struct Way {
   std::string_view name{};
   std::size_t index = 0;
@@ -39,7 +39,7 @@ bool fits(const PathStep& step, const Way& way) {
   return false;
 }
 
-// `**` also stands for no step at all.
+// `**` also matches no step at all.
 void add_standing(Standings& standings, std::span<const Rule* const> rules, Standing one) {
   const auto& steps = rules[one.rule]->steps;
   for (;; ++one.step) {
@@ -70,7 +70,7 @@ Standings stepped(const Standings& from, std::span<const Rule* const> rules, con
   return to;
 }
 
-// The first in the file whose path ends here; nullptr: none does.
+// The first rule in the file whose path ends here, or nullptr.
 const Rule* ending_in(const Standings& standings, std::span<const Rule* const> rules) {
   for (const Standing& one : standings)
     if (one.step == rules[one.rule]->steps.size()) return rules[one.rule];
@@ -83,7 +83,8 @@ std::string label(const Rule& rule) {
   return text + ")";
 }
 
-// Seconds since 1970, or milliseconds where it has so many digits, and stays what it is otherwise.
+// Shifts a time in seconds since 1970, or in milliseconds if it has that many digits. nullopt if the sum is
+// not a valid number; the value then stays unchanged.
 std::optional<Number> shifted(const Number& value, std::int64_t seconds) {
   constexpr int digits_of_milliseconds = 12;
   const bool in_milliseconds = !value.is_zero() && value.magnitude() + 1 >= digits_of_milliseconds;
@@ -97,7 +98,7 @@ std::optional<Number> shifted(const Number& value, std::int64_t seconds) {
 struct Anonymizer::Walk {
   const Anonymizer& anonymizer;
   std::map<std::string, std::uint64_t>& counts;
-  std::string_view top{};  // the attribute of the item that we are in
+  std::string_view top{};  // the current top-level attribute of the item
 
   void count(const Rule* rule, Action action) {
     const std::string where = anonymizer.shape_.table + ": ";
@@ -112,7 +113,7 @@ struct Anonymizer::Walk {
       ++counts[where + "others (default " + std::string(name_of(action)) + ")"];
   }
 
-  // --- scalars: whether they were changed
+  // --- scalars: each function returns whether it changed the value
 
   bool change_text(std::string& text, const Rule* rule, Action action) const {
     std::string kept;
@@ -144,7 +145,7 @@ struct Anonymizer::Walk {
     std::vector<T> members = set.members();
     bool any = false;
     for (T& one : members) any = change(one) || any;
-    engine::Set<T>::make(std::move(members), set);  // of those that come out alike it keeps one
+    engine::Set<T>::make(std::move(members), set);  // merges members that have become equal
     return any;
   }
 
@@ -172,7 +173,7 @@ struct Anonymizer::Walk {
     }
   }
 
-  // --- the way down. False: the value goes.
+  // --- recursion: each function returns false if the value is to be removed
 
   bool visit(AttributeValue& value, const Standings& standings, const Rule* rule) {
     const std::span<const Rule* const> rules = anonymizer.own_;

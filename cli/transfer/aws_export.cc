@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr const char* summary_name = "manifest-summary.json";
 constexpr const char* files_name = "manifest-files.json";
 constexpr std::size_t summary_bytes_max = 1024 * 1024;
-// Some 200 bytes for each data file.
+// About 200 bytes for each data file.
 constexpr std::size_t files_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t line_values_max = 100;
 
@@ -28,8 +28,8 @@ std::string table_of_arn(std::string_view arn) {
   return std::string(rest.substr(0, rest.find('/')));
 }
 
-// The directory that a summary was found in. What lies below the path that was named is not trusted, and no
-// link there is followed.
+// The directory that contains the summary `found`. Nothing below the path that the user named is trusted, and
+// no link there is followed.
 Expected<std::shared_ptr<const Directory>, std::string> directory_of(const std::string& path,
                                                                      const fs::path& found) {
   const std::string below = found.lexically_relative(path).string();

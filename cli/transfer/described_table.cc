@@ -52,7 +52,7 @@ Expected<Making, std::string> making_of(const DescribedTable& table, const std::
   TRY(auto schemas, schemas::read_descriptions(table.description, table.name, region));
   if (schemas.size() != 1) return Unexpected{table.name + ": its description is of no one table"};
   Making making;
-  std::vector<SchemaRequest> switches;  // of the table itself: after TTL and recovery
+  std::vector<SchemaRequest> switches;  // for the table itself: after TTL and recovery
   for (SchemaRequest& request : schemas[0].requests) {
     if (request.operation == "CreateTable") {
       for (const char* member : {"StreamSpecification", "DeletionProtectionEnabled"}) {

@@ -17,15 +17,15 @@ namespace fs = std::filesystem;
 using json::Tree;
 
 constexpr int directory_format = 1;
-// A tree takes some 100 bytes for each value. A data file has five.
+// A tree takes about 100 bytes for each value. A data file has five values.
 constexpr std::size_t manifest_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t manifest_values_max = 600'000;
-// A description has 1 to 3 KB and up to 100 values; those of all tables are kept.
+// A description has 1 to 3 KB and up to 100 values. Those of all tables are kept in memory.
 constexpr std::size_t description_bytes_max = 1024 * 1024;
 constexpr std::size_t descriptions_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t descriptions_values_max = 1'000'000;
 
-// Names that a table's directory may have: DynamoDB's, none of which leads elsewhere.
+// Valid names of tables' directories: DynamoDB's table names, none of which leads elsewhere.
 bool is_table_name(std::string_view name) {
   constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
   return name.size() >= 3 && name.size() <= 255 &&
@@ -42,7 +42,7 @@ Expected<Tree, std::string> read_object(std::string_view text, const std::string
   return *std::move(tree);
 }
 
-// Reads the tables' descriptions, which are bounded together.
+// Reads the tables' descriptions and limits their total size.
 class Descriptions {
  public:
   explicit Descriptions(const Directory& directory) : directory_(directory) {}
@@ -178,7 +178,7 @@ Expected<DirectorySink::Open*, std::string> DirectorySink::file_of(std::size_t t
   const engine::Lock lock(mutex_);
   const auto found = files_.find(name);
   if (found != files_.end()) return &found->second;
-  // What is there is of a run that wrote nothing down of it.
+  // An existing file is from a run that recorded nothing about it.
   TRY(auto file, directory_->open_to_grow(name, 0));
   return &files_.emplace(name, Open{std::move(file), {.file = name, .table = table}}).first->second;
 }

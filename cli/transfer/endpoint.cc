@@ -12,18 +12,18 @@
 namespace mayfly::transfer {
 namespace {
 
-constexpr int attempts_max = 60;  // some ten minutes
+constexpr int attempts_max = 60;  // about ten minutes
 constexpr int attempts_to_connect_max = 8;
 constexpr int attempts_in_time_max = 2;
-constexpr std::chrono::seconds attempt_time_max{60};  // a batch has megabytes, on whatever line
+constexpr std::chrono::seconds attempt_time_max{60};  // a batch has megabytes; the line may be slow
 
-// What the process's environment says, but for endpoints.
+// The process's environment without its endpoints.
 std::string variable_of_aws(const char* name) {
   return name == std::string_view("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") ? "true"
                                                                          : aws::variable_of_process(name);
 }
 
-// The same with a key that says nothing.
+// The process's environment with a dummy key.
 std::string variable_of_anybody(const char* name) {
   const std::string_view asked = name;
   if (asked == "AWS_ACCESS_KEY_ID" || asked == "AWS_SECRET_ACCESS_KEY") return "mayfly";
@@ -67,7 +67,7 @@ Expected<std::unique_ptr<Endpoint>, std::string> Endpoint::open(const aws::Given
     if (!given.profile.empty() || is_aws(options.endpoint)) return Unexpected{std::move(key.error())};
     TRY(options, aws::client_options(asked, variable_of_anybody));
   }
-  options.attempts_max = 1;  // patience is ours
+  options.attempts_max = 1;  // this class retries instead
   options.attempt_time_max = attempt_time_max;
   options.stop = interruption.stop_token();
   TRY(auto client, aws::Client::open(std::move(options)));

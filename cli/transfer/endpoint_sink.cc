@@ -14,7 +14,7 @@ namespace {
 using json::Tree;
 
 constexpr std::size_t batch_items_max = 25;
-constexpr std::size_t batch_bytes_max = 8 * 1024 * 1024;  // of 16 MB that a request may have
+constexpr std::size_t batch_bytes_max = 8 * 1024 * 1024;  // of the 16 MB that a request may have
 constexpr std::chrono::milliseconds status_pause{20};
 constexpr int attempts_at_a_batch_max = 60;
 
@@ -22,7 +22,7 @@ std::string refused(const std::string& table, std::string_view operation, const 
   return table + ": " + std::string(operation) + ": " + failure.sentence();
 }
 
-// Which no two tables have, whatever they are called; empty: its server gives none.
+// The table's ID, which is unique whatever the table's name; empty if the server gives none.
 std::string id_of(const DescribedTable& described) {
   const Tree* const table = json::member(described.description, "Table");
   return std::string(table != nullptr ? json::string_member(*table, "TableId").value_or("") : "");
@@ -32,7 +32,7 @@ bool is_unknown(const aws::Failure& failure) {
   return failure.name == "UnknownOperationException" || failure.name == "AccessDeniedException";
 }
 
-// The item's key as text, by which two of one batch are told from each other.
+// The item's key as text, to compare the items of one batch.
 std::string key_text(const engine::Item& item, const std::vector<std::string>& keys) {
   std::string text;
   json::Writer out(text);
@@ -74,7 +74,7 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
       TRY(const std::string status, status_of(table.name, &found));
       const bool is_there = !status.empty();
       if (known.keys.empty()) known.keys = found.keys();
-      // To replace it would lose it, and to append to it anonymizes it where it is.
+      // Replacing the table would lose it, and appending to it would anonymize it in place.
       if (is_there && options_.from_server && id_of(table) == id_of(found) && !id_of(found).empty())
         return Unexpected{table.name +
                           ": it would be copied onto itself: --rename it, or name another server"};
@@ -101,7 +101,7 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
 Expected<void, std::string> EndpointSink::resume(const std::vector<Written>& /*written*/) { return {}; }
 
 Expected<void, std::string> EndpointSink::begin(const std::vector<DescribedTable>& tables) {
-  // The keys of tables that a run before this one has found.
+  // The keys of tables that an earlier run found.
   for (std::size_t i = 0; i < tables.size(); ++i)
     if (tables_[i].keys.empty()) {
       DescribedTable found;
@@ -149,7 +149,8 @@ Expected<void, std::string> EndpointSink::make(const DescribedTable& table) {
     CHECK_OK(delete_table(table.name));
     status.clear();
   }
-  // Since it was looked for somebody else may have made it, and make it until this asks for it.
+  // Another client may have created the table since the first check, and can still do so until this run's own
+  // request.
   const bool may_be_there = options_.if_exists == IfExists::append ||
                             std::any_of(tables_.begin(), tables_.end(), [&](const Table& known) {
                               return known.name == table.name && known.is_ours;
@@ -189,7 +190,7 @@ Expected<void, std::string> EndpointSink::put(const std::string& table, std::spa
     const json::Value* const unprocessed = document->root().member("UnprocessedItems");
     const json::Value* const rest = unprocessed != nullptr ? unprocessed->member(table) : nullptr;
     if (rest == nullptr || rest->items().empty()) return {};
-    if (rest->items().size() < left) attempt = 1;  // it goes on, only slowly
+    if (rest->items().size() < left) attempt = 1;  // it makes progress, only slowly
     left = rest->items().size();
     if (attempt == attempts_at_a_batch_max)
       return Unexpected{table + ": BatchWriteItem leaves items unprocessed, however long one waits"};
@@ -237,7 +238,7 @@ Expected<void, std::string> EndpointSink::complete(const DescribedTable& table) 
   for (const schemas::SchemaRequest& request : making.after) {
     const auto answer = endpoint_->call(request.operation, json::print(request.body));
     if (!answer) {
-      // Another run has done it, and did not come to write that down; or the server has no such thing.
+      // Either an earlier run did it and did not record that, or the server lacks the feature.
       const aws::Failure& failure = answer.error();
       const bool is_done = failure.name == "ValidationException" &&
                            (failure.message.find("already enabled") != std::string::npos ||

@@ -15,7 +15,7 @@ namespace {
 using compat::outbound::PageKeys;
 using json::Tree;
 
-constexpr std::size_t pages_max = 100;  // of a table's tags: it has 50 at most, and a page has 10
+constexpr std::size_t pages_max = 100;  // of a table's tags: it has at most 50, and a page has 10
 
 std::string sentence(const std::string& where, const char* operation, const aws::Failure& failure) {
   return where + ": " + operation + ": " + failure.sentence();
@@ -221,7 +221,7 @@ void EndpointSource::name_what_stays(const DescribedTable& table) {
     notices_.push_back(table.name +
                        ": its Kinesis destinations, which a copy would send its own changes to, stay behind");
 
-  // Of a table without replicas only Application Auto Scaling may know it, which is another service.
+  // For a table without replicas, only Application Auto Scaling, another service, may know about its scaling.
   const Tree* const billing = json::member(described, "BillingModeSummary");
   if (billing != nullptr && json::string_member(*billing, "BillingMode") == "PAY_PER_REQUEST") return;
   const Tree scaling = ask_if_known("DescribeTableReplicaAutoScaling", by_name, table.name,

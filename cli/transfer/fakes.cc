@@ -49,7 +49,7 @@ constexpr std::string_view words[] = {
     "river",   "salt",   "shadow", "silver", "snow",   "stone",  "summer", "table",   "thread", "valley",
     "water",   "wheat",  "window", "winter"};
 
-// Numbers drawn from a value's hash, as many as are asked for.
+// A sequence of numbers derived from a value's hash, as long as needed.
 class Draws {
  public:
   Draws(const KeyedHash& hash, std::string_view kind, std::string_view value)
@@ -104,7 +104,7 @@ std::string uuid(Draws& draws) {
   return text;
 }
 
-// Addresses that are set aside: for networks of one's own, and for documentation.
+// Addresses in reserved ranges: for private networks, and for documentation.
 std::string ip(Draws& draws, std::string_view value) {
   if (value.find(':') != std::string_view::npos) {
     std::string text = "2001:db8";
@@ -117,7 +117,7 @@ std::string ip(Draws& draws, std::string_view value) {
   return text;
 }
 
-// As many characters as the value has.
+// Text with as many characters as the value.
 std::string prose(Draws& draws, std::string_view value) {
   std::size_t characters = 0;
   for (const char c : value) characters += (static_cast<unsigned char>(c) & 0xC0) != 0x80;

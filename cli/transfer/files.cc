@@ -22,7 +22,7 @@ constexpr std::size_t piece_bytes = 64 * 1024;
 
 Unexpected<std::string> failed(const std::string& path) { return {path + ": " + std::strerror(errno)}; }
 
-// Why an entry of a Directory was not opened.
+// Why an entry of a Directory could not be opened.
 Unexpected<std::string> not_opened(const std::string& path) {
   switch (errno) {
     case EISDIR: return {path + " is a directory, and must be a regular file"};
@@ -35,7 +35,7 @@ Unexpected<std::string> not_opened(const std::string& path) {
   }
 }
 
-// "carts/data/0000.json.gz" as its parts. Nothing: the name could lead out of a directory.
+// Splits "carts/data/0000.json.gz" into its parts. nullopt if the name could lead out of a directory.
 std::optional<std::vector<std::string>> parts_of(std::string_view name) {
   constexpr std::size_t parts_max = 16;
   std::vector<std::string> parts;
@@ -115,7 +115,7 @@ Expected<std::shared_ptr<const Directory>, std::string> Directory::open(const st
 Expected<std::shared_ptr<const Directory>, std::string> Directory::open_below(const std::string& name) const {
   auto parts = parts_of(name);
   if (!parts) return Unexpected{path_of(name) + " is not a name within the directory"};
-  parts->emplace_back(".");  // the last part is not opened
+  parts->emplace_back(".");  // open_parent() does not open the last part
   Descriptor descriptor = compat::outbound::open_parent(descriptor_.number(), *parts);
   if (!descriptor.is_open()) return not_opened(path_of(name));
   return std::make_shared<const Directory>(std::move(descriptor), path_of(name));
@@ -155,7 +155,7 @@ Expected<std::unique_ptr<GrowingFile>, std::string> Directory::open_to_grow(cons
   if (!descriptor.is_open()) return not_opened(path_of(name));
   struct stat found {};
   if (::fstat(descriptor.number(), &found) != 0) return failed(path_of(name));
-  // Writing to a file with another name would change that one as well.
+  // Writing to a file with several names would change its content under all of them.
   if (!S_ISREG(found.st_mode) || found.st_nlink != 1)
     return Unexpected{path_of(name) + " must be a regular file without other names"};
   return GrowingFile::of(std::move(descriptor), path_of(name), bytes);
@@ -167,7 +167,7 @@ Expected<void, std::string> Directory::write_file(const std::string& name, std::
   const Descriptor parent = compat::outbound::open_parent(descriptor_.number(), *parts, true);
   if (!parent.is_open()) return not_opened(path_of(name));
   const std::string temporary = parts->back() + ".tmp";
-  // One that was left behind, or a link, is replaced, not written to.
+  // Replaces a leftover file or a link instead of writing to it.
   ::unlinkat(parent.number(), temporary.c_str(), 0);
   {
     const Descriptor descriptor(::openat(parent.number(), temporary.c_str(),
@@ -224,7 +224,7 @@ Expected<void, std::string> GrowingFile::append(std::string_view text) {
 }
 
 Expected<void, std::string> GrowingFile::sync() {
-  // Pipes and terminals cannot, and need not.
+  // Pipes and terminals cannot be synced, and need not be.
   if (::fsync(descriptor_.number()) != 0 && errno != EINVAL && errno != EROFS) return failed(path_);
   return {};
 }

@@ -13,31 +13,31 @@ using compat::data_files::record_bytes_max;
 namespace {
 
 constexpr std::size_t batch_bytes_max = 64 * 1024 * 1024;
-// An attribute's name has 64 KB at most.
+// An attribute's name has at most 64 KB.
 constexpr std::size_t head_bytes = 256 * 1024;
 constexpr std::string_view blanks = " \t\r\n";
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
-// Looks at the begin of a JSON text, which may be cut off anywhere.
+// Examines the beginning of a JSON text, which may be cut off anywhere.
 class Head {
  public:
   explicit Head(std::string_view text) : rest_(text) {
     if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
   }
-  // The next character that is not blank; '\0': it is cut off there.
+  // The next nonblank character; '\0': the text is cut off there.
   [[nodiscard]] char next() {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(blanks), rest_.size()));
     is_cut_off_ = is_cut_off_ || rest_.empty();
     return rest_.empty() ? '\0' : rest_[0];
   }
-  // Whether more of the text may tell more.
+  // Whether more text could change the result.
   [[nodiscard]] bool is_cut_off() const { return is_cut_off_; }
   bool take(char c) {
     if (next() != c) return false;
     rest_.remove_prefix(1);
     return true;
   }
-  // A member's name as it is written; nothing is unescaped.
+  // A member's name as written, without unescaping.
   std::string_view name() {
     if (!take('"')) return {};
     std::size_t end = 0;
@@ -82,7 +82,7 @@ bool is_typed(const json::Value& value) {
          std::find(std::begin(types), std::end(types), value.members()[0].name) != std::end(types);
 }
 
-// Plain JSON as DynamoDB JSON. The parser has bounded how deep it is.
+// Writes plain JSON as DynamoDB JSON. The parser has limited its depth.
 void write_typed(json::Writer& out, const json::Value& value) {
   using Kind = json::Value::Kind;
   const auto typed = [&](const char* type, const auto& write) {
@@ -114,7 +114,7 @@ void write_typed(json::Writer& out, const json::Value& value) {
   }
 }
 
-// The error says what is wrong, without where.
+// The error says what is wrong, without the position.
 Expected<engine::Item, std::string> read_item(const json::Value& value, bool is_plain) {
   if (!value.is(json::Value::Kind::object)) return Unexpected{std::string("an item must be an object")};
   std::string line = R"({"Item":)";
@@ -177,7 +177,7 @@ Expected<void, std::string> ItemFile::take(char expected) {
   return {};
 }
 
-// One whole JSON value, which is only searched for its end.
+// Takes one complete JSON value. Only searches for its end, without parsing it.
 Expected<std::string, std::string> ItemFile::take_value() {
   TRY(const char first, peek());
   std::size_t depth = 0;
@@ -201,7 +201,7 @@ Expected<std::string, std::string> ItemFile::take_value() {
     } else if ((c == '}' || c == ']') && depth > 0) {
       ends_behind = --depth == 0;
     } else if (depth == 0 && std::string_view(",]} \t\r\n").find(c) != std::string_view::npos) {
-      // A number or a word ends before it.
+      // A number or a literal ends before this character.
       if (at == 0) return malformed(std::string("expected a value, found '") + first + "'");
       std::string value(text_->rest().substr(0, at));
       text_->pass(at);
@@ -227,7 +227,7 @@ Expected<bool, std::string> ItemFile::next_element(char end) {
   return true;
 }
 
-// Reads a scan up to its list of items. False: the file has ended.
+// Reads a scan up to its list of items. Returns false at the end of the file.
 Expected<bool, std::string> ItemFile::enter_items() {
   for (;;) {
     if (state_ == State::begin) {

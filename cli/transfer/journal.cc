@@ -26,11 +26,11 @@ constexpr const char* cut = " ends within its first line, so it says nothing: re
 
 std::string said(const std::string& path) { return path + ": " + std::strerror(errno); }
 
-// With these a link is not followed, so that a file elsewhere is neither read nor made, and opening never
-// waits for a pipe's other end.
+// With these flags, links are not followed, so no file elsewhere is read or created, and opening never waits
+// for the other end of a pipe.
 constexpr int journal_flags = compat::outbound::file_flags;
 
-// Why the file cannot be a journal: it is a link, or not a regular file. Empty: it can.
+// Why the file cannot be a journal: it is a link, or not a regular file. Empty: it can be one.
 std::string strange(int descriptor, const std::string& path) {
   struct stat found {};
   if (descriptor < 0 && (errno == ELOOP || errno == EMLINK))
@@ -41,20 +41,21 @@ std::string strange(int descriptor, const std::string& path) {
   return {};
 }
 
-// Whether the file ends within its first line. A journal has that from the instant at which it exists.
+// Whether the file ends within its first line. A journal has a complete first line as soon as it has its
+// name.
 bool is_cut(int descriptor, const std::string& path) {
   const auto text = read_file(descriptor, path, journal_bytes_max);
   return text && text->find('\n') == std::string::npos;
 }
 
-// Gives the file a second name, unless there is a file of that name: of two processes one succeeds.
+// Gives the file a second name, unless a file of that name exists. Of two processes, one succeeds.
 bool put_in_place(const std::string& temporary, const std::string& path) {
   if (::link(temporary.c_str(), path.c_str()) == 0) {
     ::unlink(temporary.c_str());
     return true;
   }
   if (errno == EEXIST) return false;
-  // A file system without hard links.
+  // The file system does not support hard links.
   struct stat found {};
   if (::lstat(path.c_str(), &found) == 0) {
     errno = EEXIST;
@@ -86,7 +87,8 @@ std::string Journal::in_the_way(const std::string& path) {
 }
 
 Expected<std::unique_ptr<Journal>, std::string> Journal::begin(const std::string& path, Plan plan) {
-  // It is locked and has its plan before it has its name: no process finds it unlocked or incomplete.
+  // The journal is locked and has its plan before it gets its name, so no process finds it unlocked or
+  // incomplete.
   const std::string temporary = path + "." + std::to_string(::getpid()) + ".tmp";
   ::unlink(temporary.c_str());
   const int descriptor =
@@ -99,7 +101,7 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::begin(const std::string
   auto begun = journal->append(line);
   if (begun && !put_in_place(temporary, path)) {
     begun = Unexpected{errno == EEXIST ? in_the_way(path) : said(path)};
-    if (begun.error().empty()) begun = Unexpected{path + in_use};  // and it ended just now
+    if (begun.error().empty()) begun = Unexpected{path + in_use};  // and it has ended just now
   }
   if (!begun) {
     ::unlink(temporary.c_str());
@@ -123,8 +125,8 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::strin
     return Unexpected{std::move(sentence)};
   };
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return fail(path + in_use);
-  // From the file that is open and locked: by now its name could be another one's, which would say what is
-  // cut off from this one.
+  // Reads the open, locked file. Its name may belong to another file by now, whose length would then decide
+  // where this one is truncated.
   auto text = read_file(descriptor, path, journal_bytes_max);
   if (!text) return fail(text.error());
   const std::string_view whole = std::string_view(*text).substr(0, text->rfind('\n') + 1);
@@ -148,7 +150,7 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::strin
   std::unique_ptr<Journal> journal(new Journal(path, descriptor, {asked, *settled}));
   for (std::size_t at = first_end + 1; at < whole.size();) {
     const auto end = whole.find('\n', at);
-    // What is cut short is only ever the last; a page that is not known of, or a table, would be done twice.
+    // Only the last line can be cut short. If a page or a table were unknown, it would be done twice.
     const auto line = json::parse_tree(whole.substr(at, end - at));
     if (!line || !journal->replay(*line)) return Unexpected{path + " is damaged: begin anew, without it"};
     at = end + 1;

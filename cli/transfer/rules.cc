@@ -18,17 +18,17 @@ using compat::control::Fields;
 using json::Tree;
 
 constexpr std::string_view action_names[] = {"keep", "drop", "hash", "fake", "shift"};
-constexpr std::int64_t seconds_max = 10'000'000'000;  // three hundred years
+constexpr std::int64_t seconds_max = 10'000'000'000;  // about three hundred years
 constexpr std::int64_t number_max = 1'000'000'000'000'000;
 
-// A text of the file's, as messages show it.
+// Quotes text from the file for a message.
 std::string shown(std::string_view text) {
   constexpr std::size_t bytes_max = 64;
   const auto cut = compat::whole_characters(text, bytes_max);
   return "'" + std::string(cut) + (cut.size() < text.size() ? "…'" : "'");
 }
 
-// The parser keeps members of one name, and the last counts. A rule that says both keep and drop could let
+// The parser keeps repeated members, and the last one counts. A rule that says both keep and drop could let
 // through what it was written to remove.
 std::optional<std::string> repeated_member(const Tree& object) {
   std::set<std::string_view> names;
@@ -102,7 +102,7 @@ compat::Result<Rule> read_rule(const Tree& tree) {
   return rule;
 }
 
-// One step in brackets; `at` is behind the opening one, and behind the closing one afterwards.
+// Parses one step in brackets. `at` is after the opening bracket, and moves past the closing one.
 std::optional<PathStep> element_at(std::string_view text, std::size_t& at) {
   const auto end = text.find(']', at);
   if (end == std::string_view::npos) return std::nullopt;
@@ -115,7 +115,7 @@ std::optional<PathStep> element_at(std::string_view text, std::size_t& at) {
   return PathStep{.kind = PathStep::Kind::element, .index = index};
 }
 
-// Fields speaks of requests, whose body the object would be.
+// Fields words its messages for requests, whose body the object would be.
 std::string of_a_file(const std::string& message) {
   for (const std::string_view request : {"The body", "This call"})
     if (message.starts_with(request)) return "it" + message.substr(request.size());
@@ -145,8 +145,7 @@ Expected<std::vector<PathStep>, std::string> parse_path(std::string_view text) {
     const Kind kind = is_plain && name == "*"    ? Kind::any_name
                       : is_plain && name == "**" ? Kind::any_way
                                                  : Kind::name;
-    // `**.**` means `**`. With a step for each, many rules of many steps cost each value tens of
-    // milliseconds.
+    // `**.**` means `**`. With a step for each, many long rules would cost tens of milliseconds per value.
     if (kind != Kind::any_way || steps.empty() || steps.back().kind != Kind::any_way)
       steps.push_back({.kind = kind, .name = std::move(name)});
     while (at < text.size() && text[at] == '[') {
@@ -206,7 +205,7 @@ Expected<Rules, std::string> Rules::parse(std::string_view text) {
     if (!one.is_object()) return Unexpected{where + "it is no object"};
     auto rule = read_rule(one);
     if (!rule) return Unexpected{where + of_a_file(rule.error().message)};
-    // The second one would never be used.
+    // The second rule would never be used.
     const auto [first, is_new] = places.try_emplace({rule->table, rule->path}, rules.rules.size() + 1);
     if (!is_new)
       return Unexpected{where + "it has the same table and path as rule " + std::to_string(first->second)};

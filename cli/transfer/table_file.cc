@@ -20,19 +20,19 @@ using json::Tree;
 
 namespace {
 
-// The first line has the descriptions of all tables. A tree takes some 100 bytes for each value.
+// The first line has the descriptions of all tables. A tree takes about 100 bytes for each value.
 constexpr std::size_t first_line_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t first_line_values_max = 1'000'000;
 constexpr std::size_t mark_values_max = 2 * tables_max;
 
 }  // namespace
 
-// The lines of a text.
+// Reads a text line by line.
 class Lines {
  public:
   explicit Lines(std::unique_ptr<UnpackedText> text) : text_(std::move(text)) {}
 
-  // Nothing: there are no more.
+  // Returns the next line. nullopt: there are no more lines.
   Expected<std::optional<std::string>, std::string> next() {
     const std::size_t bytes_max = count_ == 0 ? first_line_bytes_max : compat::data_files::record_bytes_max;
     for (std::size_t looked_at = 0;;) {
@@ -67,7 +67,7 @@ namespace {
 
 class TableFilePages final : public Pages {
  public:
-  // `tables`: by name, those that are wanted. `items_only`: the file has no other lines.
+  // `tables`: the selected tables by name. `items_only`: the file has only {"Item":…} lines.
   TableFilePages(std::unique_ptr<Lines> lines, std::string first, std::map<std::string, std::size_t> tables,
                  bool items_only, std::uint64_t passed)
       : lines_(std::move(lines)),
@@ -114,7 +114,7 @@ class TableFilePages final : public Pages {
   }
 
  private:
-  // Whether its first member is one.
+  // Whether the line's first member is "Item".
   static bool is_item(std::string_view line) {
     constexpr std::string_view blanks = " \t\r", member = "\"Item\"";
     line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
@@ -165,7 +165,7 @@ class TableFilePages final : public Pages {
   bool ended_ = false;
 };
 
-// The items of an ItemFile, which are of one table.
+// The items of an ItemFile, which has one table.
 class ItemFilePages final : public Pages {
  public:
   ItemFilePages(std::unique_ptr<ItemFile> file, std::uint64_t passed, bool& is_cut_short)
@@ -196,7 +196,7 @@ class ItemFilePages final : public Pages {
   std::uint64_t read_ = 0;
 };
 
-// Items that are in memory already, by table.
+// Items that are already in memory, by table.
 class KeptPages final : public Pages {
  public:
   KeptPages(const std::vector<std::vector<engine::Item>>& tables, std::uint64_t passed)
@@ -228,7 +228,7 @@ class KeptPages final : public Pages {
   std::size_t table_ = 0, item_ = 0;
 };
 
-// A first page that was read before, and those behind it.
+// A first page that was read earlier, and the pages after it.
 class PagesFromFirst final : public Pages {
  public:
   PagesFromFirst(Page first, std::unique_ptr<Pages> rest)
@@ -263,7 +263,7 @@ Expected<std::unique_ptr<Source>, std::string> TableFileSource::open(const std::
   } else {
     CHECK_OK(source->read_first_line(selection));
   }
-  // An error at the file's begin is found before anything is changed.
+  // Finds errors at the file's beginning before anything is changed.
   if (is_resumed) return std::unique_ptr<Source>(std::move(source));
   TRY(source->pages_, source->pages_from(0));
   TRY(source->first_, source->pages_->next());
@@ -284,7 +284,7 @@ Expected<void, std::string> TableFileSource::keep_batch(const Selection& selecti
   return {};
 }
 
-// Requires: the file has items of one table, whose name it does not have.
+// Requires: the file has items of one table and does not name it.
 Expected<void, std::string> TableFileSource::name_table(const Selection& selection, const std::string& name) {
   if (selection.patterns().size() != 1 || selection.patterns()[0].find_first_of("*?") != std::string::npos)
     return Unexpected{
@@ -338,7 +338,7 @@ std::vector<std::size_t> TableFileSource::tables_of(std::size_t /*part*/) const 
   return all;
 }
 
-// Once for each source, since a pipe can be read once.
+// Called once for each source, because a pipe can be read only once.
 Expected<std::unique_ptr<Pages>, std::string> TableFileSource::pages_from(std::uint64_t passed) {
   if (layout_ == ItemLayout::batch) return std::unique_ptr<Pages>(std::make_unique<KeptPages>(kept_, passed));
   if (layout_) {
@@ -373,7 +373,7 @@ Expected<void, std::string> TableFileSink::check(const std::vector<DescribedTabl
 
 Expected<void, std::string> TableFileSink::resume(const std::vector<Written>& written) {
   const engine::Lock lock(mutex_);
-  // A line for each table's part of the one file: the furthest says how long it is.
+  // There is an entry for each table's part of the file. The furthest one gives the file's length.
   std::uint64_t bytes = 0;
   for (const Written& one : written) {
     bytes = std::max(bytes, one.bytes);

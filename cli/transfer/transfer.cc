@@ -67,7 +67,7 @@ Outcome<T> outcome(Expected<T, std::string> result) {
 
 constexpr std::size_t secret_bytes = 32;
 constexpr std::size_t secret_file_bytes_max = 4096;
-constexpr std::size_t items_shown = 3;  // by --dry-run, of each table
+constexpr std::size_t items_shown = 3;  // by --dry-run, for each table
 constexpr const char* journal_here = "mayfly-transfer.journal";
 
 std::string generated_secret() {
@@ -79,7 +79,7 @@ std::string generated_secret() {
   return secret;
 }
 
-// OLD=NEW of each.
+// Splits each OLD=NEW.
 Outcome<std::map<std::string, std::string>> pairs_of(const std::vector<std::string>& texts,
                                                      const std::string& option) {
   std::map<std::string, std::string> pairs;
@@ -101,7 +101,7 @@ std::string item_json(const engine::Item& item) {
 
 std::string item_text(const engine::Item& item) { return http::log::printable(item_json(item)); }
 
-// A table that a schema defines, as one that is described.
+// Converts a table that a schema defines to a described table.
 DescribedTable described(const schemas::TableSchema& schema) {
   DescribedTable table{.name = schema.table, .description = Tree::object()};
   for (const schemas::SchemaRequest& request : schema.requests) {
@@ -125,7 +125,7 @@ DescribedTable described(const schemas::TableSchema& schema) {
   return table;
 }
 
-// One run of the command, from its words to its end.
+// One run of the command, from its options to its exit code.
 class Run {
  public:
   explicit Run(const TransferCommand& command)
@@ -144,7 +144,7 @@ class Run {
   }
 
  private:
-  // What becomes of one table's items.
+  // How one table's items are changed.
   struct Treatment {
     std::string ttl;  // empty: nothing expires
     std::optional<Anonymizer> anonymizer;
@@ -212,17 +212,17 @@ class Run {
   engine::Instant now_ = 0, shift_ms_ = 0;
 
   std::atomic<std::size_t> next_part_ = 0;
-  engine::Mutex row_;  // of a sink that is_one_row
+  engine::Mutex row_;  // for a sink whose is_one_row() is true
   engine::Mutex mutex_;
   engine::Condition ended_;
   std::size_t working_ GUARDED_BY(mutex_) = 0;
   std::string failure_ GUARDED_BY(mutex_);
   Changes changes_ GUARDED_BY(mutex_);
-  std::vector<std::size_t> parts_left_ GUARDED_BY(mutex_);  // of each table
-  std::vector<std::uint64_t> items_ GUARDED_BY(mutex_);     // of each table, in all runs
-  bool has_begun_ = false;                                  // what was made stays if this fails
-  std::atomic<bool> has_changed_ = false;                   // the target, in this run
-  std::atomic<bool> has_failed_for_good_ = false;           // so --resume would fail again
+  std::vector<std::size_t> parts_left_ GUARDED_BY(mutex_);  // by table
+  std::vector<std::uint64_t> items_ GUARDED_BY(mutex_);     // by table, in all runs
+  bool has_begun_ = false;                         // from here on, a failure leaves the created tables
+  std::atomic<bool> has_changed_ = false;          // the target, in this run
+  std::atomic<bool> has_failed_for_good_ = false;  // --resume would fail again
 };
 
 Outcome<void> Run::check_words() const {
@@ -303,7 +303,7 @@ std::string Run::journal_path() const {
   return to_.kind == Place::Kind::file ? to_.text + ".journal" : journal_here;
 }
 
-// What must be the same when the transfer is gone on with, by the options' names.
+// The options that a resumed run must repeat, by name.
 Tree Run::asked() const {
   constexpr const char* ways[] = {"fail", "skip", "append", "replace"};
   constexpr const char* choices[] = {"on", "off", "shift", "unexpired"};
@@ -342,7 +342,7 @@ Outcome<void> Run::open_journal() {
   return {};
 }
 
-// The secret that is given, or was drawn when this began, or is drawn now.
+// Uses the secret that is given, or the one from the first run, or generates one.
 Outcome<void> Run::settle_secret() {
   now_ = resumed_ ? json::integer_member(settled_, "now").value_or(0) : engine::SystemClock().now();
   settled_["now"] = now_;
@@ -482,7 +482,7 @@ Outcome<void> Run::open_sink() {
   return {};
 }
 
-// --- a look at what would be done
+// --- --dry-run
 
 Outcome<void> Run::show_some() {
   std::vector<std::size_t> shown(targets_.size());
@@ -596,7 +596,8 @@ Outcome<void> Run::begin() {
   return {};
 }
 
-// Reads a file to its end before anything is changed. A pipe can be read only once: of it, the first page.
+// Reads a file to its end before anything is changed. A pipe can be read only once, so only its first page is
+// checked.
 Outcome<void> Run::check_file() {
   const Page* const first = source_->first_page();
   if (first == nullptr) return {};
@@ -774,14 +775,14 @@ Expected<void, std::string> Run::complete(std::size_t table) {
   return {};
 }
 
-// The process ends as if it were killed, which journals are made for.
+// The process ends as if it were killed. Journals are made for that.
 int Run::ended_late() const {
   http::fail(is_journal_kept_ ? "interrupted. Run the same command with --resume to continue"
                               : "interrupted");
   return static_cast<int>(is_journal_kept_ ? ExitCode::unfinished : ExitCode::failed);
 }
 
-// Removes the journal if --resume could not get further.
+// Removes the journal if --resume could not get any further.
 Unexpected<Problem> Run::ended_early(std::string sentence, bool by_signal) {
   if (!sentence.ends_with('.')) sentence += '.';
   const bool is_kept = journal_ != nullptr && journal_->is_kept();
@@ -818,14 +819,14 @@ Outcome<void> Run::transfer() {
   return {};
 }
 
-// Sentences about what was not copied.
+// Sentences about parts that were not copied.
 std::vector<std::string> Run::notices() const {
   std::vector<std::string> sentences = source_->notices();
   for (std::string& sentence : sink_->notices()) sentences.push_back(std::move(sentence));
   return sentences;
 }
 
-// For --json.
+// The result for --json.
 Tree Run::result() {
   Tree tables = Tree::array();
   std::uint64_t items = 0;
