@@ -14,7 +14,6 @@
 // dedicated thread receives them, so they interrupt no other thread's system calls.
 // Rejected: sigtimedwait and signalfd, which macOS lacks, and a handler, which would run on an arbitrary
 // thread.
-// macOS has not, and a handler, which whatever thread it comes to runs.
 #pragma once
 
 #include <atomic>

@@ -30,8 +30,8 @@ struct SweepCommand {
   bool json = false;            // print the result as one JSON object
   std::string metrics_address;  // empty: no metrics page
   Journal::Level log_level = Journal::Level::info;
-  bool apply = false, scans = true;  // of plan
-  int segments = 4;                  // of scans
+  bool apply = false, scans = true;  // for plan
+  int segments = 4;                  // for scans
 };
 
 // With `json`, prints {"tables":[…]} as docs/sweep.md describes, without the tables that failed. Returns the

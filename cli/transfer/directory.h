@@ -73,7 +73,7 @@ class DirectorySink final : public Sink {
 
   const FileSinkOptions options_;
   std::shared_ptr<const Directory> directory_;  // set by resume()
-  std::vector<std::string> names_;              // of tables
+  std::vector<std::string> names_;              // of the tables
   engine::Mutex mutex_;
   std::map<std::string, Open> files_ GUARDED_BY(mutex_);  // an entry is used only by its part
 };
