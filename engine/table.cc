@@ -1,6 +1,6 @@
-// Stored bytes: an item (item_codec.h) with one attribute per member, named as the member; what is absent or
-// false is not stored. Lists of structs are lists of maps. A format change needs a new member name, so that
-// older directories stay readable.
+// Stored form: an item (item_codec.h) with one attribute per member, under the member's name. Members that
+// are absent or false are not stored. Lists of structs are lists of maps. A format change needs a new member
+// name, so that older directories stay readable.
 #include "engine/table.h"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ Map replica_map(const Replica& replica) {
 
 AttributeValue table_id_value(TableId table) { return number(table); }
 
-// --- reading; what is missing, or is no such value, keeps its default
+// --- reading; a missing or malformed member keeps its default
 
 std::int64_t int_or(const Map& map, const char* name, std::int64_t otherwise) {
   const AttributeValue* value = map.find(name);
@@ -143,7 +143,8 @@ KeySchema key_schema(const Map& map) {
           list_of<KeyAttribute>(map, "sort", key_attribute)};
 }
 
-// Earlier versions stored what is now a setting among the members: there it is what is no member.
+// Earlier versions stored today's settings among the members: there, every attribute that is not a member is
+// a setting.
 Item settings(const Map& map, const Map& members) {
   if (const Map* found = submap(map, "settings")) return *found;
   Item settings;
@@ -252,7 +253,7 @@ const Shard* Stream::find_shard(ShardNumber number) const {
 }
 
 const Shard& Stream::open_shard(std::uint64_t partition_hash) const {
-  // From the youngest: shards that were closed stay listed for a day.
+  // Search from the youngest shard: closed shards stay listed for a day.
   const auto shard = std::find_if(shards.rbegin(), shards.rend(), [&](const Shard& candidate) {
     return !candidate.closed && candidate.first_hash <= partition_hash &&
            partition_hash <= candidate.last_hash;
@@ -379,7 +380,7 @@ Table table_from_item(const Item& item) {
   return table;
 }
 
-// --- into bytes
+// --- encoding
 
 namespace {
 
@@ -394,11 +395,11 @@ std::string encoded(const Item& item) {
 std::string encode_description(const Table& table) { return encoded(to_item(table)); }
 std::string encode_description(const Stream& stream) { return encoded(to_item(stream)); }
 
-// --- out of bytes that may be damaged
+// --- decoding bytes that may be damaged
 
 namespace {
 
-// Whether what was read says what stood there. Members that `read` lacks are settings of earlier versions.
+// Whether decoding kept every stored value. Members that `read` lacks are settings of earlier versions.
 bool agrees(const AttributeValue& stood, const AttributeValue& read);
 bool agrees(const Map& stood, const Map& read) {
   const bool has_settings = stood.find("settings") != nullptr;
@@ -418,10 +419,10 @@ bool agrees(const AttributeValue& stood, const AttributeValue& read) {
   return stood == read;
 }
 
-// Empty: none.
+// Empty: there is no disagreement.
 std::string first_disagreement(const Item& stood, const Item& read) {
   const auto member = std::find_if(stood.begin(), stood.end(), [&](const Attribute& attribute) {
-    Item others;  // which are no matter
+    Item others;  // only to keep the other members out of the comparison
     if (stood.find("settings")) others.set("settings", AttributeValue(Map()));
     others.set(attribute.name, attribute.value);
     return !agrees(others, read);

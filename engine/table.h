@@ -1,5 +1,6 @@
-// An immutable description of a table: what the engine acts on (key schema, indexes, TTL, stream), and what
-// others keep with it. A change makes a new description; see catalog.h for how it is swapped.
+// The immutable description of a table: the settings that the engine acts on (key schema, indexes, TTL,
+// stream), and the opaque settings that upper layers store with the table. A change makes a new description;
+// catalog.h explains how it is swapped in.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,14 @@ using ShardNumber = std::uint32_t;  // unique within a stream, never reused
 
 // Unique among a table's indexes; 0 is the table itself.
 using IndexId = std::uint16_t;
-// After it come those again that no index has any more.
+// The last id that an index can have. After it, ids that no index uses any longer are assigned again.
 inline constexpr IndexId last_index_id = 0xfff9;
-// Not indexes, but counters of the items that never expire, one for each NeverReason (expiry_index.h).
+// Not indexes: the counters of the items that never expire. The id of a counter is this plus its NeverReason
+// (expiry_index.h).
 inline constexpr IndexId never_expiring = 0xfff9;
-// No index, but the counter of the old versions of a table's items (history.h), and of their bytes.
+// Not an index: the counter of the old versions of a table's items (history.h) and of their bytes.
 inline constexpr IndexId old_versions = 0xfffe;
-// No index, but the counter of a table's entries in the expiry index.
+// Not an index: the counter of a table's entries in the expiry index.
 inline constexpr IndexId expiry_entries = 0xffff;
 
 enum class ScalarType : std::uint8_t { string, number, binary };
@@ -42,15 +44,15 @@ struct KeyAttribute {
 };
 
 inline constexpr std::size_t key_attributes_max =
-    4;  // of a global index's partition key, and of its sort key
+    4;  // for a global index's partition key, and again for its sort key
 
-// A table has one partition attribute and at most one sort attribute; a global index up to four of each.
+// A table has one partition attribute and at most one sort attribute. A global index has up to four of each.
 class KeySchema {
  public:
   KeySchema() = default;
   KeySchema(std::vector<KeyAttribute> partition, const std::vector<KeyAttribute>& sort);
 
-  // All of them, those of the partition first.
+  // All key attributes, partition attributes first.
   [[nodiscard]] std::span<const KeyAttribute> all() const { return all_; }
   [[nodiscard]] std::span<const KeyAttribute> partition() const { return all().first(partition_size_); }
   [[nodiscard]] std::span<const KeyAttribute> sort() const { return all().subspan(partition_size_); }
@@ -65,7 +67,7 @@ class KeySchema {
 struct Projection {
   enum class Kind : std::uint8_t { all, keys_only, include };
   Kind kind = Kind::all;
-  std::vector<std::string> attributes;  // of `include`
+  std::vector<std::string> attributes;  // only for `include`
 };
 
 struct Index {
@@ -77,40 +79,39 @@ struct Index {
   Kind kind = Kind::global;
   KeySchema keys;
   Projection projection;
-  State state = State::active;  // creating: being backfilled; writes maintain it, reads refuse it
-  Item settings;                // as the table's
+  State state = State::active;  // creating: being backfilled; writes maintain the index, reads are rejected
+  Item settings;                // opaque, like Table::settings
 };
 
 struct TimeToLive {
   std::string attribute;
-  bool backfilling = false;  // items from before it was enabled are still being indexed
-  // Each time it is enabled has its own, so that no backfill takes another's end for its own.
+  bool backfilling = false;  // items written before TTL was enabled are still being indexed
+  // Each enabling of TTL has its own number, so that a backfill never ends a later one.
   std::uint32_t number = 0;
-  Instant since = 0;  // when it was enabled; before that nothing had expired by it
-  // The expiry index also lists items that never expire. False until a backfill has added these entries,
-  // which directories of earlier versions do not have.
+  Instant since = 0;  // when it was enabled; no item had expired before that
+  // Whether the expiry index also lists items that never expire. False until a backfill has added these
+  // entries, which directories of earlier versions lack.
   bool lists_never = false;
 };
 
-// A table that can be brought back to how it was (history.h): what its items were is kept from `since` on,
-// for so many days.
+// Point-in-time recovery of a table (history.h): old versions of its items are kept from `since` on, for the
+// given number of days.
 struct Recovery {
   Instant since = 0;
   std::int64_t days = 0;
-  Instant given_up =
-      0;  // what was until then is not kept any more: instants before it cannot be gone back to
+  Instant given_up = 0;  // earlier versions are no longer kept, and instants before it cannot be restored
   friend bool operator==(const Recovery&, const Recovery&) = default;
 };
 
-// When an item that is due is deleted (expiry_mode.h).
+// When expired items are deleted (expiry_mode.h).
 struct ExpiryMode {
   enum class Kind : std::uint8_t {
-    exact,   // at once
-    aws,     // after a delay, as on AWS: meanwhile it is an ordinary item
-    manual,  // when told
+    exact,   // immediately
+    aws,     // after a delay, as on AWS; until then the item is an ordinary item
+    manual,  // on request
   };
   Kind kind = Kind::exact;
-  std::int64_t delay_ms_min = 600'000;  // of `aws`: at least 10 minutes, at most 28, as was measured there
+  std::int64_t delay_ms_min = 600'000;  // for `aws`: 10 to 28 minutes by default, as measured on AWS
   std::int64_t delay_ms_max = 1'680'000;
   std::uint64_t seed = 1;
   friend bool operator==(const ExpiryMode&, const ExpiryMode&) = default;
@@ -118,37 +119,39 @@ struct ExpiryMode {
 
 enum class StreamView : std::uint8_t { keys_only, new_image, old_image, new_and_old_images };
 
-// The part of a stream that holds the records of some partitions: of those whose keys' hashes (key_codec.h's
-// partition_hash) lie in its range. The open shards' ranges divide all hashes among them. A shard that is
-// closed while its stream is enabled has children, which go on with its hashes: one, or two with half of them
-// each.
+// A shard: the part of a stream that holds the records of some partitions, namely those whose key hash
+// (partition_hash in key_codec.h) is in the shard's range. The ranges of the open shards cover all hashes
+// without overlap. A shard that is closed while its stream is enabled has children that take over its hashes:
+// either one child, or two with half of the range each.
 struct Shard {
   struct Parent {
     ShardNumber number;
-    Instant created;  // its name is made of these, and it may be forgotten before its children
+    Instant created;  // part of the parent's name; the parent may be deleted first
     friend bool operator==(const Parent&, const Parent&) = default;
   };
   ShardNumber number = 0;
   std::optional<Parent> parent;
-  Instant created = 0;  // later than its parent's, also on a frozen clock
+  Instant created = 0;  // later than its parent's, even on a frozen clock
   std::uint64_t first_hash = 0;
   std::uint64_t last_hash = ~std::uint64_t{0};
-  std::uint64_t first_sequence = 0;            // first that a record of it may have
+  std::uint64_t first_sequence = 0;            // no record of the shard has an earlier one
   std::uint64_t oldest_sequence = 0;           // records before it were trimmed
-  std::optional<Instant> closed;               // forgotten 24 h later
+  std::optional<Instant> closed;               // the shard is deleted 24 h later
   std::optional<std::uint64_t> last_sequence;  // of a closed shard: no record of it has a later one
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 
-// A restore takes back the records that came after its snapshot. Their numbers are never given again.
+// The range of records that a restore removed because they are later than its snapshot. Their sequence
+// numbers are never reused.
 struct Undoing {
   std::uint32_t number = 0;           // of the restore
-  std::uint64_t first = 0, last = 0;  // the records' numbers
+  std::uint64_t first = 0, last = 0;  // the records' sequence numbers
   friend bool operator==(const Undoing&, const Undoing&) = default;
 };
 
 struct Stream {
-  // The oldest is forgotten: who stood there for so long reads on.
+  // When the list is full, the oldest entry is dropped: a reader that has not moved since then reads on
+  // without an error.
   static constexpr std::size_t undone_max = 100;
 
   StreamId id = 0;
@@ -159,25 +162,27 @@ struct Stream {
   KeySchema keys;
   Instant created = 0;
   std::optional<Instant> disabled;  // closed: readable for 24 h
-  // What shards and events are named by. A restored stream keeps it, and gets another id.
+  // Part of the names of shards and events. A restored stream keeps it but gets another id.
   std::uint32_t name = 0;
-  // By number: what restores took back of this stream, as far as it is not back again.
+  // By restore number: the ranges that restores removed from this stream and that no later restore brought
+  // back.
   std::vector<Undoing> undone;
-  std::vector<Shard> shards;  // by number; of an enabled stream the last one is open
-  Item settings;              // as the table's
+  std::vector<Shard> shards;  // by number; the last one of an enabled stream is open
+  Item settings;              // opaque, like Table::settings
 
   [[nodiscard]] const Shard* find_shard(ShardNumber number) const;
-  // The open shard of an enabled stream that holds this hash.
+  // The open shard for this hash. Requires: the stream is enabled.
   [[nodiscard]] const Shard& open_shard(std::uint64_t partition_hash) const;
-  // Whether the record of this number was taken back.
+  // Whether a restore removed the record with this sequence number.
   [[nodiscard]] bool is_undone(std::uint64_t sequence) const;
-  // Whether a reader who will read `next` has read what was taken back since the restore of number `seen`.
+  // Whether a reader whose next record is `next` has read records that were removed by a restore later than
+  // `seen`.
   [[nodiscard]] bool has_lost(std::uint64_t next, std::uint32_t seen) const;
-  // The latest restore that took something back; 0: none did.
+  // The number of the latest restore that removed records; 0 if none did.
   [[nodiscard]] std::uint32_t last_restore() const { return undone.empty() ? 0 : undone.back().number; }
 };
 
-// Another region's table of a global table: of the same account, name and keys.
+// A replica of a global table: a table with the same account, name and keys in another region.
 struct Replica {
   TableId table = 0;
   std::string region;
@@ -189,42 +194,41 @@ struct Table {
   std::string uuid;  // DescribeTable's TableId
   std::string account, region, name;
   Instant created = 0;
-  std::vector<KeyAttribute> attribute_definitions;  // in the order they were given
+  std::vector<KeyAttribute> attribute_definitions;  // in the order given
   KeySchema keys;
-  std::vector<Index> indexes;  // local ones first, in the order they were given
+  std::vector<Index> indexes;  // local indexes first, in the order given
   std::optional<TimeToLive> ttl;
-  ExpiryMode expiry;  // whether TTL is on or not
+  ExpiryMode expiry;  // also kept while TTL is off
   std::optional<Recovery> recovery;
-  std::optional<Stream> stream;                    // enabled one
-  std::optional<std::string> latest_stream_label;  // the next one's is later
-  // What the floor above keeps with the table: stored and copied with it, and never looked into. Indexes and
-  // streams have their own, which go with them.
+  std::optional<Stream> stream;                    // the enabled one
+  std::optional<std::string> latest_stream_label;  // the label of the next stream is later
+  // The settings that the layer above stores with the table. The engine stores and copies them but never
+  // reads them. Indexes and streams have their own, which are removed with them.
   Item settings;
   IndexId next_index_id = 1;
   std::uint32_t next_ttl_number = 1;
   std::vector<Replica>
-      replicas;         // the others of its global table, the eldest first; none: it is a table alone
-  bool strong = false;  // a write reaches the replicas before it is answered, else some time later
-  std::vector<TableId>
-      copies_from;  // of these replicas items are still being copied; then it has no stream yet
+      replicas;         // the other tables of the global table, oldest first; empty: not a global table
+  bool strong = false;  // a write reaches the replicas before it is acknowledged, else some time later
+  std::vector<TableId> copies_from;  // replicas from which items are still being copied; no stream until then
 
-  // Whether its writes are sent to replicas.
+  // Whether writes are sent to replicas asynchronously.
   [[nodiscard]] bool replicates() const { return !replicas.empty() && !strong; }
   [[nodiscard]] const Index* find_index(std::string_view index_name) const;
 };
 
-// Descriptions as stored bytes, by way of item_codec (so that a dump can print them).
+// Descriptions as items, the form in which item_codec stores them (and which a dump can print).
 Item to_item(const Table& table);
 Table table_from_item(const Item& item);
 Item to_item(const Stream& stream);
 Stream stream_from_item(const Item& item);
 
-// A description as it is stored.
+// The stored bytes of a description.
 std::string encode_description(const Table& table);
 std::string encode_description(const Stream& stream);
 
-// Descriptions out of stored bytes that may be damaged; the error says what is wrong with them. What comes
-// out can be worked with: each member has a value that there is, and each key has its attributes.
+// Decodes a description from bytes that may be damaged. The error says what is wrong with them. A decoded
+// description is safe to use: each member has a valid value, and each key has its attributes.
 Expected<Table, std::string> decode_table(std::string_view stored);
 Expected<Stream, std::string> decode_stream(std::string_view stored);
 

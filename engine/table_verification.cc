@@ -39,7 +39,7 @@ void TableVerification::run() {
   check_gone_indexes();
   check_expiry_index();
 
-  // A misplaced item will have entries when it lies where it should.
+  // A misplaced item will have entries once it has been moved to its own key.
   if (undecoded_ > 0 || misplaced_ > 0) return;
   check_counter(0, "its items");
   for (const Index& index : table_.indexes) check_counter(index.id, "the entries of its index " + index.name);
@@ -115,7 +115,8 @@ void TableVerification::check_expiry(std::string_view key, const Item& item) {
   const bool there = keys_.has(entry);
   there_[expiry_entries] += there ? 1 : 0;
   check_never(key, ttl, there);
-  // What was too old already when it was written has none; what became so has one until it is swept.
+  // An item that was already too old when it was written has no expiry entry; one that became too old later
+  // has an entry until the next sweep.
   const bool may_lack = table_.ttl->backfilling || is_too_old(*due, now_);
   if (!there && may_lack) return;
   counts_[expiry_entries].items += 1;
@@ -126,7 +127,7 @@ void TableVerification::check_expiry(std::string_view key, const Item& item) {
           putting(entry, {}));
 }
 
-// What became too old has one only when it was swept.
+// An item that became too old has such an entry only after it was swept.
 void TableVerification::check_never(std::string_view key, const TtlValue& ttl, bool has_expiry_entry) {
   const auto reason = ttl.never_at(now_);
   if (!reason) return;
@@ -142,7 +143,7 @@ void TableVerification::check_never(std::string_view key, const TtlValue& ttl, b
           putting(entry, {}));
 }
 
-// In a global table each item expires in one region.
+// In a global table, each item expires in exactly one region.
 bool TableVerification::expires_here_by(std::string_view key) const {
   std::string value;
   if (!table_.replicates() || !keys_.get(write_version_key(table_.id, key), value)) return true;
@@ -182,7 +183,7 @@ void TableVerification::check_index_entry(const Index& index, std::string_view e
         erasing(item_key(table_.id, index.id, entry)));
 }
 
-// What an index that was removed has left.
+// Finds the entries that a removed index has left.
 void TableVerification::check_gone_indexes() {
   std::vector<IndexId> ids{0};
   for (const Index& index : table_.indexes) ids.push_back(index.id);
@@ -249,7 +250,7 @@ void TableVerification::check_counter(IndexId index, const std::string& what) {
   engine::check_counter(keys_, key, present, counts_[index], name_ + ": the counter of " + what, findings_);
 }
 
-// --- saying so
+// --- reporting
 
 void TableVerification::found(std::string_view kind, const std::string& what, Batch mend,
                               std::vector<std::string> keys) {

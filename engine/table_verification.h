@@ -1,12 +1,15 @@
-// Whether what is stored of a table is what its items say: each item decodes and lies under its own key, each
-// has the index entries and the expiry entry that it should have, no entry is left over, and the counters
-// count them.
+// Checks that everything stored for a table matches its items.
 //
-// The items are walked, and each entry is looked up that an item should have. If then as many entries are
-// there as were found so, none is left over; otherwise the entries are walked, and the item of each is looked
-// up. So it takes no memory to speak of, however many there are. While an index is being created, or TTL
-// being switched on, entries may still be missing. An item that cannot be decoded is not judged by, nor are
-// the counters of a table that has one.
+// - Each item decodes and is stored under its own key.
+// - Each item has the index entries and the expiry entry that it should have.
+// - No entry is left over.
+// - The counters match.
+//
+// The check walks the items and looks up each entry that an item should have. If the number of stored entries
+// equals the number found that way, no entry is left over; otherwise the check walks the entries and looks up
+// the item of each. Memory use is therefore constant, however large the table is. Entries may be missing
+// while an index is being created or TTL is being enabled. An item that cannot be decoded is not used to
+// check its entries, and the counters of a table that has such an item are not checked.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +30,14 @@ namespace mayfly::engine {
 
 class TableVerification {
  public:
-  // Where the table's counters are: an index's is the key with its id behind it. `present` says what they are
-  // if they are not in storage.
+  // The location of the table's counters: the key of an index's counter is `key_prefix` followed by the index
+  // id. `present` returns the counters when they are not in storage.
   struct Counters {
     std::string key_prefix;
     std::function<Counts(IndexId)> present = nullptr;
   };
-  // What is named outlives it. `name`: the table for people. `now`: at the latest, by the account's clock.
+  // Requires: all reference arguments outlive this object. `name`: the table's name in findings. `now`: the
+  // latest possible time by the account's clock.
   TableVerification(const KeyView& keys, const Table& table, std::string name, const ExpiryIndex& expiry,
                     Instant now, Counters counters, Findings& findings);
   void run();
@@ -66,9 +70,9 @@ class TableVerification {
   const Counters counters_;
   Findings& findings_;
 
-  std::map<IndexId, Counts> counts_;             // as they should be
-  std::map<IndexId, std::uint64_t> there_;       // entries that were found where they should be
-  std::uint64_t undecoded_ = 0, misplaced_ = 0;  // items
+  std::map<IndexId, Counts> counts_;             // the expected counters
+  std::map<IndexId, std::uint64_t> there_;       // entries found where they should be
+  std::uint64_t undecoded_ = 0, misplaced_ = 0;  // numbers of items
 };
 
 }  // namespace mayfly::engine

@@ -1,8 +1,11 @@
-// THREAD_LOCAL, not thread_local: so libmayfly.so is linked of the same objects as the program.
+// THREAD_LOCAL replaces thread_local, so that libmayfly.so can be linked from the same object files as the
+// program.
 //
-// All that it needs beyond what a program's objects have is that a thread's variables can be anywhere. This
-// says so; in a program the linker writes what the compiler would have, but for an instruction or two.
-// Rejected: to compile everything a second time, position-independent.
+// The only thing that a shared library needs beyond a program's objects is that thread-local variables can be
+// anywhere, and the global-dynamic TLS model provides that. When linking a program, the linker relaxes it to
+// nearly the code that the compiler would have generated otherwise (an instruction or two more).
+//
+// Rejected: compiling everything a second time as position-independent code.
 #pragma once
 
 #define THREAD_LOCAL thread_local __attribute__((tls_model("global-dynamic")))

@@ -47,7 +47,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
   const ClockSetting going_on = moved(clock.setting());
   const Instant from = clock.stop(going_on);
 
-  // Whatever happens on the way, the clock goes on from where it came to.
+  // Whatever happens on the way, the clock continues from the instant it has reached.
   struct Arrival {
     Account& account;
     const TimeTravel& travel;
@@ -70,7 +70,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
     const auto something_waited = [&] {
       return failpoints.any() && failpoints.wait_for_release(account.id(), stop);
     };
-    // Steps to an instant and deletes what fires there.
+    // Steps to an instant and deletes the items that fire there.
     const auto visit = [&](Instant instant) {
       accounts.save(account, going_on, instant, age_streams ? std::nullopt : std::optional(arrival.now));
       if (!age_streams) account.jumped(arrival.now, instant);
@@ -92,7 +92,8 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
       arrival.setting = arriving;
     }
   }
-  database_.parts().replication->settle(account, stop);  // what was due to arrive, too, with its records
+  database_.parts().replication->settle(account,
+                                        stop);  // also writes that were due to arrive, with their records
   if (age_streams) trimmer_.trim(account);
   for (const auto& [name, count] : result.tables) result.expired += count;
   result.next_expiry = reaper_.next_expiry(turn);
@@ -128,7 +129,7 @@ Expected<Advanced, ClockRefusal> TimeTravel::set(Account& account, ClockSetting 
   const Instant before = account.clock().now();
   const Instant wanted = setting.mode == Mode::real ? accounts.host().now() : now.value_or(before);
   if (wanted >= before) return go(turn, wanted, setting, age_streams, stop);
-  // Nobody makes a table meanwhile, whose time would go back.
+  // No table may be created meanwhile, or its time would go back.
   bool done = false;
   database_.parts().catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
     if (!tables.empty()) return;

@@ -1,14 +1,18 @@
-// Moves an account's clock, through every instant at which something fires, in order.
+// Moves an account's clock and stops, in order, at each instant at which an item fires (is deleted by its
+// TTL).
 //
-// When a call returns, all that fired on the way is deleted, gone from indexes and readable in streams. Who
-// reads the clock meanwhile sees it step. One journey at a time: a second begins where the first ended.
-//
-// A journey has an end, whatever others write meanwhile: it stops at every instant for as many entries as
-// there were when it began, and for stops_spare more; what then is still to fire does so on arrival. `stop`
-// ends it where it is.
-//
-// Stream records do not age by the way, so that a jump cannot lose what it brought about, unless that is
-// asked for.
+// Guarantees:
+// - When a call returns, every item that fired on the way is deleted, gone from indexes and readable in
+//   streams.
+// - Callers that read the clock meanwhile see it step.
+// - Only one move runs at a time; a second one begins where the first ended.
+// - A move always ends, whatever other clients write meanwhile. It makes at most as many stops as there were
+//   pending
+//   entries when it began, plus stops_spare. Entries that are left after that fire on arrival. `stop` ends
+//   the move where it is.
+// - Stream records do not age during a move, so a jump cannot trim the records that it produced, unless the
+//   caller
+//   asks for aging (`age_streams`).
 #pragma once
 
 #include <chrono>
@@ -35,26 +39,27 @@ class TimeTravel {
  public:
   static constexpr std::int64_t stops_spare = 10'000;
 
-  // Told of an account whose clock was moved, or goes at another pace, once it does. It holds no lock but for
-  // a few instructions.
+  // Called with an account after its clock was moved or its pace was changed. A listener must not hold locks
+  // for more than a few instructions.
   using Listener = std::function<void(std::string_view account)>;
 
   TimeTravel(Database& database, Reaper& reaper, StreamTrimmer& trimmer, HistoryTrimmer& history)
       : database_(database), reaper_(reaper), trimmer_(trimmer), history_(history) {}
 
-  // From now on; an empty one is told nothing, and none is when this returns. Each `owner` has one.
+  // Registers the listener from now on. Each `owner` has one. An empty listener unregisters; when that call
+  // returns, no call to the old one is running.
   void listen(const void* owner, Listener listener);
 
-  // Moves to `to`, or, if that is past, nowhere; what fires now is deleted all the same. Real time becomes an
-  // offset.
+  // Moves the clock to `to`. If `to` is in the past, the clock stays, but items that fire now are still
+  // deleted. A clock in mode real changes to mode offset.
   Advanced advance(Account& account, Instant to, bool age_streams, const std::stop_token& stop);
-  // Moves so much further than where the journey before it ended.
+  // Moves the clock by `by` from where the previous move ended.
   Expected<Advanced, ClockRefusal> advance_by(Account& account, std::chrono::milliseconds by,
                                               bool age_streams, const std::stop_token& stop);
-  // Moves to the next instant at which something fires, if there is one.
+  // Moves to the next instant at which an item fires, if there is one.
   Advanced advance_to_next_expiry(Account& account, bool age_streams, const std::stop_token& stop);
-  // A later time is an advance; an earlier one is for accounts without tables. No `now`: the time stays what
-  // it is, or in real time becomes the host's.
+  // Changes the clock's setting. A later `now` is an advance; an earlier one is allowed only for accounts
+  // without tables. Without `now`, the time stays as it is, or in mode real becomes the host's.
   Expected<Advanced, ClockRefusal> set(Account& account, ClockSetting setting, std::optional<Instant> now,
                                        bool age_streams, const std::stop_token& stop);
 

@@ -60,7 +60,7 @@ std::size_t TimerQueue::size() const {
   return timers_.size();
 }
 
-// --- looking
+// --- looks
 
 TimerQueue::Look TimerQueue::begin_look(Entry& entry) {
   entry.look = ++last_look_;

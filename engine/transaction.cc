@@ -22,13 +22,14 @@
 namespace mayfly::engine {
 namespace {
 
-// To write an item, an index entry of it, or the part of it in a record.
+// Cost of writing an item, an index entry, or the item's part of a record.
 constexpr std::uint64_t nanoseconds_per_byte = 1;
 
 bool is_scalar(Type type) { return type <= Type::null; }
 
-// An item has one encoding but for sets that an earlier version stored in another order: with it an item has
-// other bytes, as many. Mostly the first attribute that is another says that the items are not the same.
+// An item has one encoding, except that earlier versions stored sets in another order; the bytes then differ
+// but have the same length. Usually the first attribute that differs already shows that the items are not
+// equal.
 bool is_same(const StoredItem& old_item, std::string_view new_bytes) {
   if (old_item.bytes() == new_bytes) return true;
   if (old_item.bytes().size() != new_bytes.size()) return false;
@@ -62,7 +63,7 @@ struct Transaction::State final : ChangeSource {
 
   struct OneTable {
     std::shared_ptr<LiveTable> live;
-    std::shared_ptr<const Table> description;  // as it is while we hold the gate
+    std::shared_ptr<const Table> description;  // as it is while the gate is held
   };
 
   struct OneItem {
@@ -73,34 +74,35 @@ struct Transaction::State final : ChangeSource {
     Write write = Write::none;
     Item new_item;
     std::string new_bytes;
-    std::optional<Instant> entry_due;   // of its expiry entry, where the reaper came by that
-    std::optional<NeverReason> never;   // why what was staged never expires
+    std::optional<Instant> entry_due;   // of its expiry entry, if the reaper found the item by that entry
+    std::optional<NeverReason> never;   // the reason why the staged item never expires
     std::optional<std::size_t> record;  // in `staged.records`
     std::vector<IndexEffect> effects;
-    WriteVersion version;                 // of what is there, in a global table
-    std::optional<WriteVersion> arrives;  // of what is written instead, if it was written elsewhere
-    std::optional<Slot> mirrors;          // the item that it is to become the same as, of a replica
+    WriteVersion version;                 // the stored version, in a global table
+    std::optional<WriteVersion> arrives;  // the version to store instead, if the write was made elsewhere
+    std::optional<Slot> mirrors;          // the item that this item of a replica must become equal to
   };
 
   Database::Parts& parts;
   const Cause cause;
-  bool expires = true;           // what has fired, before it is seen
-  bool removes_written = false;  // what the transaction before it wrote, which was due already
+  bool expires = true;  // whether items that have fired are expired before they are seen
+  bool removes_written =
+      false;  // whether it removes items that were already due when the previous transaction wrote them
   std::vector<OneTable> tables;
   std::vector<OneItem> items;
-  std::size_t gates_held = 0;  // of the first so many tables
+  std::size_t gates_held = 0;  // the gates of the first `gates_held` tables are held
   ItemLocks locks;
   std::vector<std::string> claims;  // region_claims.h
   bool meets_another_region = false;
   StagedWrite staged;
-  std::string token;  // request_tokens.h's name; empty: the request has none
+  std::string token;  // named as in request_tokens.h; empty: the request has no token
   std::string digest;
   std::optional<std::string> digest_before;
   std::vector<TimerQueue::Timer> timers;
 
   State(Database::Parts& parts, Cause cause) : parts(parts), cause(cause) {}
 
-  // A transaction's tables are of one account.
+  // All tables of a transaction belong to the same account.
   [[nodiscard]] Account& account() const { return tables.front().live->account(); }
   [[nodiscard]] Instant now() const { return account().clock().now(); }
 
@@ -113,23 +115,25 @@ struct Transaction::State final : ChangeSource {
 
   void tell(ChangeFeed& feed, Instant at) const override;
 
-  // Whether the item, stored so, has fired and nothing keeps it.
+  // Whether an item with these stored bytes has fired and no failpoint keeps it.
   [[nodiscard]] bool has_departed(const OneItem& item, std::string_view stored) const;
-  void expire_met();                                   // items that are there, before anybody sees them
-  void expire_written();                               // items that were due already when they were written
-  void read_versions();                                // of global tables' items, as storage has them
-  void adopt(const OneItem& item, StoredItem stored);  // of a transaction that holds the locks: to be removed
+  void expire_met();      // expires stored items, before they can be seen
+  void expire_written();  // expires items that were already due when they were written
+  void read_versions();   // reads the versions of global tables' items from storage
+  // Takes an item to remove from a transaction that holds the locks.
+  void adopt(const OneItem& item, StoredItem stored);
 
   static TtlValue old_ttl(const OneItem& item, const Table& table) {
     return item.entry_due ? TtlValue{.due = item.entry_due, .never = std::nullopt}
                           : ttl_of_stored(table, item.old_item.bytes());
   }
 
-  static void put(
-      OneItem& item) {  // whose new_bytes and new_item were set; the same as before: nothing happens
+  // Requires: new_bytes and new_item are set. An item that stays the same is not written.
+  static void put(OneItem& item) {
     item.write = item.exists && is_same(item.old_item, item.new_bytes) ? Write::none : Write::put;
   }
-  void write();  // stages and commits; the locks are held, by this or by whom items were adopted from
+  // Stages and commits. The locks are held by this transaction, or by the one that items were adopted from.
+  void write();
   void stage(OneItem& item);
   void stage_item(OneItem& item, const Table& table, const LiveTable& live);
   void stage_indexes(OneItem& item, const Table& table, const LiveTable& live, const Item* old_item,
@@ -146,11 +150,11 @@ struct Transaction::State final : ChangeSource {
   void stage_replica_write(const OneItem& item, const Table& table);
   [[nodiscard]] Cause cause_of(const OneItem& item, const Table& table) const;
   bool take_gates();             // false: a table was dropped
-  bool drop_mirrors();           // false: there was none
-  bool claim_items();            // false: another region's writer has one
-  bool add_mirrors();            // false: there is none that is not there yet
-  void write_mirrors();          // what is written to the items that they mirror
-  void spend_on_writes() const;  // of a hurry (hurry.h), before anything is written
+  bool drop_mirrors();           // false: there were none
+  bool claim_items();            // false: a writer in another region holds one
+  bool add_mirrors();            // false: none was missing
+  void write_mirrors();          // stages the same writes for the mirrors as for their originals
+  void spend_on_writes() const;  // charges the writes to a hurry (hurry.h), before anything is written
   void stage_missing_entries(OneItem& item, const Table& table, const LiveTable& live);
 };
 
@@ -185,7 +189,7 @@ void Transaction::use_token(const Scope& scope, std::string_view token, std::str
 
 bool Transaction::State::take_gates() {
   if (tables.size() > 1) {
-    // Gates are taken by table id; items refer to tables by place.
+    // Gates are taken by table id; items refer to tables by position.
     std::vector<std::shared_ptr<LiveTable>> before;
     for (const auto& table : tables) before.push_back(table.live);
     std::sort(tables.begin(), tables.end(),
@@ -208,7 +212,7 @@ bool Transaction::State::take_gates() {
   return true;
 }
 
-// Of a table with strong consistency. Who are its replicas stays so while its gate is held.
+// Only for tables with strong consistency. A table's replicas cannot change while its gate is held.
 bool Transaction::State::add_mirrors() {
   bool added = false;
   for (Slot slot = 0; slot < items.size(); ++slot) {
@@ -235,7 +239,7 @@ bool Transaction::State::add_mirrors() {
   return added;
 }
 
-// An item's name in all regions is its key behind the eldest table's id.
+// In all regions, the name of an item is its key prefixed by the id of the oldest table.
 bool Transaction::State::claim_items() {
   for (const OneItem& item : items) {
     const Table& table = *tables[item.table].description;
@@ -267,7 +271,7 @@ bool Transaction::lock() {
   State& state = *state_;
   for (;;) {
     if (!state.take_gates()) {
-      if (state.drop_mirrors()) continue;  // a replica went
+      if (state.drop_mirrors()) continue;  // a replica was removed
       return false;
     }
     const bool strong = std::any_of(state.tables.begin(), state.tables.end(),
@@ -279,7 +283,7 @@ bool Transaction::lock() {
       state.meets_another_region = true;
       return false;
     }
-    state.release();  // to take all gates in their order
+    state.release();  // to take all gates in order
   }
   std::vector<LockTable::Stripe> stripes;
   stripes.reserve(state.items.size());
@@ -306,7 +310,7 @@ bool Transaction::lock() {
 
 bool Transaction::meets_another_region() const { return state_->meets_another_region; }
 
-// --- what has fired
+// --- expired items
 
 bool Transaction::State::has_departed(const OneItem& item, std::string_view stored) const {
   const OneTable& table = tables[item.table];
@@ -324,7 +328,7 @@ void Transaction::State::expire_met() {
   if (expiry.items.empty()) return;
   expiry.tables = tables;
   expiry.write();
-  read_versions();  // an item that went has that of its deletion now
+  read_versions();  // an expired item now has the version of its deletion
 }
 
 void Transaction::State::expire_written() {
@@ -340,7 +344,7 @@ void Transaction::State::expire_written() {
     expiry.write();
   };
   attempt(expire, [](std::string_view) {
-    // What was written stands; the reaper comes for it.
+    // The write stands; the reaper will remove the item.
   });
 }
 
@@ -374,7 +378,7 @@ const StoredItem* Transaction::old_item(Slot slot) const {
 
 const std::optional<std::string>& Transaction::digest_before() const { return state_->digest_before; }
 
-// --- saying what to write
+// --- staging
 
 void Transaction::put(Slot slot, Item new_item) {
   State::OneItem& item = state_->items[slot];
@@ -410,7 +414,7 @@ void Transaction::remove(Slot slot) {
 }
 
 void Transaction::free_trees(Slot slot) {
-  constexpr std::size_t small_bytes = 4096;  // such trees are not worth making twice
+  constexpr std::size_t small_bytes = 4096;  // smaller trees are not worth decoding again
   State::OneItem& item = state_->items[slot];
   const Table& table = this->table(slot);
   if (!table.indexes.empty() || table.replicates()) return;
@@ -423,7 +427,7 @@ bool Transaction::remove_expired(Slot slot, Instant due) {
   State::OneItem& item = state_->items[slot];
   const Instant now = state_->now();
   item.entry_due = due;
-  // Re-check: the item may have been renewed, or removed and written anew, since its entry was read.
+  // Re-check: the item may have been renewed, or deleted and written again, since its entry was read.
   const std::optional<Instant> due_now =
       item.exists ? due_of_stored(table(slot), item.old_item.bytes()) : std::nullopt;
   const bool here = expires_here(table(slot), item.version.origin);
@@ -441,7 +445,7 @@ void Transaction::fill_entries(Slot slot) {
   item.write = item.exists ? State::Write::fill_entries : State::Write::none;
 }
 
-// --- what was written elsewhere
+// --- replicated writes
 
 void Transaction::replicate(Slot slot, const WriteVersion& version, std::string_view item_bytes) {
   State::OneItem& item = state_->items[slot];
@@ -452,7 +456,7 @@ void Transaction::replicate(Slot slot, const WriteVersion& version, std::string_
   } else {
     put(slot, decode_item(item_bytes));
   }
-  item.arrives = version;  // also where the item stays as it is
+  item.arrives = version;  // even if the item stays as it is
   item.arrives->tombstone = item_bytes.empty() ? 1 : 0;
 }
 
@@ -472,7 +476,7 @@ void Transaction::commit() {
   MAYFLY_CHECK(state.gates_held == state.tables.size());
   MAYFLY_CHECK(!state.digest_before);
   state.spend_on_writes();
-  Hurry::end();  // a commit stays
+  Hurry::end();  // a commit runs to its end
   state.write_mirrors();
   state.write();
   state.release();
@@ -547,7 +551,7 @@ void Transaction::State::stage(OneItem& item) {
 void Transaction::State::stage_item(OneItem& item, const Table& table, const LiveTable& live) {
   const bool puts = item.write == Write::put;
   const std::string stored_key = item_key(table.id, 0, item.key);
-  // Its own entry, and what it was.
+  // Room for the item and for its old version.
   staged.batch.make_room(2, 2 * stored_key.size() + item.new_bytes.size() + item.old_item.bytes().size());
   if (puts) {
     staged.batch.put(stored_key, item.new_bytes);
@@ -566,7 +570,7 @@ void Transaction::State::stage_item(OneItem& item, const Table& table, const Liv
   if (live.past() != LiveTable::Past::unwanted) stage_version(item, live);
 }
 
-// What the item was, for whoever wants to know later.
+// Keeps the old version of the item, for later reads of the past.
 void Transaction::State::stage_version(const OneItem& item, const LiveTable& live) {
   if (live.past() == LiveTable::Past::points) {
     // One version after the latest point is enough for all of them.
@@ -587,7 +591,7 @@ void Transaction::State::stage_indexes(OneItem& item, const Table& table, const 
     const IndexId id = change.index->id;
     bool had_entry = !change.old_key.empty();
     if (had_entry && change.index->state == Index::State::creating) {
-      // The backfill may not have come here yet: then there is no entry to count off.
+      // The backfill may not have reached this item yet; then there is no entry to subtract from the counter.
       std::string unused;
       had_entry = parts.storage().get(item_key(table.id, id, change.old_key), unused);
     }
@@ -603,7 +607,7 @@ void Transaction::State::stage_indexes(OneItem& item, const Table& table, const 
 }
 
 void Transaction::State::stage_expiry(OneItem& item, const Table& table, const LiveTable& live) {
-  // In a global table, what expires in another region has no entry here.
+  // In a global table, an item that expires in another region has no entry here.
   const bool was_ours = expires_here(table, item.version.origin);
   const bool is_ours = !item.arrives || expires_here(table, item.arrives->origin);
   TtlValue before, after;
@@ -628,8 +632,8 @@ void Transaction::State::put_never(OneItem& item, const Table& table, const Live
   item.never = reason;
 }
 
-// Not `surely`: there may be no such entry. The item became too old later, or the backfill has not come here
-// yet.
+// `surely` is false if there may be no such entry: the item became too old later, or the backfill has not
+// reached it yet.
 void Transaction::State::erase_never(const OneItem& item, const Table& table, const LiveTable& live,
                                      NeverReason reason, bool surely) {
   const std::string entry = ExpiryIndex::never_key(table.id, reason, item.key);
@@ -638,7 +642,7 @@ void Transaction::State::erase_never(const OneItem& item, const Table& table, co
   staged.count(live, never_counter(reason), -1, 0);
 }
 
-// The entry is stale, or the item has become too old: then it never expires from now on.
+// The entry is stale, or the item has become too old; in the second case it never expires from now on.
 void Transaction::State::forget_expiry(OneItem& item, const Table& table, const LiveTable& live) {
   erase_expiry(item, table, live, *item.entry_due);
   if (!item.exists || !expires_here(table, item.version.origin)) return;
@@ -652,8 +656,8 @@ void Transaction::State::forget_expiry(OneItem& item, const Table& table, const 
 void Transaction::State::erase_expiry(const OneItem& item, const Table& table, const LiveTable& live,
                                       Instant due) {
   const std::string entry = parts.expiry.entry_key(table.id, due, item.key);
-  // A write that overtook the reaper has erased it, what was too old when it was written never had one, and
-  // the backfill may not have come here yet.
+  // The entry may be missing for three reasons: a write that overtook the reaper has erased it, the item was
+  // already too old when it was written, or the backfill has not reached the item yet.
   const bool surely =
       item.write != Write::forget_expiry && !table.ttl->backfilling && !is_too_old(due, now());
   if (std::string unused; !surely && !parts.storage().get(entry, unused)) return;
@@ -673,8 +677,9 @@ void Transaction::State::stage_record(OneItem& item, const Table& table) {
                      puts ? std::string_view(item.new_bytes) : std::string_view{})});
 }
 
-// Only where it expires does a record say so. Elsewhere it is a deletion that arrives, if early: whoever
-// meets what has fired does not wait for it.
+// Only in the region where the item expires does the record name TTL as the cause. In other regions the
+// deletion counts as a replicated write. It may even be made early, because a transaction that meets a fired
+// item does not wait for it.
 Cause Transaction::State::cause_of(const OneItem& item, const Table& table) const {
   return expires_here(table, item.version.origin) ? cause : Cause::user;
 }
@@ -682,7 +687,7 @@ Cause Transaction::State::cause_of(const OneItem& item, const Table& table) cons
 void Transaction::State::stage_replica_write(const OneItem& item, const Table& table) {
   const bool writes = item.write == Write::put || item.write == Write::remove;
   if (!writes && !item.arrives) return;
-  // Its number is given with the commit. Until then its key alone stands in the batch, for snapshots.
+  // The version number is assigned by the commit. Until then the batch has only its key, for snapshots.
   staged.batch.put(write_version_key(table.id, item.key), {});
   if (item.version.gone()) staged.batch.erase(tombstone_key(table.id, item.version.tombstone, item.key));
   ReplicaWrite& write = staged.replica_writes.emplace_back();
@@ -699,7 +704,8 @@ void Transaction::State::stage_replica_write(const OneItem& item, const Table& t
   write.origin = table.id;
   if (cause == Cause::time_to_live) {
     write.version = WriteVersion::of_expiry(item.version.number);
-    if (!expires_here(table, item.version.origin)) return;  // who expires it tells the others
+    if (!expires_here(table, item.version.origin))
+      return;  // the region that expires the item notifies the others
   }
   for (const Replica& replica : table.replicas) write.to.push_back(replica.table);
 }
@@ -734,8 +740,8 @@ void Transaction::State::stage_missing_entries(OneItem& item, const Table& table
   put_never(item, table, live, *never);
 }
 
-// Requires: the item is committed, and never expires or was due already when it was written. Last, since it
-// may throw for want of memory.
+// Runs last, because it can throw std::bad_alloc.
+// Requires: the item is committed, and it never expires or was already due when it was written.
 void Transaction::State::note_suspect(const OneItem& item) {
   const OneTable& table = tables[item.table];
   const Table& description = *table.description;

@@ -1,5 +1,6 @@
-// The latest items of a table whose TTL looks like a mistake: it can never expire them, or had passed when it
-// was written. In memory, since the table was opened: for people who ask why a test failed.
+// Keeps the latest items of a table whose TTL looks like a mistake: the TTL can never expire the item, or had
+// already passed when it was written. The list explains to developers why a test failed. It is kept in
+// memory, from the time the table is opened.
 //
 // Thread-safe.
 #pragma once
@@ -20,22 +21,23 @@ namespace mayfly::engine {
 
 struct TtlSuspect {
   std::string key;                   // encoded
-  Item key_attributes;               // the same
-  std::optional<NeverReason> never;  // nothing: it was deleted at once
-  std::optional<Instant> at;         // when it was written, if that is known
+  Item key_attributes;               // the same key, as attributes
+  std::optional<NeverReason> never;  // nullopt: the item was deleted immediately
+  std::optional<Instant> at;         // when the item was written, if that is known
 };
 
 class TtlSuspects {
  public:
   static constexpr std::size_t kept_max = 10;
 
-  // In place of an earlier one of the same item. True: the first that never expires for this reason.
+  // Adds the item, replacing an earlier entry of the same item. Returns true if it is the first item that
+  // never expires for this reason.
   bool note(TtlSuspect suspect);
-  [[nodiscard]] std::vector<TtlSuspect> latest() const;  // the latest first
+  [[nodiscard]] std::vector<TtlSuspect> latest() const;  // latest first
 
  private:
   mutable Mutex mutex_;
-  std::deque<TtlSuspect> kept_ GUARDED_BY(mutex_);  // the latest last
+  std::deque<TtlSuspect> kept_ GUARDED_BY(mutex_);  // latest last
   std::array<bool, never_reasons.size()> noted_ GUARDED_BY(mutex_){};
 };
 

@@ -1,4 +1,4 @@
-// Random names that nobody else has: "3b241101-e2bb-4255-8caf-4136c566a962", version 4.
+// Returns a random version 4 UUID, for example "3b241101-e2bb-4255-8caf-4136c566a962".
 #pragma once
 
 #include <string>

@@ -56,7 +56,7 @@ std::string little_endian(Integer a) {
   return bytes;
 }
 
-// One run over everything.
+// One pass over all of storage.
 class Verification {
  public:
   Verification(const Storage& storage, const Storage::Snapshot& at, const VerificationOf& of,
@@ -86,7 +86,7 @@ class Verification {
   struct Head {
     SnapshotHead says;
     std::map<TableId, Table> tables;
-    std::map<TableId, Table> past_tables;  // that points have
+    std::map<TableId, Table> past_tables;  // tables that points refer to
     bool lacks_tables = false;             // some of them could not be decoded
     std::string name;
   };
@@ -99,7 +99,7 @@ class Verification {
   void read_points();
   void read_heads();
   void read_members(SnapshotId id, Head& head);
-  // visit(key, value), keys as they are in a directory.
+  // Calls visit(key, value) with keys as they are in a data directory.
   template <class Visit>
   void each_member(char kind, SnapshotId id, const Head& head, Visit visit) const;
   void check_streams_of_tables();
@@ -130,7 +130,7 @@ class Verification {
     batch.erase(key);
     return batch;
   }
-  // visit(key, value) for each of the kind.
+  // Calls visit(key, value) for each key with the prefix.
   template <class Visit>
   void each(std::string_view prefix, Visit visit) const {
     for (KeyView::Walk walk(now_, prefix, prefix_end(prefix)); walk.valid(); walk.next())
@@ -155,8 +155,8 @@ class Verification {
   std::map<SnapshotId, Head> heads_;
   std::set<SnapshotId> undecoded_heads_;
   Sequence last_sequence_ = 0;
-  VersionNumber last_version_ = 0;   // that is there
-  std::set<TableId> unsound_pasts_;  // whose old versions cannot all be decoded
+  VersionNumber last_version_ = 0;   // the latest one that is stored
+  std::set<TableId> unsound_pasts_;  // tables whose old versions cannot all be decoded
 };
 
 // --- keys
@@ -212,7 +212,7 @@ void Verification::check_accounts() {
   });
 }
 
-// Nothing is due later than this: clocks only go forward.
+// No later instant has been seen by the table: clocks only go forward.
 Instant Verification::latest_now(const Table& table) const {
   if (of_.now) return of_.now(table.account);
   const Instant host = (of_.host ? *of_.host : system_clock_).now();
@@ -260,7 +260,7 @@ void Verification::read_streams() {
       streams_.emplace(id, std::pair(*std::move(stream), std::move(name)));
       return;
     }
-    // A table's description has that of its stream in it.
+    // A table's description includes that of its stream.
     const auto owner = std::find_if(tables_.begin(), tables_.end(), [&](const auto& table) {
       return table.second.stream && table.second.stream->id == id;
     });
@@ -306,7 +306,7 @@ void Verification::check_enabled_stream(const Table& table) {
     found("a lost description", named(table) + ": the description of its stream is not there",
           putting(table_prefix('R', id), encode_description(*table.stream)));
     last_sequence_ = std::max(last_sequence_, ChangeLog::last_sequence(storage_, {*table.stream}));
-    streams_.emplace(id, std::pair(*table.stream, named(*table.stream)));  // it has its records
+    streams_.emplace(id, std::pair(*table.stream, named(*table.stream)));  // the stream's records are kept
     return;
   }
   const Stream& stream = there->second.first;
@@ -354,7 +354,7 @@ void Verification::check_ids() {
   for (const auto& [id, each] : streams_)
     for (const Undoing& undoing : each.first.undone) given = std::max(given, undoing.last);
   const bool odd = now_.get(last_sequence_key, value) && value.size() != sizeof(Sequence);
-  // In memory nobody stores the numbers that old versions alone have had.
+  // In memory, numbers used only by old versions are not stored.
   if ((given > last_sequence_ && storage_.durable()) || odd)
     found("a wrong number", "the next stream record would get a number that was given already",
           putting(last_sequence_key, little_endian(given)));
@@ -432,7 +432,7 @@ void Verification::check_points() {
     const TableId table = point.table.id;
     HistoryVerification history(now_, point.table, named(point.table), std::nullopt, findings_);
     const bool lives = tables_.count(table) > 0 || undecoded_tables_.count(table) > 0;
-    // In memory nobody has a dropped table's counter in storage.
+    // In memory, the counter of a dropped table is not stored.
     if (seen.insert(table).second && !lives && storage_.durable()) {
       history.check_versions(counter_key(table, old_versions), std::nullopt);
       if (!history.sound()) unsound_pasts_.insert(table);
@@ -440,7 +440,7 @@ void Verification::check_points() {
     if (unsound_pasts_.count(table) == 0) history.check_point(storage_, at_, point);
     last_version_ = std::max(last_version_, history.last_number());
   }
-  // In memory nobody stores the last number.
+  // In memory, the last number is not stored.
   if (storage_.durable() && last_version_ > last_sequence_)
     found("a wrong number", "the next commit would get a number that was given already",
           putting(last_version_key, little_endian(last_version_)));
@@ -453,10 +453,10 @@ void Verification::check_points() {
           putting(last_point_key, little_endian(last)));
 }
 
-// --- what tables have left
+// --- leftovers of tables
 
-// What there is of tables that neither the catalog nor a snapshot nor a point has. Entries and counters of
-// them point to nothing, unless there are items.
+// Finds data of tables that are in neither the catalog nor a snapshot nor a point. Their entries and counters
+// are dangling, unless they have items.
 void Verification::check_tables_gone() {
   const auto is_known = [&](TableId id) {
     return undecoded_points_ || tables_.count(id) > 0 || undecoded_tables_.count(id) > 0 ||
@@ -614,10 +614,10 @@ void Verification::check_snapshots() {
     found("a wrong number", "the next snapshot would get an id that was given already",
           putting(last_snapshot_ids_key, bytes_of(right)));
   }
-  // In memory, images are kept elsewhere. And while nobody knows a snapshot's log, those before it lack
-  // images.
+  // In memory, images are kept elsewhere. And if the log of a snapshot is unknown, the snapshots before it
+  // lack images.
   if (!storage_.durable() || !undecoded_heads_.empty()) return;
-  // The latest first: what is mended in it is mended for those before it.
+  // Latest first: what is mended in one snapshot is mended for the earlier ones too.
   for (auto head = heads_.rbegin(); head != heads_.rend(); ++head) {
     std::vector<ImageLog> logs;
     for (auto later = heads_.find(head->first); later != heads_.end(); ++later)
@@ -646,7 +646,7 @@ void Verification::check_snapshots() {
   }
 }
 
-// What is of a snapshot, and of a table that it has.
+// Finds members of missing snapshots, and counters of tables that their snapshot does not have.
 void Verification::check_members() {
   for (const char kind : {'H', 'J', 'K', 'E', 'L'}) {
     each(std::string(1, kind), [&](std::string_view key, std::string_view) {
@@ -664,7 +664,8 @@ void Verification::check_members() {
   }
 }
 
-// What had not changed until a snapshot was taken that is lost, had not until the one before it was.
+// An image for a lost snapshot also belongs to the snapshot before it: a key that had not changed until the
+// lost one was taken had not changed until the earlier one was taken either.
 Batch Verification::handing_on(std::string_view key, std::string_view image) const {
   Batch mend = erasing(key);
   if (!begins_with_id(key) || !is_image(image)) return mend;
@@ -685,7 +686,7 @@ void Verification::check_images() {
   for (const auto& [id, head] : heads_) logs.insert(head.says.log);
   each("B", [&](std::string_view key, std::string_view value) {
     findings_.pass(findings_.checked.images);
-    // A head that cannot be decoded says not which log is its.
+    // The log of a head that cannot be decoded is unknown.
     if (!begins_with_id(key) || (logs.count(id_in(key)) == 0 && undecoded_heads_.empty()))
       return found("what a snapshot has left",
                    "there is an image for a snapshot that is not there: " + hexadecimal(key),

@@ -1,17 +1,20 @@
-// Whether all that is stored keeps what architecture.md says always holds, key by key: the one checker, for
-// directories (directory_check.h), and for databases in tests.
+// Verifies that storage keeps the invariants of architecture.md, key by key. This is the only checker: it
+// checks data directories (directory_check.h), and databases in tests.
 //
 //   Findings findings([&](Finding finding) { std::puts(finding.text.c_str()); });
 //   const Storage::Snapshot at(storage);
 //   verify(storage, at, {}, findings);
 //
-// What is derived is checked against what it is derived from: index entries, expiry entries and counters
-// against items (table_verification.h), records against their stream's shards (stream_verification.h), points
-// against what there is of them (history_verification.h), ids and numbers that are given next against those
-// that were given. Each snapshot is checked as the account that it would be restored to. A finding's mend
-// makes of the derived what it should be and drops what points to nothing; it never touches an item, a record
-// or a description that is as it was written. Several mends can be written together, or only some of them:
-// each leaves storage no worse than it was.
+// Derived data is checked against its source:
+// - index entries, expiry entries and counters against items (table_verification.h);
+// - records against the shards of their stream (stream_verification.h);
+// - points against the versions that are kept for them (history_verification.h);
+// - the next ids and numbers against those already in use.
+//
+// Each snapshot is checked as the account that it would be restored to. The mend of a finding sets derived
+// data to what it should be and deletes dangling entries. It never touches an item, a record or a description
+// that is as it was written. Mends can be applied together or selectively: each one leaves storage no worse
+// than it was.
 #pragma once
 
 #include <functional>
@@ -25,19 +28,19 @@
 
 namespace mayfly::engine {
 
-// What is known of a database that is open, and not in storage.
+// Data of an open database that is not in storage.
 struct VerificationOf {
-  const Clock* host = nullptr;  // nullptr: the system's
-  // By the account's clock; nothing: by what storage has of it.
+  const Clock* host = nullptr;  // nullptr: the system clock
+  // The current time by the account's clock. Empty: derived from storage.
   std::function<Instant(std::string_view account)> now = nullptr;
-  // Counters, where they are not stored.
+  // The counters, if they are not stored.
   std::function<Counts(TableId, IndexId)> counts = nullptr;
-  // Members of snapshots (snapshots.h), where they are not stored.
+  // The members of snapshots (snapshots.h), if they are not stored.
   std::function<void(std::string_view account, SnapshotId id, char kind, const SnapshotMembers::Visit& visit)>
       snapshot_members = nullptr;
 };
 
-// Reads nothing but what there was at `at`. A StorageFault passes through.
+// Reads only the state as of `at`. Throws StorageFault.
 void verify(const Storage& storage, const Storage::Snapshot& at, const VerificationOf& of,
             Findings& findings);
 

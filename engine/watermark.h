@@ -1,4 +1,5 @@
-// The number of the last change record that can be read: below it every record is there, above it none is.
+// The sequence number of the last readable change record: every record up to it can be read, and no later one
+// can.
 //
 // Only the committer moves it, after a batch is written. Thread-safe.
 #pragma once

@@ -1,7 +1,7 @@
-// The whole number that a text is.
+// Parses a whole number.
 //
 //   whole_number<std::uint16_t>("8000") == 8000
-//   whole_number<std::uint16_t>("70000"), ("-1"), ("8000x"), (" 8000"), ("")   nothing
+//   whole_number<std::uint16_t>("70000"), ("-1"), ("8000x"), (" 8000"), ("")   nullopt
 #pragma once
 
 #include <charconv>
@@ -11,8 +11,8 @@
 
 namespace mayfly::engine {
 
-// All of the text: digits, and for types that have it a '-' before them. Nothing if it is none, or none that
-// the type has.
+// Parses the whole text: digits, with a leading '-' for signed types. Returns nullopt if the text is not a
+// number or the number does not fit the type.
 template <class Integer>
 std::optional<Integer> whole_number(std::string_view text, int base = 10) {
   Integer number = 0;

@@ -29,11 +29,11 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t block_bytes = 32768;
 constexpr std::size_t head_bytes = 4 + 2 + 1;
-constexpr std::size_t sector_bytes = 512;  // what a disk writes whole
+constexpr std::size_t sector_bytes = 512;  // written as a whole by a disk
 
 enum Type : unsigned char { whole = 1, first = 2, middle = 3, last = 4 };
 
-// Eight tables: eight bytes at a time, some 1.5 GB a second.
+// Slicing by eight: eight tables process eight bytes at a time, some 1.5 GB a second.
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 constexpr Tables make_tables() {
   Tables tables{};
@@ -70,7 +70,7 @@ struct Fragment {
   Type type;
 };
 
-// What stands at `offset` if it is a fragment as it was written, of the length that it says or of this one.
+// The fragment at `offset` if it is intact, with the length in its header or with `length`.
 std::optional<Fragment> intact_fragment(std::string_view log, std::size_t offset,
                                         std::optional<std::size_t> length = {}) {
   if (log.size() - offset < head_bytes || block_rest(offset) < head_bytes) return std::nullopt;
@@ -90,12 +90,12 @@ bool begins_record(const std::optional<Fragment>& fragment) {
   return fragment && (fragment->type == whole || fragment->type == first);
 }
 
-// Whether some record begins behind what is damaged at `offset`: then that was not the last one.
+// Whether a record begins after the damage at `offset`. If so, the damage is not in the last record.
 bool record_follows(std::string_view log, std::size_t offset) {
   const std::size_t block_end = std::min(offset + block_rest(offset), log.size());
   for (std::size_t at = offset + 1; at < block_end; ++at)
     if (begins_record(intact_fragment(log, at))) return true;
-  // A block begins with a fragment, and from there on they are found one after the other.
+  // Each block begins with a fragment, so the fragments of a later block can be walked from its start.
   for (std::size_t block = block_end; block < log.size(); block += block_bytes) {
     std::size_t at = block;
     for (auto fragment = intact_fragment(log, at); fragment; fragment = intact_fragment(log, at)) {
@@ -116,14 +116,14 @@ bool has_unwritten_sector(std::string_view log, std::size_t from) {
   return false;
 }
 
-// Whether the log's end lies within the fragment at `offset`.
+// Whether the log ends within the fragment at `offset`.
 bool is_cut(std::string_view log, std::size_t offset) {
   const std::size_t left = log.size() - offset;
   if (left < head_bytes) return true;
   std::uint16_t length;
   std::memcpy(&length, log.data() + offset + 4, 2);
   if (head_bytes + length <= left || head_bytes + length > block_rest(offset)) return false;
-  // It is there to its end, and only its length is not what it was.
+  // False if the fragment is complete and only its length was changed.
   return !intact_fragment(log, offset, left - head_bytes);
 }
 
@@ -138,7 +138,7 @@ Expected<std::string, std::string> file_bytes(const std::string& path) {
 
 LogCheck check_log(std::string_view log, bool is_last) {
   std::size_t at = 0, record = 0;
-  bool within = false;  // a record that has begun, at `record`
+  bool within = false;  // inside a record that began at `record`
   while (at < log.size()) {
     if (block_rest(at) < head_bytes) {
       at += block_rest(at);
@@ -148,7 +148,7 @@ LogCheck check_log(std::string_view log, bool is_last) {
     const bool fits = fragment && begins_record(fragment) != within;
     if (!fits) {
       if (!within) record = at;
-      // A log without a record is passed over by who opens it, and may stay beside the next one.
+      // Opening a directory skips a log without a record, and such a log may stay next to a later one.
       const bool may_be_torn = (is_last || record == 0) && !record_follows(log, at);
       if (may_be_torn && (is_cut(log, at) || has_unwritten_sector(log, at)))
         return {LogCheck::Result::torn, record};

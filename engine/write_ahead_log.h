@@ -1,11 +1,12 @@
-// Whether RocksDB's write-ahead logs hold what was written to them, asked before a directory is opened.
+// Checks that RocksDB's write-ahead logs contain what was written to them, before a directory is opened.
 //
-// A process that is killed leaves a log that ends within a record, a power cut one with sectors that were
-// never written: of such a tail nothing was acknowledged (with fsync), and it is cut off. Anything else that
-// is not as it was written is damage to what was acknowledged. RocksDB's own modes do not tell the two apart:
-// kPointInTimeRecovery, its default, opens silently what stands before the first damage,
-// kTolerateCorruptedTailRecords takes a length that was changed for a torn tail, and kAbsoluteConsistency,
-// which is right for logs that have passed here, refuses torn tails.
+// A killed process leaves a log that ends within a record. A power cut leaves sectors that were never
+// written. With fsync, nothing in such a torn tail was acknowledged, so the tail is cut off. Any other
+// deviation from what was written is damage to acknowledged data. RocksDB's own modes do not distinguish the
+// two:
+// - kPointInTimeRecovery, the default, silently opens the part before the first damage.
+// - kTolerateCorruptedTailRecords mistakes a changed length for a torn tail.
+// - kAbsoluteConsistency, which is right for logs that have passed this check, rejects torn tails.
 //
 //   CHECK_OK(mend_write_ahead_logs(directory));
 #pragma once
@@ -19,25 +20,26 @@
 
 namespace mayfly::engine {
 
-// A log that does not end where its last record does.
+// A log that does not end after its last record.
 struct LogFlaw {
   std::string path;
-  bool damaged;        // else torn
-  std::size_t offset;  // of the record that is torn or damaged
+  bool damaged;        // false: torn
+  std::size_t offset;  // of the torn or damaged record
 };
-// By the logs' numbers; nothing is changed. The error is a sentence for people.
+// Returns the flawed logs, by log number. Changes nothing. The error is a sentence for people.
 Expected<std::vector<LogFlaw>, std::string> flawed_logs(const std::string& directory);
 std::string sentence(const LogFlaw& flaw);  // "what … holds from byte 17 on is not what was written there"
 
-// The error is a sentence for people; then nothing was changed.
-// Requires: nobody else writes to the directory meanwhile.
+// Cuts off torn tails. If a log is damaged, returns an error and changes nothing. The error is a sentence for
+// people.
+// Requires: nothing else writes to the directory at the same time.
 Expected<void, std::string> mend_write_ahead_logs(const std::string& directory);
 
-// Of one log's bytes. `is_last`: no later log has records.
+// Checks the bytes of one log. `is_last`: no later log has records.
 struct LogCheck {
   enum class Result : std::uint8_t { whole, torn, damaged };
   Result result = Result::whole;
-  std::size_t offset = 0;  // of the record that is torn, or of what is damaged
+  std::size_t offset = 0;  // of the torn record or of the damage
 };
 LogCheck check_log(std::string_view bytes, bool is_last);
 
