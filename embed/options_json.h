@@ -1,5 +1,5 @@
-// The options of mayfly_c.h: a JSON object whose members are named as those of `mayfly serve`, with the same
-// bounds.
+// The options of mayfly_c.h: a JSON object whose members have the names and bounds of the options of `mayfly
+// serve`.
 //
 //   open_options(R"({"clock":"frozen","stream-shards":4})")    -> EmulatorOptions
 //   open_options(R"({"clokc":"frozen"})")                      -> "there is no option clokc"
@@ -18,12 +18,12 @@ namespace mayfly::embed {
 
 inline constexpr std::size_t options_bytes_max = std::size_t{1} << 20;
 
-// Empty text: none are given. An error is a sentence for people. A log level that is given holds from then
-// on.
+// Empty text: no options. The error is a sentence for people. A log level takes effect at once, for the whole
+// process.
 Expected<compat::EmulatorOptions, std::string> open_options(std::string_view text);
 Expected<http::ServerSettings, std::string> serve_options(std::string_view text);
 
-// What there is, of each of the two.
+// The supported option names.
 std::vector<std::string_view> names_of_open_options();
 std::vector<std::string_view> names_of_serve_options();
 

@@ -427,7 +427,7 @@ bool Transaction::remove_expired(Slot slot, Instant due) {
   State::OneItem& item = state_->items[slot];
   const Instant now = state_->now();
   item.entry_due = due;
-  // Re-check: the item may have been renewed, or deleted and written again, since its entry was read.
+  // Re-check: the item may have been renewed, or removed and written anew, since its entry was read.
   const std::optional<Instant> due_now =
       item.exists ? due_of_stored(table(slot), item.old_item.bytes()) : std::nullopt;
   const bool here = expires_here(table(slot), item.version.origin);

@@ -1,19 +1,22 @@
-// Who may ask: one rule of Host, Origin, Sec-Fetch-Site and Content-Type, for every path.
+// Decides which requests are admitted, by one rule over Host, Origin, Sec-Fetch-Site and Content-Type for
+// every path.
 //
-// Whoever reaches the port may use the server; a web page that a developer happens to look at must not. The
-// page's browser is on this machine and sends what the page says, but it also says who is asking:
+// Any client that reaches the port may use the server, except web pages that a developer happens to visit. A
+// browser on this machine sends what a page tells it to send, but it also says which page is asking:
 //
-//   Host            what the page calls us. It can have its own name mean our address (DNS rebinding) and is
-//                   then of our origin; so we answer only to names that nobody can rebind, and to those that
-//                   were added.
-//   Origin,         whose page it is. Another's is refused, unless it was allowed (--cors-origin).
+//   Host            The name under which the page reaches the server. A page can let its own name resolve to
+//   this
+//                   address (DNS rebinding) and then counts as same-origin. The server therefore answers only
+//                   to names that cannot be rebound, and to names that were added.
+//   Origin,         The page's origin. Other origins are rejected unless --cors-origin allows them.
 //   Sec-Fetch-Site
-//   Content-Type    the three types of forms, and none, can be sent to anybody without asking first (a
-//                   preflight). What changes something has another type, or a header that makes the browser
-//                   ask.
+//   Content-Type    A page can send the three form types, and requests without a type, to any server without
+//   a
+//                   preflight. A request that changes something must have another type, or a header that
+//                   makes the browser send a preflight.
 //
-// An Admitted is a request that passed. Only admit makes one, and nothing is routed without one, so no path
-// can forget to ask.
+// An Admitted is a request that passed. Only admit() makes one, and routing requires one, so no path can skip
+// the check.
 //
 //   auto admitted = admit(request, rules, known_host);
 //   if (!admitted) ...       // 403 mayfly#Forbidden: This server is not called evil.example: …
@@ -31,22 +34,22 @@
 namespace mayfly::http {
 
 struct AccessRules {
-  bool control = true;             // answer /_mayfly/… beyond health, and changes of event source mappings
-  bool mcp_read_only = false;      // /_mayfly/mcp has no tool that changes something
-  std::vector<std::string> hosts;  // names, besides those that cannot be rebound, that Host may have
-  std::vector<std::string> origins;  // whose pages may ask: "http://localhost:3000"; "*": all
-  bool tls = false;                  // pages of our own are https://
-  bool root_refuses = false;  // GET / is answered with 400, as DynamoDB Local does: its users wait for that
-  std::shared_ptr<const Keys> keys;  // who may sign; nothing: no signature is checked (sigv4.h)
+  bool control = true;               // serve /_mayfly/… beyond health, and changes to event source mappings
+  bool mcp_read_only = false;        // /_mayfly/mcp offers no tools that change something
+  std::vector<std::string> hosts;    // names that Host may have, in addition to those that cannot be rebound
+  std::vector<std::string> origins;  // origins whose pages are admitted: "http://localhost:3000"; "*": all
+  bool tls = false;                  // the server's own pages are https://
+  bool root_refuses = false;  // GET / is answered with 400, as by DynamoDB Local: its users wait for that
+  std::shared_ptr<const Keys> keys;  // keys that may sign; nullptr: signatures are not checked (sigv4.h)
 };
-// What is wrong with them, a sentence for people; empty: nothing.
+// Why the rules are invalid, a sentence for people; empty if they are valid.
 std::string problem_of(const AccessRules& rules);
 
 class Admitted {
  public:
   [[nodiscard]] Request& request() const { return *request_; }
-  // What Access-Control-Allow-Origin is to say; empty: no other origin's page asks. Valid as long as the
-  // request.
+  // The value for Access-Control-Allow-Origin; empty: the request is not from a page of another origin. Valid
+  // as long as the request.
   [[nodiscard]] std::string_view origin() const { return origin_; }
 
  private:
@@ -56,14 +59,14 @@ class Admitted {
   std::string_view origin_;
 };
 
-// The Admitted refers to `request`. Pure but for `known_host`, the last Host header that these rules took. A
-// connection keeps it (empty at first), because the next request nearly always says the same, and reading a
-// Host strictly takes 500 instructions.
+// The Admitted refers to `request`. The function is pure except for `known_host`, the last Host header that
+// these rules accepted. Each connection keeps one (initially empty), because the next request nearly always
+// has the same Host, and strict parsing of a Host takes 500 instructions.
 compat::Result<Admitted> admit(Request& request, const AccessRules& rules, std::string& known_host);
 
-// Whether we answer to a Host header's value, strictly read: "127.0.0.1:8000", "[::1]", "localhost",
-// "a.localhost", "host.docker.internal", "mayfly" (a name without a dot: a Compose service), or one of
-// `hosts`.
+// Whether the server answers to this value of a Host header, parsed strictly: "127.0.0.1:8000", "[::1]",
+// "localhost", "a.localhost", "host.docker.internal", "mayfly" (a name without a dot: a Compose service), or
+// one of `hosts`.
 bool answers_to(std::string_view host, const std::vector<std::string>& hosts);
 
 }  // namespace mayfly::http

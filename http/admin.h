@@ -1,8 +1,8 @@
-// /_mayfly/…: what belongs to the emulator, not to DynamoDB. The calls are compat/control's; here is their
-// HTTP.
+// The HTTP side of /_mayfly/…, the paths that belong to the emulator and not to DynamoDB. The calls
+// themselves are in compat/control.
 //
-// Account and region come from X-Mayfly-Account and X-Mayfly-Region. Who may ask at all is access.h's; health
-// alone is there also when control is switched off.
+// Account and region come from X-Mayfly-Account and X-Mayfly-Region. access.h decides which requests are
+// admitted. Health is served even if the control API is switched off.
 //
 //   GET /_mayfly/health -> {"status":"ok","version":"0.1.0"}
 #pragma once
@@ -24,7 +24,7 @@ struct AccessRules;
 inline constexpr std::string_view admin_prefix = "/_mayfly/";
 inline constexpr std::string_view health_path = "/_mayfly/health";
 
-// Ends a body of JSON with a newline, so that a shell does not print its prompt behind it.
+// Ends a JSON body with a newline, so that a shell prompt starts on its own line.
 void end_line(Reply& reply);
 
 Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& access,

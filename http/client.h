@@ -1,13 +1,12 @@
-// HTTP from the asking side: how a request's head is written, one whole exchange, which waits for its answer,
-// and connections that are kept from one exchange to the next. (invoker.h makes many at once, of the same
-// heads and with the same parser.)
+// An HTTP client: writes a request's head, makes one blocking exchange, and keeps connections between
+// exchanges. (invoker.h makes many exchanges at once, with the same heads and the same parser.)
 //
 //   auto answer = fetch(*Url::parse("http://127.0.0.1:8000"), {.method = "GET", .path = "/_mayfly/clock"});
 //   if (!answer) fail(answer.error());  // "cannot connect to 127.0.0.1:8000: Connection refused"
 //
-//   Connections connections(*Url::parse("https://dynamodb.eu-west-1.amazonaws.com",
-//   Schemes::http_and_https)); auto answer = connections.ask(request, 10s);  // from any thread, each on a
-//   connection of its own
+//   const auto url = Url::parse("https://dynamodb.eu-west-1.amazonaws.com", Schemes::http_and_https);
+//   Connections connections(*url);
+//   auto answer = connections.ask(request, 10s);  // from any thread; each call uses its own connection
 #pragma once
 
 #include <chrono>
@@ -29,10 +28,10 @@ namespace mayfly::http {
 struct ClientRequest {
   std::string method;
   std::string path;
-  std::string content_type;  // empty: says none
+  std::string content_type;  // empty: no Content-Type header
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
-  bool keeps_connection = false;  // else the server is told to close it
+  bool keeps_connection = false;  // false: asks the server to close the connection
 };
 
 struct ClientAnswer {
@@ -40,11 +39,11 @@ struct ClientAnswer {
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers{};  // as they were sent
 
-  // The first header of that name, in whatever case; empty: there is none.
+  // The first header with that name, in any case; empty if there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
-// All that stands before the body. `request.body` is not looked at.
+// Everything before the body. Ignores `request.body`.
 std::string request_head(const compat::outbound::Url& server, const ClientRequest& request,
                          std::size_t body_bytes);
 
@@ -62,43 +61,44 @@ inline constexpr int interim_answers_max = 16;
 inline constexpr std::string_view too_many_interim_answers = "more than 16 interim answers (1xx)";
 constexpr bool is_interim(int status) { return status >= 100 && status < 200 && status != 101; }
 
-// Waits as long as it takes for the first byte of an answer. Uses the first of the
-// host's addresses that answers. For https:// the server must show a certificate for its host, of an issuer
-// in `ca_file`, or, if that is empty, of one the system trusts. Redirects are not followed. `piece` is given
-// the body of a 200 as it arrives, which is then neither kept nor limited; false ends the connection. A
-// request to `stop` ends the exchange at once, except while the host's name is looked up.
+// Sends a request and returns the response. Waits without a limit for the first byte of the response. Uses
+// the first of the host's addresses that answers. For https://, the server must present a certificate for its
+// host from an issuer in `ca_file`, or from one that the system trusts if `ca_file` is empty. Redirects are
+// not followed. If `piece` is set, it receives the body of a 200 as it arrives; that body is then neither
+// kept nor limited, and returning false ends the connection. A request to `stop` ends the exchange at once,
+// except during the host name lookup.
 Expected<ClientAnswer, std::string> fetch(const compat::outbound::Url& server, const ClientRequest& request,
                                           const std::function<bool(std::string_view)>& piece = {},
                                           const std::string& ca_file = {}, const std::stop_token& stop = {},
                                           const AnswerLimits& limits = {});
 
 struct ExchangeFailure {
-  // `unusable`: it could not be asked at all, by our own settings. `refused`: the answer is too large, or
-  // not HTTP. `stopped`: by a stop token.
+  // `unusable`: the server could not be asked at all, because of our own settings. `refused`: the response is
+  // too large, or not HTTP. `stopped`: by a stop token.
   enum class Kind : std::uint8_t { unreachable, timed_out, cut_short, unusable, refused, stopped };
   Kind kind;
-  std::string sentence;  // for people, as fetch() says it
+  std::string sentence;  // for people, in fetch()'s words
 };
 
 // "the server answered with HTTP status 302, a redirect, which is not followed"
 std::string status_sentence(const ClientAnswer& answer);
 
-// Connections to one server. Each is one thread's as long as an exchange takes, and then the next one's that
-// asks; who finds none open, or one that the server has closed meanwhile, opens another.
+// A pool of connections to one server. An exchange has a connection to itself, and the next exchange reuses
+// it. If no connection is idle, or the server has closed the idle one, the exchange opens another.
 //
 // Thread-safe.
 class Connections {
  public:
-  static constexpr std::size_t idle_max = 64;  // how many are kept while nobody needs them
+  static constexpr std::size_t idle_max = 64;  // idle connections kept
 
-  // `ca_file`: as fetch() takes it.
+  // `ca_file`: as in fetch().
   explicit Connections(compat::outbound::Url server, std::string ca_file = {});
   ~Connections();
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  // `time_max`: for all of it, from the name's look-up to the answer's last byte. `stop`: as fetch() takes
-  // it.
+  // `time_max`: for the whole exchange, from the name lookup to the last byte of the response. `stop`: as in
+  // fetch().
   Expected<ClientAnswer, ExchangeFailure> ask(const ClientRequest& request,
                                               std::chrono::milliseconds time_max,
                                               const std::stop_token& stop = {});

@@ -1,7 +1,8 @@
-// gzip and deflate, of requests and of answers.
+// gzip and deflate for requests and responses.
 //
-// Which answers are compressed, and with what, is DynamoDB's: those of 4096 bytes or more, by the first
-// Accept-Encoding header, whose malformed entries it reads in its own way (compression.cc says how).
+// Compresses the same responses as DynamoDB, with the same encoding: those of 4096 bytes or more, by the
+// first Accept-Encoding header. DynamoDB reads malformed entries of that header in its own way (see
+// compression.cc).
 //
 //   choose_encoding("br, gzip;q=0, deflate; q = 0.5") == Encoding::deflate
 #pragma once
@@ -17,19 +18,19 @@ inline constexpr std::size_t compressed_answer_bytes_min = 4096;
 
 enum class Encoding : unsigned char { identity, gzip, deflate };
 
-// "gzip"; for Content-Encoding.
+// For Content-Encoding: "gzip".
 std::string_view name_of(Encoding encoding);
 
-// From an Accept-Encoding header's value.
+// Chooses the encoding from the value of an Accept-Encoding header.
 Encoding choose_encoding(std::string_view accept_encoding);
 
 std::string compress(std::string_view bytes, Encoding encoding);
 
 enum class DecompressFailure : unsigned char { malformed, too_large };
 
-// Nothing: it went well, and `out` holds the whole content. gzip may come in several members; anything after
-// the content, and content that ends early, is malformed. Never writes more than `bytes_max` (and a little)
-// to `out`.
+// Returns nullopt on success; `out` then holds the whole content. gzip content may have several members.
+// Trailing bytes after the content, and truncated content, are malformed. Writes at most slightly more than
+// `bytes_max` to `out`.
 std::optional<DecompressFailure> decompress(std::string_view bytes, Encoding encoding, std::size_t bytes_max,
                                             std::string& out);
 

@@ -1,5 +1,5 @@
-// What a server's thread knows of a connection, whatever is spoken on it, and what its requests are answered
-// with. Session (session.h) is the one there is, over plain TCP and over TLS.
+// A connection as a server's thread sees it, whatever its transport, and the service that answers its
+// requests. The only implementation is Session (session.h), over plain TCP and over TLS.
 #pragma once
 
 #include <chrono>
@@ -19,26 +19,26 @@ class ServerMetrics;
 
 namespace mayfly::http {
 
-// What a server's sessions answer with. Thread-safe.
+// Answers the requests of a server's sessions. Thread-safe.
 class Service {
  public:
   virtual ~Service() = default;
-  // As what the request waits, or is expected to take long: then it is answered on the slow lane. Nothing: an
-  // io thread may try.
+  // The kind of waiting, if the request may wait or is expected to take long; it is then answered on the slow
+  // lane. nullopt: an io thread may try.
   [[nodiscard]] virtual std::optional<Waiting> waits_as(const Request& request) const = 0;
-  // Whether requests are to keep all their headers.
+  // Whether requests must keep all their headers.
   [[nodiscard]] virtual bool needs_all_headers() const = 0;
-  // Whoever is not admitted gets the Reply instead. `known_host`: access.h's.
+  // Returns a Reply if the request is not admitted. `known_host`: as in access.h.
   virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
-  // Throws NotNow in a Hurry (engine/hurry.h), and then has changed nothing; nothing else. `stop`: the client
-  // no longer waits for the answer.
+  // In a Hurry (engine/hurry.h), may throw NotNow after changing nothing; throws nothing else. `stop`: the
+  // client no longer waits for the answer.
   virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
   // Outlives the service.
   [[nodiscard]] virtual compat::ServerMetrics& metrics() const = 0;
 };
 
-// How long a connection may be without a request, have one whose request or answer does not move, and take to
-// send one, or to read its answer, from the first byte to the last.
+// Time limits of a connection: without a request, with a request or response that makes no progress, and for
+// receiving a request or sending its response, each from first byte to last.
 struct Patience {
   std::chrono::milliseconds idle_max, stalled_max, request_max;
 };
@@ -47,13 +47,15 @@ class Connection {
  public:
   virtual ~Connection() = default;
   virtual void start() = 0;
-  // Called at intervals: ends the connection if its client takes longer than we have patience.
+  // Called at intervals. Closes the connection if its client has exceeded a limit.
   virtual void tick(std::chrono::milliseconds since_last_tick, const Patience& patience) = 0;
   virtual void close() = 0;
   [[nodiscard]] virtual const HeldBytes::Share& unread() const = 0;
-  // Of the request that is coming; nothing: there is none that could be refused.
+  // The share of the request that is being received; nullptr: there is no such request, or it can no longer
+  // be rejected.
   [[nodiscard]] virtual const HeldBytes::Share* arriving() const = 0;
-  // Refuses the request that is coming, and lets go what it held. Requires: arriving().
+  // Rejects the request that is being received, and frees its memory.
+  // Requires: arriving() is not nullptr.
   virtual void refuse_for_memory() = 0;
 };
 

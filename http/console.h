@@ -1,11 +1,11 @@
-// The console: a page for a browser, its modules and its style, which lie in the program as gzip packed them.
+// The console: a page for a browser, with its modules and style, embedded in the program as gzip files.
 //
 //   GET /_mayfly/console             the page
-//   GET /_mayfly/console/time.js     a file of it, as http/console/ has it
+//   GET /_mayfly/console/time.js     one of its files, from http/console/
 //
-// The page is static. It asks the control API and DynamoDB's operations, as any client does; so it needs no
-// rules of its own, and who may not ask them sees an empty page. Its policy lets it load nothing and send
-// nothing but from and to the server that it came from, and no other page may frame it.
+// The page is static. It calls the control API and DynamoDB's operations like any other client, so it needs
+// no rules of its own, and a user without access to them sees an empty page. Its Content-Security-Policy
+// limits loading and sending to the server it came from, and no other page may frame it.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ struct Request;
 
 inline constexpr std::string_view console_path = "/_mayfly/console";
 
-// Whether the path is the console's, there or not.
+// Whether the path belongs to the console, even if no such file exists.
 bool is_console_path(std::string_view path);
 
-// 404 for what is no file of it, 405 for what neither gets nor looks at its head. Requires: it
-// is_console_path.
+// Answers 404 for a file that does not exist, and 405 for methods other than GET and HEAD.
+// Requires: is_console_path(path of the request).
 Reply console(const Request& request);
 
-// One file; http/console/ is listed by cmake/console.cmake, which makes the table.
+// One file. cmake/console.cmake lists http/console/ and generates the table.
 struct ConsoleFile {
   std::string_view name;  // "time.js"
   std::string_view content_type;

@@ -1,4 +1,4 @@
-// The checksum of x-amz-crc32: CRC-32 as zlib and IEEE 802.3 have it, of the body's bytes as they are sent.
+// The checksum for x-amz-crc32: CRC-32 as in zlib and IEEE 802.3, over the body's bytes as they are sent.
 //
 //   crc32("healthy: dynamodb.us-east-1.amazonaws.com ") == 3128867991
 #pragma once

@@ -1,11 +1,11 @@
-// Bounds the bytes that connections of an io thread hold of one kind: answers which clients have not taken
-// yet, requests which have not all come.
+// Limits the bytes of one kind that the connections of an io thread hold: responses that clients have not
+// read yet, or requests that have not fully arrived.
 //
-// A client may ask for sixteen megabytes, again and again on new connections, and never read; or send all but
-// the last byte of sixteen, again and again. While all such hold more than `bytes_max`, the connection whose
-// share moved the longest ago gives up what it holds; so those that read, however slowly, come after all that
-// do not, and a request that has just begun to come after one that has been coming for minutes. Used on its
-// io thread only.
+// A client may request sixteen megabytes on one new connection after another and never read, or send all but
+// the last byte of sixteen megabytes again and again. While the total exceeds `bytes_max`, the connection
+// whose share has made no progress for the longest time gives up what it holds. Readers, however slow, are
+// therefore closed after clients that do not read at all, and a request that has just begun to arrive is
+// closed after one that has been arriving for minutes. Must be used on its io thread only.
 //
 //   unread_answers.hold(share_, out_.size());     // may close connections, this one too
 #pragma once
@@ -21,14 +21,16 @@ namespace mayfly::http {
 
 class HeldBytes {
  public:
-  // One connection's.
+  // The bytes of one connection.
   struct Share {
     std::size_t bytes = 0;
-    std::uint64_t moved = 0;  // when it began, or `moved` was called, in steps of all connections
+    std::uint64_t moved =
+        0;  // step number of its start or of the last call to moved(), counted over all connections
   };
 
-  // `free_oldest`: releases the share, of those that have bytes and can be, that moved the longest ago.
-  // False: there is none. `meter`: where the bytes are counted.
+  // `free_oldest`: releases the share that moved the longest ago, among those that have bytes and can be
+  // released.
+  // Returns false if there is none. `meter`: counts the bytes.
   HeldBytes(std::size_t bytes_max, compat::ServerMetrics& metrics, compat::Meter meter,
             std::function<bool()> free_oldest)
       : bytes_max_(bytes_max), metrics_(metrics), meter_(meter), free_oldest_(std::move(free_oldest)) {}

@@ -1,8 +1,8 @@
-// Access keys: who may sign, and with which secret.
+// Access keys: the key ids that may sign requests, with their secrets.
 //
-// Of an AWS credentials file, which most people have already, or of the environment:
+// Keys come from an AWS credentials file, which most developers already have, or from the environment:
 //
-//   [ci]                                       # the name of a profile; nobody asks for it
+//   [ci]                                       # the profile name; ignored
 //   aws_access_key_id = AKIDEXAMPLE
 //   aws_secret_access_key = wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY
 //   aws_session_token = …                      # if the key has one
@@ -24,27 +24,27 @@ namespace mayfly::http {
 
 struct Key {
   std::string id, secret;
-  std::string session_token{};  // empty: it has none, and whoever sends one is refused
+  std::string session_token{};  // empty: the key has none, and requests that send one are rejected
 };
 
-// What AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN say; nothing, unless they name an id
-// and a secret.
+// The key from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; nullopt unless both an id and
+// a secret are set.
 std::optional<Key> key_of_environment();
 
 class Keys {
  public:
-  // Settings other than the three, and profiles without a key, are passed over.
+  // Ignores other settings, and profiles without a key.
   static Expected<Keys, std::string> parse(std::string_view text);
   static Expected<Keys, std::string> from_file(const std::string& path);
-  // Whose requests a server takes that was asked to check signatures: the file's, or, if none is named, the
-  // environment's. Nothing, and no error, if it was not asked.
+  // The keys whose signatures a server accepts: those of the file, or the environment's key if no file is
+  // named. nullptr, without an error, if the server was not asked to check signatures.
   static Expected<std::shared_ptr<const Keys>, std::string> required(bool asked, const std::string& path);
   explicit Keys(Key key) {
     std::string id = key.id;
     keys_.emplace(std::move(id), std::move(key));
   }
 
-  [[nodiscard]] const Key* find(std::string_view id) const;  // nullptr: there is no such key
+  [[nodiscard]] const Key* find(std::string_view id) const;  // nullptr if there is no such key
 
  private:
   Keys() = default;

@@ -1,5 +1,5 @@
-// Lambda's REST API over HTTP: compat/triggers/rest answers, here are its headers and whose mappings it is
-// about.
+// The HTTP side of Lambda's REST API: maps headers, and selects the account and region whose mappings are
+// meant. compat/triggers/rest makes the answers.
 #pragma once
 
 #include <stop_token>
@@ -15,7 +15,7 @@ namespace mayfly::http {
 
 struct SignatureRules;
 
-// Requires: is_rest_path knows the request's path.
+// Requires: is_rest_path() accepts the request's path.
 Reply lambda(const Request& request, compat::Emulator& emulator, const SignatureRules& rules,
              std::stop_token stop);
 

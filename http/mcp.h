@@ -1,10 +1,10 @@
-// /_mayfly/mcp: the Model Context Protocol over streamable HTTP. What messages mean is compat/mcp's; here are
-// its headers and statuses.
+// /_mayfly/mcp: the Model Context Protocol over streamable HTTP. compat/mcp handles the messages; this file
+// handles headers and statuses.
 //
-// Each request is answered with one JSON object, and nothing is remembered from one to the next: no session,
-// no stream of events, which both revisions leave to the server. So only POST is there. Account and region of
-// the tools come from the headers of the control API, or from the address, for clients that cannot be told of
-// headers:
+// Each request is answered with one JSON object, and no state is kept between requests: there is no session
+// and no event stream, both of which the two revisions make optional. POST is therefore the only method. The
+// account and region of the tools come from the headers of the control API, or from the URL, for clients that
+// cannot set headers:
 //
 //   POST /_mayfly/mcp?account=000000000042&region=eu-west-1&read-only=true
 #pragma once
@@ -24,7 +24,7 @@ namespace mayfly::http {
 
 inline constexpr std::string_view mcp_path = "/_mayfly/mcp";
 
-// `scope`: what the headers say. `read_only`: whatever the address says.
+// `scope`: from the headers. `read_only`: applies whatever the URL says.
 Reply mcp(Request& request, compat::Emulator& emulator, engine::Scope scope, bool read_only,
           const std::stop_token& stop);
 

@@ -1,7 +1,8 @@
-// Host names -> addresses, by c-ares: the C library's own name service does not survive static linking.
+// Resolves host names to addresses with c-ares, because the C library's name service does not work in a
+// static executable.
 //
-// Addresses stand for themselves and localhost is the loopback; for other names it is as everywhere:
-// /etc/hosts, then the name servers and the search domains of /etc/resolv.conf, IPv4 and IPv6.
+// Addresses resolve to themselves, and localhost to the loopback addresses. Other names are resolved as
+// usual: from /etc/hosts, then with the name servers and search domains of /etc/resolv.conf, IPv4 and IPv6.
 //
 //   look_up("localhost") == {127.0.0.1, ::1}
 #pragma once
@@ -17,15 +18,15 @@ namespace mayfly::http {
 
 struct NameServers {
   std::string servers;  // "10.0.0.53,10.0.0.54:5353"; empty: those of /etc/resolv.conf
-  std::chrono::milliseconds answer_time_max{2000};  // for all that is asked about one name
+  std::chrono::milliseconds answer_time_max{2000};  // for all queries about one name
 };
 
-// Tells `done` the addresses, once, on the context's thread; none: there is no such host, or nobody who knows
-// it answered in time.
+// Calls `done` with the addresses, once, on the context's thread. No addresses: the host does not exist, or
+// no name server answered in time.
 using Found = std::function<void(std::vector<boost::asio::ip::address>)>;
 void look_up(boost::asio::io_context& io, const std::string& host, Found done, const NameServers& asked = {});
 
-// The same; waits for the answer.
+// The blocking form.
 std::vector<boost::asio::ip::address> look_up(const std::string& host, const NameServers& asked = {});
 
 }  // namespace mayfly::http

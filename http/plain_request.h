@@ -1,6 +1,6 @@
-// Reads a request in one go, if it is as SDKs send them: its head whole in what was received, by HTTP/1.1,
-// its body's length in Content-Length, and nothing in it that could be understood in two ways. Everything
-// else is left to Beast's parser (request_parser.h), which would read these alike at five times the cost.
+// Reads a request in one step if it has the form that SDKs send: the whole head in the received bytes,
+// HTTP/1.1, the length of the body in Content-Length, and nothing ambiguous. All other requests are left to
+// Beast's parser (request_parser.h), which would read these the same way, at five times the cost.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ namespace mayfly::http {
 struct Request;
 
 struct PlainRequest {
-  std::size_t taken = 0;      // of the bytes that were given; 0: it is none of these
-  std::size_t body_left = 0;  // what is to be appended to its body yet
+  std::size_t taken = 0;      // bytes taken from the input; 0: the request is not plain
+  std::size_t body_left = 0;  // bytes still to be appended to the body
 };
 
-// Where it is none of these, `request` is as clear as it came.
+// If the request is not plain, `request` is left as clear as before the call.
 PlainRequest read_plain_request(std::string_view bytes, Request& request);
 
 }  // namespace mayfly::http

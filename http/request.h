@@ -1,9 +1,9 @@
-// One HTTP request: what the session read of it and the router answers from.
+// One HTTP request, as the session has read it and the router answers it.
 //
-// Only the headers that some answer depends on are kept; the first of a name counts, as for DynamoDB's
-// Accept-Encoding, and that there were more is remembered. Where signatures are checked all are kept as they
-// came beside these, since a signature may be of any. Reused from request to request so that its strings keep
-// their memory.
+// Only the headers that affect a response are kept. The first header with a name counts, as for DynamoDB's
+// Accept-Encoding, and a flag records that there were more. If signatures are checked, all headers are also
+// kept as they were sent, since any of them may be signed. A Request is reused for the next request, so that
+// its strings keep their memory.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@
 
 namespace mayfly::http {
 
-inline constexpr std::size_t header_bytes_max = 16 * 1024;       // request line included, as DynamoDB's
+inline constexpr std::size_t header_bytes_max = 16 * 1024;       // including the request line, as in DynamoDB
 inline constexpr std::size_t body_bytes_max = 16 * 1024 * 1024;  // before and after decompression
-// A body's memory is asked for as it comes, a part ahead: Content-Length alone costs the server nothing.
+// A body's memory is allocated as the body arrives, one step ahead: a large Content-Length alone costs
+// nothing.
 inline constexpr std::size_t reserved_body_bytes_max = 1024 * 1024;
 
-// A body that needed more than this gives its memory back when it is answered: 10,000 connections keep 160
-// MB.
+// A body that needed more memory than this frees it after the response, so 10,000 connections keep 160 MB.
 inline constexpr std::size_t kept_body_bytes_max = 16 * 1024;
 
 enum class Header : unsigned char {
@@ -52,20 +52,20 @@ enum class Header : unsigned char {
 
 struct Request {
   std::string method;
-  std::string target;  // "/?X-Amz-Algorithm=…"; until the request is admitted, as sent
+  std::string target;  // "/?X-Amz-Algorithm=…"; as sent until the request is admitted
   std::string body;
   bool is_http_1_0 = false;
-  bool keeps_all_headers = false;  // of this request and of those after it
+  bool keeps_all_headers = false;  // for this request and for later ones
   std::vector<HeaderLine> all_headers;
 
   [[nodiscard]] std::string_view header(Header name) const { return headers_[index(name)]; }
   [[nodiscard]] bool has(Header name) const { return present_[index(name)]; }
   [[nodiscard]] bool repeated(Header name) const { return repeated_[index(name)]; }
   void set(Header name, std::string_view value);
-  // Keeps the header if it is one of ours, in any case. Returns whether it is.
+  // Keeps the header if its name is a Header, in any case. Returns whether it is.
   bool add_header(std::string_view name, std::string_view value);
   void clear();
-  void release_body();  // its memory, if that is more than a connection keeps
+  void release_body();  // frees the body's memory if it is more than a connection keeps
 
   [[nodiscard]] std::string_view path() const;
   [[nodiscard]] std::string_view query() const;
@@ -77,11 +77,12 @@ struct Request {
 };
 
 bool equals_ignoring_case(std::string_view a, std::string_view b);
-// The same, eight bytes at a time. Requires: `sent` has no control characters, and `name` small letters,
-// digits and '-' alone. Setting 0x20 makes those of capitals, changes nothing of theirs, and makes one of
-// them of control characters alone.
+// Like equals_ignoring_case, but eight bytes at a time.
+// Requires: `sent` has no control characters, and `name` consists of lowercase letters, digits and '-'. ORing
+// with 0x20 lowercases letters, leaves the other characters of `name` unchanged, and maps only control
+// characters onto those.
 bool is_named(std::string_view sent, std::string_view name);
 std::string lower_case(std::string_view text);
-std::string_view trim(std::string_view text);  // spaces and tabs off both ends
+std::string_view trim(std::string_view text);  // strips spaces and tabs from both ends
 
 }  // namespace mayfly::http

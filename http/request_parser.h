@@ -1,7 +1,7 @@
-// Beast's HTTP parser, writing straight into a Request: no container of fields, no copy of the body. What is
-// plain never gets to it (plain_request.h).
+// Beast's HTTP parser, writing directly into a Request: no container of fields, and no copy of the body.
+// Plain requests bypass Beast (plain_request.h).
 //
-// One parser for one request (Beast's rule); the Request is reused.
+// One parser parses one request (Beast's rule); the Request is reused.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +25,9 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     body_limit(body_bytes_max);
   }
 
-  // As basic_parser's put: how many bytes were taken. What Beast would not bear is kept from it: once it has
-  // seen a last chunk's "0\r\n" it asserts that more than one byte came since. No body that comes in chunks
-  // ends in fewer bytes than the last chunk has, so waiting for that many never waits for ever.
+  // Like basic_parser::put: returns the number of bytes taken. Works around an assertion in Beast: after it
+  // has seen the "0\r\n" of a last chunk, it asserts that more than one further byte has arrived. A chunked
+  // body never ends in fewer bytes than the last chunk has, so waiting for that many bytes always ends.
   std::size_t parse(const boost::asio::const_buffer& bytes, boost::beast::error_code& failure) {
     const std::string_view text(static_cast<const char*>(bytes.data()), bytes.size());
     if (!std::exchange(begun_, true)) {
@@ -71,7 +71,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   void on_field_impl(boost::beast::http::field known, Text name, Text value, Error& failure) override {
     using boost::beast::http::field;
     count(name.size() + value.size(), failure);
-    // Trailers come this way too; what they say comes too late.
+    // Trailers are also reported here; they arrive too late to matter.
     if (in_body_) return;
     if (request_.keeps_all_headers)
       request_.all_headers.push_back({{name.data(), name.size()}, {value.data(), value.size()}});
@@ -99,13 +99,14 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   }
   void on_finish_impl(Error&) override {}
 
-  // Beast's own limit is for what one call sees: a header that trickles in would pass it.
+  // Beast applies its own limit to each call separately, so a header that trickles in would exceed it.
   void count(std::size_t bytes, Error& failure) {
     header_bytes_ += bytes;
     if (header_bytes_ > header_bytes_max) failure = boost::beast::http::error::header_limit;
   }
 
-  // Whether the header has several lines. Beast joins them elsewhere, or leaves empty ones before the value.
+  // Whether the header spans several lines. Beast joins the lines in another buffer, or skips empty lines
+  // before the value.
   bool is_folded(Text name, Text value) const {
     const char* const begin = name.data() + name.size();
     if (value.data() < begin || value.data() > parsed_.data() + parsed_.size()) return true;
@@ -113,9 +114,10 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     return between.find('\n') != std::string_view::npos;
   }
 
-  // One header says where the body ends, in a way that everybody understands alike: who reads another end
-  // than the proxy before us reads another next request. Beast takes an unknown encoding for no body, and
-  // lists of equal lengths.
+  // Rejects framing that a proxy in front of the server could read differently: a parser that sees another
+  // end of the body than the proxy also sees another next request (request smuggling). Exactly one header may
+  // determine the end. Beast itself treats an unknown encoding as no body, and accepts lists of equal
+  // lengths.
   void check_framing(bool by_encoding, std::string_view value, bool is_folded, Error& failure) {
     if (by_encoding && (is_folded || request_.is_http_1_0 || !equals_ignoring_case(value, "chunked"))) {
       failure = boost::beast::http::error::bad_transfer_encoding;
@@ -127,7 +129,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   }
 
   Request& request_;
-  std::string_view parsed_;  // by this call of put()
+  std::string_view parsed_;  // the input of the current call to put()
   std::size_t header_bytes_ = 0;
   std::size_t body_left_ = 0;  // of a plain request
   bool begun_ = false, plain_ = false;

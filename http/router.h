@@ -1,8 +1,8 @@
-// Request in, reply out: which answer a method, a path and headers get, in DynamoDB's order.
+// Maps a request to a reply, by method, path and headers, in the order in which DynamoDB checks them.
 //
-// Only what access.h admitted comes here. A POST is checked in this order: content type (404), encoding of
-// the body, JSON, target, authentication; then compat answers. Pure but for what the emulator does: no
-// sockets here.
+// Only requests that access.h admitted reach the router. A POST is checked in this order: content type (404),
+// encoding of the body, JSON, target, authentication; then compat answers. The router uses no sockets and has
+// no side effects except the emulator's.
 #pragma once
 
 #include <chrono>
@@ -24,29 +24,30 @@ namespace mayfly::http {
 class Admitted;
 struct AccessRules;
 
-// Thread-safe. May decompress the request's body in place. `stop`: nobody waits for the answer any more.
+// Thread-safe. May decompress the request's body in place. `stop`: the client no longer waits for the answer.
 Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,
             const std::stop_token& stop);
-// As what the request waits for something, or is expected to take longer than an io thread has; nothing: an
-// io thread may try to answer it, in a hurry (engine/hurry.h).
+// The kind of waiting, if the request waits for something or is expected to take longer than an io thread
+// has. nullopt: an io thread may try to answer it, in a hurry (engine/hurry.h).
 std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& emulator);
 
-// A body beyond this is parsed elsewhere than on an io thread. The slowest, many small values, took 25 ns a
-// byte to be parsed, checked and refused: 3 ms.
+// A longer body is not parsed on an io thread. The slowest one measured, with many small values, took 25 ns
+// per byte to parse, check and reject: 3 ms.
 inline constexpr std::size_t quick_body_bytes_max = compat::RequestMemory::small_bytes_max;
 
-// What a request gets that was not admitted; in a form that all clients read, AWS's and ours.
+// The reply to a request that was not admitted, in a form that clients of both AWS's API and Mayfly's can
+// read.
 Reply refused(const Request& request, const compat::Error& why);
 
-// Answers to what is no request.
+// Replies to malformed or incomplete requests.
 Reply bad_request(std::string_view reason);             // a sentence for people
 Reply too_large();                                      // 413: the body is longer than body_bytes_max
-Reply too_slow(std::chrono::milliseconds request_max);  // 408: the request took longer to come
+Reply too_slow(std::chrono::milliseconds request_max);  // 408: the request took too long to arrive
 
-Reply no_thread();       // 503: none can be started for a request that waits
-Reply too_many_bytes();  // 503: large requests hold all the memory that they may
+Reply no_thread();       // 503: no thread can be started for a request that waits
+Reply too_many_bytes();  // 503: large requests hold all the memory allowed for them
 
-// 503: as many requests of the kind as may are waiting already.
+// 503: the limit of waiting requests of this kind is reached.
 Reply too_many_wait(Waiting kind);
 
 }  // namespace mayfly::http

@@ -1,10 +1,13 @@
-// One connection, plain or by TLS: reads requests, has them answered in order, writes the answers.
+// One connection, plain or TLS: reads requests, gets them answered in order, and writes the responses.
 //
-// Runs on its server's io thread only; an answer that may have to wait is made on the slow lane, and comes
-// back. Pipelined requests that arrived together are answered in one write; no more is read while an answer
-// waits to be sent. A body that is cut short was never a request: nothing of it is executed; one that takes
-// too long to come is answered 408. Keeps itself alive by what it waits for. A TLS handshake has as long as a
-// request that does not move.
+// - Runs on its server's io thread only. A response that may have to wait is made on the slow lane and handed
+//   back.
+// - Pipelined requests that arrived together are answered in one write. Nothing more is read while a response
+//   waits
+//   to be sent.
+// - A request with a truncated body is not executed at all. A request that takes too long to arrive gets 408.
+// - Pending operations keep the session alive.
+// - A TLS handshake has the time limit of a request that makes no progress.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -28,19 +31,20 @@
 
 namespace mayfly::http {
 
-// Executors by their concrete type: the general one costs an indirect call a wait.
+// Executors by their concrete type: the type-erased one costs an indirect call per wait.
 using Executor = boost::asio::io_context::executor_type;
 using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
 
 using TlsStream = boost::asio::ssl::stream<Socket>;
 
-// Of Socket and of TlsStream.
+// Stream: Socket or TlsStream.
 template <class Stream>
 class Session final : public Connection, public std::enable_shared_from_this<Session<Stream>> {
  public:
   using Closed = std::function<void(Connection*)>;
 
-  // Requires: all outlive the session. `closed` is called once, from the destructor.
+  // `closed` is called once, from the destructor.
+  // Requires: all references outlive the session.
   Session(Stream stream, Service& service, SlowLane& slow_lane, HeldBytes& requests,
           HeldBytes& unread_answers, Closed closed);
   ~Session() override;
@@ -59,35 +63,38 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
  private:
   using ErrorCode = boost::system::error_code;
   static constexpr bool is_tls = std::is_same_v<Stream, TlsStream>;
-  Socket& socket();  // on which all of it goes
+  Socket& socket();  // the underlying socket
 
   void read();
-  void make_room();  // one piece at the end of `in_`
+  void make_room();  // for one piece at the end of `in_`
   void write();
-  // What the socket takes without waiting, which is all of most answers: its memory is then the next
-  // answer's, and still in the processor's caches. Long ones wait as they must. Nothing: the client left.
+  // Sends as much as the socket takes without waiting, which is the whole of most responses: their memory is
+  // then reused for the next response while it is still in the processor's caches. The rest is sent
+  // asynchronously. nullopt: the client disconnected.
   std::optional<std::size_t> send_at_once();
   void drop_sent();
-  void written();  // after all was sent
-  void finish();   // after the last answer
+  void written();  // after everything was sent
+  void finish();   // after the last response
   void end_sending();
   void read_and_discard();
-  // Parses and answers what was read; then reads on, writes, or closes.
+  // Parses and answers the input; then reads more, writes, or closes.
   void proceed();
-  // Parses once; true if that completed a request.
+  // Parses once. Returns true if that completed a request.
   bool parse_request();
   void answer();
   void send(Reply reply);
   void send_last(Reply reply);
-  void hold();  // counts what waits to be sent
-  // Counts what the request under way holds beyond what a connection keeps, and may: that may refuse it.
+  void hold();  // counts the bytes that wait to be sent
+  // Counts the memory that the current request holds, beyond what a connection keeps, and the memory it may
+  // still need. May reject the request.
   void hold_request(std::size_t unpacked_bytes_max = 0);
   void release_request();
-  void refuse_arriving(Reply reply);  // the request that has not all come
+  void refuse_arriving(Reply reply);  // rejects the request that has not fully arrived
 
-  // Answers that are made elsewhere.
+  // Responses made on the slow lane.
   void answer_later(const Admitted& admitted, Waiting kind);
-  // Reads what the client sends while we wait, behind which its end is; for too much of it nobody waits.
+  // Reads ahead while the request waits, to notice that the client disconnects. A client that sends too much
+  // meanwhile is disconnected.
   void watch_client();
   void came_ahead(ErrorCode failure, std::size_t bytes);
   void next_piece();  // of a body that has a source
@@ -104,29 +111,29 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   std::size_t in_begin_ = 0, in_end_ = 0;
   Request request_;
   std::string known_host_;
-  std::optional<RequestParser> parser_;  // of the request under way
-  std::string out_;                      // answers to be sent
-  std::string out_body_;                 // of the last of them, if it is large
+  std::optional<RequestParser> parser_;  // of the current request
+  std::string out_;                      // responses to be sent
+  std::string out_body_;                 // the body of the last of them, if it is large
   HeldBytes::Share held_;                // of `in_` and of the request's body
-  HeldBytes::Share unread_;              // both, and what came late
-  bool last_ = false;                    // nothing more is answered after what is in out_
-  bool dropped_ = false;                 // the last request gets no answer
-  bool unread_input_ = false;            // and the client may still be sending: let it, for a while
+  HeldBytes::Share unread_;              // of `out_`, `out_body_` and `late_`
+  bool last_ = false;                    // no more requests are answered after the responses in out_
+  bool dropped_ = false;                 // the last request gets no response
+  bool unread_input_ = false;  // the client may still be sending; its input is discarded for a while
   std::size_t discarded_bytes_ = 0;
-  bool proceeding_ = false;                  // parses and answers what was read
-  bool waiting_ = false;                     // for the slow lane; `request_` is its
-  SlowLane::Place place_;                    // there; kept for all of a body that has a source
-  std::vector<char> ahead_;                  // read while we wait; empty: nobody watches the client
-  bool end_came_ = false;                    // ahead; nobody reads again, since Asio tells of it only twice
-  bool resumes_ = false;                     // with what comes ahead: nobody reads into `in_` before that
-  bool handshaking_ = false;                 // TLS'
-  bool writing_ = false;                     // until `written`; what is in `out_` is the socket's
-  std::stop_source stop_{std::nostopstate};  // of what we wait for
-  std::optional<Reply> late_;                // it came while we were writing what was before
-  std::shared_ptr<BodySource> source_;       // the rest of the answer that is being sent
-  std::chrono::milliseconds quiet_{0};       // since something moved
-  std::chrono::milliseconds arriving_{0};    // since the first byte of the request under way
-  std::chrono::milliseconds answering_{0};   // since the first byte of what is being written
+  bool proceeding_ = false;   // parsing and answering the input
+  bool waiting_ = false;      // for the slow lane, which uses `request_`
+  SlowLane::Place place_;     // slot on the slow lane; kept until the end of a body that has a source
+  std::vector<char> ahead_;   // buffer for reading ahead; empty: nothing is reading ahead
+  bool end_came_ = false;     // while reading ahead; nothing reads again, because Asio reports it only twice
+  bool resumes_ = false;      // the read-ahead continues the connection; nothing reads into `in_` before that
+  bool handshaking_ = false;  // TLS handshake
+  bool writing_ = false;      // until `written`; the socket uses `out_`
+  std::stop_source stop_{std::nostopstate};  // of the request that waits
+  std::optional<Reply> late_;                // a response that arrived while earlier ones were being written
+  std::shared_ptr<BodySource> source_;       // the rest of the response that is being sent
+  std::chrono::milliseconds quiet_{0};       // since the last progress
+  std::chrono::milliseconds arriving_{0};    // since the first byte of the current request
+  std::chrono::milliseconds answering_{0};   // since the first byte of the responses being written
 };
 
 }  // namespace mayfly::http

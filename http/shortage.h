@@ -1,9 +1,9 @@
-// Something that the machine does not have just now, descriptors or threads: what cannot be done without is
-// counted, and said in the log when it begins and when it has passed, though not again and again.
+// Tracks a temporary shortage of a system resource, such as descriptors or threads. Each failure is counted.
+// The log reports when a shortage begins and when it has passed, but not repeatedly within a short time.
 //
 //   Shortage threads(metrics, Meter::threads_failing, Meter::thread_failures, "no thread can be started");
-//   threads.met("Resource temporarily unavailable");     // each time
-//   threads.passed();                                    // each time that it went well
+//   threads.met("Resource temporarily unavailable");     // on each failure
+//   threads.passed();                                    // on each success
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,9 @@ namespace mayfly::http {
 // Not thread-safe.
 class Shortage {
  public:
-  // `failing` counts those that there are, `failures` how often they were met. `metrics` and `what`, a
-  // sentence without its full stop, outlive it.
+  // `failing` counts current shortages, `failures` counts failures. `what` is a sentence without its full
+  // stop.
+  // Requires: `metrics` and the text of `what` outlive the object.
   Shortage(compat::ServerMetrics& metrics, compat::Meter failing, compat::Meter failures,
            std::string_view what)
       : metrics_(metrics), failing_(failing), failures_(failures), what_(what) {}
@@ -55,7 +56,7 @@ class Shortage {
   const compat::Meter failing_, failures_;
   const std::string_view what_;
   bool met_ = false;
-  bool told_ = false;  // that it was met
+  bool told_ = false;  // whether the log has reported the shortage
   std::optional<engine::Stopwatch> last_told_;
 };
 

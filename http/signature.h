@@ -1,9 +1,9 @@
-// AWS Signature Version 4, the calculation: what of a request is signed, in which form, and the signature.
+// AWS Signature Version 4: the canonical form of a request, and its signature.
 //
-// The same for who signs (the commands) and for who checks (sigv4.h). The rules are AWS's, "Create a signed
-// AWS API request" in the guide of IAM; AWS's published examples of them are in tests/http. Paths are those
-// of every service but S3: without dot segments and doubled slashes, and encoded once more than they are
-// sent; S3's are signed as they are sent.
+// Signing (the commands) and checking (sigv4.h) share this code. The rules are AWS's, from "Create a signed
+// AWS API request" in the IAM guide; tests/http has AWS's published examples. Paths are canonicalized as for
+// every service but S3: dot segments and double slashes are removed, and the path is encoded once more than
+// it is sent. Paths of S3 are signed as they are sent.
 //
 //   const std::string canonical = canonical_request({.method = "POST", .path = "/", .headers = headers,
 //                                                    .signed_headers = {"host", "x-amz-date"},
@@ -28,20 +28,20 @@ struct HeaderLine {
 };
 
 struct SignedParts {
-  std::string_view method, path;  // as they are sent
-  std::string_view query{};       // as it is sent, "" or "a=1&b=2"; X-Amz-Signature is left out of it
+  std::string_view method, path;  // as sent
+  std::string_view query{};       // as sent, "" or "a=1&b=2"; X-Amz-Signature is ignored
   const std::vector<HeaderLine>& headers;
-  const std::vector<std::string>& signed_headers;  // as signed_names makes them
+  const std::vector<std::string>& signed_headers;  // as signed_names() returns them
   std::string_view payload_hash;
-  bool path_as_sent = false;  // S3's
+  bool path_as_sent = false;  // for S3
 };
 std::string canonical_request(const SignedParts& parts);
 
-// In lower case, sorted, each once; and in one text, "host;x-amz-date".
+// signed_names: in lower case, sorted, without duplicates. joined: "host;x-amz-date".
 std::vector<std::string> signed_names(std::vector<std::string> names);
 std::string joined(const std::vector<std::string>& names);
 
-// Where and when a signature is good for.
+// The scope in which a signature is valid.
 struct CredentialScope {
   std::string_view date, region, service;  // "20240101", "eu-west-1", "dynamodb"
 };
@@ -50,7 +50,7 @@ std::string scope_text(const CredentialScope& scope);  // "20240101/eu-west-1/dy
 std::string string_to_sign(std::string_view date, const CredentialScope& scope, std::string_view canonical);
 std::string signature_of(std::string_view to_sign, std::string_view secret, const CredentialScope& scope);
 
-// ISO 8601's basic form: "20240101T000000Z". Nothing: the text is none.
+// ISO 8601's basic form: "20240101T000000Z". nullopt if the text does not have it.
 std::string basic_date(engine::Instant instant);
 std::optional<engine::Instant> parse_basic_date(std::string_view text);
 

@@ -1,4 +1,4 @@
-// Signs requests as AWS's SDKs do, by the calculation that the server checks them with (signature.h).
+// Signs requests as AWS's SDKs do, with the calculation that the server checks them with (signature.h).
 //
 //   sign(request, body, *url, *key_of_environment(), {"dynamodb", "us-east-1"}, now);
 //       // adds X-Amz-Date and Authorization; for S3 also X-Amz-Content-Sha256
@@ -14,7 +14,7 @@
 
 namespace mayfly::http {
 
-// All headers that it has are signed, and `body`, which is sent with it: request.body is not looked at.
+// Signs all headers that the request has, and `body`, which is sent with it. Ignores request.body.
 void sign(ClientRequest& request, std::string_view body, const compat::outbound::Url& server, const Key& key,
           const compat::outbound::SigningScope& scope, engine::Instant now);
 

@@ -1,10 +1,11 @@
-// Who signs a request, and for which region: AWS Signature Version 4's header or query parameters.
+// Authenticates a request by the header or query parameters of AWS Signature Version 4: who signs it, and for
+// which region.
 //
-// The form is checked, in AWS's order and words. Whether the signature is right is checked too where keys are
-// known (--require-signature). Without keys nobody has told us a secret, so every secret is right; nor is the
-// date looked at: tests sign under clocks of their own (freezegun, libfaketime), and an endpoint whose time a
-// test controls must not refuse them as "Signature expired". With keys, dates are held against the host's
-// clock, never an account's.
+// The form is always checked, in AWS's order and with AWS's messages. The signature itself is checked only if
+// keys are configured (--require-signature). Without keys no secret is known, so every signature is accepted,
+// and the date is ignored: tests sign under clocks of their own (freezegun, libfaketime), and an endpoint
+// whose time a test controls must not reject their requests as "Signature expired". With keys, dates are
+// compared with the host's clock, never with an account's.
 //
 //   Authorization: AWS4-HMAC-SHA256 Credential=000000000042/20240101/eu-west-1/dynamodb/aws4_request, …
 //   authenticate(request, "us-east-1", {}) -> {account 000000000042, region eu-west-1}
@@ -25,24 +26,26 @@ class Keys;
 
 inline constexpr std::string_view default_account = "000000000000";
 
-// Twelve digits are the account itself; every other key sees the default account's tables.
+// An access key id of twelve digits is the account; every other key uses the default account's tables.
 std::string_view account_of(std::string_view access_key_id);
-// The account that a request names, whether or not it may: by X-Mayfly-Account, or by its signature. Nothing:
-// it names none, or no account.
+// The account that the request claims, authorized or not, by X-Mayfly-Account or by its signature. nullopt:
+// the request names no account, or not a valid one.
 std::optional<std::string> claimed_account(const Request& request);
 
-// Where a signature may be. DynamoDB reads it from the query too; elsewhere a link would be enough to act.
+// Where the signature may be. DynamoDB also accepts it in the query; elsewhere that would let a link perform
+// actions.
 enum class SignedBy : unsigned char { header, header_or_query };
 
 struct SignatureRules {
   SignedBy by = SignedBy::header_or_query;
-  std::string_view service = "dynamodb";  // for which a signature must be, where it is checked
-  const Keys* keys = nullptr;             // nullptr: no signature is checked
-  engine::Instant now = 0;                // by the host's clock
+  std::string_view service =
+      "dynamodb";              // the service that the signature must be for, if signatures are checked
+  const Keys* keys = nullptr;  // nullptr: signatures are not checked
+  engine::Instant now = 0;     // by the host's clock
 };
 
-// `default_region`: of a scope that names none. With keys: the request keeps all its headers, and its body is
-// as it was sent.
+// `default_region`: for a scope without a region.
+// Requires: if there are keys, the request keeps all its headers, and its body is as it was sent.
 compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region,
                                            const SignatureRules& rules);
 

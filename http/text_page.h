@@ -1,10 +1,11 @@
-// One page of text for programs of this machine, such as Prometheus: GET PATH, and nothing else.
+// Serves one page of text to programs on this machine, such as Prometheus: GET PATH, and nothing else.
 //
 //   auto page = TextPage::open("127.0.0.1:9464", "/metrics", [&] { return metrics_text(tallies); });
 //   if (!page) return fail(page.error());    // "cannot listen on 127.0.0.1:9464: Address already in use"
 //
-// It answers one at a time: who sends no request, or takes no answer, is closed after two seconds. It answers
-// to names that nobody can rebind (access.h), so that no web page reads it.
+// Connections are served one at a time; a client that sends no request or reads no response is disconnected
+// after two seconds. The page answers only to host names that cannot be rebound (access.h), so that no web
+// page can read it.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ namespace mayfly::http {
 
 class TextPage {
  public:
-  // `address`: ADDRESS:PORT, [ADDRESS]:PORT; port 0 picks a free one. `text` is called by a thread of the
-  // page's.
+  // `address`: ADDRESS:PORT or [ADDRESS]:PORT; port 0 picks a free one. `text` is called on the page's own
+  // thread.
   static Expected<std::unique_ptr<TextPage>, std::string> open(const std::string& address, std::string path,
                                                                std::function<std::string()> text);
   ~TextPage();
