@@ -16,7 +16,7 @@ engine::Scope scope_of(std::string_view account, std::string_view region, const 
 
 namespace {
 
-// "PutItem" -> "DynamoDB_20120810.PutItem". A name that no service has goes on to be refused.
+// "PutItem" -> "DynamoDB_20120810.PutItem". An unknown name gets that prefix too, and is rejected later.
 std::string target_of(std::string_view operation) {
   std::string streams = "DynamoDBStreams_20120810." + std::string(operation);
   if (compat::find_operation(streams) != nullptr) return streams;

@@ -1,4 +1,4 @@
-// Keeps what mayfly/mayfly.h promises.
+// Implements mayfly/mayfly.h.
 #include "mayfly/mayfly.h"
 
 #include <functional>
@@ -30,7 +30,7 @@ std::unique_ptr<const Handler> check_handler GUARDED_BY(check_handler_mutex);
 void set_check_handler(Handler handler) {
   auto next = handler ? std::make_unique<const Handler>(std::move(handler)) : nullptr;
   const engine::Lock lock(check_handler_mutex);
-  // After this call the engine no longer uses the last handler.
+  // After this call the engine no longer uses the previous handler.
   if (!next) {
     engine::set_check_handler(nullptr);
   } else {
@@ -110,7 +110,7 @@ Answer Emulator::control(std::string_view method, std::string_view path, std::st
 
 namespace {
 
-// What a call that succeeded answered.
+// The body of a successful response; throws otherwise.
 json::Tree succeeded(const Answer& answer) {
   auto tree = json::parse_tree(answer.body);
   if (answer.status == 200 && tree) return *std::move(tree);
@@ -127,7 +127,7 @@ std::string text_of(const json::Tree& object, std::string_view name) {
   return std::string(json::string_member(object, name).value_or(""));
 }
 
-// {"carts":2}; nullptr: none.
+// {"carts":2}; nullptr: no counts.
 std::map<std::string, std::int64_t> counts_in(const json::Tree* object) {
   std::map<std::string, std::int64_t> counts;
   if (object == nullptr || !object->is_object()) return counts;

@@ -1,4 +1,4 @@
-// Keeps what mayfly/mayfly_c.h promises.
+// Implements mayfly/mayfly_c.h.
 #include "mayfly/mayfly_c.h"
 
 #include <atomic>
@@ -39,12 +39,12 @@ namespace {
 
 constexpr std::size_t word_bytes_max = 65'535, endpoints_max = 64;
 
-// Where the caller wants the answer.
+// The caller's destination for the answer.
 class Out {
  public:
   Out(char** answer, std::size_t* bytes) : answer_(answer), bytes_(bytes) { set(nullptr, 0); }
 
-  // `result`; or, if that is an answer and there is no memory for it, MAYFLY_NO_MEMORY.
+  // Returns `result`, or MAYFLY_NO_MEMORY if that is an answer that cannot be allocated.
   int say(int result, std::string_view text) {
     if (answer_ == nullptr) {
       if (bytes_ != nullptr) *bytes_ = text.size();
@@ -75,19 +75,20 @@ int say_forked(Out& out) {
       "endpoint, or exec");
 }
 
-// What is open behind a handle, until it is closed.
+// The emulator and endpoints behind a handle, until it is closed.
 class Opened {
  public:
   explicit Opened(std::unique_ptr<compat::Emulator> emulator) : emulator_(std::move(emulator)) {}
 
-  // What `call` makes of the emulator, which nobody closes meanwhile.
+  // Calls `call` with the emulator, which cannot be closed meanwhile.
   template <class Call>
   int with_emulator(Out& out, Call call) {
     const std::shared_lock held(calls_);
     return emulator_ == nullptr ? say_closed(out) : call(*emulator_, stop_.get_token());
   }
 
-  // False: there are as many endpoints as there may be. Requires: the caller is in with_emulator.
+  // Returns false if the limit of endpoints is reached.
+  // Requires: the caller is in with_emulator.
   bool keep(std::unique_ptr<http::Server> endpoint) {
     const engine::Lock lock(mutex_);
     if (endpoints_.size() == endpoints_max) return false;
@@ -107,14 +108,15 @@ class Opened {
   }
 
  private:
-  engine::Gate calls_;  // shared by each call, alone by who closes
+  engine::Gate calls_;  // shared by each call, exclusive for close()
   std::stop_source stop_;
   std::unique_ptr<compat::Emulator> emulator_;
   engine::Mutex mutex_;
   std::vector<std::unique_ptr<http::Server>> endpoints_ GUARDED_BY(mutex_);
 };
 
-// Handles are numbers that look like pointers, because C keeps nobody from using a pointer for too long.
+// Handles are numbers cast to pointers, because C does not stop a caller from using a pointer after it was
+// freed.
 class Handles {
  public:
   mayfly_handle* add(std::shared_ptr<Opened> opened) {
@@ -122,13 +124,13 @@ class Handles {
     opened_.emplace(++last_, std::move(opened));
     return reinterpret_cast<mayfly_handle*>(last_);
   }
-  // nullptr: it is not open.
+  // nullptr: the handle is not open.
   std::shared_ptr<Opened> find(const mayfly_handle* handle) {
     const engine::Lock lock(mutex_);
     const auto found = opened_.find(reinterpret_cast<std::uintptr_t>(handle));
     return found == opened_.end() ? nullptr : found->second;
   }
-  // The same, and nobody finds it any more.
+  // Like find(), and removes the handle.
   std::shared_ptr<Opened> take(const mayfly_handle* handle) {
     const engine::Lock lock(mutex_);
     auto taken = opened_.extract(reinterpret_cast<std::uintptr_t>(handle));
@@ -145,14 +147,14 @@ class Handles {
   std::map<std::uintptr_t, std::shared_ptr<Opened>> opened_ GUARDED_BY(mutex_);
 };
 
-// Of the process, since C hands nothing on that could own them. Never destroyed: a thread may ask until the
-// end.
+// The handles of the process, because C callers have no object that could own them. Never destroyed: a thread
+// may use it until the process ends.
 Handles& handles() {
   static auto* const all = new Handles;
   return *all;
 }
 
-// The process that opened the first one; 0: nobody has.
+// The process that opened the first handle; 0: none was opened.
 std::atomic<pid_t> owner{0};
 
 bool is_forked() {
@@ -160,13 +162,13 @@ bool is_forked() {
   return opened_in != 0 && opened_in != getpid();
 }
 
-// At the process's exit, before anything goes away that what is open was built on.
+// Runs at process exit, before the objects that open emulators depend on are destroyed.
 void close_all(int, void*) {
   if (is_forked()) return;
   for (const auto& [number, opened] : handles().take_all()) opened->close();
 }
 
-// Threads inherit what their maker blocks.
+// New threads inherit the signal mask of their creator.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -182,20 +184,20 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// A text that ends with a NUL. Nothing: there is none, or it goes on for too long.
+// A NUL-terminated string. nullopt: NULL, or too long.
 std::optional<std::string_view> word(const char* text) {
   if (text == nullptr) return std::nullopt;
   const std::size_t bytes = strnlen(text, word_bytes_max + 1);
   return bytes > word_bytes_max ? std::nullopt : std::optional(std::string_view(text, bytes));
 }
 
-// A text with a length. Nothing: it has a length alone.
+// A string with a length. nullopt: NULL with a nonzero length.
 std::optional<std::string_view> body_of(const char* text, std::size_t bytes) {
   if (text == nullptr) return bytes == 0 ? std::optional(std::string_view()) : std::nullopt;
   return std::string_view(text, bytes);
 }
 
-// Empty: all is well. NULL is well, too.
+// Empty if both are valid. NULL is valid.
 std::string_view problem_of(const char* account, const char* region) {
   if (account != nullptr && !engine::is_account_id(word(account).value_or("")))
     return "the account must be twelve digits, or NULL";
@@ -204,8 +206,8 @@ std::string_view problem_of(const char* account, const char* region) {
   return {};
 }
 
-// What every function does around its own work: what fails by lack of memory or of storage is told. Whatever
-// else is thrown is a mistake of ours, and ends the process (engine/attempt.h).
+// The frame of every function: reports failures for lack of memory or of storage. Any other exception is a
+// bug and ends the process (engine/attempt.h).
 template <class Work>
 int guarded(Out& out, Work work) noexcept {
   if (is_forked()) return say_forked(out);
@@ -218,7 +220,7 @@ int guarded(Out& out, Work work) noexcept {
   }
 }
 
-// A call about an account of what is open.
+// A call for an account of an open emulator.
 template <class Call>
 int answered(mayfly_handle* handle, const char* account, const char* region, Out& out, Call call) {
   if (const auto problem = problem_of(account, region); !problem.empty())
@@ -270,7 +272,7 @@ int mayfly_open(const char* options, size_t options_bytes, mayfly_handle** handl
     auto emulator = compat::Emulator::open(*std::move(settings));
     if (!emulator) return out.say(MAYFLY_FAILED, emulator.error());
     *handle = handles().add(std::make_shared<Opened>(*std::move(emulator)));
-    // Now, so that it runs before what the first one has had made is destroyed.
+    // Registered now, so that it runs before the objects that the first emulator has created are destroyed.
     [[maybe_unused]] static const int registered = on_exit(&close_all, nullptr);
     return static_cast<int>(MAYFLY_DONE);
   });
@@ -353,7 +355,8 @@ int mayfly_set_check_handler(mayfly_check_handler handler, void* context) {
       set_check_handler(nullptr);
     } else {
       set_check_handler([handler, context](const FailedCheck& failed) {
-        handler(failed.expression.data(), failed.file.data(), failed.line, context);  // each ends with a NUL
+        handler(failed.expression.data(), failed.file.data(), failed.line,
+                context);  // both are NUL-terminated
       });
     }
     return static_cast<int>(MAYFLY_DONE);

@@ -23,13 +23,13 @@
 namespace mayfly::embed {
 namespace {
 
-// What is wrong with a value, behind the option's name: "must be true or false". Empty: nothing.
+// The reason why a value is invalid, to follow the option's name: "must be true or false". Empty: valid.
 using Problem = std::string;
 
 Problem read_text(const json::Tree& value, std::string& text) {
   if (!value.is_string()) return "must be a string";
   text = value.get_ref<const std::string&>();
-  // A path or a name goes on to what takes it for the text before the NUL.
+  // The code that takes a path or a name would truncate it at the NUL.
   return text.find('\0') == std::string::npos ? "" : "must be a string without NUL";
 }
 
@@ -48,7 +48,7 @@ Problem read_whole(const json::Tree& value, std::int64_t least, std::int64_t mos
   return {};
 }
 
-// An array of strings, or one.
+// A string, or an array of strings.
 Problem read_texts(const json::Tree& value, std::vector<std::string>& texts) {
   if (value.is_string()) return read_text(value, texts.emplace_back());
   if (!value.is_array()) return "must be a string, or an array of strings";
@@ -57,7 +57,7 @@ Problem read_texts(const json::Tree& value, std::vector<std::string>& texts) {
   return {};
 }
 
-// NAME=VALUE, of which there may be many.
+// One or more NAME=VALUE strings.
 Problem read_pairs(const json::Tree& value, std::map<std::string, std::string>& pairs) {
   std::vector<std::string> texts;
   if (Problem problem = read_texts(value, texts); !problem.empty()) return problem;
@@ -92,7 +92,7 @@ Problem read_word(const json::Tree& value,
   return "must be one of " + known;
 }
 
-// What is read before the emulator's own options can be made of it.
+// Values that are read before the emulator's options can be made from them.
 struct Opening {
   compat::EmulatorOptions emulator;
   std::optional<compat::outbound::Url> s3_endpoint;
@@ -238,7 +238,7 @@ constexpr Option<Opening> open_table[] = {
      }},
 };
 
-// Keys are read from the file once all options are known.
+// Keys are read from the file after all options are known.
 struct Serving {
   http::ServerSettings server;
   bool require_signature = false;
@@ -283,7 +283,7 @@ constexpr Option<Serving> serve_table[] = {
     {"waiting-max", [](const Tree& v, Serving& s) { return read_whole(v, 1, 4096, s.server.waiting_max); }},
 };
 
-// Reads each member by the table's line of its name.
+// Reads each member with the table entry of its name.
 template <class Settings, std::size_t count>
 Problem read_options(std::string_view text, const Option<Settings> (&table)[count], Settings& settings) {
   if (text.empty()) return {};

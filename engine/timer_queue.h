@@ -92,8 +92,7 @@ class TimerQueue {
 
   const std::function<void()> wake_reaper_;
   mutable Mutex mutex_;
-  std::set<std::pair<Instant, TableId>> order_
-      GUARDED_BY(mutex_);  // by `fires`; without those that never do
+  std::set<std::pair<Instant, TableId>> order_ GUARDED_BY(mutex_);  // by `fires`; without those that never do
   std::unordered_map<TableId, Entry> timers_ GUARDED_BY(mutex_);
   std::uint64_t last_look_ GUARDED_BY(mutex_) = 0;
 };

@@ -15,13 +15,13 @@ namespace {
 
 using compat::Error;
 
-constexpr std::size_t host_bytes_max = 253, label_bytes_max = 63;  // DNS's
-constexpr std::size_t quoted_bytes_max = 100;                      // of a header, in a refusal
+constexpr std::size_t host_bytes_max = 253, label_bytes_max = 63;  // DNS limits
+constexpr std::size_t quoted_bytes_max = 100;  // maximum quoted part of a header in a refusal
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// Nothing, or ":8000".
+// Empty, or ":8000".
 bool is_port(std::string_view text) {
   if (text.empty()) return true;
   return text[0] == ':' && engine::whole_number<std::uint16_t>(text.substr(1));
@@ -35,7 +35,7 @@ bool is_address(std::string_view text, int family) {
   return ::inet_pton(family, terminated.data(), bytes.data()) == 1;
 }
 
-// Labels of letters, digits, hyphens and (Compose's) underscores, none of them empty.
+// Non-empty labels of letters, digits, hyphens and underscores (used by Compose).
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > host_bytes_max) return false;
   std::size_t label_bytes = 0;
@@ -74,7 +74,7 @@ bool is_origin(std::string_view text) {
          });
 }
 
-// The beginning of a header's value, for a sentence.
+// The start of a header's value, for use in a message.
 std::string quoted(std::string_view value) {
   return std::string(value.substr(0, quoted_bytes_max)) + (value.size() > quoted_bytes_max ? "…" : "");
 }
@@ -93,8 +93,8 @@ std::optional<std::string_view> after_scheme(std::string_view target) {
   return std::nullopt;
 }
 
-// A client that takes the server for its proxy sends the absolute form: "GET http://localhost:8000/". Its
-// authority replaces the Host header (RFC 9112 3.2.2), and is checked in its place.
+// A client that uses the server as its proxy sends the absolute form: "GET http://localhost:8000/". Its
+// authority replaces the Host header (RFC 9112 3.2.2) and is checked instead.
 std::optional<Error> read_form(Request& request) {
   if (const auto rest = after_scheme(request.target)) {
     const auto end = std::min(rest->find_first_of("/?"), rest->size());
@@ -117,7 +117,7 @@ std::optional<Error> read_form(Request& request) {
 
 std::optional<Error> refuse_host(const Request& request, const AccessRules& rules, std::string& known_host) {
   if (!request.has(Header::host)) {
-    // Probes and old scripts speak HTTP/1.0 without it; every browser sends it.
+    // Probes and old scripts use HTTP/1.0 without a Host; every browser sends one.
     if (request.is_http_1_0) return std::nullopt;
     return no_host();
   }
@@ -132,7 +132,8 @@ std::optional<Error> refuse_host(const Request& request, const AccessRules& rule
       "': a Host header has an address, localhost, a name without a dot, or one that --allowed-host adds.");
 }
 
-// Pages: whose is it? `allowed`: the origin that may read the answer.
+// Checks the origin of the page that sends the request. `allowed`: set to the origin that may read the
+// response.
 std::optional<Error> refuse_page(const Request& request, const AccessRules& rules,
                                  std::string_view& allowed) {
   const bool has_origin = request.has(Header::origin), has_site = request.has(Header::sec_fetch_site);
@@ -159,7 +160,7 @@ std::optional<Error> refuse_page(const Request& request, const AccessRules& rule
     return forbidden("Requests from pages of '" + quoted(origin) +
                      "' are refused; --cors-origin allows an origin.");
   }
-  // "none": nobody's page, a person typed the address.
+  // "none": no page sent the request; the user typed the address.
   if (same_site || (site == "none" && reads(request.method))) return std::nullopt;
   return forbidden("Requests from other sites' pages are refused (Sec-Fetch-Site: " + quoted(site) +
                    "); --cors-origin allows an origin.");
@@ -167,16 +168,16 @@ std::optional<Error> refuse_page(const Request& request, const AccessRules& rule
 
 std::optional<Error> refuse_content_type(const Request& request) {
   const std::string_view path = request.path();
-  // DynamoDB's operations are named by X-Amz-Target, which no page sends unasked; other types have DynamoDB's
-  // 404.
+  // DynamoDB's operations are named by X-Amz-Target, which a page cannot send without a preflight. Other
+  // content types get DynamoDB's 404.
   if (path == "/" || reads(request.method) || request.method == "OPTIONS") return std::nullopt;
   std::string_view type = request.header(Header::content_type);
   type = trim(type.substr(0, type.find(';')));
   if (equals_ignoring_case(type, "application/json") ||
       equals_ignoring_case(type, "application/x-amz-json-1.0"))
     return std::nullopt;
-  // A signature in a header is not sent unasked either. An Invoke's payload is of any type, and a DELETE has
-  // none.
+  // A page cannot send a signature header without a preflight either. An Invoke's payload can have any type,
+  // and a DELETE has none.
   const bool any_type = request.body.empty() || compat::triggers::waits_for_function(request.method, path);
   if (request.has(Header::authorization) && any_type) return std::nullopt;
   return Error{Error::Kind::unsupported_media_type,

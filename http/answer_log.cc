@@ -20,7 +20,7 @@ std::string shown_target(const Request& request) {
   return is_signed ? std::string(request.path()) + "?..." : request.target;
 }
 
-// The first member of that name whose value is a text, wherever in the document: for people.
+// The first member of that name with a string value, anywhere in the document. Only for display.
 std::string text_member(std::string_view document, std::string_view name) {
   constexpr std::size_t looked_at_max = 4096, shown_max = 300;
   document = document.substr(0, looked_at_max);
@@ -62,7 +62,7 @@ void control(const Request& request, const Reply& reply) {
   constexpr std::size_t shown_max = 200;
   const std::string_view path = request.path();
   if (!path.starts_with(admin_prefix) || request.method == "GET" || request.method == "HEAD") return;
-  if (path == mcp_path) return;  // says by itself which tools have changed something
+  if (path == mcp_path) return;  // the MCP handler logs which tools have changed something
   if (path.ends_with("/await") || path.ends_with("/explain") || !enabled(Level::info)) return;
   const auto shown = [](std::string_view text) {
     return text.size() <= shown_max ? std::string(text) : std::string(text.substr(0, shown_max)) + "...";

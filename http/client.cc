@@ -44,17 +44,18 @@ std::vector<tcp::endpoint> endpoints_of(const Url& url) {
   return endpoints;
 }
 
-// Bytes to a server and back, by TLS or without, until a deadline if there is one, or until a stop is
-// requested. Each operation waits for its end. The one in progress then ends with the connection.
+// A byte stream to a server, with or without TLS, with an optional deadline and stop token. Each operation
+// blocks until it ends. When the deadline passes or a stop is requested, the operation in progress ends, and
+// so does the connection.
 class Stream {
  public:
   Stream(const Url& server, std::shared_ptr<TlsContext> tls) : server_(server), context_(std::move(tls)) {}
 
   void set_deadline(std::optional<engine::RealTime> deadline) { deadline_ = deadline; }
-  // From the next byte that arrives; without effect if there is a deadline by then.
+  // The time limit from the next byte that arrives. No effect if there is a deadline by then.
   void limit_answer(std::optional<std::chrono::milliseconds> time_max) { answer_time_max_ = time_max; }
   void set_stop(std::stop_token stop) { stop_ = std::move(stop); }
-  // Why an operation failed that neither the network nor TLS made fail; nothing: it was one of them.
+  // Why an operation failed, if a deadline or a stop ended it; nullopt: the network or TLS failed.
   [[nodiscard]] std::optional<ExchangeFailure> ended_by_us(ErrorCode failure) const {
     using Kind = ExchangeFailure::Kind;
     if (failure == asio::error::timed_out)
@@ -64,10 +65,10 @@ class Stream {
     if (stop_.stop_requested()) return ExchangeFailure{Kind::stopped, "interrupted"};
     return std::nullopt;
   }
-  // Requires: it was not opened before.
+  // Requires: the stream has not been opened.
   Expected<void, ExchangeFailure> open();
   [[nodiscard]] bool opened() const { return opened_; }
-  // Nothing has come since the last answer, not even the end of the connection.
+  // True if nothing has arrived since the last response, not even the end of the connection.
   [[nodiscard]] bool is_quiet() {
     char byte = 0;
     return ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
@@ -79,7 +80,7 @@ class Stream {
       tls_ ? asio::async_write(*tls_, buffers, written) : asio::async_write(socket_, buffers, written);
     });
   }
-  // As Beast's parsers read.
+  // The interface that Beast's parsers read from.
   template <class Buffers>
   std::size_t read_some(const Buffers& buffers, ErrorCode& failure) {
     std::size_t count = 0;
@@ -128,7 +129,7 @@ class Stream {
   }
 
   const Url& server_;
-  const std::shared_ptr<TlsContext> context_;  // nothing: no TLS
+  const std::shared_ptr<TlsContext> context_;  // nullptr: no TLS
   std::optional<engine::RealTime> deadline_;
   std::optional<std::chrono::milliseconds> answer_time_max_;
   std::stop_token stop_;
@@ -160,7 +161,7 @@ Expected<void, ExchangeFailure> Stream::open() {
   if (!context_) return {};
 
   tls_.emplace(socket_, *context_);
-  // The certificate must be the host's; of names the server is told, too, which one it is asked by.
+  // The certificate must match the host. If the host is a name, it is also sent to the server (SNI).
   X509_VERIFY_PARAM* const expected = SSL_get0_param(tls_->native_handle());
   if (X509_VERIFY_PARAM_set1_ip_asc(expected, server_.host.c_str()) != 1) {
     X509_VERIFY_PARAM_set1_host(expected, server_.host.data(), server_.host.size());
@@ -182,7 +183,7 @@ struct Exchanged {
   bool stays_open = false;
 };
 
-// Why an answer could not be read to its end.
+// Why a response could not be read to its end.
 ExchangeFailure failure_of_answer(const Url& server, ErrorCode failure, std::size_t bytes_max) {
   using beast::http::error;
   using Kind = ExchangeFailure::Kind;
@@ -197,7 +198,7 @@ ExchangeFailure failure_of_answer(const Url& server, ErrorCode failure, std::siz
   return {Kind::cut_short, server.authority + " ended the connection before its answer was whole"};
 }
 
-// One request and its answer, on a stream that is open.
+// Makes one exchange on an open stream.
 Expected<Exchanged, ExchangeFailure> exchange(Stream& stream, const Url& server, const ClientRequest& request,
                                               const Piece& piece, std::size_t bytes_max) {
   const std::string head = request_head(server, request, request.body.size());
@@ -220,7 +221,7 @@ Expected<Exchanged, ExchangeFailure> exchange(Stream& stream, const Url& server,
   if (!expected) expected.emplace();  // the request was not sent
   auto& parser = *expected;
   const bool in_pieces = !failure && piece && parser.get().result_int() == 200;
-  // A Content-Length within the limit stays one: room for all of it is made at once.
+  // A Content-Length within the limit keeps its limit: the whole body is allocated at once.
   if (in_pieces && !parser.content_length()) {
     parser.body_limit(boost::none);
     stream.set_deadline(std::nullopt);
@@ -293,7 +294,7 @@ struct Connections::State {
   const Url server;
   const std::string ca_file;
   engine::Mutex mutex{};
-  std::shared_ptr<TlsContext> tls GUARDED_BY(mutex);  // read once: the system's issuers are many
+  std::shared_ptr<TlsContext> tls GUARDED_BY(mutex);  // read once, because the system has many issuers
   std::vector<std::unique_ptr<Stream>> idle GUARDED_BY(mutex);
 
   Expected<std::shared_ptr<TlsContext>, std::string> context() {

@@ -12,14 +12,15 @@ namespace mayfly::http {
 
 namespace {
 
-// On loopback a smaller answer buys nothing; the cheapest level still shows that the client decompresses.
+// On loopback, smaller responses bring no benefit; the cheapest level still shows that the client can
+// decompress.
 constexpr int compression_level = 1;
 
-// zlib's windowBits: 15 is the largest window; 16 more asks for gzip's framing instead of zlib's.
+// zlib's windowBits: 15 is the largest window; adding 16 selects gzip's framing instead of zlib's.
 int window_bits(Encoding encoding) { return encoding == Encoding::gzip ? 15 + 16 : 15; }
 
-// The weight of ";q=0.5;…". DynamoDB takes what follows the first "q=", wherever that stands ("nq=0" counts,
-// "q =0" does not), up to the next ';'. What is no number counts as 1, more than 1 as 1.
+// The weight in ";q=0.5;…". DynamoDB takes the text after the first "q=", wherever that is ("nq=0" counts, "q
+// =0" does not), up to the next ';'. A value that is not a number counts as 1, and values above 1 count as 1.
 double weight_of(std::string_view parameters) {
   const auto mark = parameters.find("q=");
   if (mark == std::string_view::npos) return 1;
@@ -45,7 +46,7 @@ std::string_view name_of(Encoding encoding) {
 Encoding choose_encoding(std::string_view accept_encoding) {
   Encoding best = Encoding::identity;
   double best_weight = 0;
-  double any_weight = 0;  // of "*"
+  double any_weight = 0;  // for "*"
   std::array<bool, 3> named{};
   while (!accept_encoding.empty()) {
     const auto comma = std::min(accept_encoding.find(','), accept_encoding.size());
@@ -63,7 +64,7 @@ Encoding choose_encoding(std::string_view accept_encoding) {
     } else if (equals_ignoring_case(name, "deflate")) {
       encoding = Encoding::deflate;
     } else {
-      continue;  // identity's weight counts for nothing
+      continue;  // DynamoDB ignores the weight of identity
     }
     named[static_cast<std::size_t>(encoding)] = true;
     if (weight > best_weight) {
@@ -84,14 +85,14 @@ std::string compress(std::string_view bytes, Encoding encoding) {
   z_stream stream{};
   if (deflateInit2(&stream, compression_level, Z_DEFLATED, window_bits(encoding), 8, Z_DEFAULT_STRATEGY) !=
       Z_OK) {
-    throw std::bad_alloc();  // zlib has no other reason
+    throw std::bad_alloc();  // zlib fails for no other reason here
   }
   std::string out(deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);  // deflateBound's space suffices for one call
+  deflate(&stream, Z_FINISH);  // deflateBound's size is enough for one call
   out.resize(stream.total_out);
   deflateEnd(&stream);
   return out;
@@ -118,7 +119,7 @@ std::optional<DecompressFailure> decompress(std::string_view bytes, Encoding enc
     if (result == Z_STREAM_END) {
       if (stream.avail_in == 0) return std::nullopt;
       if (encoding != Encoding::gzip || inflateReset(&stream) != Z_OK) return DecompressFailure::malformed;
-    } else if (result != Z_OK) {  // Z_BUF_ERROR among them: the content ends early
+    } else if (result != Z_OK) {  // includes Z_BUF_ERROR: the content is truncated
       return DecompressFailure::malformed;
     }
   }

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view page_name = "index.html";
 
-// No script, style or image but ours; nothing in the markup runs, and text never becomes markup (Trusted
-// Types).
+// Only the server's own scripts, styles and images are allowed; no inline script runs, and text never becomes
+// markup (Trusted Types).
 constexpr std::string_view console_headers =
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; "
@@ -24,7 +24,7 @@ constexpr std::string_view console_headers =
     "Referrer-Policy: no-referrer\r\n"
     "Cross-Origin-Opener-Policy: same-origin\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
-    // Another version of the server may answer the next time.
+    // The next response may come from another version of the server.
     "Cache-Control: no-cache\r\n"
     "Vary: Accept-Encoding\r\n";
 

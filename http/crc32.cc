@@ -5,7 +5,8 @@
 namespace mayfly::http {
 
 std::uint32_t crc32(std::string_view bytes) {
-  return libdeflate_crc32(0, bytes.data(), bytes.size());  // by carry-less multiplication, where there is one
+  return libdeflate_crc32(0, bytes.data(),
+                          bytes.size());  // uses carry-less multiplication if the processor has it
 }
 
 }  // namespace mayfly::http

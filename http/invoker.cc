@@ -48,13 +48,13 @@ std::string head_of(const Invocation& invocation, const std::optional<Key>& key)
                         .content_type = invocation.content_type,
                         .headers = invocation.headers};
   if (invocation.signing && key) {
-    // By the host's clock, as whoever checks it has it: an account's may stand still.
+    // By the host's clock, like the server that checks it; an account's clock may be frozen.
     sign(request, invocation.body, invocation.url, *key, *invocation.signing, engine::SystemClock().now());
   }
   return request_head(invocation.url, request, invocation.body.size());
 }
 
-// A header's value, which may be any bytes, as one that answers, logs and stored documents can repeat.
+// Makes a header's value, which may contain any bytes, safe for responses, logs and stored documents.
 std::string plain_text(std::string_view value) {
   std::string plain(value);
   for (char& c : plain)
@@ -70,7 +70,7 @@ std::size_t calls_at_once() {
 
 }  // namespace
 
-// All but the mutex' part belongs to the thread.
+// All members that the mutex does not guard are used by the thread only.
 struct HttpInvoker::State {
   State(std::optional<Key> signs_with, std::size_t bytes_max)
       : key(std::move(signs_with)), answers_bytes_max(bytes_max) {}
@@ -85,13 +85,13 @@ struct HttpInvoker::State {
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
   std::size_t under_way = 0;
-  std::size_t answer_bytes = 0;  // what calls that are under way hold
+  std::size_t answer_bytes = 0;  // held by calls in progress
   std::deque<std::shared_ptr<Call>> line;
   engine::Mutex mutex;
   std::thread thread GUARDED_BY(mutex);
 };
 
-// One call: finds its host, connects, writes, reads, each step from the one before.
+// One call: looks up the host, connects, writes and reads; each step starts the next.
 class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
  public:
   Call(State& state, Invocation invocation, std::stop_token stop, Done done)
@@ -103,7 +103,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
     expect_answer();
   }
 
-  // While it stands in line it can be stopped, too.
+  // Lets a stop request end the call, also while it is queued.
   void arrive() { stops_.emplace(stop_, Stops{weak_from_this(), state_.io}); }
   void begin() {
     begun_ = true;
@@ -151,7 +151,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
     if (ended()) return;
     const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head_), asio::buffer(invocation_.body)};
     asio::async_write(socket_, buffers, [self = shared_from_this()](ErrorCode failure, std::size_t) {
-      // Who answers before it has read all may have closed already: the answer counts.
+      // A server that answers before it has read everything may have closed already; its response counts.
       self->write_failure_ = failure;
       self->read();
     });
@@ -159,7 +159,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
   void expect_answer() {
     parser_.emplace();
     parser_->body_limit(answer_bytes_max());
-    parser_->skip(invocation_.method == "HEAD");  // its answer has a length, and no body
+    parser_->skip(invocation_.method == "HEAD");  // its response has a Content-Length but no body
   }
   void read() {
     if (ended()) return;
@@ -198,7 +198,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
     return invocation_.signing ? signed_answer_bytes_max : function_answer_bytes_max;
   }
 
-  // Counts what has come. False: all calls together would hold too much.
+  // Counts the bytes that have arrived. Returns false if all calls together hold too much.
   bool hold_answer() {
     const std::size_t bytes = parser_->get().body().capacity();
     state_.answer_bytes += bytes - held_bytes_;
@@ -236,7 +236,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
   const Invocation invocation_;
   const std::string head_;
   const std::stop_token stop_;
-  Done done_;  // empty: it has been told
+  Done done_;  // empty: already called
   bool begun_ = false;
   asio::steady_timer timer_{state_.io};
   tcp::socket socket_{state_.io};
@@ -264,7 +264,7 @@ void HttpInvoker::State::run() {
   while (!io.stopped()) {
     engine::attempt([&] { io.run(); },
                     [](std::string_view) {
-                      // A call is lost, the others go on.
+                      // One call is lost; the others continue.
                     });
   }
 }

@@ -22,7 +22,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Without spaces and the '\r' of a Windows file's lines.
+// Trims spaces, and the '\r' of a line in a Windows file.
 std::string_view stripped(std::string_view text) {
   if (text.ends_with('\r')) text.remove_suffix(1);
   return trim(text);
@@ -71,7 +71,7 @@ Expected<Keys, std::string> Keys::parse(std::string_view text) {
       continue;
     }
     const auto equals = line.find('=');
-    // The line itself is not shown: it may be a secret.
+    // The message does not show the line, because it may be a secret.
     if (equals == std::string_view::npos) return fail(number, "is no setting, as name = value is one");
     const std::string name = lower_case(stripped(line.substr(0, equals)));
     const std::string_view value = stripped(line.substr(equals + 1));
@@ -109,7 +109,7 @@ Expected<Keys, std::string> Keys::from_file(const std::string& path) {
 Expected<std::shared_ptr<const Keys>, std::string> Keys::required(bool asked, const std::string& path) {
   if (!asked) {
     if (path.empty()) return std::shared_ptr<const Keys>();
-    // Who names keys means them to be asked for.
+    // A user who configures keys expects them to be checked.
     return Unexpected{"the keys in " + path + " are for --require-signature, which is not there"};
   }
   if (!path.empty()) {

@@ -10,7 +10,7 @@ namespace mayfly::http {
 
 namespace {
 
-// Who does not sign as Lambda wants it gets 403, where DynamoDB says 400.
+// A request that is not signed as Lambda requires gets 403, where DynamoDB answers 400.
 compat::triggers::RestAnswer refuse(const compat::Error& error) {
   compat::triggers::RestAnswer answer = compat::triggers::rest_error(error);
   answer.status = 403;

@@ -13,7 +13,7 @@ namespace mayfly::http::log {
 namespace {
 
 constexpr std::array<std::string_view, 5> names = {"debug", "info", "warning", "error", "off"};
-// How many bytes the printable character at the beginning of `text` has; 0: it is none.
+// The length in bytes of the printable character at the start of `text`; 0 if that is not printable.
 std::size_t printable_bytes(std::string_view text) {
   const auto byte = [&](std::size_t at) {
     return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u;
@@ -21,8 +21,8 @@ std::size_t printable_bytes(std::string_view text) {
   const unsigned first = byte(0);
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
   const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  // The second byte's least and most: no longer forms than needed, no surrogates, nothing past U+10FFFF, no
-  // C1 controls.
+  // The valid range of the second byte excludes overlong forms, surrogates, values above U+10FFFF and C1
+  // controls.
   const unsigned least = first == 0xe0 || first == 0xc2 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
   const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
   if (first < 0xc2 || first > 0xf4 || byte(1) < least || byte(1) > most) return 0;
@@ -32,7 +32,8 @@ std::size_t printable_bytes(std::string_view text) {
   return bytes;
 }
 
-std::atomic<Level> least_written{Level::warning};  // of an embedded server; `mayfly serve` sets its own
+std::atomic<Level> least_written{
+    Level::warning};  // the default of an embedded server; `mayfly serve` sets its own
 
 }  // namespace
 
@@ -67,7 +68,7 @@ void write(Level level, std::string_view sentence) {
   line += ' ';
   line += printable(sentence);
   line += '\n';
-  // Nothing can be done about a stderr that takes no more.
+  // A failed write to stderr cannot be handled.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -21,8 +21,8 @@ using compat::mcp::Message;
 using compat::mcp::Protocol;
 using compat::mcp::RoutingHeaders;
 
-// Whether a client reads what we write: "application/json, text/event-stream", "*/*". Weights are not looked
-// at, since there is one answer to choose from.
+// Whether the client accepts JSON: "application/json, text/event-stream", "*/*". Weights are ignored, because
+// there is only one type to choose.
 bool accepts_json(std::string_view accept) {
   if (trim(accept).empty()) return true;
   while (!accept.empty()) {
@@ -83,7 +83,7 @@ Reply mcp(Request& request, compat::Emulator& emulator, engine::Scope scope, boo
                                     log::write(log::Level::info, "MCP: " + sentence);
                                   }});
   const RoutingHeaders headers = routing_headers(request);
-  // Who says no revision is of the last one that had no header to say it in.
+  // A request without a version uses the last revision that did not have the version header.
   const std::string_view version = headers.version.value_or(compat::mcp::batch_version);
   compat::mcp::Said said =
       protocol.answer(Message::read(request.body), {.version = version, .headers = &headers}, stop);

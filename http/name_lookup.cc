@@ -41,11 +41,10 @@ std::vector<address> addresses_of(const ares_addrinfo* found) {
   return addresses;
 }
 
-// One name asked about. c-ares opens and closes its sockets; the context says when one of them has something
-// to read or room to write, and when time is up.
+// One lookup. c-ares opens and closes its sockets; the io context reports when one of them is readable or
+// writable, and when time is up.
 //
-// Never called from within itself: c-ares's calls are made by `run` alone, and what it calls back only takes
-// notes.
+// c-ares is never re-entered: only `run` calls it, and its callbacks only record results.
 class Asking : public std::enable_shared_from_this<Asking> {
  public:
   Asking(asio::io_context& io, std::string host, Found done, NameServers asked)
@@ -83,7 +82,7 @@ class Asking : public std::enable_shared_from_this<Asking> {
     run([this] {
       ares_addrinfo_hints hints{};
       hints.ai_family = AF_UNSPEC;
-      hints.ai_socktype = SOCK_STREAM;  // else each address comes once a kind of socket
+      hints.ai_socktype = SOCK_STREAM;  // otherwise each address is returned once per socket type
       const auto found = [](void* self, int, int, ares_addrinfo* addresses) {
         static_cast<Asking*>(self)->take(addresses);
       };
@@ -94,14 +93,14 @@ class Asking : public std::enable_shared_from_this<Asking> {
  private:
   struct Watched {
     asio::posix::stream_descriptor descriptor;
-    bool reads = false, writes = false;  // what c-ares wants to be told of
+    bool reads = false, writes = false;  // the events that c-ares waits for
     bool read_waits = false, write_waits = false;
     explicit Watched(asio::io_context& io, int socket) : descriptor(io, socket) {}
   };
 
   void watch(ares_socket_t socket, bool reads, bool writes) {
     if (!reads && !writes) {
-      // c-ares is about to close it: the number must not stay with the context.
+      // c-ares is about to close the socket, so the context must not keep its number.
       if (const auto known = sockets_.find(socket); known != sockets_.end()) {
         known->second->descriptor.release();
         sockets_.erase(known);
@@ -159,14 +158,15 @@ class Asking : public std::enable_shared_from_this<Asking> {
     if (!done_) return;
     timer_.cancel();
     deadline_.cancel();
-    // c-ares closes its sockets here, so the waits for them end, and with them the last hold on this.
+    // c-ares closes its sockets here, so the waits for them end and release the last references to this
+    // object.
     ares_destroy(std::exchange(channel_, nullptr));
     std::exchange(done_, nullptr)(std::move(found_));
   }
 
   asio::io_context& io_;
-  asio::steady_timer timer_;     // until c-ares asks again, or elsewhere
-  asio::steady_timer deadline_;  // until it is given up
+  asio::steady_timer timer_;     // until c-ares retries, or asks another server
+  asio::steady_timer deadline_;  // until the lookup is given up
   const std::string host_;
   Found done_;
   const NameServers asked_;

@@ -16,7 +16,7 @@
 namespace mayfly::http {
 namespace {
 
-constexpr std::size_t length_digits_max = 8;  // of a body of 16 MB
+constexpr std::size_t length_digits_max = 8;  // enough for a body of 16 MB
 
 constexpr std::array<bool, 256> make_token_bytes() {
   std::array<bool, 256> is{};
@@ -32,13 +32,14 @@ bool is_token(std::string_view text) {
                                       [](char c) { return is_token_byte[static_cast<unsigned char>(c)]; });
 }
 
-// How many bytes from ' ' to '~' stand before the first of another kind.
+// The number of leading bytes from ' ' to '~'.
 std::size_t printable_bytes(std::string_view text) {
   std::size_t at = 0;
 #ifdef __SSE2__
   for (; at + sizeof(__m128i) <= text.size(); at += sizeof(__m128i)) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
-    const __m128i below = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));  // as signed bytes: those from 0x80 too
+    const __m128i below =
+        _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));  // bytes are signed, so this includes those from 0x80
     const auto others = static_cast<unsigned>(
         _mm_movemask_epi8(_mm_or_si128(below, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f)))));
     if (others != 0) return at + static_cast<std::size_t>(std::countr_zero(others));
@@ -55,8 +56,8 @@ std::size_t printable_bytes(std::string_view text) {
   return at;
 }
 
-// Takes a line off the text, without its end. Nothing: there is no whole one, not with "\r\n", or not of
-// printable bytes alone.
+// Takes a line off the text, without its line end. nullopt: the line is incomplete, does not end with "\r\n",
+// or has unprintable bytes.
 std::optional<std::string_view> take_line(std::string_view& text) {
   const auto end = printable_bytes(text);
   if (!text.substr(end).starts_with("\r\n")) return std::nullopt;
@@ -80,7 +81,7 @@ bool read_request_line(std::string_view line, Request& request) {
   return true;
 }
 
-// What changes how the rest is to be read, or the connection.
+// Headers that change how the rest of the request is read, or the state of the connection.
 bool changes_the_reading(std::string_view name, std::string_view value) {
   switch (name.size()) {
     case 6: return equals_ignoring_case(name, "expect");

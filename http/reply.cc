@@ -42,10 +42,10 @@ void append_number(Appender& out, std::uint64_t value) {
   out.written(std::to_chars(to, to + digits_max, value).ptr);
 }
 
-// 52 characters as DynamoDB's: base 32 (0-9, A-V), the last 26 always the same.
+// 52 characters, like DynamoDB's: base 32 (0-9, A-V), the last 26 always the same.
 void append_request_id(Appender& out) {
   static constexpr std::string_view digits = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
-  // Ids tell requests apart; nothing rests on their being hard to guess.
+  // Ids only distinguish requests; they need not be hard to guess.
   THREAD_LOCAL std::mt19937_64 random = [] {
     std::random_device device;
     return std::mt19937_64((std::uint64_t{device()} << 32) | device());
@@ -57,7 +57,7 @@ void append_request_id(Appender& out) {
     for (int i = 0; i < digits_of_a_word; ++i, bits >>= 5) *to++ = digits[bits & 31];
   }
   out.written(to);
-  out.literal("VV4KQNSO5AEMVJF66Q9ASUAAJG");  // the half that is always the same
+  out.literal("VV4KQNSO5AEMVJF66Q9ASUAAJG");  // the constant half
 }
 
 void append_two_digits(std::string& out, unsigned value) {
@@ -111,7 +111,7 @@ std::string http_date(engine::Instant instant) {
 bool body_goes_apart(const Reply& reply) { return !reply.head_only && reply.body.size() >= large_body_bytes; }
 
 void append_reply(std::string& text, const Reply& reply, bool keep_alive) {
-  constexpr std::size_t head_bytes = 320;  // about
+  constexpr std::size_t head_bytes = 320;  // an estimate
   const bool with_body = !reply.chunked && !reply.head_only && !body_goes_apart(reply);
   Appender out(text, head_bytes + (with_body ? reply.body.size() : 0));
   out.literal("HTTP/1.1 ");

@@ -33,7 +33,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Header::count_)>
     "x-mayfly-region",
 };
 
-// By the length of a name, bit i for header_names[i]: most headers of most requests have none of its length.
+// Header names by length: bit i stands for header_names[i]. Most headers of most requests have a length that
+// no name has.
 constexpr std::size_t header_name_bytes_max = 32;
 constexpr auto names_of_length = [] {
   std::array<std::uint32_t, header_name_bytes_max> names{};

@@ -23,8 +23,8 @@ namespace {
 constexpr std::string_view amz_json = "application/x-amz-json-1.0";
 constexpr std::string_view plain_json = "application/json";
 
-// What an allowed origin's script may read of an answer, and for how long (seconds) it may remember a
-// preflight.
+// The response headers that scripts of an allowed origin may read, and how long (in seconds) a preflight may
+// be cached.
 constexpr std::string_view exposed_headers =
     "Access-Control-Expose-Headers: x-amzn-RequestId, x-amzn-ErrorType, x-amz-crc32, Date\r\n";
 constexpr std::string_view preflight_age = "Access-Control-Max-Age: 172800\r\n";
@@ -36,9 +36,9 @@ Reply not_found() {
   return reply;
 }
 
-// GET /: what DynamoDB's endpoints say to whoever asks; what DynamoDB Local says, if we stand in for it; and
-// to a person, whose browser is the one who says whose page asks, where they are. A script of an allowed
-// origin has an Origin, and is answered as any client is.
+// GET / answers like a DynamoDB endpoint, or like DynamoDB Local with root_refuses. A browser that a user
+// points here, recognized by its Sec-Fetch-Site header, gets an explanation instead. A script of an allowed
+// origin sends an Origin and is answered like any other client.
 Reply root(const Request& request, const compat::Emulator& emulator, const AccessRules& access) {
   Reply reply;
   if (access.root_refuses) {
@@ -92,7 +92,7 @@ Reply answered(compat::Answer answer, std::string_view content_type) {
   return reply;
 }
 
-// Replaces the body by its content; nothing to say if that went well.
+// Replaces the body by its decompressed content. Returns a reply on failure.
 std::optional<Reply> decompress_body(Request& request, std::string_view content_type) {
   const std::string_view name = request.header(Header::content_encoding);
   if (name.empty() || equals_ignoring_case(name, "identity")) return std::nullopt;
@@ -108,7 +108,7 @@ std::optional<Reply> decompress_body(Request& request, std::string_view content_
     return std::nullopt;
   }
   if (*failure == DecompressFailure::too_large) return too_large();
-  // DynamoDB blames itself for a body that it cannot decode.
+  // DynamoDB reports an internal error for a body that it cannot decode.
   return answered(compat::error_answer(compat::error::internal_server_error().error), content_type);
 }
 
@@ -125,8 +125,8 @@ SignatureRules signature_rules(const AccessRules& access) {
   return {.keys = access.keys.get(), .now = engine::SystemClock().now()};
 }
 
-// Who answers on an io thread has no `stop`, and must not wait. It was asked before whether he would have to
-// (waits_as); a rule that says so may have come since, and is for those that come after it.
+// A request that is answered on an io thread has no `stop` and must not wait. waits_as() has found that it
+// would not have to; a fault rule that was added since then applies to later requests.
 std::stop_token or_no_wait(const std::stop_token& stop) {
   if (stop.stop_possible()) return stop;
   static const std::stop_source stopped = [] {
@@ -137,8 +137,8 @@ std::stop_token or_no_wait(const std::stop_token& stop) {
   return stopped.get_token();
 }
 
-// An operation's answer. Parsing comes first in DynamoDB's order, but only a request that fails otherwise
-// needs to know: a good one is parsed once, by dispatch.
+// Answers an operation. In DynamoDB's order, parsing errors come before other errors, but only a request that
+// fails for another reason needs that check here. A good request is parsed once, by dispatch.
 compat::Answer operate(const Request& request, const compat::Result<engine::Scope>& scope,
                        compat::Emulator& emulator, const std::stop_token& stop) {
   const std::string_view target = request.header(Header::x_amz_target);
@@ -153,10 +153,10 @@ compat::Answer operate(const Request& request, const compat::Result<engine::Scop
                           or_no_wait(stop));
 }
 
-// On an io thread a read whose answer takes too long to compress gives way. A write has been done by then: a
-// long answer of it is sent as it is.
+// On an io thread, a read whose response takes too long to compress gives way. A write cannot give way any
+// more, so its long response is sent uncompressed.
 void compress_answer(Reply& reply, std::string_view accept_encoding, bool has_time) {
-  constexpr std::uint64_t nanoseconds_per_byte = 20;  // of text without repetitions
+  constexpr std::uint64_t nanoseconds_per_byte = 20;  // measured on text without repetitions
   if (reply.body.size() < compressed_answer_bytes_min) return;
   const Encoding encoding = choose_encoding(accept_encoding);
   if (encoding == Encoding::identity) return;
@@ -173,8 +173,8 @@ Reply post(Request& request, compat::Emulator& emulator, const AccessRules& acce
   if (!request.body.empty() && content_type != plain_json && content_type != amz_json) return not_found();
   content_type = content_type == amz_json ? amz_json : plain_json;
 
-  // Before the body is unpacked: what is signed are the bytes as they were sent. Of a stranger's nothing is
-  // unpacked or parsed.
+  // Checked before the body is decompressed, because the bytes as sent are signed. If the signature is
+  // invalid, nothing is decompressed or parsed.
   const auto scope = authenticate(request, emulator.region(), signature_rules(access));
   if (!scope && access.keys) return answered(compat::error_answer(scope.error()), content_type);
   if (auto reply = decompress_body(request, content_type)) return *std::move(reply);
@@ -183,8 +183,8 @@ Reply post(Request& request, compat::Emulator& emulator, const AccessRules& acce
   return reply;
 }
 
-// A control call's signature is one for DynamoDB, in a header. It opens the door and says no more: whose
-// account the call is about stands in X-Mayfly-Account, as without it.
+// A control call is signed for DynamoDB, in a header. The signature only admits the call: the account still
+// comes from X-Mayfly-Account, as without a signature.
 std::optional<Reply> refuse_unsigned(const Request& request, const compat::Emulator& emulator,
                                      const AccessRules& access) {
   if (!access.keys || request.path() == health_path) return std::nullopt;
@@ -274,7 +274,7 @@ Reply refused(const Request& request, const compat::Error& why) {
   reply.content_type = answer.content_type;
   reply.body = std::move(answer.body);
   if (request.path().starts_with(admin_prefix)) end_line(reply);
-  reply.extra_headers = "x-amzn-ErrorType: ";  // Lambda's clients look for it there
+  reply.extra_headers = "x-amzn-ErrorType: ";  // where Lambda's clients look for the error
   reply.extra_headers += compat::error_name(why.kind);
   reply.extra_headers += "\r\n";
   reply.head_only = request.method == "HEAD";

@@ -52,10 +52,10 @@ bool is_shortage(const ErrorCode& failure) {
          failure == boost::system::errc::too_many_files_open_in_system;
 }
 
-// What a thread has at least of memory that is divided among them: two of the largest requests.
+// Each thread's minimum of memory limits that are divided among threads: two of the largest requests.
 constexpr std::size_t share_bytes_min = 2 * body_bytes_max;
 
-// One thread, its listeners and its connections.
+// One thread with its listeners and its connections.
 class Lane {
  public:
   // `tls`: nullptr for plain HTTP.
@@ -85,7 +85,8 @@ class Lane {
     if (!failure) listeners_.push_back(std::move(listener));
     return failure;
   }
-  // The port of the first endpoint. Requires: listen has succeeded.
+  // The port of the first endpoint.
+  // Requires: listen() has succeeded.
   [[nodiscard]] std::uint16_t port() const { return listeners_.front()->acceptor.local_endpoint().port(); }
 
   void run() {
@@ -93,13 +94,13 @@ class Lane {
     thread_ = std::thread([this] { serve(); });
   }
   void stop() {
-    // The request under way is answered first.
+    // The current request is answered first.
     asio::post(io_, [this] { io_.stop(); });
     if (thread_.joinable()) thread_.join();
   }
 
  private:
-  // A handler that fails costs the connection whose it is. One that should have gone on accepting does so.
+  // An exception in a handler costs only its connection. Accepting is restarted if the handler was to do so.
   void serve() {
     while (!io_.stopped()) {
       engine::attempt([&] { io_.run(); },
@@ -117,7 +118,7 @@ class Lane {
     Acceptor acceptor;
     Timer pause;
     bool accepting = false;
-    std::optional<Socket> parked;  // accepted when there were as many connections as there may be
+    std::optional<Socket> parked;  // accepted while the number of connections was at its limit
   };
 
   void accept_more() {
@@ -136,7 +137,7 @@ class Lane {
     listener.accepting = true;
   }
   void accepted(Listener& listener, ErrorCode failure, Socket socket) {
-    if (!failure && connections_.size() >= connections_max_) {  // another listener was quicker
+    if (!failure && connections_.size() >= connections_max_) {  // another listener was faster
       listener.parked = std::move(socket);
       return;
     }
@@ -199,7 +200,8 @@ class Lane {
     return true;
   }
 
-  // Looks at all: it is asked for when answers fill the memory that they may have, and then rarely enough.
+  // Scans all connections. That is cheap enough, because it happens only when responses exceed their memory
+  // limit.
   bool close_oldest_writer() {
     Connection* oldest = nullptr;
     for (Connection* connection : connections_) {
@@ -231,9 +233,9 @@ class Lane {
   SlowLane& slow_lane_;
   const ServerSettings& settings_;
   TlsContext* const tls_;
-  const std::size_t connections_max_;  // our share
+  const std::size_t connections_max_;  // this thread's share
   HeldBytes requests_, unread_answers_;
-  std::unordered_set<Connection*> connections_;  // outlives io_, whose pending handlers hold them
+  std::unordered_set<Connection*> connections_;  // declared before io_, whose pending handlers hold them
   Shortage shortage_;
   asio::io_context io_{1};
   std::vector<std::unique_ptr<Listener>> listeners_;
@@ -241,8 +243,8 @@ class Lane {
   std::thread thread_;
 };
 
-// The addresses to listen on, the one that URLs name first. No name service: it would not survive static
-// linking, and a test's endpoint is an address.
+// The addresses to listen on; the first one appears in URLs. Names are not resolved: the C library's name
+// service does not work in a static executable, and a test's endpoint is an address.
 Expected<std::vector<asio::ip::address>, std::string> addresses_of(const ServerSettings& settings) {
   if (settings.host == "localhost")
     return std::vector<asio::ip::address>{asio::ip::address_v4::loopback(), asio::ip::address_v6::loopback()};
@@ -283,14 +285,15 @@ class EmulatorService final : public Service {
     std::optional<engine::Stopwatch> stopwatch;
     if (log::enabled(log::Level::debug)) stopwatch.emplace();
     Reply reply = answer_or_500(admitted, stop);
-    if (body_goes_apart(reply)) reply.body_crc = crc32(reply.body);  // here, which may be the slow lane
+    if (body_goes_apart(reply))
+      reply.body_crc = crc32(reply.body);  // computed here, possibly on the slow lane
     log::control(admitted.request(), reply);
     if (stopwatch) log::answer(admitted.request(), reply, stopwatch->elapsed());
     return reply;
   }
 
  private:
-  // What compat attempts has its 500 already; here are bodies that are unpacked and packed, and replies.
+  // compat already turns its failures into 500. This covers decompression, compression and replies.
   Reply answer_or_500(const Admitted& admitted, const std::stop_token& stop) {
     const auto fail = [](std::string_view why) {
       log::write(log::Level::error, "a request failed: " + std::string(why));
@@ -314,14 +317,14 @@ struct Server::State {
       : settings(std::move(settings_)),
         service(emulator, settings),
         slow_lane(settings.waiting_max, emulator.server_metrics()) {}
-  // What waits is asked to stop first, and answered while there are lanes to send it.
+  // Waiting requests are stopped first, and answered while the lanes still exist.
   ~State() { slow_lane.end(); }
 
   const ServerSettings settings;
-  std::shared_ptr<TlsContext> tls;  // nothing: plain HTTP
+  std::shared_ptr<TlsContext> tls;  // nullptr: plain HTTP
   EmulatorService service;
   SlowLane slow_lane;
-  std::string host;  // as a URL spells it
+  std::string host;  // as written in a URL
   std::uint16_t port = 0;
   std::vector<std::unique_ptr<Lane>> lanes;
 
@@ -332,7 +335,7 @@ struct Server::State {
     tcp::endpoint endpoint;
     ErrorCode failure;
   };
-  // Makes the lanes. All of them listen on each address, on one port.
+  // Makes the lanes. All of them listen on each address, on the same port.
   Expected<void, NotListening> listen(const std::vector<asio::ip::address>& addresses);
 };
 
@@ -343,7 +346,7 @@ Expected<void, Server::State::NotListening> Server::State::listen(
   for (unsigned i = 0; i < settings.threads; ++i) lanes.push_back(make_lane());
   port = settings.port;
   for (const asio::ip::address& address : addresses) {
-    // A shared port would be shared with another server, too: see first whether it is free.
+    // SO_REUSEPORT would also share the port with another server, so first check that it is free.
     if (const tcp::endpoint endpoint(address, port); shared && port != 0) {
       const ErrorCode failure = make_lane()->listen(endpoint, false);
       if (failure && is_missing_address(endpoint, failure)) continue;

@@ -23,22 +23,23 @@ namespace {
 namespace asio = boost::asio;
 using boost::beast::http::error;
 
-// A quiet connection holds no more than the first; a long body is read in pieces of the second.
+// An idle connection holds at most `input_bytes`; a long body is read in pieces of `body_input_bytes`.
 constexpr std::size_t input_bytes = 4 * 1024;
 constexpr std::size_t body_input_bytes = 64 * 1024;
-// Answers that wait while more pipelined requests are parsed.
+// Responses that may wait while more pipelined requests are parsed.
 constexpr std::size_t output_bytes_max = 64 * 1024;
-// Memory that a connection keeps for its next answers.
+// Memory that a connection keeps for its next responses.
 constexpr std::size_t kept_output_bytes_max = 16 * 1024;
-// Written before others have their turn; a client shows that it reads by taking so much.
+// Written before other connections get their turn. A client counts as reading when it has taken this much.
 constexpr std::size_t written_at_once_bytes_max = 64 * 1024;
-// A client that sends on after its last answer is listened to, so that it finds the answer and not a reset.
+// If a client keeps sending after its last response, its input is read and discarded, so that it receives the
+// response instead of a reset.
 constexpr std::size_t discarded_bytes_max = 256 * 1024 * 1024;
 
-// How many bytes one of a compressed body can become.
+// The maximum ratio of decompressed to compressed bytes.
 constexpr std::size_t deflate_ratio_max = 1032;
 
-// How much of an io thread a request may take while the others wait. A page of 1 MB of ordinary items takes
+// The time that a request may use on an io thread while others wait. A page of 1 MB of ordinary items takes
 // less.
 constexpr std::int64_t io_nanoseconds_max = 5'000'000;
 
@@ -90,7 +91,7 @@ void Session<Stream>::start() {
                                 log::write(log::Level::warning, why);
                             });
   } else {
-    ErrorCode ignored;  // then all is written by waiting
+    ErrorCode ignored;  // on failure, writes simply wait
     socket().non_blocking(true, ignored);
     read();
   }
@@ -106,7 +107,7 @@ void Session<Stream>::close() {
   unread_answers_.release(unread_);
   stop_.request_stop();
   ErrorCode ignored;
-  // What the client did not take, the kernel shall not keep for it either.
+  // The kernel must not keep the data that the client did not read.
   if (writing_) socket().set_option(asio::socket_base::linger(true, 0), ignored);
   socket().close(ignored);
 }
@@ -134,7 +135,7 @@ void Session<Stream>::tick(std::chrono::milliseconds since_last_tick, const Pati
   }
 }
 
-// What is being read is let go first: nobody reads beside who reads on and discards.
+// First cancels the pending read: the discarding read that may follow must be the only one.
 template <class Stream>
 void Session<Stream>::refuse_arriving(Reply reply) {
   ErrorCode ignored;
@@ -181,7 +182,7 @@ void Session<Stream>::read() {
     resumes_ = true;
     return;
   }
-  if (end_came_) return;  // the client left
+  if (end_came_) return;  // the client disconnected
   make_room();
   const bool in_body = parser_ && parser_->is_header_done();
   if (in_body && in_.size() < body_input_bytes) {
@@ -189,11 +190,11 @@ void Session<Stream>::read() {
   } else if (!in_body && in_end_ == 0 && in_.size() > input_bytes) {
     std::vector<char>(input_bytes).swap(in_);
   } else if (in_end_ == in_.size()) {
-    in_.resize(in_.size() * 2);  // bounded: a header's or a chunk header's limit comes first
+    in_.resize(in_.size() * 2);  // bounded: the limit of a header or a chunk header is reached first
   }
   stream_.async_read_some(asio::buffer(in_.data() + in_end_, in_.size() - in_end_),
                           [self = this->shared_from_this()](ErrorCode failure, std::size_t bytes) {
-                            if (failure || self->last_) return;  // the client left, or was too slow
+                            if (failure || self->last_) return;  // the client disconnected, or was too slow
                             self->quiet_ = {};
                             self->in_end_ += bytes;
                             self->proceed();
@@ -285,7 +286,7 @@ void Session<Stream>::send(Reply reply) {
   last_ = !stays;
 }
 
-// --- answers that are made elsewhere
+// --- responses made on the slow lane
 
 template <class Stream>
 void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
@@ -293,16 +294,16 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
   if (!lines_up(kind)) {
     place_ = slow_lane_.take(kind, account);
     if (!place_) return send(too_many_wait(kind));
-    // It may be unpacked and then wait. In a line, no more bodies are unpacked at once than there are
-    // threads.
+    // The body may be decompressed and then held while the request waits. In a queue, at most one body per
+    // thread is decompressed at a time.
     if (!request_.header(Header::content_encoding).empty()) {
       hold_request(std::min(body_bytes_max, deflate_ratio_max * request_.body.size()));
-      if (last_) return place_.leave();  // refused
+      if (last_) return place_.leave();  // rejected
     }
   }
   waiting_ = true;
-  // In a line only the lane's end stops a request. A client that closes its side still gets the answer, as
-  // from an io thread.
+  // In a queue, only the end of the lane stops a request. A client that closes its side still gets the
+  // response, as from an io thread.
   const std::stop_source stop_source;
   if (!lines_up(kind)) stop_ = stop_source;
   // The lane never holds the last reference: a session ends on its io thread.
@@ -325,7 +326,7 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
                                     : slow_lane_.run(stop_source, std::move(job));
   if (taken) return lines_up(kind) ? void() : watch_client();
   waiting_ = false;
-  // It would end by itself, so the io thread answers it after all.
+  // The request would end on its own, so the io thread answers it.
   send(lines_up(kind) ? service_.answer(admitted, {}) : no_thread());
 }
 
@@ -346,7 +347,7 @@ void Session<Stream>::watch_client() {
 template <class Stream>
 void Session<Stream>::came_ahead(ErrorCode failure, std::size_t bytes) {
   const std::vector<char> came = std::exchange(ahead_, {});
-  if (failure) {  // the client left, or we let it go
+  if (failure) {  // the client disconnected, or the read was canceled
     end_came_ = failure != asio::error::operation_aborted;
     if (waiting_) stop_.request_stop();
     return;
@@ -418,11 +419,12 @@ void Session<Stream>::write() {
   std::size_t sent = 0;
   if constexpr (!is_tls) {
     const auto at_once = send_at_once();
-    if (!at_once) return;  // the client left
+    if (!at_once) return;  // the client disconnected
     sent = *at_once;
     if (sent == out_.size() + out_body_.size()) {
       drop_sent();
-      // Others that are ready go first; the next request has often come by then, and is read without waiting.
+      // Other ready handlers run first. By then the next request has often arrived, and is read without
+      // waiting.
       return asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->written(); });
     }
   }
@@ -430,7 +432,7 @@ void Session<Stream>::write() {
   const std::size_t of_out = std::min(sent, out_.size());
   const std::array<asio::const_buffer, 2> rest = {asio::buffer(out_) + of_out,
                                                   asio::buffer(out_body_) + (sent - of_out)};
-  // Lives as long as the handler beside it.
+  // Lives as long as the handler passed with it.
   const auto more = [this](ErrorCode failure, std::size_t) {
     quiet_ = {};
     unread_answers_.moved(unread_);
@@ -470,12 +472,12 @@ void Session<Stream>::written() {
   finish();
 }
 
-// By TLS the client is told that this was all before the connection is half closed: an end that whoever sits
-// between could have made is none.
+// With TLS, the client is told that the data is complete (close_notify) before the connection is half closed:
+// a TCP end alone could come from anyone in between.
 template <class Stream>
 void Session<Stream>::finish() {
   if constexpr (is_tls) {
-    if (dropped_) return close();  // without the end that TLS has
+    if (dropped_) return close();  // without close_notify
     stream_.async_shutdown([self = this->shared_from_this()](ErrorCode) { self->end_sending(); });
   } else {
     end_sending();

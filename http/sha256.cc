@@ -21,7 +21,7 @@ std::string text_of(const Digest& digest, unsigned size) {
 std::string sha256(std::string_view bytes) {
   Digest digest;
   unsigned size = 0;
-  // It fails for want of memory only.
+  // EVP_Digest fails only if memory runs out.
   if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
     throw std::bad_alloc();
   return text_of(digest, size);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t basic_date_bytes = 16;
 
-// RFC 3986's segments, without "." and "..", and without empty ones.
+// The segments of RFC 3986, without ".", ".." and empty ones.
 std::string canonical_path(std::string_view path) {
   std::vector<std::string_view> segments;
   const bool slash_at_end = path.ends_with('/') || path.ends_with("/.") || path.ends_with("/..");
@@ -38,7 +38,7 @@ std::string canonical_path(std::string_view path) {
   return out;
 }
 
-// Read as whoever answers the request reads it, so that nothing that was not signed can be meant by it.
+// Parsed exactly as by the code that answers the request, so that unsigned text can never change its meaning.
 std::string canonical_query(std::string_view query) {
   std::vector<std::pair<std::string, std::string>> parameters;
   while (!query.empty()) {
@@ -62,7 +62,7 @@ std::string canonical_query(std::string_view query) {
   return out;
 }
 
-// Without spaces at its ends, and one for each run of them within.
+// Trims the value and replaces each inner run of spaces by one space.
 std::string folded(std::string_view value) {
   std::string out;
   for (const char c : trim(value)) {
@@ -76,8 +76,8 @@ std::string folded(std::string_view value) {
   return out;
 }
 
-// A line for each name; the values of one that is sent more than once stand in it as they came, one that is
-// not sent has none.
+// Appends a line for each name. The values of a repeated header are joined in the order sent; a header that
+// was not sent has an empty value.
 void append_headers(std::string& out, const std::vector<HeaderLine>& headers,
                     const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::string_view>> sent;

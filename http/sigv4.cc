@@ -23,7 +23,8 @@ namespace {
 
 using Kind = compat::Error::Kind;
 
-// How far a request's date may be from the host's clock, and for how long a presigned one may be good.
+// The maximum difference between a request's date and the host's clock, and the maximum validity of a
+// presigned request.
 constexpr std::int64_t skew_seconds_max = 15 * 60, expires_seconds_max = 7 * 24 * 3600;
 
 Unexpected<compat::Error> missing_authentication_token() {
@@ -45,7 +46,7 @@ struct Parameter {
 };
 using Parameters = std::vector<Parameter>;
 
-// Empty if it is not there, or has no value.
+// Empty if the parameter is missing or has no value.
 std::string_view value_of(const Parameters& parameters, std::string_view name) {
   const auto found = std::find_if(parameters.begin(), parameters.end(),
                                   [&](const Parameter& parameter) { return parameter.name == name; });
@@ -66,7 +67,7 @@ void each_parameter(std::string_view text, char separator, Take&& take) {
   }
 }
 
-// Read as what is signed is (canonical_query): however a name is spelled, it is the one that was signed.
+// Parsed like the canonical query: however a name is encoded, it is the one that was signed.
 Parameters query_parameters(std::string_view query) {
   Parameters parameters;
   each_parameter(query, '&', [&](std::string_view name, std::string_view value) {
@@ -81,13 +82,14 @@ struct Credential {
   std::string_view terminator;
 };
 
-// What a request says of its signature, wherever it says it. Refers to the request and to its own parameters.
+// The claims of a request about its signature, from the header or the query. Refers to the request and to its
+// own parameters.
 struct Claim {
   Claim(Parameters of_query, bool by_query) : parameters(std::move(of_query)), by_query(by_query) {}
   Claim(Claim&&) = default;
   Claim& operator=(Claim&&) = delete;
 
-  Parameters parameters;  // the query's
+  Parameters parameters;  // from the query
   bool by_query;
   std::string_view algorithm, credential, signed_headers, signature, date;
 };
@@ -148,7 +150,7 @@ compat::Result<Claim> claim_of_header(const Request& request) {
   struct Part {
     std::string_view name;
     std::string_view& value;
-    bool there = false;  // the first of a name counts
+    bool there = false;  // the first part of a name counts
   };
   std::array<Part, 3> parts = {{{"Credential", claim.credential},
                                 {"Signature", claim.signature},
@@ -160,7 +162,7 @@ compat::Result<Claim> claim_of_header(const Request& request) {
         part.there = true;
       }
   };
-  // Between commas, or spaces, or both.
+  // Separated by commas, spaces, or both.
   std::string_view rest = authorization.substr(algorithm_end);
   while (!rest.empty()) {
     const auto comma = std::min(rest.find(','), rest.size());
@@ -180,18 +182,18 @@ compat::Result<Claim> claim_of_header(const Request& request) {
   return incomplete_signature(missing + "Authorization=" + std::string(authorization));
 }
 
-// --- where signatures are checked
+// --- checked signatures
 //
-// The order of the checks, and their words unless another place is named, are what was recorded of DynamoDB:
-// dynalite (index.js, the comments behind its own checks) has one answer for each.
+// The order of the checks, and their messages unless another source is named, were recorded from DynamoDB:
+// dynalite (index.js, the comments behind its own checks) has one response for each.
 
 // "15 min.", "90 sec."
 std::string spelled_span(std::int64_t seconds) {
   return seconds % 60 == 0 ? std::to_string(seconds / 60) + " min." : std::to_string(seconds) + " sec.";
 }
 
-// For how long a signature is good. For a presigned one AWS documents X-Amz-Expires for S3 (from which the
-// words are) and takes 15 minutes elsewhere, whatever it says; here it counts.
+// How long a signature is valid, in seconds. AWS documents X-Amz-Expires for presigned requests to S3 (the
+// source of these messages) and elsewhere ignores it and uses 15 minutes; here it is honored.
 compat::Result<std::int64_t> good_seconds(const Claim& claim) {
   const std::string_view text =
       claim.by_query ? value_of(claim.parameters, "X-Amz-Expires") : std::string_view{};
@@ -228,8 +230,9 @@ compat::Result<void> check_date(const Claim& claim, engine::Instant now) {
   return {};
 }
 
-// What must be signed: the host, and every header whose value says what is asked or of whom. A session token
-// need not be: some sign first and add it then; it must be the key's in any case.
+// Headers that must be signed: the host, and every header that determines what is requested or by whom. A
+// session token need not be signed, because some clients sign first and add it afterwards; it must always be
+// the key's.
 bool must_be_signed(std::string_view name) {
   return name == "host" ||
          ((name.starts_with("x-amz-") || name.starts_with("x-mayfly-")) && name != "x-amz-security-token");
@@ -250,11 +253,11 @@ compat::Result<void> check_signed_headers(const Request& request, const std::vec
   const auto is_signed = [&](const std::string& name) {
     return std::binary_search(names.begin(), names.end(), name);
   };
-  // aws/aws-sdk-php issue 2469: DynamoDB in 2022; what dynalite recorded in 2013 says 'Host' alone.
+  // Source: aws/aws-sdk-php issue 2469, DynamoDB in 2022. dynalite's recording of 2013 names only 'Host'.
   if (!is_signed("host") || !request.has(Header::host)) {
     return invalid_signature("'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization.");
   }
-  // AWS's guide demands it; which words a service has for it is not known.
+  // AWS's guide requires it; the message that services use is unknown.
   for (const HeaderLine& header : request.all_headers) {
     if (const std::string name = lower_case(header.name); must_be_signed(name) && !is_signed(name))
       return invalid_signature("'" + header.name + "' must be a 'SignedHeader' in the AWS Authorization.");
@@ -288,7 +291,8 @@ std::string_view sent_header(const Request& request, std::string_view name) {
   return found == request.all_headers.end() ? std::string_view{} : trim(found->value);
 }
 
-// The canonical request as an answer shows it: a session token is half a secret, and answers end in logs.
+// The canonical request as a response shows it. Hides the session token: it is half a secret, and responses
+// end up in logs.
 std::string shown(const std::string& canonical) {
   constexpr std::string_view token = "\nx-amz-security-token:", parameter = "X-Amz-Security-Token=";
   std::string out = canonical;
@@ -308,8 +312,8 @@ compat::Result<void> check_signature(const Request& request, const Claim& claim,
   const Key* key = rules.keys->find(credential.key_id);
   if (key == nullptr) return unrecognized_client("The security token included in the request is invalid.");
 
-  // The body's own, whatever x-amz-content-sha256 says: "UNSIGNED-PAYLOAD" is for S3 and for operations whose
-  // models say so, of which neither DynamoDB nor Lambda has any.
+  // The hash of the actual body, whatever x-amz-content-sha256 says: "UNSIGNED-PAYLOAD" is for S3 and for
+  // operations whose models allow it, and neither DynamoDB nor Lambda has any.
   const std::string payload_hash = engine::hex(sha256(request.body));
   const std::string canonical = canonical_request({.method = request.method,
                                                    .path = request.path(),

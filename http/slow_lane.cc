@@ -60,7 +60,7 @@ bool SlowLane::run(std::stop_source stop, std::function<void()> job) {
 }
 
 bool SlowLane::start(Job job, bool comes_back) {
-  // A thread may still be coming back from a job whose place was left already: then it takes this one.
+  // At the limit, a thread is about to finish a job whose slot was already released; it takes this job.
   std::size_t threads_max = kinds_with_places * places_;
   for (const Line& line : lines_) threads_max += line.threads_max;
   if (jobs_.size() >= idle_ && threads_.size() < threads_max) {
@@ -72,7 +72,7 @@ bool SlowLane::start(Job job, bool comes_back) {
       jobs_.push_back(std::move(job));
       return true;
     }
-    ++idle_;  // it is on its way
+    ++idle_;  // the new thread counts as idle until it takes a job
   }
   shortage_.passed();
   jobs_.push_back(std::move(job));
@@ -80,7 +80,7 @@ bool SlowLane::start(Job job, bool comes_back) {
   return true;
 }
 
-// --- lines
+// --- queues
 
 bool SlowLane::line_up(Waiting kind, const std::string& account, std::stop_source stop,
                        std::function<void()> job) {
@@ -92,7 +92,7 @@ bool SlowLane::line_up(Waiting kind, const std::string& account, std::stop_sourc
   own.waiting.push_back({std::move(stop), std::move(job), kind, account});
   count(kind, 1);
   if (start_lined_up(kind, false) || line.running > 0) return true;
-  // None of the line runs, so none waits but this one, and no thread would come for it.
+  // No job of the queue is running, so this is the only one that waits, and no thread would ever take it.
   line.turns.clear();
   line.accounts.clear();
   count(kind, -1);
@@ -130,7 +130,7 @@ void SlowLane::finished(Waiting kind, const std::string& account) {
   --line.running;
   const auto own = line.accounts.find(account);
   if (--own->second.running == 0 && own->second.waiting.empty()) line.accounts.erase(own);
-  static_cast<void>(start_lined_up(kind, true));  // at the latest this thread takes the next one
+  static_cast<void>(start_lined_up(kind, true));  // this thread takes the next job if no other one does
 }
 
 void SlowLane::work() {
@@ -149,7 +149,7 @@ void SlowLane::work() {
       lock.unlock();
       const std::stop_callback at_end(end_.get_token(), [&] { job.stop.request_stop(); });
       engine::attempt(job.run, [](std::string_view) {
-        // Who waits for it waits no longer than its client does.
+        // The request gets no response; its client waits until its own time limit.
       });
     }
     lock.lock();

@@ -25,7 +25,7 @@ constexpr std::chrono::seconds page_exchange_max{2};
 constexpr std::chrono::milliseconds accept_pause{100};
 constexpr std::size_t page_request_bytes_max = 8 * 1024;
 
-// Waits until the socket can be read, or written; false: the time is over.
+// Waits until the socket is readable or writable. Returns false if the time is over.
 bool wait_until(int socket, short events, engine::RealTime deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - engine::host_time()).count();
   pollfd waited{.fd = socket, .events = events, .revents = 0};
@@ -102,7 +102,7 @@ void TextPage::run() const {
     if (::poll(waited, 2, -1) < 0 && errno != EINTR) return;
     if (waited[0].revents != 0) return;
     const int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (connection < 0) {  // of what there is none of now, there may be some a little later
+    if (connection < 0) {  // a missing resource may be available again a little later
       (void)::poll(waited, 1, static_cast<int>(accept_pause.count()));
       continue;
     }

@@ -26,7 +26,7 @@ std::string words_of(const ErrorCode& failure) {
 Expected<std::shared_ptr<TlsContext>, std::string> new_context(TlsContext::method method) {
   auto context = std::make_shared<TlsContext>(method);
   SSL_CTX* const native = context->native_handle();
-  // Of 1.2 what browsers still offer; 1.3 has no other suites.
+  // For 1.2, the suites that browsers still offer; 1.3 has no others.
   if (SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1 ||
       SSL_CTX_set_cipher_list(native, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1)
     return Unexpected{std::string("cannot set up TLS")};
@@ -51,7 +51,7 @@ Expected<std::shared_ptr<TlsContext>, std::string> tls_of_server(const std::stri
   const auto fail = [&](const std::string& why) {
     return Unexpected{"cannot use the TLS key " + key_file + ": " + why};
   };
-  // OpenSSL would ask the terminal for it.
+  // Without a callback, OpenSSL would ask for the password on the terminal.
   bool encrypted = false;
   context->set_password_callback([&encrypted](std::size_t, TlsContext::password_purpose) {
     encrypted = true;
