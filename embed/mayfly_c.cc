@@ -355,8 +355,7 @@ int mayfly_set_check_handler(mayfly_check_handler handler, void* context) {
       set_check_handler(nullptr);
     } else {
       set_check_handler([handler, context](const FailedCheck& failed) {
-        handler(failed.expression.data(), failed.file.data(), failed.line,
-                context);  // both are NUL-terminated
+        handler(failed.expression.data(), failed.file.data(), failed.line, context);  // each ends with a NUL
       });
     }
     return static_cast<int>(MAYFLY_DONE);

@@ -43,10 +43,7 @@ struct KeyAttribute {
   friend bool operator==(const KeyAttribute&, const KeyAttribute&) = default;
 };
 
-inline constexpr std::size_t key_attributes_max =
-    4;  // for a global index's partition key, and again for its sort key
-
-// A table has one partition attribute and at most one sort attribute. A global index has up to four of each.
+inline constexpr std::size_t key_attributes_max = 4;  // for each of a global index's two keys
 class KeySchema {
  public:
   KeySchema() = default;

@@ -85,9 +85,8 @@ struct Transaction::State final : ChangeSource {
 
   Database::Parts& parts;
   const Cause cause;
-  bool expires = true;  // whether items that have fired are expired before they are seen
-  bool removes_written =
-      false;  // whether it removes items that were already due when the previous transaction wrote them
+  bool expires = true;           // whether items that have fired are expired before they are seen
+  bool removes_written = false;  // of the previous transaction: items it wrote that were already due
   std::vector<OneTable> tables;
   std::vector<OneItem> items;
   std::size_t gates_held = 0;  // the gates of the first `gates_held` tables are held
@@ -704,8 +703,7 @@ void Transaction::State::stage_replica_write(const OneItem& item, const Table& t
   write.origin = table.id;
   if (cause == Cause::time_to_live) {
     write.version = WriteVersion::of_expiry(item.version.number);
-    if (!expires_here(table, item.version.origin))
-      return;  // the region that expires the item notifies the others
+    if (!expires_here(table, item.version.origin)) return;  // the expiring region notifies the others
   }
   for (const Replica& replica : table.replicas) write.to.push_back(replica.table);
 }

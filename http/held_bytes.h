@@ -24,8 +24,8 @@ class HeldBytes {
   // The bytes of one connection.
   struct Share {
     std::size_t bytes = 0;
-    std::uint64_t moved =
-        0;  // step number of its start or of the last call to moved(), counted over all connections
+    // The step, counted over all connections, at which the share began or moved() was last called.
+    std::uint64_t moved = 0;
   };
 
   // `free_oldest`: releases the share that moved the longest ago, among those that have bytes and can be

@@ -38,8 +38,7 @@ std::size_t printable_bytes(std::string_view text) {
 #ifdef __SSE2__
   for (; at + sizeof(__m128i) <= text.size(); at += sizeof(__m128i)) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
-    const __m128i below =
-        _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));  // bytes are signed, so this includes those from 0x80
+    const __m128i below = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));  // signed: includes those from 0x80
     const auto others = static_cast<unsigned>(
         _mm_movemask_epi8(_mm_or_si128(below, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f)))));
     if (others != 0) return at + static_cast<std::size_t>(std::countr_zero(others));

@@ -33,14 +33,12 @@ struct ServerSettings {
   // For receiving a request, and for sending its response, from first byte to last.
   std::chrono::milliseconds request_max{300'000};
   std::chrono::milliseconds tick{5'000};  // interval at which these three limits are checked
-  std::size_t waiting_max =
-      128;  // requests of each kind (slow_lane.h) that can wait at once; further ones are rejected
-  // For all in-flight requests. When it is exceeded, the request that has been arriving for the longest time
-  // is rejected. Each thread has an equal share of this limit and of the next one, and at least 32 MB.
+  // Requests of each kind (slow_lane.h) that can wait at once; further ones are rejected.
+  std::size_t waiting_max = 128;
   std::size_t request_bytes_max = 256 * 1024 * 1024;
-  std::size_t unread_bytes_max =
-      256 * 1024 *
-      1024;  // for all responses; the connection that has read nothing for the longest time is closed
+  // For all responses. When it is exceeded, the connection that has read nothing for the longest time is
+  // closed.
+  std::size_t unread_bytes_max = 256 * 1024 * 1024;
   AccessRules access;                       // admission rules; `tls` in it is set from the files below
   std::string tls_cert_file, tls_key_file;  // PEM; set both for TLS, or neither for plain HTTP
 };
