@@ -92,7 +92,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
       arrival.setting = arriving;
     }
   }
-  database_.parts().replication->settle(account, stop);  // including writes due to arrive, with records
+  database_.parts().replication->settle(account, stop);  // applies writes that were due to arrive
   if (age_streams) trimmer_.trim(account);
   for (const auto& [name, count] : result.tables) result.expired += count;
   result.next_expiry = reaper_.next_expiry(turn);

@@ -86,7 +86,7 @@ struct Transaction::State final : ChangeSource {
   Database::Parts& parts;
   const Cause cause;
   bool expires = true;           // whether items that have fired are expired before they are seen
-  bool removes_written = false;  // of the previous transaction: items it wrote that were already due
+  bool removes_written = false;  // removes items that the previous transaction wrote already due
   std::vector<OneTable> tables;
   std::vector<OneItem> items;
   std::size_t gates_held = 0;  // the gates of the first `gates_held` tables are held
@@ -655,8 +655,8 @@ void Transaction::State::forget_expiry(OneItem& item, const Table& table, const 
 void Transaction::State::erase_expiry(const OneItem& item, const Table& table, const LiveTable& live,
                                       Instant due) {
   const std::string entry = parts.expiry.entry_key(table.id, due, item.key);
-  // The entry may be missing for three reasons: a write that overtook the reaper has erased it, the item was
-  // already too old when it was written, or the backfill has not reached the item yet.
+  // The entry may be missing for one of three reasons: a write that overtook the reaper has erased it, the
+  // item was already too old when it was written, or the backfill has not reached the item yet.
   const bool surely =
       item.write != Write::forget_expiry && !table.ttl->backfilling && !is_too_old(due, now());
   if (std::string unused; !surely && !parts.storage().get(entry, unused)) return;

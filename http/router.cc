@@ -153,8 +153,8 @@ compat::Answer operate(const Request& request, const compat::Result<engine::Scop
                           or_no_wait(stop));
 }
 
-// On an io thread, a read whose response takes too long to compress gives way. A write cannot give way any
-// more, so its long response is sent uncompressed.
+// On an io thread, a read whose response takes too long to compress gives way. A write can no longer give
+// way at this point, so its long response is sent uncompressed.
 void compress_answer(Reply& reply, std::string_view accept_encoding, bool has_time) {
   constexpr std::uint64_t nanoseconds_per_byte = 20;  // measured on text without repetitions
   if (reply.body.size() < compressed_answer_bytes_min) return;

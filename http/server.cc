@@ -235,7 +235,7 @@ class Lane {
   TlsContext* const tls_;
   const std::size_t connections_max_;  // this thread's share
   HeldBytes requests_, unread_answers_;
-  std::unordered_set<Connection*> connections_;  // declared before io_, whose pending handlers hold them
+  std::unordered_set<Connection*> connections_;  // outlives io_, whose pending handlers hold them
   Shortage shortage_;
   asio::io_context io_{1};
   std::vector<std::unique_ptr<Listener>> listeners_;
@@ -285,8 +285,7 @@ class EmulatorService final : public Service {
     std::optional<engine::Stopwatch> stopwatch;
     if (log::enabled(log::Level::debug)) stopwatch.emplace();
     Reply reply = answer_or_500(admitted, stop);
-    if (body_goes_apart(reply))
-      reply.body_crc = crc32(reply.body);  // computed here, possibly on the slow lane
+    if (body_goes_apart(reply)) reply.body_crc = crc32(reply.body);  // here, possibly on the slow lane
     log::control(admitted.request(), reply);
     if (stopwatch) log::answer(admitted.request(), reply, stopwatch->elapsed());
     return reply;

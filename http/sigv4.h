@@ -1,5 +1,5 @@
-// Authenticates a request by the header or query parameters of AWS Signature Version 4: who signs it, and for
-// which region.
+// Authenticates a request by the header or query parameters of AWS Signature Version 4: determines the
+// account and the region.
 //
 // The form is always checked, in AWS's order and with AWS's messages. The signature itself is checked only if
 // keys are configured (--require-signature). Without keys no secret is known, so every signature is accepted,
@@ -38,10 +38,9 @@ enum class SignedBy : unsigned char { header, header_or_query };
 
 struct SignatureRules {
   SignedBy by = SignedBy::header_or_query;
-  std::string_view service =
-      "dynamodb";              // the service that the signature must be for, if signatures are checked
-  const Keys* keys = nullptr;  // nullptr: signatures are not checked
-  engine::Instant now = 0;     // by the host's clock
+  std::string_view service = "dynamodb";  // the service that a checked signature must be for
+  const Keys* keys = nullptr;             // nullptr: signatures are not checked
+  engine::Instant now = 0;                // by the host's clock
 };
 
 // `default_region`: for a scope without a region.
