@@ -1,8 +1,8 @@
-// {"S":"x"} <-> AttributeValue.
+// Converts between DynamoDB's JSON ({"S":"x"}) and AttributeValue.
 //
-// Reading expects what shape has checked for types, and checks what DynamoDB checks of values: exactly one
-// type, numbers, sets without duplicates and not empty, NULL true, nesting of at most 32 levels. Messages are
-// DynamoDB's, in the words of the operation's frame.
+// Requires of reading: check_types (shape.h) has accepted the JSON. The readers check what DynamoDB checks in
+// values: exactly one type, valid numbers, sets that are not empty and have no duplicates, NULL true, at most
+// 32 levels of nesting. Messages are DynamoDB's, in the wording of the operation's frame (frame.h).
 #pragma once
 
 #include <string>
@@ -18,18 +18,19 @@ namespace mayfly::compat {
 inline constexpr int nesting_max = 32;
 
 Result<engine::AttributeValue> read_attribute_value(const json::Value& value, Frame frame = Frame::older);
-// The text of a number: "Number overflow. …", "The parameter cannot be converted to a numeric value: a".
+// Reads the text of a number. Errors: "Number overflow. …", "The parameter cannot be converted to a numeric
+// value: a".
 Result<engine::Number> read_number(std::string_view text, Frame frame = Frame::older);
-// {"name":{"S":"x"},…} as an item: Item, Key, ExpressionAttributeValues, ExclusiveStartKey.
+// Reads {"name":{"S":"x"},…} as an item: Item, Key, ExpressionAttributeValues, ExclusiveStartKey.
 Result<engine::Item> read_item(const json::Value& object, Frame frame = Frame::older);
-// The same, as it is stored (engine/item_codec.h), mostly without building the tree.
+// The same in stored form (engine/item_codec.h), usually without building the tree.
 Result<std::string> read_stored_item(const json::Value& object, Frame frame = Frame::older);
-// An attribute has a name, in items as in the parameters that ask for it or change it.
+// The error for an empty attribute name, in an item or in a parameter that names attributes.
 Unexpected<Error> empty_attribute_name();
 
 void write_attribute_value(json::Writer& out, const engine::AttributeValue& value);
 void write_item_object(json::Writer& out, const engine::Item& item);
-// Straight from stored bytes (engine/item_codec.h), without the tree.
+// Writes stored bytes (engine/item_codec.h) directly, without building the tree.
 void write_stored_item(json::Writer& out, std::string_view stored);
 
 }  // namespace mayfly::compat

@@ -1,5 +1,7 @@
-// AWS's errors by their names, and ours. What an error is stands in its kind; what an answer says of that is
-// one table's, in error.cc. A message stands whole where it is raised, and nobody reads it but people.
+// Errors of requests: AWS's, by their names, and Mayfly's own.
+//
+// Code that handles an error tests its kind. error.cc has the status, type and name that a response gives for
+// each kind. Each message is written out in full where the error is raised; no code parses it.
 //
 //   return error::validation("The table does not have the specified index: " + name);
 //   if (done.error().kind == Error::Kind::conditional_check_failed) …
@@ -13,15 +15,15 @@
 
 namespace mayfly::compat {
 
-// Messages say what was wrong with values by repeating them, and a request may have 16 MB of those. AWS's
-// limit is not known: it was seen to say what is wrong with a name of 65,536 bytes. In a longer message "…"
-// stands for what is too much, before its end, which says what was wrong.
+// Messages quote invalid values, and a request can hold 16 MB of them. AWS's limit is unknown; AWS was
+// observed to quote a name of 65,536 bytes. In a longer message "…" replaces the excess. The last
+// message_end_bytes are kept, because they say what was wrong.
 inline constexpr std::size_t message_bytes_max = 64 * 1024;
 inline constexpr std::size_t message_end_bytes = 1024;
 
 struct Error {
   enum class Kind : std::uint8_t {
-    // DynamoDB's, and what stands before every service of AWS
+    // DynamoDB's, and those that every AWS service can return
     access_denied,
     backup_in_use,
     backup_not_found,
@@ -71,7 +73,7 @@ struct Error {
     lambda_too_many_requests,
     lambda_unavailable,
     lambda_validation,
-    // Mayfly's own: control, and who may ask at all
+    // Mayfly's own: the control API and access checks
     bad_request,
     conflict,
     forbidden,
@@ -83,18 +85,18 @@ struct Error {
     too_many_waiting,
     unsupported_media_type,
   };
-  // What a validation found fault with, where those who pass it on go by that.
+  // The subject of a validation error, for callers that handle some subjects differently.
   enum class About : std::uint8_t {
     unsaid,
-    number,      // it is none, or none that DynamoDB has; a set of none
+    number,      // malformed, or not supported by DynamoDB; an empty number set
     duplicates,  // in a set
     key_schema,  // a key attribute is missing or has another type
-    nesting,     // values within values, too deep
-    name,        // an attribute of an item has none
+    nesting,     // values are nested too deeply
+    name,        // an attribute of an item has an empty name
   };
 
   Kind kind;
-  std::string message{};  // empty: the answer has no message member; at most message_bytes_max
+  std::string message{};  // empty: the response has no message member; at most message_bytes_max
   std::string extra{};    // further members as JSON text, without braces: "\"Item\":{…}"
   About about = About::unsaid;
 };
@@ -102,17 +104,17 @@ struct Error {
 template <class T>
 using Result = Expected<T, Error>;
 
-// What an answer says of a kind.
+// How a response reports an error of this kind.
 int error_status(Error::Kind kind);             // 400
 std::string error_type(Error::Kind kind);       // "com.amazonaws.dynamodb.v20120810#DuplicateItemException"
 std::string_view error_name(Error::Kind kind);  // "DuplicateItemException"
 std::string_view message_member(Error::Kind kind);  // "message"; some exceptions spell it "Message"
-// What batches and transactions call it in what they say of each statement or action: "DuplicateItem",
+// The code that batches and transactions report for a statement or an action: "DuplicateItem",
 // "ValidationError".
 std::string_view error_code(Error::Kind kind);
 
 namespace error {
-// The message as it goes into an answer: whole, or with "…" for a part of it.
+// The message as it appears in a response: unchanged, or shortened with "…" to message_bytes_max.
 std::string cut(std::string message);
 
 Unexpected<Error> validation(std::string message, Error::About about = Error::About::unsaid);
@@ -122,7 +124,7 @@ Unexpected<Error> serialization(std::string message);
 Unexpected<Error> access_denied(std::string message);
 Unexpected<Error> unknown_operation();
 Unexpected<Error> resource_not_found(std::string message);
-Unexpected<Error> table_not_found(std::string message);  // of backups: others say resource_not_found
+Unexpected<Error> table_not_found(std::string message);  // of backups; others use resource_not_found
 Unexpected<Error> global_table_not_found(std::string message);
 Unexpected<Error> policy_not_found(std::string message);
 Unexpected<Error> resource_in_use(std::string message);
@@ -130,11 +132,11 @@ Unexpected<Error> backup_in_use(std::string message);
 Unexpected<Error> backup_not_found(std::string message);
 Unexpected<Error> invalid_restore_time(std::string message);
 Unexpected<Error> point_in_time_recovery_unavailable(std::string message);
-Unexpected<Error> table_already_exists(std::string message);  // of restores, as the next one
+Unexpected<Error> table_already_exists(std::string message);  // for restores, like table_in_use
 Unexpected<Error> table_in_use(std::string message);
 Unexpected<Error> conditional_check_failed(
-    std::string item_json = {});  // item_json: {} of the old item, or empty
-// `reasons_json` is the list CancellationReasons.
+    std::string item_json = {});  // item_json: the old item as {…}, or empty
+// `reasons_json` is the CancellationReasons array.
 Unexpected<Error> transaction_canceled(std::string message, const std::string& reasons_json);
 Unexpected<Error> idempotent_parameter_mismatch(std::string message);
 Unexpected<Error> duplicate_item();  // PartiQL's INSERT
@@ -151,8 +153,8 @@ Unexpected<Error> replicated_write_conflict();
 Unexpected<Error> internal_server_error();  // 500
 }  // namespace error
 
-// {"__type":…,"message":…} as the service spells it. Where a condition failed and the item is returned as
-// well, the old front end says "Message" and the new one (`newer`, see frame.h) "message".
+// {"__type":…,"message":…} in the service's spelling. When a condition failed and the item is returned too,
+// the old front end spells the member "Message" and the new one (`newer`, see frame.h) "message".
 std::string error_body(const Error& error, bool newer = false);
 
 }  // namespace mayfly::compat

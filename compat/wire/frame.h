@@ -1,8 +1,8 @@
-// The words in which a request is refused.
+// Frame: how AWS words the errors of a request.
 //
 // AWS is moving its operations, one by one and part by part, to a new front end. An operation's definition
-// (compat/operation.h) says how far it has come. Shapes, the reader of values and the readers of expressions
-// ask here what follows from that:
+// (compat/operation.h) says how far the operation has moved. Shapes and the readers of values and expressions
+// get the wording from here:
 //
 //   frame        a length or a range                     a value or an expression
 //   older        Value '0' at 'limit' failed to satisfy …  Input collection [a, a] contains duplicates.
@@ -12,14 +12,14 @@
 //   enveloped    Value at 'Limit' failed to satisfy …      1 validation error detected: Input collection
 //                                                          ["a", …
 //
-// A frame belongs to a request. The new front end hands a request that it cannot read over to the old one,
-// which words everything in its own way and reports all that it finds: a request that lacks a required member
-// (shape.h), or that nests too deep (newer_depth_max). Such a request has the frame `handed_over` whatever
-// its operation is.
+// Each request has a frame. The new front end hands a request that it cannot read over to the old one, which
+// uses its own wording throughout and reports every error that it finds. This happens when a request lacks a
+// required member (shape.h) or nests too deeply (newer_depth_max). Such a request has the frame
+// `handed_over`, whatever its operation is.
 //
-// Rules: answers recorded on AWS from August to October 2026; docs/differences.md compares them with older
-// ones. In all frames the words for a missing member, a pattern and an enum are the old ones, except for two
-// enums (Shape::unnamed_values).
+// Source of these rules: responses recorded on AWS from August to October 2026; docs/differences.md compares
+// them with older ones. In all frames, errors about a missing member, a pattern or an enum have the old
+// wording, except for two enums (Shape::unnamed_values).
 #pragma once
 
 #include <cstdint>
@@ -30,31 +30,32 @@
 
 namespace mayfly::compat {
 
-// Each has what those before it have.
+// Each frame includes the changes of the frames before it.
 enum class Frame : std::uint8_t { older, handed_over, model, bare, enveloped };
 
-// How deep arrays and objects of a request may nest for the new front end. Recorded: it reads values of some
-// 62 levels, two arrays or objects each, and hands over those of 63, in Key and in
-// ExpressionAttributeValues as in Expected. 127 is the depth to which the usual JSON readers of Rust go.
+// How deeply arrays and objects of a request can nest on the new front end. Recorded: it reads values of
+// about 62 levels, with two arrays or objects per level, and hands over values of 63 levels, in Key and
+// ExpressionAttributeValues as well as in Expected. 127 is the depth limit of the common Rust JSON readers.
 inline constexpr int newer_depth_max = 127;
 
-// The frame of a request whose arrays and objects nest that deep.
+// The frame of a request whose arrays and objects nest `depth` deep.
 constexpr Frame frame_at_depth(Frame of_operation, int depth) {
   return depth > newer_depth_max && of_operation > Frame::handed_over ? Frame::handed_over : of_operation;
 }
 
-// An empty table name is shorter than one character. To operations that have not moved it is shorter than
-// three, and matches no pattern.
+// Whether an empty table name is reported as shorter than one character. Operations that have not moved
+// report it as shorter than three, and also report that it does not match the pattern.
 constexpr bool takes_one_character(Frame frame) { return frame >= Frame::handed_over; }
 
-// Lengths and ranges are those of members as the model calls them, and values are not repeated.
+// Whether errors about lengths and ranges name members as the model does and leave out the value.
 constexpr bool names_by_model(Frame frame) { return frame >= Frame::model; }
-// Values and expressions are refused in newer words.
+// Whether errors in values and expressions have the newer wording.
 constexpr bool has_newer_words(Frame frame) { return frame >= Frame::bare; }
-// The same words with nothing around them: for parts of what goes through in_frame as a whole.
+// The same wording without the envelope, for parts of a result that later passes through in_frame as a whole.
 constexpr Frame inside(Frame frame) { return frame == Frame::enveloped ? Frame::bare : frame; }
 
-// What came of reading a request's values or expressions, with an error as the operation says it.
+// The result of reading a request's values or expressions, with a validation error put into the frame's
+// envelope.
 template <class T>
 Result<T> in_frame(Frame frame, Result<T> read) {
   if (read || frame != Frame::enveloped || read.error().kind != Error::Kind::validation) return read;

@@ -1,8 +1,8 @@
-// Numbers as AWS's old front end and PartiQL read them: by Java's BigDecimal, whose exponents are 32-bit
-// integers and overflow as those do.
+// Why AWS's old front end and PartiQL reject a number. They read numbers with Java's BigDecimal, whose
+// exponents are 32-bit integers and overflow as such:
 //
 //   1e2147483648   cannot be converted
-//   1e2147483647   underflows: it has 1 + 2147483647 digits before the point, which wraps
+//   1e2147483647   underflows: it has 1 + 2147483647 digits before the point, and this sum wraps around
 //   1e2147483646   overflows
 //
 // Recorded on AWS in September and October 2026.
@@ -14,10 +14,10 @@
 
 namespace mayfly::compat {
 
-// Whether the exponent and the scale of a number are 32-bit integers. True for text that is not a number.
+// Whether a number's exponent and scale both fit in 32-bit integers. True for text that is not a number.
 bool is_java_decimal(std::string_view text);
 
-// Why Java refuses a text that engine::Number::parse refuses for `why`.
+// Why Java rejects a text that engine::Number::parse rejects with `why`.
 engine::NumberError java_number_error(std::string_view text, engine::NumberError why);
 
 }  // namespace mayfly::compat

@@ -1,5 +1,5 @@
-// Strings as the service sees them: it is written in Java, whose strings are of UTF-16 units, and prints sets
-// of strings in the order of their hashes.
+// Properties of strings in the DynamoDB service, which is written in Java: lengths in UTF-16 units, and the
+// hash order in which it prints sets of strings.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace mayfly::compat {
 
-// "abÿ" -> 3; of characters past U+FFFF each counts 2.
+// Length in UTF-16 units: "abÿ" -> 3. A character beyond U+FFFF counts as 2.
 inline std::int64_t java_length(std::string_view utf8) {
   std::int64_t units = 0;
   for (const char c : utf8) {
@@ -21,14 +21,15 @@ inline std::int64_t java_length(std::string_view utf8) {
   return units;
 }
 
-// String.hashCode; of characters past ASCII only an approximation.
+// String.hashCode; only an approximation for text with non-ASCII characters.
 inline std::uint32_t java_hash(std::string_view utf8) {
   std::uint32_t hash = 0;
   for (const char c : utf8) hash = hash * 31 + static_cast<unsigned char>(c);
   return hash;
 }
 
-// As a HashSet of so many buckets enumerates them; a bucket's in the order in which they came.
+// The strings in the order in which a HashSet with `buckets` buckets enumerates them. Strings of the same
+// bucket keep their order.
 inline std::vector<std::string> in_java_order(std::vector<std::string> strings, std::uint32_t buckets) {
   const auto bucket = [&](const std::string& text) {
     const std::uint32_t hash = java_hash(text);

@@ -1,9 +1,9 @@
-// JSON in and out, for operations and records: a reader of our own (json_reader.cc) and a Writer (json.cc).
-// What people write by hand is read by json_tree.h.
+// Reads and writes JSON for operations and records: parse (json_reader.cc) and Writer (json.cc). json_tree.h
+// reads JSON that people write by hand.
 //
-// A Document owns an arena; its Values are small, immutable, and point into it and into the text that it was
-// read of, which stays as long as they are looked at. Strings are valid UTF-8.
-// Null members are the same as absent ones for Value::member, as for AWS.
+// A Document owns an arena. Its Values are small and immutable and point into the arena and into the parsed
+// text. Requires: the text outlives every use of the Values. Strings are valid UTF-8. As on AWS,
+// Value::member treats a null member as absent.
 //
 //   auto document = json::parse(body);            // nullptr: not JSON
 //   if (const json::Value* name = document->root().member("TableName")) use(name->string());
@@ -22,8 +22,8 @@ inline constexpr int depth_max = 600;  // of nested arrays and objects
 
 struct Member;
 
-// How many members this thread has compared names with in Value::member, ever: tests see by it that what a
-// request costs grows as it does.
+// How many members Value::member has compared names with on this thread since it started. Tests use it to
+// check that the cost of a request grows linearly with its size.
 extern constinit thread_local std::uint64_t members_compared;
 
 class Value {
@@ -32,7 +32,7 @@ class Value {
 
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] bool is(Kind kind) const { return kind_ == kind; }
-  // Each is empty (or false) if the value is of another kind.
+  // Each returns an empty value (or false) if the value is of another kind.
   [[nodiscard]] bool boolean() const { return boolean_; }
   [[nodiscard]] std::string_view string() const { return text_of(Kind::string); }       // unescaped
   [[nodiscard]] std::string_view number_text() const { return text_of(Kind::number); }  // as it was written
@@ -40,7 +40,8 @@ class Value {
     return is(Kind::array) ? std::span<const Value>(items_, size_) : std::span<const Value>();
   }
   [[nodiscard]] std::span<const Member> members() const;
-  // nullptr if absent, null, or this is no object. Of members with one name the last counts.
+  // nullptr if the member is absent or null, or if this is not an object. Among members with the same name,
+  // the last counts.
   [[nodiscard]] const Value* member(std::string_view name) const;
 
  private:
@@ -73,7 +74,7 @@ class Document {
   Document();
   ~Document();
   [[nodiscard]] const Value& root() const { return root_; }
-  // How many arrays and objects lie within each other at the deepest place: 2 for {"a":[1]}, 0 for 1.
+  // Maximum nesting depth of arrays and objects: 2 for {"a":[1]}, 0 for 1.
   [[nodiscard]] int depth() const { return depth_; }
 
  private:
@@ -84,12 +85,13 @@ class Document {
   int depth_ = 0;
 };
 
-// nullptr: not JSON, bad UTF-8, half a surrogate, deeper than depth_max, an exponent beyond 32 bits, 4 GB.
+// nullptr if the text is not JSON, has invalid UTF-8 or an unpaired surrogate, nests deeper than depth_max,
+// has an exponent beyond 32 bits, or is 4 GB or longer.
 std::unique_ptr<Document> parse(std::string_view text);
 template <std::same_as<std::string> Temporary>
-std::unique_ptr<Document> parse(Temporary&& text) = delete;  // it would be gone before the Document
+std::unique_ptr<Document> parse(Temporary&& text) = delete;  // the text would not outlive the Document
 
-// Appends JSON to a string; puts the commas. Nothing checks that begins and ends match.
+// Appends JSON to a string and inserts the commas. Does not check that begin and end calls match.
 class Writer {
  public:
   explicit Writer(std::string& out) : out_(out) {}
@@ -114,11 +116,11 @@ class Writer {
   void key(std::string_view name);
   void string(std::string_view value);  // escapes
   void integer(std::int64_t value);
-  void seconds(std::int64_t milliseconds);  // 1700000000.123; whole ones without a fraction
+  void seconds(std::int64_t milliseconds);  // 1700000000.123; whole seconds without a fraction
   void decimal(double value);               // capacity units: 0.5, 1.0
   void boolean(bool value);
-  void raw(std::string_view json);  // a whole value
-  void value(const Value& value);   // as it was read
+  void raw(std::string_view json);  // one complete value
+  void value(const Value& value);   // as in the text that it was parsed from
   [[nodiscard]] std::string& out() { return out_; }
 
  private:

@@ -1,4 +1,4 @@
-// Members of an object that is being written, each with its name: as json::Writer, in one line.
+// Writes an object's members with json::Writer, name and value in one call.
 //
 //   member(out, "TableName", table.name);
 //   member(out, "ItemCount", items);
@@ -17,7 +17,7 @@ inline void member(Writer& out, std::string_view name, std::string_view value) {
   out.string(value);
 }
 
-// An empty text is left out.
+// Writes nothing if `value` is empty.
 inline void member_if_any(Writer& out, std::string_view name, std::string_view value) {
   if (!value.empty()) member(out, name, value);
 }

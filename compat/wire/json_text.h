@@ -1,12 +1,12 @@
-// Appends JSON to a string by a cursor. For what is large or written often; all else goes through
+// Appends JSON to a string through a cursor. For large or frequently written values; everything else uses
 // json::Writer.
 //
 //   {
-//     TextAppender text(answer, item_bytes);   // about how much will come
+//     TextAppender text(answer, item_bytes);   // item_bytes: the expected size
 //     text.literal("{\"S\":");
 //     text.quoted(value);                      // escaped, with the quotes
 //     text.byte('}');
-//   }                                          // the string ends where the cursor was
+//   }                                          // the destructor cuts the string at the cursor
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class TextAppender : public engine::Appender {
   using Appender::Appender;
 
   void quoted(std::string_view text) { quoted_at_length(text); }
-  // The same, quicker where the text is short and the bytes behind it, up to `end`, may be read too.
+  // The same; faster for short texts. Requires: the bytes after the text, up to `end`, are readable.
   void quoted(std::string_view text, const char* end);
 
  private:

@@ -1,4 +1,5 @@
-// MD5, by OpenSSL, of what comes in pieces: the checksums of exports, and S3's ETags. It protects nothing.
+// Computes the MD5 of data that arrives in pieces, with OpenSSL: for the checksums of exports and S3's ETags.
+// It is not a security measure.
 //
 //   Md5 sum;
 //   sum.add("message "), sum.add("digest");
@@ -16,7 +17,7 @@ class Md5 {
   Md5();
   ~Md5();
   void add(std::string_view bytes);
-  // 16 bytes, not printable. Requires: once, and nothing is added then.
+  // The hash: 16 raw bytes. Requires: called once, and after the last add.
   std::string end();
 
  private:

@@ -1,6 +1,7 @@
-// Declared members of requests: type errors first, then constraints, in AWS's order and words.
+// Shapes declare the members of requests. Checks report type errors first, then constraint violations, in
+// AWS's order and wording.
 //
-// Each operation declares its request as constexpr data beside its code, every member of the public API
+// Each operation declares its request as constexpr data next to its code, with every member of the public API
 // model, supported or not:
 //
 //   constexpr Member members[] = {
@@ -9,14 +10,19 @@
 //   };
 //   constexpr Shape shape = structure("ScanInput", members);
 //
-// check_types answers SerializationException as the service's JSON reader does; check_constraints answers
-// "N validation errors detected: Value '…' at '…' failed to satisfy constraint: …; …" (at most ten), in the
-// words of the request's frame (frame.h). A request of a newer frame that lacks a required member is handed
-// over: then all its errors have the words of Frame::handed_over. After both have passed, every declared
-// member is of its type, or absent or null (json::Value::member makes no difference between these two); no
-// list has a null element and no map a null value, except lists and maps of attribute values, which
-// attribute_value_json.h judges. Members that are not declared are ignored, as AWS does; so a member of AWS's
-// that we do not know yet is declared as `unsupported`.
+// check_types returns SerializationException, as the service's JSON reader does. check_constraints returns "N
+// validation errors detected: Value '…' at '…' failed to satisfy constraint: …; …" (at most ten), in the
+// wording of the request's frame (frame.h). A request of a newer frame that lacks a required member is handed
+// over, and then all its errors have the wording of Frame::handed_over.
+//
+// After both have passed:
+// - Every declared member has its type, or is absent or null (json::Value::member does not distinguish the
+//   two).
+// - No list has a null element and no map has a null value, except lists and maps of attribute values, which
+//   attribute_value_json.h checks.
+//
+// Undeclared members are ignored, as on AWS. A member that AWS has and Mayfly does not support is therefore
+// declared as `unsupported`.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +38,15 @@ namespace mayfly::compat {
 
 struct Shape;
 
-// `required`: a missing member is one of the constraint errors, "Value null at 'key' failed to satisfy
-// constraint: Member must not be null". `required_first`: operations on tables look for it before all else,
-// "The parameter 'TableName' is required but was not present in the request". `required_alone`: missing is an
-// error unless one of the structure's optional members is there. `unsupported`: AWS has it and we do not, so
-// that a request that has it is refused by name, once it is as its shape says.
+// If the member is missing:
+// - `required`: one of the constraint errors, "Value null at 'key' failed to satisfy constraint: Member must
+//   not be null".
+// - `required_first`: operations on tables check it before everything else, "The parameter 'TableName' is
+//   required but was not present in the request".
+// - `required_alone`: an error unless one of the structure's optional members is present.
+//
+// `unsupported`: AWS has the member and Mayfly does not. A request with this member is rejected with an error
+// that names it, after the rest of the request has passed its shape.
 enum class Presence : std::uint8_t { optional, required, required_first, required_alone, unsupported };
 inline constexpr Presence required = Presence::required;
 inline constexpr Presence required_first = Presence::required_first;
@@ -47,8 +57,8 @@ struct Member {
   std::string_view name;
   const Shape* shape;
   Presence presence = Presence::optional;
-  // The new front end stops here: an error of this member of a request that it words by itself (a length, a
-  // range, one of Shape::unnamed_values) is reported alone.
+  // The new front end stops at this member of a request: if it has an error that the new front end words
+  // itself (a length, a range, one of Shape::unnamed_values), only that error is reported.
   bool stops = false;
 };
 
@@ -73,19 +83,20 @@ struct Shape {
   };
   Type type = Type::string;
   std::string_view java_name{};                // of a structure, without its package: "KeySchemaElement"
-  std::span<const Member> members{};           // of a structure, in AWS's order of checks
-  const Shape* element = nullptr;              // of a list; values of a map
-  const Shape* key = nullptr;                  // of a map; constraints only
-  std::optional<std::int64_t> min{}, max{};    // length of strings, lists, maps; value of numbers
+  std::span<const Member> members{};           // of a structure, in the order in which AWS checks them
+  const Shape* element = nullptr;              // element of a list, value of a map
+  const Shape* key = nullptr;                  // key of a map; constraints only
+  std::optional<std::int64_t> min{}, max{};    // length of strings, lists and maps; value of numbers
   std::string_view pattern{};                  // one of those below
-  std::span<const std::string_view> values{};  // an enum's, in the order in which AWS prints them
+  std::span<const std::string_view> values{};  // of an enum, in the order in which AWS prints them
   bool table_name = false;                     // an ARN is exempt from length and pattern
   bool length_first = false;                   // "TableName must be at least 3 characters long and …"
-  bool keys_yield = false;                     // a map's: a bad enum hides what is wrong with its keys
-  // As operations that have moved print an enum's values, without saying of which member: "[ALL, OR]".
+  bool keys_yield = false;                     // of a map: an invalid enum value hides errors in its keys
+  // The values of an enum as operations that have moved to the new front end print them, without naming the
+  // member: "[ALL, OR]".
   std::string_view unnamed_values{};
-  // Of a structure: its members in the order in which Java prints them, with those that the API model lacks.
-  // Empty: as in `members`.
+  // Of a structure: the names of its members in the order in which Java prints them, including members that
+  // the API model lacks. Empty: the order of `members`.
   std::span<const std::string_view> printed{};
 };
 
@@ -98,7 +109,7 @@ inline constexpr std::string_view csv_delimiter_pattern = "[,;:|\\t ]";
 inline constexpr std::string_view csv_header_pattern = "[\\x20-\\x21\\x23-\\x2B\\x2D-\\x7E]*";
 inline constexpr std::string_view key_arn_pattern = "(arn:(aws[a-zA-Z-]*)?:[a-z0-9-.]+:.*)|()";
 inline constexpr std::string_view page_token_pattern = "([0-9a-f]{16})+";
-inline constexpr std::string_view text_pattern =  // no control characters but these three
+inline constexpr std::string_view text_pattern =  // no control characters except these three
     "[\\u0020-\\uD7FF\\uE000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF\\r\\n\\t]*";
 
 constexpr Shape structure(std::string_view java_name, std::span<const Member> members) {
@@ -133,12 +144,12 @@ constexpr Shape long_shape(std::optional<std::int64_t> min = {}, std::optional<s
 Result<void> check_types(const Shape& shape, const json::Value& request);
 Result<void> check_constraints(const Shape& shape, const json::Value& request, Frame frame = Frame::older);
 
-// What a checked value means: a number's integral part; a boolean, also where AWS reads one from a string
-// ("true", "1", "yes", in any case).
+// The meaning of a checked value: the integral part of a number; a boolean, which AWS also reads from a
+// string ("true", "1", "yes", in any case).
 std::int64_t integer_of(const json::Value& checked);
 bool boolean_of(const json::Value& checked);
 
-// The same for members: absent or null gives nothing.
+// The same for members; nullopt if the member is absent or null.
 std::optional<std::int64_t> integer_member(const json::Value& object, std::string_view name);
 std::optional<bool> boolean_member(const json::Value& object, std::string_view name);
 std::optional<std::string_view> string_member(const json::Value& object, std::string_view name);

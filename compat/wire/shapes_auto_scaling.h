@@ -1,4 +1,4 @@
-// Shapes of auto scaling settings, which only operations on global tables take.
+// Shapes of auto scaling settings, which only operations on global tables accept.
 #pragma once
 
 #include "compat/wire/shapes_table.h"

@@ -1,4 +1,4 @@
-// Shapes of what imports and bulk puts have in common: buckets, tokens, compression.
+// Shapes that imports and bulk puts share: buckets, tokens, compression.
 #pragma once
 
 #include "compat/wire/shape.h"

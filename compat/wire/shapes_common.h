@@ -1,4 +1,4 @@
-// Shapes that several operations share, from the public API model and in AWS's order of enum values.
+// Shapes that several operations share, from the public API model. Enum values are in AWS's order.
 #pragma once
 
 #include <string_view>
@@ -15,8 +15,8 @@ inline constexpr Shape timestamp = {.type = Shape::Type::timestamp};
 inline constexpr Shape positive_long = long_shape(1);
 inline constexpr Shape positive_integer = integer_shape(1);  // Limit
 
-// --- names. The API model gives TableName 1 to 1024 characters, since an ARN may stand for it; a name has
-// 3 to 255 all the same. Operations on items and streams, and CreateTable, report a bad one among the
+// --- names. The API model allows TableName 1 to 1024 characters, because an ARN can take its place; a name
+// still has 3 to 255. Operations on items and streams, and CreateTable, report an invalid name among the
 // constraint errors; other operations on tables use table_name_first with `required_first`.
 inline constexpr Shape table_name = {.min = 3, .max = 255, .pattern = name_pattern, .table_name = true};
 inline constexpr Shape table_name_first = {
@@ -33,7 +33,7 @@ inline constexpr Shape attribute_values = list_of(attribute_value);             
 inline constexpr Shape attribute_map = map_of(attribute_value, &attribute_name);  // Item, Key
 inline constexpr Shape expression_values = map_of(attribute_value);               // ExpressionAttributeValues
 
-// --- what to return
+// --- requested return values
 inline constexpr std::string_view return_consumed_capacity_values[] = {"INDEXES", "TOTAL", "NONE"};
 inline constexpr Shape return_consumed_capacity = enum_shape(return_consumed_capacity_values);
 inline constexpr std::string_view return_item_collection_metrics_values[] = {"SIZE", "NONE"};
@@ -51,7 +51,7 @@ inline constexpr Shape select = enum_shape(select_values);
 // --- conditions from before expressions
 inline constexpr std::string_view conditional_operator_values[] = {"OR", "AND"};
 inline constexpr Shape conditional_operator =
-    enum_shape(conditional_operator_values, "[ALL, OR]");  // as AWS has it
+    enum_shape(conditional_operator_values, "[ALL, OR]");  // as AWS prints it
 inline constexpr std::string_view comparison_operator_values[] = {
     "IN",       "NULL", "BETWEEN", "LT",          "NOT_CONTAINS", "EQ",      "GT",
     "NOT_NULL", "NE",   "LE",      "BEGINS_WITH", "GE",           "CONTAINS"};

@@ -1,4 +1,4 @@
-// Shapes of global tables' members of UpdateTable.
+// Shapes of the members of UpdateTable for global tables.
 #pragma once
 
 #include "compat/wire/shapes_table.h"

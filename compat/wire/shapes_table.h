@@ -1,4 +1,4 @@
-// Shapes of what tables are made of: CreateTable's and UpdateTable's.
+// Shapes of table settings in CreateTable and UpdateTable.
 #pragma once
 
 #include "compat/wire/shapes_common.h"
@@ -22,7 +22,7 @@ inline constexpr Member key_schema_element_members[] = {
     {"KeyType", &key_type, required},
 };
 inline constexpr Shape key_schema_element = structure("KeySchemaElement", key_schema_element_members);
-inline constexpr Shape key_schema = list_of(key_schema_element, 1, 2);         // a table's, a local index's
+inline constexpr Shape key_schema = list_of(key_schema_element, 1, 2);         // of tables and local indexes
 inline constexpr Shape global_key_schema = list_of(key_schema_element, 1, 8);  // up to 4 + 4 attributes
 
 // --- throughput
@@ -91,7 +91,7 @@ inline constexpr Shape global_index_update =
     structure("GlobalSecondaryIndexUpdate", global_index_update_members);
 inline constexpr Shape global_index_updates = list_of(global_index_update);
 
-// --- the rest
+// --- other settings
 inline constexpr std::string_view stream_view_values[] = {"OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES",
                                                           "NEW_IMAGE"};
 inline constexpr Shape stream_view = enum_shape(stream_view_values);

@@ -1,4 +1,4 @@
-// Shapes of vector indexes: CreateTable's and UpdateTable's.
+// Shapes of vector indexes in CreateTable and UpdateTable.
 #pragma once
 
 #include "compat/wire/shapes_table.h"

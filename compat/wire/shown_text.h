@@ -1,4 +1,4 @@
-// A text that an endpoint sent, made safe for answers, logs and terminals.
+// Makes text from an endpoint safe for responses, logs and terminals.
 //
 //   shown_text("a\x1b[31m", 100) == "a?[31m"
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace mayfly::compat {
 
-// At most `bytes_max` bytes of `text`, up to the first that is not UTF-8, with each control character but the
-// allowed ones replaced by a question mark.
+// Up to `bytes_max` bytes of `text`, ending before the first byte that is not UTF-8. Each control character
+// that is not in `allowed_controls` is replaced with a question mark.
 inline std::string shown_text(std::string_view text, std::size_t bytes_max,
                               std::string_view allowed_controls = {}) {
   std::string shown;

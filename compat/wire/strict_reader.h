@@ -1,12 +1,12 @@
-// How AWS's newest front end reads a request: required members must be there and must not be null.
+// Reads a request as AWS's newest front end does: required members must be present and not null.
 //
 //   CHECK_OK(read_strictly(shape, R"({"TableName":null})"));
 //     -> SerializationException: invalid type: null, expected a string at line 1 column 17
 //   CHECK_OK(read_strictly(shape, "{}"));
 //     -> SerializationException: missing field `TableName` at line 1 column 2
 //
-// The words and the places are serde_json's, a library for Rust: a place is the last byte that was read.
-// Answers recorded on AWS from August to October 2026.
+// The messages and positions are those of serde_json, a Rust library: a position is that of the last byte
+// read. Source: responses recorded on AWS from August to October 2026.
 #pragma once
 
 #include <string_view>
@@ -16,7 +16,7 @@
 
 namespace mayfly::compat {
 
-// Requires: `body` is a JSON object. Looks at its own members only, in their order.
+// Requires: `body` is a JSON object. Checks only its top-level members, in the order of the text.
 Result<void> read_strictly(const Shape& structure, std::string_view body);
 
 }  // namespace mayfly::compat

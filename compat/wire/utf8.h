@@ -1,6 +1,6 @@
-// Whether bytes are text: UTF-8 as RFC 3629 has it, without overlong forms and surrogates.
+// Validates UTF-8 (RFC 3629): rejects overlong forms and surrogates.
 //
-//   is_utf8("\xc3\xa4"), is_utf8("")        is_utf8("\xc3"), ("\xc0\x80"), ("\xed\xa0\x80") are not
+//   is_utf8("\xc3\xa4"), is_utf8("")        is_utf8("\xc3"), ("\xc0\x80"), ("\xed\xa0\x80") are false
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace mayfly::compat {
 
-// How many bytes the first character takes; 0: there is none, or it is not as it must be.
+// Length of the first character in bytes; 0 if `bytes` is empty or starts with malformed UTF-8.
 inline std::size_t utf8_character_bytes(std::string_view bytes) {
   const auto at = [&](std::size_t place) {
     return place < bytes.size() ? static_cast<unsigned char>(bytes[place]) : 0u;
@@ -17,7 +17,7 @@ inline std::size_t utf8_character_bytes(std::string_view bytes) {
   const unsigned first = at(0);
   if (first < 0x80) return 1;
   const std::size_t count = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  // The second byte's range says what is overlong, a surrogate, or beyond U+10FFFF.
+  // The range of the second byte excludes overlong forms, surrogates, and code points beyond U+10FFFF.
   const unsigned low = first == 0xe0 ? 0xa0u : first == 0xf0 ? 0x90u : 0x80u;
   const unsigned high = first == 0xed ? 0x9fu : first == 0xf4 ? 0x8fu : 0xbfu;
   if (first < 0xc2 || first > 0xf4 || at(1) < low || at(1) > high) return 0;
@@ -35,7 +35,7 @@ inline bool is_utf8(std::string_view bytes) {
   return true;
 }
 
-// The beginning of a text, of whole characters and at most so many bytes.
+// The longest beginning of `text` that has whole characters only and at most `bytes_max` bytes.
 inline std::string_view whole_characters(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   std::size_t size = bytes_max;
