@@ -1,8 +1,8 @@
-// What every expression, DynamoDB's own, the legacy API's and PartiQL's, is lowered to. One evaluator
+// The tree that all expressions are lowered to: DynamoDB's own, the legacy API's and PartiQL's. One evaluator
 // (evaluate.h) runs it.
 //
-// Names and values are substituted when an expression is resolved: the tree holds names and values, no '#'
-// or ':' placeholders.
+// Resolving an expression replaces its placeholders: the tree has names and values, no '#' or ':'
+// placeholders.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace mayfly::compat::expression {
 
-// a.b[3].c : a name, then names and list positions.
+// A document path, a.b[3].c: a name, then names and list positions.
 struct Path {
   using Element = std::variant<std::string, std::uint32_t>;
   std::vector<Element> elements;  // the first is a name
   friend bool operator==(const Path&, const Path&) = default;
 };
 
-// A value that an expression brings along. Copies share it: an expression can use one placeholder 300 times,
-// and its value can be as large as a request.
+// A constant of an expression. Copies share one value: an expression can use a placeholder 300 times, and its
+// value can be as large as a request.
 class SharedValue {
  public:
   SharedValue() = default;  // NULL
@@ -50,7 +50,7 @@ struct Operand {
   };
   std::variant<Path, SharedValue, Size> value;
 };
-// The operand's value if it is a constant, else nullptr: it depends on the item.
+// The operand's value if it is a constant, or nullptr if it depends on the item.
 inline const SharedValue* constant(const Operand& operand) {
   return std::get_if<SharedValue>(&operand.value);
 }
@@ -146,7 +146,8 @@ struct Update {
   std::vector<RemoveAction> removes;
   std::vector<AddAction> adds;
   std::vector<DeleteAction> deletes;
-  bool legacy = false;  // AttributeUpdates: ADD also appends to lists, and type errors have other words
+  bool legacy =
+      false;  // from AttributeUpdates: ADD also appends to lists, and type errors are worded differently
 };
 
 using Projection = std::vector<Path>;  // empty: everything

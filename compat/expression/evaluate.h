@@ -1,4 +1,4 @@
-// The evaluator: is a condition true of an item? An absent item is an item without attributes.
+// Evaluates conditions on items. A missing item is evaluated as an item without attributes.
 #pragma once
 
 #include "compat/expression/ast.h"

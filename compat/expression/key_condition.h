@@ -1,4 +1,5 @@
-// KeyConditionExpression (or KeyConditions) of a Query -> partition values and bounds of the sort values.
+// Turns the KeyConditionExpression (or KeyConditions) of a Query into partition values and bounds on the sort
+// values.
 #pragma once
 
 #include <cstdint>
@@ -25,30 +26,30 @@ struct KeyPredicate {
     greater_equal,
     between,
     begins_with,
-    not_indexable  // KeyConditions' NE, IN, NULL, …; match_key_schema refuses it
+    not_indexable  // NE, IN, NULL, … in KeyConditions; match_key_schema rejects it
   };
   std::string attribute;
   Kind kind = Kind::equal;
   SharedValue low;   // the only value, except for between
-  SharedValue high;  // of between
+  SharedValue high;  // only for between
 };
 
-// Checked against a key schema: every partition attribute equal to a value of its type, sort attributes
-// equal from the left, and at most one other condition on the next.
+// Predicates that match a key schema: each partition attribute equals a value of its type, the first sort
+// attributes equal theirs, and at most the next one has another condition.
 struct KeyCondition {
   std::vector<engine::AttributeValue> partition;
   std::vector<engine::AttributeValue> sort_equal;
   std::optional<KeyPredicate> sort_range;
 };
 
-// A KeyConditionExpression that parse_condition("KeyConditionExpression", …) made, as conditions joined by
-// AND, each on one attribute: "Invalid operator used in KeyConditionExpression: OR". DynamoDB looks for these
-// errors after it has parsed all expressions of the request and found no name or value unused.
+// Splits a condition that parse_condition("KeyConditionExpression", …) returned into predicates joined by
+// AND, each on one attribute. Error: "Invalid operator used in KeyConditionExpression: OR". DynamoDB reports
+// these errors after it has parsed all expressions of the request and found no unused name or value.
 Result<std::vector<KeyPredicate>> key_predicates(Condition condition);
 
-// "The number of query conditions (3) exceeds …", "Query condition missed key schema element: …",
-// "Attempted conditional constraint is not an indexable operation", "Query key condition not supported",
-// wrong types, empty values.
+// Matches the predicates with the key attributes. Errors: "The number of query conditions (3) exceeds …",
+// "Query condition missed key schema element: …", "Attempted conditional constraint is not an indexable
+// operation", "Query key condition not supported", wrong types, empty values.
 Result<KeyCondition> match_key_schema(std::vector<KeyPredicate> predicates, const engine::KeySchema& schema);
 
 }  // namespace mayfly::compat::expression

@@ -1,5 +1,5 @@
-// Cuts an expression into tokens. Never fails: what belongs to no token becomes an `unknown` one, which the
-// parser then reports as DynamoDB does.
+// Splits an expression into tokens. Never fails: text that is not part of any token becomes an `unknown`
+// token, which the parser reports as DynamoDB does.
 //
 //   tokens of "#a[1] >= :v"  ->  name "#a", punctuation "[", number "1", punctuation "]", comparator ">=",
 //                                value ":v", end
@@ -17,22 +17,23 @@ namespace mayfly::compat::expression {
 struct Token {
   enum class Kind : std::uint8_t { identifier, name, value, number, comparator, punctuation, unknown, end };
   Kind kind = Kind::end;
-  std::string_view text;  // into the expression; empty at its end
+  std::string_view text;  // a view into the expression; empty at its end
 
   [[nodiscard]] bool is(char punctuation_mark) const {
     return kind == Kind::punctuation && text.front() == punctuation_mark;
   }
-  // Keywords in any case: token.is_keyword("BETWEEN").
+  // Matches a keyword in any case: token.is_keyword("BETWEEN").
   [[nodiscard]] bool is_keyword(std::string_view upper_case) const;
 };
 
 // The last token is always `end`.
 std::vector<Token> tokenize(std::string_view text);
 
-// `Syntax error; token: "b", near: "a b c"`: the token, and the text from its predecessor to its successor.
+// The message for the token at `at`: `Syntax error; token: "b", near: "a b c"`. It quotes the token, and the
+// text from the previous token to the next one.
 std::string syntax_error(const std::vector<Token>& tokens, std::size_t at);
 
-// Is it a letter, a digit or an underscore? Placeholders are made of these.
+// True for letters, digits and underscores, the characters of placeholders.
 bool is_word_character(char c);
 
 }  // namespace mayfly::compat::expression

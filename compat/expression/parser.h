@@ -1,5 +1,6 @@
-// Text -> ast.h, resolved. `kind` names the expression in messages: "ConditionExpression",
-// "FilterExpression", "ProjectionExpression", "UpdateExpression", "KeyConditionExpression".
+// Parses an expression into the tree of ast.h and resolves its placeholders. `kind` names the expression in
+// messages: "ConditionExpression", "FilterExpression", "ProjectionExpression", "UpdateExpression",
+// "KeyConditionExpression".
 //
 // Checks, in DynamoDB's order: empty, 4 KB, syntax, reserved words, undefined placeholders, operand types
 // ("Incorrect operand type for operator or function; …"), the limit of 300 operators, overlapping paths.

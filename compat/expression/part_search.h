@@ -1,9 +1,10 @@
-// Whether a text has another as a part, in steps that grow with the two lengths' sum, whatever they hold: the
-// items that a filter looks at and the part that it looks for are both the client's.
+// Substring search in linear time: the number of steps is proportional to the sum of the two lengths,
+// whatever the texts contain. This matters because both the items that a filter reads and the part that it
+// searches for come from the client.
 //
-// Knuth, Morris and Pratt's search. A library's (std::string::find) starts anew behind each place where the
-// part began to match: a part "aaa…ab" of 200 KB in an item of 400 KB "aaa…" takes it 20,000,000,000
-// comparisons.
+// The algorithm is Knuth-Morris-Pratt. Rejected: std::string::find, which starts over after each position
+// where the part began to match. Searching an item of 400 KB "aaa…" for a part "aaa…ab" of 200 KB takes it
+// 20,000,000,000 comparisons.
 //
 //   has_part(text, part)
 #pragma once
@@ -14,13 +15,13 @@
 
 namespace mayfly::compat::expression {
 
-// `Text` is indexed and has a size; its symbols are compared by ==.
+// Requires of `Text`: operator[] and size(); its symbols are compared with ==.
 template <class Text>
 bool has_part(const Text& text, const Text& part) {
   const std::size_t length = part.size();
   if (length == 0) return true;
   if (text.size() < length) return false;
-  // borders[i]: how long a proper start of part[0..i] is that ends it, too.
+  // borders[i]: length of the longest proper prefix of part[0..i] that is also its suffix.
   std::vector<std::uint32_t> borders(length, 0);
   const auto longer = [&](std::uint32_t matched, const auto& symbol) {
     while (matched > 0 && !(part[matched] == symbol)) matched = borders[matched - 1];

@@ -1,4 +1,4 @@
-// Document paths: printing, and the two ways in which the paths of one expression may clash.
+// Prints document paths, and detects the two ways in which the paths of one expression can clash.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ namespace mayfly::compat::expression {
 
 inline constexpr std::size_t path_elements_max = 32;
 
-// "[a, [3], b]", as messages print a.a[3].b.
+// The form that messages use: "[a, [3], b]" for a[3].b.
 std::string describe(const Path& path);
 
-// Collects the paths of an expression. The first clash of each kind is kept, in DynamoDB's words:
-// "Two document paths overlap with each other; …" when one path leads to or through the other,
-// "Two document paths conflict with each other; …" when one takes for a map what the other takes for a list.
+// Collects the paths of an expression and keeps the first clash of each kind, in DynamoDB's wording:
+// - "Two document paths overlap with each other; …": one path leads to or through the other.
+// - "Two document paths conflict with each other; …": one path uses as a map what the other uses as a list.
 class PathSet {
  public:
   void add(Path path);
@@ -26,7 +26,8 @@ class PathSet {
   [[nodiscard]] const std::string& conflict() const { return conflict_; }  // empty: none
 
  private:
-  std::map<std::string, std::vector<Path>, std::less<>> paths_;  // by their first names: others never clash
+  std::map<std::string, std::vector<Path>, std::less<>>
+      paths_;  // by first name: paths with different first names never clash
   std::string overlap_, conflict_;
 };
 

@@ -1,5 +1,4 @@
-// Visits the attribute paths that an expression names: rules about key attributes and projections look at
-// them.
+// Visits the attribute paths that an expression names. Rules about key attributes and projections use this.
 //
 //   for_each_path(filter, [&](const Path& path) { names.insert(top_level_name(path)); });
 #pragma once
@@ -13,11 +12,11 @@ namespace mayfly::compat::expression {
 
 using PathVisitor = std::function<void(const Path&)>;
 
-// In the order in which they are written.
+// Visits the paths in the order in which they are written.
 void for_each_path(const Condition& condition, const PathVisitor& visit);
-// Without what stands in a branch of OR.
+// The same, skipping the branches of OR.
 void for_each_path_outside_or(const Condition& condition, const PathVisitor& visit);
-// Visits those that are changed and those that are read: SET's first, then REMOVE's, ADD's, DELETE's.
+// Visits both changed and read paths: those of SET first, then those of REMOVE, ADD and DELETE.
 void for_each_path(const Update& update, const PathVisitor& visit);
 
 inline const std::string& top_level_name(const Path& path) {

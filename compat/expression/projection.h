@@ -1,4 +1,4 @@
-// The parts of an item that a ProjectionExpression or AttributesToGet names; lists are compacted.
+// Extracts the parts of an item that a ProjectionExpression or AttributesToGet names. Lists are compacted.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 namespace mayfly::compat::expression {
 
 engine::Item project(const Projection& projection, const engine::Item& item);
-// The same parts beside each other, each named by what its path ends with: a.b as "b", a.b[0] as "b[0]".
+// The name that project_flat gives to a part: "b" for a.b, "b[0]" for a.b[0].
 std::string flat_name(const Path& path);
+// Like project, but returns all parts as top-level attributes, side by side.
 engine::Item project_flat(const Projection& projection, const engine::Item& item);
 
 }  // namespace mayfly::compat::expression

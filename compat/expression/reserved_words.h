@@ -1,5 +1,5 @@
-// The words that an expression may not use as an attribute's name, in any case; "#placeholders" may stand for
-// them.
+// Reserved words: an expression cannot use them as attribute names, in any case, except through a
+// "#placeholder".
 //
 //   is_reserved_word("Size") && !is_reserved_word("sizes")
 #pragma once

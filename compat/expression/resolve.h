@@ -1,4 +1,4 @@
-// #names and :values of one request, and which of them its expressions used.
+// The #names and :values of one request, and which of them its expressions have used.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,20 @@ namespace mayfly::compat::expression {
 class Substitutions {
  public:
   Substitutions() = default;
-  // Reads and checks ExpressionAttributeNames and ExpressionAttributeValues: syntax of the placeholders,
-  // empty maps, values. The frame is that of all expressions that are parsed with them.
+  // Reads and checks ExpressionAttributeNames and ExpressionAttributeValues: placeholder syntax, empty maps,
+  // values. The frame applies to every expression that is parsed with the result.
   static Result<Substitutions> read(const json::Value& request, Frame frame);
 
   void define_name(std::string placeholder, std::string name);
   void define_value(std::string placeholder, engine::AttributeValue value);
 
-  // nullptr: not defined. Marks it as used. `placeholder` has its '#' or ':'.
+  // Returns nullptr if the placeholder is undefined; otherwise marks it as used. `placeholder` includes its
+  // '#' or ':'.
   const std::string* name(std::string_view placeholder);
   const SharedValue* value(std::string_view placeholder);
 
-  // After all expressions of the request were parsed:
-  // "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a, #b}"
+  // Requires: all expressions of the request have been parsed. Error: "Value provided in
+  // ExpressionAttributeNames unused in expressions: keys: {#a, #b}"
   [[nodiscard]] Result<void> check_all_used() const;
 
   [[nodiscard]] Frame frame() const { return frame_; }
@@ -44,8 +45,8 @@ class Substitutions {
     T replacement;
     bool used = false;
   };
-  // In the order of the request, for messages; `sorted` are positions in order of placeholders, for look-up,
-  // made at the first look-up.
+  // `all` is in the order of the request, for messages. `sorted` has positions in `all`, ordered by
+  // placeholder, for look-ups; the first look-up builds it.
   template <class T>
   struct Definitions {
     std::vector<Definition<T>> all;

@@ -1,10 +1,10 @@
-// What evaluating a condition of an item, or computing an update's values of it, costs at most, in steps: so
-// that no request keeps an io thread for long, whatever its expressions and its items are.
+// Upper bounds, in steps, on the cost of evaluating a condition on an item or of computing an update's
+// values. They keep a request from occupying an io thread for long, whatever its expressions and items are.
 //
-// A step is a value, or sixteen bytes of one. An operand may be compared with, searched for or measured in
-// all of the item (part_search.h), and each constant may be searched for each item. The count is an upper
-// bound, not a measurement: it follows from the request and the stored items, so that the same request always
-// has the same count.
+// A step is one value, or sixteen bytes of one. Each operand can require comparing with, searching or
+// measuring the whole item (part_search.h), and each constant can be searched for once per item. The count is
+// an upper bound, not a measurement. It depends only on the request and the stored items, so the same request
+// always has the same count.
 //
 //   const Work work = work_of(condition);
 //   steps += work.steps_on(item);
@@ -17,29 +17,34 @@
 
 namespace mayfly::compat::expression {
 
-// Measured, with 300 to 700 operands: 26 to 45 ns a step of strings of four bytes and of 400 KB, less in
-// lists of empty strings. So a page, which may end anywhere, has 0.4 s; without a bound it took 3.6 s. Ten
-// operands of a megabyte are 650,000. A request that writes, which is refused, has 2 s; without a bound a
-// transaction took 22 s. A hundred items of 400 KB with nineteen operands each are fewer; one item cannot
-// have as many.
+// Measured with 300 to 700 operands: 26 to 45 ns per step for strings of 4 bytes and of 400 KB, less for
+// lists of empty strings.
+//
+// A page can end after any item, so it gets 0.4 s; without a limit it took 3.6 s. Ten operands on a megabyte
+// of strings are 650,000 steps.
+//
+// A write request that exceeds its limit is rejected, so it gets 2 s; without a limit a transaction took 22
+// s. A hundred items of 400 KB, one string each, with nineteen operands each stay below the limit. One such
+// item stays far below it with 700 operands (18,000,000); a list of 400,000 empty strings reaches it with
+// 125.
 inline constexpr std::uint64_t page_steps_max = 10'000'000;
 inline constexpr std::uint64_t request_steps_max = 50'000'000;
 inline constexpr std::uint64_t nanoseconds_per_step = 30;
 
-// Those of looking at every value in it once. One of 400 KB has 25,000 if it is a string, 400,000 if it is a
+// The steps to read each value once. A value of 400 KB has 25,000 if it is a string, and 400,000 if it is a
 // list of empty strings.
 std::uint64_t steps_of(const engine::AttributeValue& value);
 std::uint64_t steps_of(const engine::Item& item);
 
-// The work that a condition or an update takes.
+// The work of a condition or an update.
 struct Work {
-  std::uint64_t operands = 0;   // times the item
-  std::uint64_t constants = 0;  // steps of the values that are brought along
+  std::uint64_t operands = 0;   // each costs the steps of the item
+  std::uint64_t constants = 0;  // steps of all constants
   [[nodiscard]] std::uint64_t steps_on(const engine::Item& item) const {
     return operands * (1 + steps_of(item)) + constants;
   }
-  // The same by an item's size alone, which costs nothing: if the item is one long string, and at most. No
-  // value takes less than half a byte.
+  // Estimates from the item's size alone, which cost nothing to compute: steps_on_text is for an item that is
+  // one long string, steps_at_most is an upper bound for any item. No value takes less than half a byte.
   [[nodiscard]] std::uint64_t steps_on_text(std::size_t item_bytes) const {
     return operands * (1 + item_bytes / 16) + constants;
   }
@@ -48,8 +53,8 @@ struct Work {
   }
 };
 Work work_of(const Condition& condition);
-// An update copies the item once. The size of an item bounds the values that it writes (update.h). The sets
-// that DELETE names have no such bound, and are counted.
+// An update copies the item once. The maximum item size bounds the values that it writes (update.h). It does
+// not bound the sets that DELETE names, so these are counted.
 Work work_of(const Update& update);
 
 }  // namespace mayfly::compat::expression

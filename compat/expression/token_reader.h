@@ -1,8 +1,8 @@
-// What the parsers of conditions, projections and updates share: reading tokens and paths.
+// TokenReader: the base of the parsers of conditions, projections and updates. It reads tokens and paths.
 //
-// A syntax error ends parsing at once. All else that is wrong is noted, the first of each kind, while parsing
-// goes on: DynamoDB looks for one kind after the other over the whole expression, and each parser knows the
-// order.
+// A syntax error ends parsing at once. Every other error is noted, the first of each kind, and parsing
+// continues: DynamoDB checks the whole expression for one kind of error after another, and each parser knows
+// the order.
 #pragma once
 
 #include <initializer_list>
@@ -17,17 +17,17 @@
 
 namespace mayfly::compat::expression {
 
-// Parentheses and calls within each other; 300 operators can nest 300 deep.
+// Limit on nested parentheses and calls. Expressions with 300 operators can nest 300 deep.
 inline constexpr int expression_depth_max = 320;
 
-// A message without its "Invalid ConditionExpression: ".
+// A message without the prefix "Invalid ConditionExpression: ".
 struct ParseError {
   std::string message;
 };
 template <class T>
 using Parsed = Expected<T, ParseError>;
 
-// An error found, or an empty string.
+// The message of an error, or an empty string.
 using Finding = std::string;
 
 inline void note(Finding& finding, std::string message) {
@@ -48,18 +48,18 @@ class TokenReader {
   Parsed<void> expect_end();
   [[nodiscard]] Unexpected<ParseError> syntax_error_here() const;
 
-  // A token that begins a path: an identifier that is no keyword, or a '#name'.
+  // Whether the next token begins a path: an identifier that is not a keyword, or a '#name'.
   [[nodiscard]] bool at_path() const;
-  [[nodiscard]] bool at_function() const;  // an identifier and a '('
+  [[nodiscard]] bool at_function() const;  // an identifier followed by '('
   Parsed<Path> path();
-  Parsed<void> path_tail(Path& path);  // .name and [3], as long as there are any
+  Parsed<void> path_tail(Path& path);  // all .name and [3] that follow
 
-  // The value of a ':value' token, or nullptr, noted.
+  // Reads a ':value' token. Returns nullptr and notes the error if the value is undefined.
   const SharedValue* value();
 
   void count_operator();
 
-  // The first that is no empty string, as an error.
+  // Returns the first finding that is not empty, as an error.
   static Parsed<void> first_of(std::initializer_list<const Finding*> findings);
 
   [[nodiscard]] bool parentheses_match() const;
@@ -82,10 +82,10 @@ class TokenReader {
   int operators_ = 0;
 };
 
-// Refuses an expression that is empty or longer than 4 KB.
+// Rejects an expression that is empty or longer than 4 KB.
 Parsed<void> check_expression_size(std::string_view kind, std::string_view text);
 
-// What the parser makes of an expression of that kind; else "Invalid FilterExpression: …", in the frame of
+// Parses an expression of that kind with `Parser`. Errors are "Invalid FilterExpression: …", in the frame of
 // the substitutions.
 template <class Parser>
 auto parse_expression(std::string_view kind, std::string_view text, Substitutions& substitutions) {

@@ -1,4 +1,4 @@
-// Applies an UpdateExpression (or what AttributeUpdates is lowered to) to an item.
+// Applies an UpdateExpression, or lowered AttributeUpdates, to an item.
 #pragma once
 
 #include <string>
@@ -10,22 +10,23 @@
 
 namespace mayfly::compat::expression {
 
-// The item after the update. All right-hand sides see the item as it was. Errors are ValidationExceptions:
-// "The provided expression refers to an attribute that does not exist in the item", …, and last
-// update_too_large(). If the item does not exist yet, `old_item` is its key, and REMOVE takes any path.
+// Returns the updated item. All right-hand sides are evaluated on the old item. Errors are
+// ValidationExceptions: "The provided expression refers to an attribute that does not exist in the item", …,
+// and last update_too_large(). If the item does not exist yet, `old_item` is its key, and REMOVE accepts any
+// path.
 //
-// An update that is too large is refused before anything is built, so that its cost, in time and in memory,
-// is that of the item and of the largest item that there may be, however often it names a value.
+// An update whose result is too large is rejected before anything is built. Time and memory are therefore
+// bounded by the size of the item plus the maximum item size, however often the update names a value.
 Result<engine::Item> apply(const Update& update, const engine::Item& old_item, bool item_exists = true);
 
 // "Item size to update has exceeded the maximum allowed size"
 Unexpected<Error> update_too_large();
 
-// The names of the top-level attributes that the update touches, sorted: rules on keys look at these.
+// The sorted names of the top-level attributes that the update changes, for the rules on keys.
 std::vector<std::string> touched_attributes(const Update& update);
 
-// What UPDATED_OLD (of the old item) and UPDATED_NEW (of the new one) return: the parts at the update's
-// paths.
+// The parts of the item at the update's paths. UPDATED_OLD returns those of the old item, UPDATED_NEW those
+// of the new one.
 engine::Item updated_parts(const Update& update, const engine::Item& item);
 
 }  // namespace mayfly::compat::expression

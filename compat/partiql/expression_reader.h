@@ -1,4 +1,4 @@
-// Conditions, and what UPDATE sets, as the expressions' tree:
+// Reads conditions and the values that UPDATE sets into the tree of compat/expression:
 //
 //   condition  := condition ( AND | OR ) condition | NOT condition | condition = boolean
 //               | operand ( = | <> | < | <= | > | >= ) operand
@@ -9,8 +9,8 @@
 //   operand    := path | value | size(path)
 //   new        := new ( + | - ) new | path | value | list_append(new, new)
 //
-// What DynamoDB has no use for is refused by the name that PartiQL's syntax tree has for it: "Unsupported
-// operation: IsType".
+// Syntax that DynamoDB does not support is rejected with the name that PartiQL's syntax tree has for it:
+// "Unsupported operation: IsType".
 #pragma once
 
 #include <string>
@@ -29,12 +29,13 @@ class ExpressionReader : protected ValueReader {
 
   Result<expression::Condition> condition(const Node& node);
   Result<expression::UpdateValue> new_value(const Node& node, int depth = 0);
-  // "Unexpected path component at 1:8:5": of what is no path.
+  // Error if the node is not a path: "Unexpected path component at 1:8:5".
   Result<expression::Path> path(const Node& node);
 
-  // Begins another expression, which has its own count of operators, up to operators_max.
+  // Begins another expression, with its own count of operators (limit: operators_max).
   void begin_expression() { operators_ = 0; }
-  // "The expression contains too many operators; operator count: 301", of any expression so far.
+  // Error if any expression so far exceeded the limit: "The expression contains too many operators; operator
+  // count: 301".
   [[nodiscard]] Result<void> check_operators() const;
 
  private:
@@ -48,10 +49,10 @@ class ExpressionReader : protected ValueReader {
   Result<expression::Condition> in(const Node& node);
   Result<expression::Condition> is(const Node& node);
   Result<expression::Operand> operand(const Node& node);
-  // The path that a function is asked of.
+  // The path that is a function's argument.
   Result<expression::Path> argument_path(const Node& call);
 
-  int operators_ = 0;  // of the expression
+  int operators_ = 0;  // of the current expression
   bool too_many_operators_ = false;
 };
 

@@ -1,6 +1,6 @@
-// Cuts a PartiQL statement into tokens, as PartiQL's published lexer does. Never fails: what belongs to no
-// token, a quote or comment that is not closed and a number whose exponent or scale is no 32-bit integer
-// become `unknown` ones, for which the parser refuses the statement.
+// Splits a PartiQL statement into tokens, as PartiQL's published lexer does. Never fails: malformed text
+// becomes an `unknown` token, and the parser then rejects the statement. Malformed are text that is not part
+// of any token, an unclosed quote or comment, and a number whose exponent or scale is not a 32-bit integer.
 //
 //   tokens of  SELECT "a b" WHERE id <> 'it''s'   ->  word "SELECT", quoted "a b", word "WHERE", word "id",
 //                                                     punctuation "<>", string "it's", end
@@ -16,14 +16,14 @@ namespace mayfly::compat::partiql {
 struct Token {
   enum class Kind : std::uint8_t { word, quoted, string, number, parameter, punctuation, unknown, end };
   Kind kind = Kind::end;
-  std::string text;  // without quotes, with what they escaped
-  // Where it stands, as some messages say: in code points, from 1, and with its quotes.
+  std::string text;  // unquoted and unescaped
+  // The position that some messages give: in code points, counted from 1. The length includes quotes.
   std::uint32_t line = 0, column = 0, length = 0;
 
   [[nodiscard]] bool is(std::string_view mark) const { return kind == Kind::punctuation && text == mark; }
-  // Whether it is this one, in any case: token.is_keyword("SELECT").
+  // Matches a keyword in any case: token.is_keyword("SELECT").
   [[nodiscard]] bool is_keyword(std::string_view upper_case) const;
-  // " at 2:27:11"
+  // The position as text: " at 2:27:11".
   [[nodiscard]] std::string place() const;
 };
 

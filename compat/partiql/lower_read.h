@@ -1,5 +1,5 @@
-// What a SELECT means for its table: key look-ups, Queries or a Scan. From here on it is a read_page like any
-// other, or several, one after the other.
+// Lowers a SELECT to reads of its table: key look-ups, Queries or a Scan. The result is executed as one
+// read_page, or as several in sequence.
 //
 //   SELECT … WHERE artist = 'Nina' AND year > 1960 AND label = 'RCA'
 //     a Query, if the key is (artist, year), with a filter
@@ -24,22 +24,22 @@
 namespace mayfly::compat::partiql {
 
 struct Read {
-  PageRequest page;                      // of each range
-  std::vector<engine::KeyRange> ranges;  // in the order in which they are read; they do not overlap
-  bool whole_keys = false;               // of the table: each range holds one item at most
+  PageRequest page;                      // for each range
+  std::vector<engine::KeyRange> ranges;  // in reading order; they do not overlap
+  bool whole_keys = false;  // the ranges are full keys of the table, so each has at most one item
 };
 
-// Refuses a read of a table or an index whose key has several partition or sort attributes, and after that a
+// Rejects a read of a table or an index whose key has several partition or sort attributes, and then a
 // projection that has an error.
 Result<void> check_readable(const engine::Table& table, const Select& select);
 
-// "The table does not have the specified index", "Overlapping conditions with range keys are not supported in
-// where clause", "Key attribute's data type should match its data type in table's schema: Key …", ORDER BY's
-// rules.
+// Errors: "The table does not have the specified index", "Overlapping conditions with range keys are not
+// supported in where clause", "Key attribute's data type should match its data type in table's schema: Key
+// …", violations of ORDER BY's rules.
 Result<Read> lower_read(const Context& context, Select select, bool consistent);
 
-// A SELECT of one item, by its whole key and nothing else, as batches and transactions read. Any other is
-// refused with `refusal`. The key is not encoded yet, and its types are not checked.
+// Lowers a SELECT of one item by exactly its full key, as batches and transactions read. Any other SELECT is
+// rejected with `refusal`. Does not encode the key or check its types.
 Result<ItemRead> lower_item_read(std::shared_ptr<engine::LiveTable> table, Select select,
                                  std::string_view refusal);
 

@@ -1,11 +1,11 @@
-// A PartiQL statement's text and its parameters -> statement.h.
+// Parses the text of a PartiQL statement with its parameters into statement.h.
 //
 //   auto statement = partiql::parse("DELETE FROM \"music\" WHERE artist = ?",
 //                                   {engine::AttributeValue("Nina")});
 //
-// Errors: those of the syntax (syntax_parser.h), and what DynamoDB refuses of what is well formed: "Number of
-// parameters in request and statement don't match.", values (numbers that do not fit, sets of mixed types),
-// functions and clauses that it does not have.
+// Errors are syntax errors (syntax_parser.h) and those that DynamoDB reports for well-formed statements:
+// "Number of parameters in request and statement don't match.", values (numbers out of range, sets of mixed
+// types), unsupported functions and clauses.
 #pragma once
 
 #include <string_view>

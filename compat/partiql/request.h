@@ -1,4 +1,4 @@
-// What a statement in a request looks like: its text and its parameters.
+// Reads a statement of a request: its text and its parameters.
 #pragma once
 
 #include <vector>
@@ -13,9 +13,9 @@ namespace mayfly::compat::partiql {
 inline constexpr Shape statement_shape = string_shape(1, 8192);
 inline constexpr Shape parameters_shape = list_of(shapes::attribute_value, 1);
 
-// A request's Parameters, none if it has no such member. They are looked at before the statement is.
+// Reads a request's Parameters; empty if the member is absent. Parameters are checked before the statement.
 Result<std::vector<engine::AttributeValue>> read_parameters(const json::Value& request);
-// A request's Statement, with its Parameters filled in.
+// Reads a request's Statement and fills in its Parameters.
 Result<Statement> read_statement(const json::Value& request);
 
 }  // namespace mayfly::compat::partiql

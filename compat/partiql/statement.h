@@ -1,6 +1,6 @@
-// A PartiQL statement as it was parsed: parameters are filled in, conditions and updates are already the
-// expressions' tree. What it means for a table, which of its conditions are the key, say lower_read.h and
-// lower_write.h.
+// A parsed PartiQL statement. Parameters are filled in, and conditions and updates are trees of
+// compat/expression. lower_read.h and lower_write.h turn it into operations on a table, for example by
+// finding the key conditions.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct OrderBy {
 
 struct Select {
   expression::Projection projection;  // empty: *
-  // The projection's paths clash. check_readable (lower_read.h) refuses it, once the table is known.
+  // Set if the projection's paths clash. check_readable (lower_read.h) reports it once the table is known.
   std::optional<Error> projection_error;
   std::string table;
   std::optional<std::string> index;
@@ -50,14 +50,14 @@ struct Delete {
   Returning returning = Returning::nothing;
 };
 
-// A transaction's condition on an item that it does not write.
+// A condition in a transaction on an item that the transaction does not write.
 struct Exists {
   Select select;
 };
 
 using Statement = std::variant<Select, Insert, Update, Delete, Exists>;
 
-// The table that it names.
+// The name of the table that a statement uses.
 struct TableName {
   const std::string& operator()(const Exists& exists) const { return exists.select.table; }
   template <class Named>

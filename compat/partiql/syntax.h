@@ -1,6 +1,6 @@
-// A statement's syntax, before anything is known of what it means: PartiQL's published grammar takes more
-// than DynamoDB does, and what it does not take is "not well formed", wherever it stands and before all else.
-// parser.h reads it as a statement of DynamoDB's.
+// The syntax of a statement, before its meaning is known. PartiQL's published grammar accepts more than
+// DynamoDB supports. Anything that the grammar does not accept is reported as "not well formed", wherever it
+// is in the statement and before any other error. parser.h turns the syntax into a DynamoDB statement.
 #pragma once
 
 #include <cstddef>
@@ -21,27 +21,27 @@ struct Node {
   enum class Kind : std::uint8_t {
     // --- values
     string,
-    number,  // text has its sign
+    number,  // text includes the sign
     boolean,
     null,
     missing,
     parameter,
     list,
     bag,
-    tuple,  // children: keys and values in turn
-    // --- all else
+    tuple,  // children: keys and values, alternating
+    // --- other nodes
     name,
-    path,  // children: what it begins with, then names (strings), positions (any node), wildcards, unpivots
+    path,       // children: the start, then names (strings), positions (any node), wildcards, unpivots
     wildcard,   // [*]
     unpivot,    // .*
     call,       // text: the function's name in lower case
     operation,  // text: the operator in capitals; NEG and POS are signs
     is_type,    // text: the type in capitals
     select,
-    from,  // FROM …, within an expression
+    from,  // FROM … within an expression
   };
   Kind kind = Kind::name;
-  Token token;  // where it stands, and the text of names and literals
+  Token token;  // position, and the text of names and literals
   std::string text;
   std::vector<Node> children;
   bool negated = false;                 // NOT IN, NOT BETWEEN, NOT LIKE, IS NOT
@@ -51,11 +51,11 @@ struct Node {
   [[nodiscard]] bool is_value() const { return kind <= Kind::tuple; }
 };
 
-// What follows FROM, UPDATE, DELETE FROM.
+// The source after FROM, UPDATE or DELETE FROM.
 struct SourceSyntax {
   Node node;
   bool renamed = false;  // by an alias
-  bool joined = false;   // with another
+  bool joined = false;   // with another source
 };
 
 struct OrderSyntax {
@@ -65,7 +65,7 @@ struct OrderSyntax {
 
 struct SelectSyntax {
   std::vector<Node> projection;  // empty: *
-  bool renamed = false;          // some of it, by an alias
+  bool renamed = false;          // a part of it has an alias
   SourceSyntax from;
   std::optional<Node> where;
   std::vector<OrderSyntax> order;
@@ -83,14 +83,14 @@ struct ReturningSyntax {
 struct InsertSyntax {
   Node target;
   Node value;
-  bool several = false;  // not by VALUE
+  bool several = false;  // without VALUE
   bool returning = false;
 };
 
 struct UpdateSyntax {
   struct Change {
     Node target;
-    std::optional<Node> value;  // none: REMOVE
+    std::optional<Node> value;  // nullopt: REMOVE
   };
   SourceSyntax table;
   std::vector<Change> changes;
@@ -104,7 +104,7 @@ struct DeleteSyntax {
   std::optional<ReturningSyntax> returning;
 };
 
-// A Node: an expression by itself.
+// A Node is a statement that consists of one expression.
 using Syntax = std::variant<SelectSyntax, InsertSyntax, UpdateSyntax, DeleteSyntax, Node>;
 
 }  // namespace mayfly::compat::partiql

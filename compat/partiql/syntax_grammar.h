@@ -1,4 +1,4 @@
-// The grammar of syntax_parser.h, as one class: its statements are in syntax_parser.cc, its expressions in
+// SyntaxParser: the grammar of syntax_parser.h. Its statements are in syntax_parser.cc, its expressions in
 // syntax_expressions.cc.
 #pragma once
 
@@ -20,11 +20,11 @@ class SyntaxParser : TokenReader {
   Result<Syntax> parse();
 
  private:
-  // Precedences: an expression ends before operators that bind less.
+  // Precedences: an expression ends before an operator of lower precedence.
   static constexpr int lowest = -1;
   static constexpr int within_select = 6;
 
-  // An operator that stands between its operands.
+  // An operator between its operands.
   struct Infix {
     std::string text;
     int precedence = 0;
@@ -59,7 +59,7 @@ class SyntaxParser : TokenReader {
   Result<Node> call();
   Result<Node> path_after(Node root, bool bare);
   Result<Node> bare_path();
-  // What stands before `close`, which is taken, too.
+  // The expressions up to `close`, which is consumed.
   Result<std::vector<Node>> list_until(std::string_view close, std::string_view name);
   Result<Node> tuple();
   Node atom(Node::Kind kind);

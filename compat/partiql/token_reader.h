@@ -1,4 +1,4 @@
-// What the parser of syntax reads of its tokens, one after the other, and the words for what does not belong.
+// TokenReader: the base of the syntax parser. It reads tokens and reports unexpected ones.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace mayfly::compat::partiql {
 
-// Parentheses, NOTs, calls, literals and terms within each other.
+// Limit on nested parentheses, NOTs, calls, literals and terms.
 inline constexpr int expression_depth_max = 100;
 
 // "Statement wasn't well formed, can't be processed: …"
@@ -21,7 +21,7 @@ class TokenReader {
  protected:
   explicit TokenReader(std::string_view text) : tokens_(tokenize(text)) {}
 
-  // No token is `unknown`. Nothing is said of one that is.
+  // Error if any token is `unknown`. The message does not describe it.
   [[nodiscard]] Result<void> check_tokens() const;
 
   [[nodiscard]] const Token& peek(std::size_t ahead = 0) const {
@@ -30,16 +30,16 @@ class TokenReader {
   const Token& next() { return tokens_[std::min(at_++, tokens_.size() - 1)]; }
   bool accept(std::string_view mark);
   bool accept_keyword(std::string_view upper_case);
-  // "Expected RIGHT_PAREN"
+  // Error if the next token is another one: "Expected RIGHT_PAREN".
   Result<void> expect(std::string_view mark, std::string_view name);
   [[nodiscard]] bool at_end() const { return peek().kind == Token::Kind::end; }
   [[nodiscard]] bool at_keywords(std::string_view first, std::string_view second) const {
     return peek().is_keyword(first) && peek(1).is_keyword(second);
   }
-  [[nodiscard]] bool at_keyword() const;  // a word that is no name unless it is quoted
+  [[nodiscard]] bool at_keyword() const;  // a word that is a name only if quoted
   [[nodiscard]] bool at_name() const;
 
-  // One level deeper, for as long as it lives; false: too deep.
+  // One level of nesting, for as long as the object lives. False if the nesting is too deep.
   class Level {
    public:
     explicit Level(int& depth) : depth_(depth) { ++depth_; }

@@ -1,9 +1,9 @@
-// Values of a statement: literals and parameters.
+// Reads the values of a statement: literals and parameters.
 //
 //   value := 'text' | number | TRUE | FALSE | NULL | ? | [ value, … ] | { 'name': value, … } | << value, … >>
 //
-// A parameter stands for a whole value, never within a literal. Errors name the place within a literal as AWS
-// does, from its root: "Nesting Levels have exceeded supported limits under root.a[0]…".
+// A parameter takes the place of a whole value, never of a part of a literal. Like AWS, errors give the
+// position within a literal from its root: "Nesting Levels have exceeded supported limits under root.a[0]…".
 #pragma once
 
 #include <string>
@@ -23,10 +23,10 @@ class ValueReader {
 
   Result<engine::AttributeValue> value(const Node& node);
   Result<engine::AttributeValue> parameter(const Node& node);
-  // What INSERT writes: a map whose members may be parameters.
+  // Reads the item that INSERT writes: a map whose members can be parameters.
   Result<engine::Item> item(const Node& node);
 
-  // "Number of parameters in request and statement don't match."
+  // Error if a parameter was not used: "Number of parameters in request and statement don't match."
   [[nodiscard]] Result<void> check_all_parameters_used() const;
 
  private:
@@ -37,15 +37,15 @@ class ValueReader {
   Result<engine::AttributeValue> literal(const Node& node, const Place& place);
   Result<engine::AttributeValue> list(const Node& node, const Place& place);
   Result<engine::AttributeValue> set(const Node& node, const Place& place);
-  // With `read` for each member's value.
+  // Reads a map, with `read` for the value of each member.
   template <class Read>
   Result<engine::Map> members(const Node& node, const std::string& path, Read read);
 
-  std::vector<engine::AttributeValue> parameters_;  // moved from, as they are used
+  std::vector<engine::AttributeValue> parameters_;  // each is moved from when it is used
   std::size_t parameters_used_ = 0;
 };
 
-// "INSERT INTO … VALUE <<…>>"
+// The error for inserting several items; suggests "INSERT INTO tableName VALUE item".
 Unexpected<Error> several_items();
 
 }  // namespace mayfly::compat::partiql
