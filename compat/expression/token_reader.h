@@ -17,7 +17,7 @@
 
 namespace mayfly::compat::expression {
 
-// Limit on nested parentheses and calls. Expressions with 300 operators can nest 300 deep.
+// Parentheses and calls within each other; 300 operators can nest 300 deep.
 inline constexpr int expression_depth_max = 320;
 
 // A message without the prefix "Invalid ConditionExpression: ".

@@ -41,15 +41,15 @@ using json::Value;
 
 // --- Reading ----------------------------------------------------------------------------------------------
 
-// The order in which DynamoDB judges a value that has several types.
+// The order in which DynamoDB checks the types of a value that has several.
 constexpr std::array<Type, 10> order_of_checks = {
     Type::string,     Type::number,     Type::binary,     Type::boolean, Type::null,
     Type::binary_set, Type::number_set, Type::string_set, Type::list,    Type::map};
 
-// In which order the members of a map are read. `by_name` is how they are kept, so nothing of them is moved
-// any more; but where several are wrong, it does not find the one that DynamoDB complains about: the first as
-// it was written. So what cannot be read by name is read as it was written, once, from the outermost value
-// on.
+// The order in which the members of a map are read. `by_name` is the order in which a map keeps them, so
+// reading moves nothing. If several members are invalid, however, it does not find the one that DynamoDB
+// reports, which is the first in written order. After an error by name, the outermost value is therefore read
+// once more, as written.
 enum class Order : std::uint8_t { by_name, as_written };
 
 struct Reading {
@@ -57,7 +57,7 @@ struct Reading {
   Order order;
 };
 
-// Values are made where they stay.
+// Builds the value in place, in `out`.
 Result<void> read_value(const Value& value, int level, Reading reading, AttributeValue& out);
 
 Unexpected<Error> empty_value() {
@@ -71,7 +71,7 @@ Result<Binary> read_binary(std::string_view text) {
   return Binary{*std::move(bytes)};
 }
 
-// "[a, b]", as the service's Java prints a list of strings.
+// "[a, b]", the way the service's Java prints a list of strings.
 std::string printed(const Value& texts) {
   std::string out = "[";
   for (const Value& text : texts.items()) {
@@ -81,10 +81,10 @@ std::string printed(const Value& texts) {
   return out + "]";
 }
 
-// "["a", "b", "b"]" of b, a, b, c: the new front end reads up to the first member that repeats another. It
-// lists those before it, in the order of their bytes, and then that one.
+// "["a", "b", "b"]" for b, a, b, c. The new front end reads up to the first member that repeats another. It
+// lists the members before it, in the order of their bytes, and then that member.
 std::string printed_to_repeated(Type type, const Value& array) {
-  std::map<std::string, std::string_view> before;  // a member's text, by its bytes
+  std::map<std::string, std::string_view> before;  // members' texts, by their bytes
   std::string_view repeated;
   for (const Value& member : array.items()) {
     const std::string_view text = member.string();
@@ -165,7 +165,8 @@ Result<void> read_list(const Value& array, int level, Reading reading, List& out
   return {};
 }
 
-// A member, and the first bytes of its name as a number, which nearly always says where it belongs.
+// A member, and the first bytes of its name as a number. Comparing these numbers nearly always decides the
+// order.
 struct OrderedMember {
   std::uint64_t first_bytes;
   const json::Member* member;
@@ -179,9 +180,9 @@ std::uint64_t first_bytes(std::string_view name) {
   return __builtin_bswap64(bytes);
 }
 
-// Of several with one name the last one comes last.
+// Members with the same name keep their written order, so the last one comes last.
 MembersInOrder in_order(std::span<const json::Member> members, Order order) {
-  constexpr std::size_t few = 16;  // are put where they belong as they come
+  constexpr std::size_t few = 16;  // at most this many are sorted by insertion
   const auto by_name = [](const OrderedMember& a, const OrderedMember& b) {
     if (a.first_bytes != b.first_bytes) return a.first_bytes < b.first_bytes;
     const int difference = a.member->name.compare(b.member->name);
@@ -214,7 +215,7 @@ Result<void> read_map(const Value& object, int level, Reading reading, Map& out)
   return {};
 }
 
-// `level` is that of the value itself: 1 for an item's attribute.
+// `level` is the level of the value itself: 1 for an attribute of the item.
 Result<void> read_typed(Type type, const Value& value, int level, Reading reading, AttributeValue& out) {
   AttributeValue::Variant& made = out.variant();
   switch (type) {
@@ -252,7 +253,7 @@ Result<void> read_value(const Value& value, int level, Reading reading, Attribut
         "supported limit",
         Error::About::nesting);
   }
-  if (value.members().size() == 1) {  // nearly always
+  if (value.members().size() == 1) {  // the usual case
     const auto& [name, typed] = value.members().front();
     const std::optional<Type> type = type_named(name);
     if (!type || typed.is(Value::Kind::null)) return empty_value();
@@ -274,8 +275,8 @@ Result<void> read_value(const Value& value, int level, Reading reading, Attribut
   return {};
 }
 
-// Straight into stored bytes. False: there is something to complain of, or a name stands there twice; for
-// that there is the tree.
+// Writes stored bytes directly. Returns false if the value is invalid or a name is repeated; the caller then
+// builds the tree.
 bool store_map(const Value& object, int level, StoredWriter& out);
 
 bool store_texts(std::span<const Value> members, StoredWriter& out) {
@@ -349,7 +350,8 @@ bool store_map(const Value& object, int level, StoredWriter& out) {
   return true;
 }
 
-// Of an item whose attributes are as large as their texts: else it takes a little longer.
+// An estimate that is right if each attribute is as large as its text. For other items the buffer has to
+// grow.
 std::size_t stored_bytes_for(std::span<const json::Member> attributes) {
   constexpr std::size_t bytes_of_an_attribute = 16;
   std::size_t bytes = 0;
@@ -373,7 +375,7 @@ bool store_item(const Value& object, std::string& stored) {
   return simple;
 }
 
-// `read(Reading, made)`, by name or as it was written.
+// Calls `read(Reading, made)` by name and, after an error, again as written.
 template <class Made, class Read>
 Result<Made> read_by_name(Frame frame, Read&& read) {
   Made made;
@@ -416,7 +418,7 @@ Result<AttributeValue> read_attribute_value(const Value& value, Frame frame) {
 Result<engine::Item> read_item(const Value& object, Frame frame) {
   auto item = read_by_name<engine::Item>(
       frame, [&](Reading reading, engine::Item& made) { return read_map(object, 1, reading, made); });
-  // A missing name is complained about before a value that lies too deep, and after all else.
+  // DynamoDB reports an empty name after all other errors except nesting that is too deep.
   const auto members = object.members();
   const bool may_be_unnamed = item || item.error().about == Error::About::nesting;
   if (may_be_unnamed && std::any_of(members.begin(), members.end(),
@@ -441,20 +443,20 @@ Unexpected<Error> empty_attribute_name() {
 }
 
 // --- Writing ----------------------------------------------------------------------------------------------
-// What both the tree and the stored bytes are written with. Everything nested is appended to the text itself;
+// Shared by the writers of the tree and of stored bytes. All nested values are appended to the text directly;
 // only the outermost value asks the Writer for its comma.
 
 namespace {
 
 using json::TextAppender;
 
-// About as many bytes as the JSON of stored ones takes: it has some eight more an attribute, whose text is as
-// long.
+// An estimate of the JSON's size. The JSON has about eight more bytes per attribute than the stored form, and
+// texts are equally long.
 constexpr std::size_t json_bytes_for(std::size_t stored_bytes) {
   return stored_bytes + std::min(stored_bytes / 2, std::size_t{1024});
 }
 
-// {"S": and so on, by Type; none is longer than eight bytes.
+// {"S": etc., indexed by Type. None is longer than eight bytes.
 struct Opening {
   char text[9];
   std::size_t bytes;
@@ -545,7 +547,7 @@ void append_item(TextAppender& out, const Map& map) {
 
 void append_stored_map(TextAppender& out, StoredReader& in, std::size_t count);
 
-// A list, map or set with `count` values, which are written.
+// Returns `count`, and accounts for the time to write a list, map or set with `count` values.
 std::size_t opened(std::size_t count) {
   constexpr std::uint64_t nanoseconds_per_value = 30;
   engine::Hurry::spend(nanoseconds_per_value * count);
@@ -588,7 +590,7 @@ void append_stored_map(TextAppender& out, StoredReader& in, std::size_t count) {
   });
 }
 
-// The comma, if one is due; what follows is appended to the text.
+// Writes the comma if one is needed. The caller appends the value to the returned text.
 std::string& next_value(json::Writer& out) {
   out.raw({});
   return out.out();

@@ -35,7 +35,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
       group = group << 6 | value;
     }
     for (int i = 0; i < kept - 1; ++i) bytes += static_cast<char>(group >> (16 - 8 * i));
-    // Bits that the padding leaves over must be zero.
+    // The unused bits before the padding must be zero.
     if (kept < 4 && (group & (kept == 3 ? 0xff : 0xffff)) != 0) return std::nullopt;
   }
   return bytes;

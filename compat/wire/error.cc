@@ -13,10 +13,10 @@ using Kind = Error::Kind;
 struct Form {
   Kind kind;
   int status;
-  std::string_view space;  // before the name and a '#', in __type; Lambda's names stand alone
+  std::string_view space;  // precedes the name and a '#' in __type; empty for Lambda
   std::string_view name;
-  std::string_view code = name;  // that of a statement or an action, where it can be one's
-  bool large = false;            // spells "Message"
+  std::string_view code = name;  // what batches and transactions report
+  bool large = false;            // the response spells the member "Message"
 };
 
 constexpr std::string_view dynamodb = "com.amazonaws.dynamodb.v20120810";

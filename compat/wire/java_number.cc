@@ -10,7 +10,7 @@
 namespace mayfly::compat {
 namespace {
 
-// value = unscaled * 10^-scale, with as many digits as `precision` says.
+// value = unscaled * 10^-scale, where `unscaled` has `precision` digits.
 struct Decimal {
   std::int64_t precision = 0, scale = 0;
 };
@@ -20,7 +20,7 @@ bool is_int32(std::int64_t value) {
          value <= std::numeric_limits<std::int32_t>::max();
 }
 
-// Nothing: the exponent is too large.
+// nullopt if the exponent is too large.
 std::optional<Decimal> decimal(std::string_view text) {
   const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
   std::int64_t exponent = 0;
@@ -41,7 +41,7 @@ std::optional<Decimal> decimal(std::string_view text) {
   const std::size_t first = std::min(significand.find_first_of("123456789"), significand.size());
   result.precision = std::count_if(significand.begin() + static_cast<std::ptrdiff_t>(first),
                                    significand.end(), [](char c) { return c != '.'; });
-  result.precision = std::max<std::int64_t>(result.precision, 1);  // a zero's
+  result.precision = std::max<std::int64_t>(result.precision, 1);  // zero has precision 1
   return result;
 }
 

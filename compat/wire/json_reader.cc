@@ -1,10 +1,14 @@
-// json::parse: one pass, which checks what it reads as it comes by. Of a text without escapes nothing is
-// copied: its Values point into it.
+// json::parse reads and checks the text in one pass. It copies nothing from a text without escapes: the
+// Values point into the text.
 //
-// Strings are nearly all that a request consists of, and most are short: sixteen bytes are looked at at a
-// time for the first that does not stand for itself. Rejected: Boost.JSON's parser, which tells a handler of
-// each event (twice the instructions of a BatchWriteItem's body), and simdjson's, which wants room behind the
-// text and copies every string, and whose tree has no numbers as they were written.
+// Requests consist mostly of strings, and most strings are short. The parser examines sixteen bytes at a time
+// to find the first that is not plain.
+//
+// Rejected:
+// - Boost.JSON's parser calls a handler for each event, which takes twice the instructions for the body of a
+//   BatchWriteItem.
+// - simdjson's parser needs padding after the text and copies every string, and its tree does not keep the
+//   text of numbers.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -24,7 +28,7 @@
 namespace mayfly::json {
 namespace {
 
-// Bytes that stand for themselves in a string, of ASCII.
+// ASCII bytes that appear in a string without an escape.
 constexpr std::array<bool, 256> plain_bytes = [] {
   std::array<bool, 256> plain{};
   for (std::size_t byte = 0x20; byte < 0x80; ++byte) plain[byte] = byte != '"' && byte != '\\';
@@ -32,15 +36,15 @@ constexpr std::array<bool, 256> plain_bytes = [] {
 }();
 bool is_plain(char byte) { return plain_bytes[static_cast<unsigned char>(byte)]; }
 
-// Sixteen bytes, or as many as a word has; which of them are not plain.
+// A chunk of sixteen bytes, or of a machine word, and which of its bytes are not plain.
 #ifdef __SSE2__
 struct Chunk {
   __m128i bytes;
   [[nodiscard]] static unsigned places(unsigned mask) {
     return static_cast<unsigned>(std::countr_zero(mask));
   }
-  [[nodiscard]] unsigned others() const {  // a bit for each
-    // Signed, all beyond ASCII is below what is printable.
+  [[nodiscard]] unsigned others() const {  // one bit for each byte
+    // In a signed comparison, bytes beyond ASCII are also less than a space.
     const __m128i below = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));
     const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
     const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
@@ -55,7 +59,7 @@ __attribute__((target("avx2"))) inline __m256i others_of(__m256i bytes) {
   return _mm256_or_si256(below, _mm256_or_si256(quote, backslash));
 }
 
-// Passes 64 bytes at a time, as long as all are plain.
+// Skips plain bytes, 64 at a time.
 __attribute__((target("avx2"))) const char* pass_plain_blocks(const char* at, const char* end) {
   for (; end - at >= 64; at += 64) {
     const auto* from = reinterpret_cast<const __m256i*>(at);
@@ -73,7 +77,7 @@ struct Chunk {
   [[nodiscard]] static unsigned places(std::uint64_t mask) {
     return static_cast<unsigned>(std::countr_zero(mask)) / 8;
   }
-  // The lowest bit that is set is that of the first; those above it may be wrong.
+  // Only the lowest set bit is reliable: it marks the first byte that is not plain.
   [[nodiscard]] std::uint64_t others() const {
     constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
     const auto has_zero = [](std::uint64_t word) { return (word - ones) & ~word; };
@@ -89,7 +93,7 @@ Chunk chunk_at(const char* at) {
   return chunk;
 }
 
-// Where the first byte is that is not plain, or the end. For what is long.
+// Returns the first byte that is not plain, or the end. For long texts.
 const char* pass_plain_at_length(const char* at, const char* end) {
 #ifdef __SSE2__
   if (reads_avx2) at = pass_plain_blocks(at, end);
@@ -110,7 +114,7 @@ inline const char* pass_plain(const char* at, const char* end) {
 
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
-// -1: it is none.
+// -1 if `byte` is not a hexadecimal digit.
 int hex_digit(char byte) {
   if (is_digit(byte)) return byte - '0';
   const char lower = static_cast<char>(byte | 0x20);
@@ -139,7 +143,7 @@ char* write_utf8(std::uint32_t character, char* to) {
   return to;
 }
 
-// Memory that is given back all at once. Nothing in it has a destructor.
+// An arena: all of its memory is freed at once. Nothing in it has a destructor.
 class Blocks {
  public:
   Blocks(char* first_block, std::size_t bytes)
@@ -150,15 +154,15 @@ class Blocks {
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
 
-  // All that is taken ends where a Value may begin.
+  // Allocations are rounded up, so that a Value can follow each of them.
   static constexpr std::size_t aligned(std::size_t bytes) {
     return (bytes + alignof(Member) - 1) / alignof(Member) * alignof(Member);
   }
-  char* allocate(std::size_t bytes) {  // Requires: they are aligned
+  char* allocate(std::size_t bytes) {  // Requires: bytes == aligned(bytes)
     if (static_cast<std::size_t>(room_end_ - room_) < bytes) return allocate_block(bytes);
     return std::exchange(room_, room_ + bytes);
   }
-  // Of what was allocated last.
+  // Returns the end of the latest allocation, from `from` on, to the arena.
   void give_back(char* from) { room_ = from; }
 
   static constexpr std::size_t block_bytes_min = 512, block_bytes_max = std::size_t{1} << 20;
@@ -178,15 +182,15 @@ class Blocks {
     return room_ - bytes;
   }
 
-  char* room_;  // what is left of the newest block
+  char* room_;  // the free part of the newest block
   char* room_end_;
   std::size_t block_bytes_;
-  Block* newest_ = nullptr;  // behind the first, which is not ours
+  Block* newest_ = nullptr;  // blocks after the first, which the arena does not own
 };
 
 }  // namespace
 
-// Its first block stands right behind it.
+// The first block directly follows the Arena in memory.
 struct Document::Arena {
   Blocks blocks;
   static void operator delete(void* memory) { ::operator delete(memory); }
@@ -195,14 +199,14 @@ struct Document::Arena {
 Document::Document() = default;
 Document::~Document() = default;
 
-// Checks the text and builds its Values. What reads takes where it stands and returns where it ended;
-// nullptr: the text is not JSON.
+// Checks the text and builds its Values. A reading function takes the position where its value starts and
+// returns the position after it, or nullptr if the text is not JSON.
 class Builder {
  public:
   Builder(Blocks& arena, std::string_view text)
       : begin_(text.data()), end_(text.data() + text.size()), arena_(arena) {}
 
-  // False: it is not JSON.
+  // False if the text is not JSON.
   bool read(Value& root) {
     At at = begin_;
     const char first = next(at);
@@ -214,7 +218,7 @@ class Builder {
  private:
   using At = const char*;
 
-  // What stands behind spaces; 0: nothing does.
+  // Skips spaces and returns the byte after them, or 0 at the end.
   [[nodiscard]] char next(At& at) const {
     for (; at != end_; ++at) {
       const char byte = *at;
@@ -294,7 +298,8 @@ class Builder {
     return at + 1;
   }
 
-  // False: too deep. One comparison for all containers but those that lie deeper than any before them.
+  // False if nesting is too deep. Costs one comparison, except for containers that are deeper than any before
+  // them.
   bool descend() {
     if (depth_ == deepest_) {
       if (depth_ == depth_max) return false;
@@ -304,7 +309,7 @@ class Builder {
     return true;
   }
 
-  // Takes what a container has into the arena: what has gathered from `begin` on, and the last.
+  // Moves the elements of a container into the arena: those gathered from `begin` on, and `last`.
   template <class Gathered, class T>
   T* keep(Gathered& gathered, std::size_t begin, const T& last, Value& container) {
     const std::size_t before = gathered.size() - begin;
@@ -343,7 +348,7 @@ class Builder {
     return at;
   }
 
-  At digits(const At begin) const {  // one at least
+  At digits(const At begin) const {  // at least one
     At at = begin;
     while (at != end_ && is_digit(*at)) ++at;
     return at != begin ? at : nullptr;
@@ -360,7 +365,7 @@ class Builder {
     return at != begin ? at : nullptr;
   }
 
-  // Requires: a quote.
+  // Requires: `at` is at a quote.
   At text(At at, std::string_view& out) {
     const At begin = ++at;
     for (;;) {
@@ -374,7 +379,7 @@ class Builder {
     return at + 1;
   }
 
-  // Characters, one at least. Not a control character.
+  // Skips at least one non-ASCII character. nullptr for an ASCII byte, which here is a control character.
   static At pass_beyond_ascii(At at, At end) {
     if (static_cast<unsigned char>(*at) < 0x80) return nullptr;
     do {
@@ -385,11 +390,11 @@ class Builder {
     return at;
   }
 
-  // Of a text, from its beginning to its first escape all was passed already.
+  // Requires: the text from `begin` to `at`, its first escape, has been checked.
   At escaped_text(At begin, At at, std::string_view& out) {
     const At close = closing_quote(at);
     if (close == end_) return nullptr;
-    // No escape is shorter than what it means.
+    // An escape is never shorter than the characters that it encodes.
     char* const kept = arena_.allocate(Blocks::aligned(static_cast<std::size_t>(close - begin)));
     char* to = std::copy(begin, at, kept);
     while (at != close) {
@@ -415,7 +420,7 @@ class Builder {
     return at;
   }
 
-  // Requires: a backslash, which does not stand right before `close`.
+  // Requires: `at` is at a backslash that is not directly before `close`.
   static At escape(At at, At close, char*& to) {
     if (at[1] == 'u') return escaped_character(at, close, to);
     constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
@@ -437,7 +442,7 @@ class Builder {
     return at;
   }
 
-  // \uXXXX: one of UTF-16.
+  // Reads \uXXXX, one UTF-16 unit.
   static At escaped_unit(At at, At close, std::uint32_t& unit) {
     if (close - at < 6 || at[0] != '\\' || at[1] != 'u') return nullptr;
     for (int i = 2; i < 6; ++i) {
@@ -450,7 +455,7 @@ class Builder {
 
   const At begin_, end_;
   int depth_ = 0, deepest_ = 0;
-  // What containers that have not ended have so far.
+  // The elements so far of the containers that have not ended.
   boost::container::small_vector<Member, 32> members_;
   boost::container::small_vector<Value, 32> items_;
   Blocks& arena_;
@@ -458,7 +463,8 @@ class Builder {
 
 std::unique_ptr<Document> parse(std::string_view text) {
   if (text.size() > std::numeric_limits<std::uint32_t>::max()) return nullptr;
-  // A value takes 16 bytes or 32, a text none unless it has escapes: mostly one block.
+  // A value takes 16 or 32 bytes, and a text takes none unless it has escapes, so one block is usually
+  // enough.
   const std::size_t bytes =
       Blocks::aligned(std::clamp(text.size(), Blocks::block_bytes_min, Blocks::block_bytes_max));
   static_assert(sizeof(Document::Arena) % alignof(Member) == 0);

@@ -11,7 +11,7 @@
 namespace mayfly::json {
 namespace {
 
-// For each byte: 0 if it stands for itself in a string, 'u' if it takes \u00xx, else what follows its '\'.
+// For each byte: 0 if it needs no escape, 'u' if it is written as \u00xx, else the byte that follows its '\'.
 constexpr std::array<char, 256> make_escapes() {
   std::array<char, 256> escapes{};
   for (int c = 0; c < 0x20; ++c) escapes[c] = 'u';
@@ -29,7 +29,8 @@ constexpr std::size_t escape_bytes_max = 6;
 
 constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
 
-// Bytes as texts have them, so many at a time; whether one of them is below 0x20, or is '"' or '\\'.
+// The structs below hold 2 to 64 bytes of a text and tell whether one of them is below 0x20 or is '"' or
+// '\\'.
 struct Two {
   std::uint16_t bytes;
   [[nodiscard]] bool has_escapes() const { return escapes[bytes & 0xff] != 0 || escapes[bytes >> 8] != 0; }
@@ -49,7 +50,7 @@ struct Four {
 #ifdef __SSE2__
 struct Sixteen {
   __m128i bytes;
-  [[nodiscard]] __m128i escaped() const {  // all bits of those that are
+  [[nodiscard]] __m128i escaped() const {  // all bits set for each byte that needs an escape
     const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
     const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
     const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
@@ -82,7 +83,7 @@ struct SixtyFour {
 };
 #endif
 
-// Copies so many bytes unless one has to be escaped.
+// Copies sizeof(Bytes) bytes, unless one needs an escape.
 template <class Bytes>
 bool copy_plain(const char* from, char* to) {
   Bytes bytes;
@@ -91,7 +92,8 @@ bool copy_plain(const char* from, char* to) {
   std::memcpy(to, &bytes, sizeof bytes);
   return true;
 }
-// The same of a text that is as long or up to twice as long: its first bytes and its last.
+// The same for a text of sizeof(Bytes) to twice as many bytes: copies its first and its last bytes, which can
+// overlap.
 template <class Bytes>
 bool copy_ends(std::string_view text, char* to) {
   const std::size_t last = text.size() - sizeof(Bytes);
@@ -106,7 +108,7 @@ __attribute__((target("avx2"))) inline __m256i escaped_of(__m256i bytes) {
   return _mm256_or_si256(control, _mm256_or_si256(quote, backslash));
 }
 
-// Copies 64 bytes at a time, up to where one has to be escaped. Returns how many.
+// Copies 64 bytes at a time, up to a block in which one needs an escape. Returns the number of bytes copied.
 __attribute__((target("avx2"))) std::size_t copy_plain_blocks(std::string_view text, char* to) {
   std::size_t at = 0;
   for (; at + 64 <= text.size(); at += 64) {
@@ -122,7 +124,7 @@ __attribute__((target("avx2"))) std::size_t copy_plain_blocks(std::string_view t
 const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
 #endif
 
-// Copies a text in which nothing has to be escaped. If false, some of it has been copied.
+// Copies a text that needs no escapes. If it returns false, a part of the text may have been copied.
 bool copy_plain_text(std::string_view text, char* to) {
   if (text.size() >= sizeof(Sixteen)) {
     const std::size_t last = text.size() - sizeof(Sixteen);

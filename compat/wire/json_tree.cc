@@ -11,9 +11,9 @@
 namespace mayfly::json {
 namespace {
 
-// What the parser tells of. Values gather on a stack; a container has its place there before its elements do,
-// and takes them when it ends. (nlohmann's own builder has no bound for the depth, and looks for each name
-// among all those before it.)
+// Handles the parser's events. Values gather on a stack. A container gets its entry before its elements do,
+// and takes them when it ends. Rejected: nlohmann's own builder, which does not limit the depth and compares
+// each name with all names before it.
 class TreeBuilder {
  public:
   TreeBuilder(Decimals decimals, std::size_t values_max) : decimals_(decimals), values_max_(values_max) {}
@@ -29,7 +29,7 @@ class TreeBuilder {
     return add(decimals_ == Decimals::read ? Tree(value) : raw(text));
   }
   bool string(std::string& value) { return add(std::move(value)); }
-  static bool binary(Tree::binary_t&) { return false; }  // never in text
+  static bool binary(Tree::binary_t&) { return false; }  // JSON text has none
 
   bool start_object(std::size_t) { return start(); }
   bool key(std::string& name) {
@@ -87,19 +87,19 @@ class TreeBuilder {
   std::size_t values_ = 0;
   bool has_too_many_ = false;
   std::vector<Entry> entries_;
-  std::vector<std::size_t> starts_;  // of each container that has not ended: where its elements begin
-  std::string name_;                 // of the next value
+  std::vector<std::size_t> starts_;  // for each open container, the index of its first element
+  std::string name_;                 // name of the next value
 };
 
 class Printer {
  public:
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-  // May stop once `out` has more than `bytes_max` bytes.
+  // Can stop once `out` has more than `bytes_max` bytes.
   Printer(std::string& out, bool indented, std::size_t bytes_max = no_limit)
       : out_(out), indented_(indented), bytes_max_(bytes_max) {}
 
-  // `columns`: how far the line that we are on is indented.
+  // `columns`: the indentation of the current line.
   void print(const Tree& value, std::size_t columns) {
     Writer writer(out_);
     switch (value.type()) {
@@ -138,7 +138,7 @@ class Printer {
     if (!first) new_line(columns);
     out_ += end;
   }
-  // As much of a text as exceeds the limit, whatever precedes it.
+  // The part of `text` that is enough to exceed the limit, however much precedes it.
   [[nodiscard]] std::string_view beginning(std::string_view text) const {
     return bytes_max_ == no_limit ? text : text.substr(0, bytes_max_ + 1);
   }
@@ -156,13 +156,13 @@ class Printer {
 }  // namespace
 
 std::optional<Tree> parse_tree(std::string_view text, Decimals decimals) {
-  constexpr std::size_t values_max = 2'000'000;  // some 200 MB
+  constexpr std::size_t values_max = 2'000'000;  // about 200 MB
   auto tree = parse_tree(text, decimals, values_max);
   return tree ? std::optional(*std::move(tree)) : std::nullopt;
 }
 
 Expected<Tree, NoTree> parse_tree(std::string_view text, Decimals decimals, std::size_t values_max) {
-  // nlohmann's lexer passes over a byte order mark, and takes a NUL for the end of the text.
+  // nlohmann's lexer skips a byte order mark and treats a NUL as the end of the text.
   if (text.starts_with("\xef\xbb\xbf") || text.find('\0') != std::string_view::npos)
     return Unexpected{NoTree::no_json};
   TreeBuilder builder(decimals, values_max);

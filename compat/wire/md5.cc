@@ -11,7 +11,7 @@ struct Md5::State {
   ~State() { EVP_MD_CTX_free(context); }
 };
 
-// It fails for want of memory only.
+// Fails only if memory runs out.
 Md5::Md5() : state_(std::make_unique<State>()) {
   if (state_->context == nullptr || EVP_DigestInit_ex(state_->context, EVP_md5(), nullptr) != 1)
     throw std::bad_alloc();

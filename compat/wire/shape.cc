@@ -28,7 +28,7 @@ constexpr std::size_t errors_max = 10;
 
 // ---------------------------------------------------------------- types
 
-// Where a value stands: the service's reader words the same mistake differently.
+// Where a value is: the service's reader words the same error differently in each place.
 enum class Place { member, element, root };
 
 std::string java_type(const Shape& shape) {
@@ -52,7 +52,7 @@ bool is_integral(std::string_view number_text) {
   return number_text.find_first_of(".eE") == std::string_view::npos;
 }
 
-// "NUMBER_VALUE", the name of the token that the reader found.
+// The name of the token that the reader found: "NUMBER_VALUE".
 std::string_view token_name(const Value& value) {
   switch (value.kind()) {
     case Kind::boolean: return value.boolean() ? "TRUE_VALUE" : "FALSE_VALUE";
@@ -69,7 +69,7 @@ Unexpected<Error> cannot_convert(const Value& value, std::string_view to) {
   return error::serialization(std::string(token_name(value)) + " cannot be converted to " + std::string(to));
 }
 
-// An array or an object where a scalar belongs.
+// Rejects an array or an object where the shape requires a scalar.
 Result<void> check_not_nested(const Shape& shape, const Value& value) {
   if (value.is(Kind::array))
     return error::serialization("Unrecognized collection type class " + java_type(shape));
@@ -82,9 +82,9 @@ Result<void> check_number(const Shape& shape, const Value& value, std::string_vi
   CHECK_OK(check_not_nested(shape, value));
   if (!value.is(Kind::number)) return cannot_convert(value, java_name);
   if (shape.type == ShapeType::decimal) return {};
-  if (!is_integral(value.number_text())) return {};  // its fraction is cut off
+  if (!is_integral(value.number_text())) return {};  // the fraction is dropped
   const auto text = value.number_text();
-  // A date has seconds beyond 2038.
+  // A timestamp can be beyond 2038, so its seconds have 64 bits.
   const bool fits = shape.type == ShapeType::integer ? engine::whole_number<std::int32_t>(text).has_value()
                                                      : engine::whole_number<std::int64_t>(text).has_value();
   if (!fits)
@@ -115,8 +115,8 @@ Result<void> check_blob(const Shape& shape, const Value& value) {
   return {};
 }
 
-// Which of a structure's members an object has, each as Value::member has it. What is there is looked at
-// once: most of what is declared is absent.
+// The members of a structure that an object has, each as Value::member returns it. Walks the members that are
+// present once, because most declared members are absent.
 class Present {
  public:
   Present(std::span<const Member> declared, const Value& object) {
@@ -140,11 +140,12 @@ class Present {
 
 constexpr std::size_t nested_name_length_max = 65535;
 
-// How deep is_plain_value looks: what is below is looked at again for each value around it.
+// How deeply is_plain_value looks. Anything deeper is examined again for each value around it.
 constexpr int plain_levels_max = 3;
 
-// An attribute's value of which neither types nor constraints have anything to say, as nearly all are: it has
-// one member, which is as its name says. What takes longer to see is not for here: binaries, what lies deep.
+// Whether a value obviously passes the type and constraint checks, as nearly all do: it has exactly one
+// member, and that member's content has the type that its name says. False for values that take longer to
+// check: binaries and deep nesting.
 bool is_plain_value(const Value& value, int levels = plain_levels_max) {
   const auto members = value.members();
   if (members.size() != 1) return false;
@@ -184,8 +185,8 @@ Result<void> check_members(std::span<const Member> members, const Value& object)
   return {};
 }
 
-// A scalar where a list, map or structure belongs. Collections within collections meet a reader that does
-// not know what to make of their class.
+// The error for a scalar where the shape requires a list, map or structure. AWS fails differently for a
+// collection within a collection: its reader cannot handle the class of the inner one.
 Unexpected<Error> unexpected_scalar(const Shape& shape, Place place) {
   if (place != Place::element) return error::serialization("Unexpected field type");
   if (shape.type == ShapeType::list || shape.type == ShapeType::map) {
@@ -226,7 +227,7 @@ Result<void> check_structure(const Shape& shape, const Value& value, Place place
   return check_members(shape.members, value);
 }
 
-// {"S":"x"}: a structure whose lists and maps hold structures of its own kind.
+// An attribute value, {"S":"x"}: a structure whose lists and maps hold attribute values.
 constexpr Shape value_text{.type = ShapeType::string};
 constexpr Shape value_boolean{.type = ShapeType::boolean};
 constexpr Shape value_blob{.type = ShapeType::blob};
@@ -236,13 +237,14 @@ constexpr Shape value_blobs{.type = ShapeType::list, .element = &value_blob};
 constexpr Shape value_list{.type = ShapeType::list, .element = &value_nested};
 constexpr Shape value_map{.type = ShapeType::map, .element = &value_nested};
 constexpr Member attribute_value_members[] = {
-    // by engine::Type
+    // in the order of engine::Type
     {"S", &value_text},       {"N", &value_text},   {"B", &value_blob},   {"BOOL", &value_boolean},
     {"NULL", &value_boolean}, {"SS", &value_texts}, {"NS", &value_texts}, {"BS", &value_blobs},
     {"L", &value_list},       {"M", &value_map},
 };
 
-// Walks what is there rather than looking for all ten members: most values have one, and most are texts.
+// Walks the members that are present instead of looking for all ten: most values have one, and most are
+// strings.
 Result<void> check_attribute_value(const Shape& shape, const Value& value, Place place) {
   if (value.is(Kind::array))
     return error::serialization("Unrecognized collection type class " + java_type(shape));
@@ -289,7 +291,7 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c); }
 
-// "arn:", a partition that is empty or begins with "aws", a service, and anything on one line.
+// An ARN: "arn:", a partition that is empty or begins with "aws", a service, and anything on one line.
 bool is_arn(std::string_view text) {
   if (!text.starts_with("arn:") || text.find_first_of("\n\r") != text.npos) return false;
   text.remove_prefix(4);
@@ -346,7 +348,7 @@ std::string lower_first(std::string_view name) {
   return result;
 }
 
-// Names and scalars of a value, until there are about `bytes_max` bytes of them.
+// Appends names and scalars of a value until `out` has about `bytes_max` bytes.
 void append_beginning(std::string& out, const Value& value, std::size_t bytes_max) {
   if (out.size() >= bytes_max) return;
   out += value.string().substr(0, bytes_max);
@@ -393,8 +395,8 @@ void append_java_structure(std::string& out, const Shape& shape, const Value& va
   out += ')';
 }
 
-// "com.amazonaws.dynamodb.v20120810.AttributeValue@79175931", an object with its hash, since AttributeValue
-// has no toString. Equal values have equal hashes; they are not those that AWS computes.
+// "com.amazonaws.dynamodb.v20120810.AttributeValue@79175931": an object with its hash, because AttributeValue
+// has no toString. Equal values get equal hashes, but not the hashes that AWS computes.
 void append_java_value(std::string& out, const Value& value) {
   constexpr std::size_t hashed_bytes_max = 1024;
   std::string text;
@@ -407,7 +409,7 @@ void append_java_value(std::string& out, const Value& value) {
   out.append(digits.data(), end.ptr);
 }
 
-// As Java's toString prints it. Not much beyond what a message can hold.
+// Appends a value as Java's toString prints it, and stops soon after the longest possible message.
 void append_java(std::string& out, const Shape& shape, const Value& value) {
   if (out.size() > message_bytes_max) return;
   switch (value.kind()) {
@@ -444,7 +446,8 @@ void append_java(std::string& out, const Shape& shape, const Value& value) {
   out += '}';
 }
 
-// What a message repeats of a request: where values have newer words, what is composed is printed as JSON.
+// Appends a value that a message quotes. Where values have the newer wording, arrays and objects are printed
+// as JSON.
 void append_value(std::string& out, const Shape& shape, const Value& value, Frame frame) {
   if (!has_newer_words(frame) || !(value.is(Kind::array) || value.is(Kind::object)))
     return append_java(out, shape, value);
@@ -453,14 +456,14 @@ void append_value(std::string& out, const Shape& shape, const Value& value, Fram
   out += error::cut(std::move(text));
 }
 
-// Where a value stands, from the root on; spelt out only when there is something to report.
+// The position of a value, from the root on. Formatted only if there is an error to report.
 struct Path {
   const Path* parent = nullptr;
-  std::string_view name{};   // a member's; a map's key
+  std::string_view name{};   // of a member, or the key of a map entry
   std::size_t position = 0;  // in a list, from 1
   bool element = false;
 
-  // Members by the model's names, or as Java spells them.
+  // With `by_model` members have their names in the model, otherwise their Java names.
   void append_to(std::string& out, bool by_model) const {
     if (parent != nullptr) parent->append_to(out, by_model);
     if (name.empty() && position == 0 && !element) return;  // the root
@@ -478,7 +481,7 @@ class Constraints {
 
   void check_request(const Shape& shape, const Value& request) { check_members(shape.members, request, {}); }
 
-  // Whether anything is missing that must be there.
+  // Whether a required member is missing.
   [[nodiscard]] bool lacks_member() const { return lacks_member_; }
 
   [[nodiscard]] Result<void> result() const {
@@ -495,11 +498,12 @@ class Constraints {
     const auto stop =
         std::find_if(errors_.begin(), errors_.end(), [](const Found& each) { return each.stops; });
     if (stop != errors_.end()) {
-      // The values of an enum come with other values, which such an operation puts nothing around.
+      // The new front end reads enums together with values, and frame `bare` puts no envelope around errors
+      // in those.
       const bool is_bare = frame_ == Frame::bare && stop->fault == Fault::unnamed;
       return error::validation((is_bare ? "" : "1 validation error detected: ") + stop->text);
     }
-    // The old front end reports both.
+    // The old front end reports both kinds of error.
     const bool keys_yield = frame_ != Frame::handed_over && first(Fault::value_of_enum) != errors_.end();
     std::string list;
     std::size_t count = 0;
@@ -515,8 +519,8 @@ class Constraints {
   enum class Fault : std::uint8_t {
     any,
     value_of_enum,
-    unnamed,       // a value of an enum, which is told without its member's name
-    yielding_key,  // what yields to values of enums
+    unnamed,       // an enum value, reported without the name of its member
+    yielding_key,  // an invalid map key, not reported next to value_of_enum
   };
   struct Found {
     std::string text;
@@ -565,7 +569,8 @@ class Constraints {
     add({text + at(path, false) + constraint, fault});
   }
 
-  // Of a length or a range. The model has them all but a table name's: there an ARN may stand.
+  // Reports a length or a range. The model has all of these constraints, except the length of a table name:
+  // an ARN can take its place.
   void report_size(const Shape& shape, const Value& value, const Path& path, const std::string& constraint) {
     if (!names_by_model(frame_) || shape.table_name) return report(shape, &value, path, constraint);
     report_by_model(path, constraint);
@@ -605,8 +610,8 @@ class Constraints {
     }
   }
 
-  // All that the model forbids of a value are too long names within maps; the rest is
-  // attribute_value_json.h's.
+  // The model's only constraint on an attribute value is the length of names in maps. attribute_value_json.h
+  // checks everything else.
   void check_attribute_value(const Value& value, const Path& path) {
     for (const json::Member& present : value.members()) {
       if (present.name == "L") {
@@ -713,7 +718,7 @@ class Constraints {
              shape.keys_yield ? Fault::yielding_key : Fault::any);
     }
     const Shape& element = *shape.element;
-    // A list's own length, where the list is a map's value, is the map's affair.
+    // If the values of a map are lists, the map reports errors in their lengths.
     const bool measured = element.type == ShapeType::list && (element.min || element.max);
     if (measured && std::any_of(members.begin(), members.end(), [&](const json::Member& member) {
           return !length_is_valid(element, static_cast<std::int64_t>(member.value.items().size()));
@@ -741,7 +746,7 @@ class Constraints {
 
   static bool key_is_valid(const Shape& shape, std::string_view name) {
     if (shape.table_name && name.starts_with("arn:")) return java_length(name) <= 1024;
-    // No text has more UTF-16 units than bytes: mostly they need no counting.
+    // A text never has more UTF-16 units than bytes, so most names need no counting.
     const bool surely = !name.empty() && shape.min.value_or(0) <= 1 &&
                         length_is_valid(shape, static_cast<std::int64_t>(name.size()));
     return (surely || length_is_valid(shape, java_length(name))) &&
@@ -763,8 +768,8 @@ class Constraints {
 
   Frame frame_;
   std::vector<Found> errors_;
-  std::string unsupported_;  // where the first such member stands
-  bool stops_ = false;       // Member::stops of the request's member that is being checked
+  std::string unsupported_;  // path of the first unsupported member
+  bool stops_ = false;       // Member::stops of the member of the request that is being checked
   bool lacks_member_ = false;
 };
 
@@ -782,7 +787,7 @@ Result<void> check_first(const Shape& shape, const Value& request) {
       continue;
     const auto length = java_length(value->string());
     if (length < *member.shape->min || length > *member.shape->max) {
-      // A global table's name, too, is called a TableName.
+      // The name of a global table is called TableName as well.
       const auto name = member.shape->table_name ? std::string_view("TableName") : member.name;
       return error::validation(std::string(name) + " must be at least " + std::to_string(*member.shape->min) +
                                " characters long and at most " + std::to_string(*member.shape->max) +

@@ -9,7 +9,7 @@
 namespace mayfly::compat {
 namespace {
 
-// Goes over a text that is known to be JSON.
+// Scans text that is known to be valid JSON.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -19,7 +19,7 @@ class Scanner {
     return text_[at_];
   }
   void take() { ++at_; }
-  // The text between quotes, with its escapes.
+  // Reads a string and returns the text between its quotes, with escapes not decoded.
   std::string_view string() {
     const std::size_t begin = ++at_;
     while (text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
@@ -40,7 +40,7 @@ class Scanner {
       }
     } while (depth > 0);
   }
-  // " at line 1 column 17", of the last byte that was taken.
+  // The position of the last byte taken: " at line 1 column 17".
   [[nodiscard]] std::string place() const {
     const std::string_view taken = text_.substr(0, at_);
     const auto line_end = taken.rfind('\n');
@@ -56,7 +56,7 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
-// A name that is written with escapes is the same name.
+// A name without its escapes, so that an escaped name is recognized.
 std::string decoded(std::string_view name) {
   if (name.find('\\') == name.npos) return std::string(name);
   const std::string text = '"' + std::string(name) + '"';
