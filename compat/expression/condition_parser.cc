@@ -1,4 +1,4 @@
-// Conditions: ConditionExpression, FilterExpression, and KeyConditionExpression's first step.
+// Parses conditions: ConditionExpression, FilterExpression, and the first step of KeyConditionExpression.
 //
 //   expression := unary ( AND unary | OR unary )*        AND binds tighter than OR, NOT tightest
 //   unary      := NOT* primary
@@ -6,8 +6,8 @@
 //               | operand IN ( operand, … ) | function ( operand, … ) | ( expression )
 //   operand    := path | :value | function ( operand, … ) | ( operand )
 //
-// A '(' may open an expression or an operand, so both are parsed as a Node, and whoever needs the one or the
-// other asks for it.
+// A '(' can open an expression or an operand. Both are parsed as a Node, and the caller then requires one or
+// the other with as_condition or as_operand.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -48,10 +48,10 @@ struct Node {
   enum class Kind : std::uint8_t { path, value, function, condition };
   Kind kind = Kind::path;
   bool parenthesized = false;
-  Operand operand;                 // of a path, a value, and size(…)
-  ConditionPtr condition;          // of a condition, and of all functions but size
-  std::string_view function_name;  // of a function
-  std::optional<Type> type;        // of the operand, where it is known: values, and size(…)
+  Operand operand;                 // for a path, a value and size(…)
+  ConditionPtr condition;          // for a condition and all functions except size
+  std::string_view function_name;  // for a function
+  std::optional<Type> type;        // the type of the operand if it is known: for values and size(…)
 
   [[nodiscard]] const Path* path() const {
     return kind == Kind::path ? std::get_if<Path>(&operand.value) : nullptr;
@@ -77,7 +77,7 @@ std::string describe(const AttributeValue& value) {
   if (const auto* text = value.get_if<std::string>()) out += *text;
   if (const auto* number = value.get_if<engine::Number>()) number->append_to(out);
   if (const auto* binary = value.get_if<engine::Binary>()) append_base64(out, binary->bytes);
-  return out + "}";  // bounds of other types are refused before
+  return out + "}";  // bounds of other types have been rejected
 }
 
 class ConditionParser : TokenReader {
@@ -109,7 +109,7 @@ class ConditionParser : TokenReader {
   Parsed<Node> between(Node value);
   Parsed<Node> in(Node value);
 
-  // Asks of a node what it may be: a syntax error here, if it is no condition at all.
+  // The node as a condition: a syntax error here if it cannot be one.
   Parsed<ConditionPtr> as_condition(Node node);
   Operand as_operand(Node node);
 
@@ -120,17 +120,17 @@ class ConditionParser : TokenReader {
   void check_attribute_type(const Node& type);
   void note_operand_type(std::string_view function, std::string_view type);
   void note_misused(std::string_view function);
-  // One comparison or function is complete: what is wrong within it counts in this order.
+  // Ends a comparison or function: of the errors within it, the first in this order counts.
   void finish_condition();
   Unexpected<ParseError> too_deep() const;
 
   Finding redundant_parentheses_, unknown_function_, misused_function_;
-  Finding condition_;  // the first condition that has something wrong
+  Finding condition_;  // error of the first condition that has one
   Finding operand_count_, distinct_, operand_type_;
 };
 
 Unexpected<ParseError> ConditionParser::too_deep() const {
-  // So deep there are only parentheses, or calls, of nothing but each other.
+  // At this depth there are only nested parentheses or nested calls.
   if (!parentheses_match()) return Unexpected{ParseError{syntax_error(tokens_, tokens_.size() - 1)}};
   if (!unknown_function_.empty()) return Unexpected{ParseError{unknown_function_}};
   return Unexpected{ParseError{"The expression has redundant parentheses;"}};
@@ -173,7 +173,7 @@ Parsed<Node> ConditionParser::primary() {
   return left;
 }
 
-// What stands left of an operator, or a condition in parentheses.
+// Parses the left operand of an operator, or a condition in parentheses.
 Parsed<Node> ConditionParser::operand_or_parentheses() {
   if (!accept('(')) return operand();
   if (++depth_ > expression_depth_max) return too_deep();
@@ -211,7 +211,8 @@ Parsed<void> ConditionParser::close_parentheses(Node& node) {
   --depth_;
   if (node.parenthesized) note(redundant_parentheses_, "The expression has redundant parentheses;");
   node.parenthesized = true;
-  // A function alone in parentheses stays one: "(size(a)) > :b" is as good as "(attribute_exists(a))".
+  // A function in parentheses remains a function: "(size(a)) > :b" is valid, and so is
+  // "(attribute_exists(a))".
   if (node.kind == Node::Kind::path && (peek().is('.') || peek().is('['))) {
     CHECK_OK(path_tail(std::get<Path>(node.operand.value)));
     node.parenthesized = false;
@@ -240,7 +241,7 @@ Parsed<Node> ConditionParser::function() {
   if (++depth_ > expression_depth_max) {
     if (!known) note(unknown_function_, unknown_function(node.function_name));
     if (known && parentheses_match()) {
-      note_operand_type("size", "N");  // the one function that may stand in another yields a number
+      note_operand_type("size", "N");  // the only function allowed as an operand returns a number
       return Unexpected{ParseError{operand_type_}};
     }
     return too_deep();
@@ -304,7 +305,7 @@ Parsed<ConditionPtr> ConditionParser::as_condition(Node node) {
     if (node.function_name == "size") note_misused("size");
     finish_condition();
   }
-  // Without one there is a finding that says why.
+  // If the function has no condition, a finding says why, and this placeholder is not used.
   if (!node.condition) node.condition = std::make_unique<Condition>(Condition{AttributeExists{}});
   return std::move(node.condition);
 }

@@ -13,7 +13,7 @@ using engine::AttributeValue;
 using engine::Item;
 using engine::Number;
 
-// A value: one of the item's or of the expression's, or a computed one.
+// A value of the item or of the expression, or a computed value.
 class Resolved {
  public:
   Resolved(const Operand& operand, const Item& item) {
@@ -105,7 +105,7 @@ struct Evaluate {
 
   bool operator()(const Comparison& comparison) const {
     const Resolved left(comparison.left, item), right(comparison.right, item);
-    // What is not there equals nothing, not even what else is not there, and differs from everything.
+    // A missing value differs from every value, including another missing value.
     if (!left || !right) return comparison.comparator == Comparator::not_equal;
     switch (comparison.comparator) {
       case Comparator::equal: return *left == *right;

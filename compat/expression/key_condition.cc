@@ -1,5 +1,5 @@
-// One grammar serves conditions and key conditions: what parses as a condition is looked at again for what a
-// Query can do with it.
+// Conditions and key conditions share one grammar. A parsed condition is then checked for use in a
+// Query.
 #include "compat/expression/key_condition.h"
 
 #include <algorithm>
@@ -23,10 +23,10 @@ Unexpected<Error> invalid_operator(std::string_view name) {
   return error::validation("Invalid operator used in KeyConditionExpression: " + std::string(name));
 }
 
-// The operands of one condition -> the attribute it is about, and the values.
+// The operands of one condition: the attribute that it is on, and the values.
 class Operands {
  public:
-  // A path, as long as it is the only one and names a whole attribute; or a value.
+  // Adds a value, or the only path of the condition, which must name a whole attribute.
   Result<void> add(Operand& operand) {
     if (auto* path = std::get_if<Path>(&operand.value)) {
       if (!attribute_.empty()) {
@@ -55,7 +55,7 @@ class Operands {
     return out;
   }
 
-  // ":v < a" rather than "a > :v"
+  // True for ":v < a" as opposed to "a > :v".
   [[nodiscard]] bool attribute_last() const { return attribute_last_; }
 
  private:
@@ -167,7 +167,8 @@ Result<void> check_type(const KeyPredicate& predicate, ScalarType type) {
   return {};
 }
 
-// No key is empty, so that no condition but an equality with an empty value makes sense or harm.
+// Rejects an equality with an empty value, which can never be true because keys are not empty. Other
+// conditions with an empty value are harmless.
 Result<void> check_not_empty(const KeyPredicate& predicate) {
   const auto* text = predicate.low->get_if<std::string>();
   const auto* binary = predicate.low->get_if<engine::Binary>();
@@ -214,8 +215,8 @@ Result<void> check_single_keys(std::vector<KeyPredicate>& predicates, const KeyS
   return check_type(*sort, sort_key.type);
 }
 
-// The rules are AWS's documentation's: "Multi-attribute keys" in the developer guide's chapter on global
-// secondary indexes. Of the words those about a gap and about too many conditions were recorded.
+// Source of the rules: AWS's documentation, "Multi-attribute keys" in the developer guide's chapter on global
+// secondary indexes. Only the messages about a gap and about too many conditions were recorded.
 Result<void> check_multiple_keys(std::vector<KeyPredicate>& predicates, const KeySchema& schema) {
   if (predicates.size() > schema.all().size()) return too_many(predicates, schema);
   std::size_t matched = 0;

@@ -16,14 +16,14 @@ using engine::AttributeValue;
 using engine::Type;
 using Values = std::vector<AttributeValue>;
 
-enum class Takes : std::uint8_t { anything, scalars, text };  // S, N and B; S and B
+enum class Takes : std::uint8_t { anything, scalars, text };  // scalars: S, N and B; text: S and B
 
 struct Operator {
   std::string_view name;
   std::size_t values_min;
   std::size_t values_max;
   Takes takes;
-  std::optional<KeyPredicate::Kind> key_kind;  // of those that a key condition can use
+  std::optional<KeyPredicate::Kind> key_kind;  // set if a key condition can use it
 };
 using Kind = KeyPredicate::Kind;
 constexpr std::size_t any_number = static_cast<std::size_t>(-1);
@@ -44,7 +44,7 @@ constexpr auto operators = std::to_array<Operator>({{"EQ", 1, 1, Takes::anything
 const Operator& find_operator(std::string_view name) {
   const auto found = std::find_if(operators.begin(), operators.end(),
                                   [&](const Operator& known) { return known.name == name; });
-  MAYFLY_CHECK(found != operators.end());  // the shape knows the enum
+  MAYFLY_CHECK(found != operators.end());  // the shape has checked the enum
   return found == operators.end() ? operators.front() : *found;
 }
 
@@ -103,7 +103,7 @@ Condition compare(Comparator comparator, Path path, AttributeValue value) {
   return {Comparison{comparator, {std::move(path)}, {std::move(value)}}};
 }
 
-// `values` are as many as the operator takes.
+// Requires: `values` has as many values as the operator takes.
 Condition lower(std::string_view attribute, const Operator& used, Values values) {
   Path path = path_of(attribute);
   const std::string_view name = used.name;
@@ -125,7 +125,7 @@ Condition lower(std::string_view attribute, const Operator& used, Values values)
   }
   if (name == "CONTAINS") return {Contains{{std::move(path)}, {std::move(values.front())}}};
   if (name == "NOT_CONTAINS") {
-    // What is not there does not contain anything, but DynamoDB says that it does not match either.
+    // A missing attribute contains nothing, but DynamoDB does not match it here.
     auto exists = std::make_unique<Condition>(Condition{AttributeExists{path}});
     Contains contains{{std::move(path)}, {std::move(values.front())}};
     Not does_not{std::make_unique<Condition>(Condition{std::move(contains)})};
@@ -134,7 +134,7 @@ Condition lower(std::string_view attribute, const Operator& used, Values values)
   return compare(Comparator::equal, std::move(path), std::move(values.front()));
 }
 
-// Joined in halves, so that a request with very many conditions makes no deep tree.
+// Joins the conditions in halves, so that very many conditions do not make a deep tree.
 Condition join(std::vector<Condition>& conditions, std::size_t from, std::size_t to, bool any) {
   if (to - from == 1) return std::move(conditions[from]);
   const std::size_t middle = from + (to - from) / 2;
@@ -160,7 +160,7 @@ std::optional<Condition> joined(const json::Value& request, std::vector<Conditio
   return join(conditions, 0, conditions.size(), any);
 }
 
-// A null entry is as good as absent.
+// The entries of a map, except null ones, which count as absent.
 std::vector<const json::Member*> entries(const json::Value* map) {
   std::vector<const json::Member*> out;
   if (map == nullptr) return out;

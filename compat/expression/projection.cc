@@ -18,7 +18,8 @@ constexpr std::uint64_t nanoseconds_per_path = 100;
 
 std::optional<AttributeValue> select(const AttributeValue& value, Paths paths, std::size_t depth);
 
-// Paths sorted by their elements lie together when they share one; calls `visit` for each group.
+// Calls `visit` for each group of paths that share the element at `depth`. Requires: the paths are sorted by
+// their elements, so that such paths are adjacent.
 template <class Visit>
 void for_each_element(Paths paths, std::size_t depth, Visit visit) {
   for (std::size_t from = 0; from < paths.size();) {
@@ -53,9 +54,9 @@ std::optional<AttributeValue> select_from_list(const engine::List& list, Paths p
   return AttributeValue(std::move(out));
 }
 
-// The parts of a value that the paths name from their element `depth` on; nothing if there are none.
+// The parts of a value that the paths name from their element `depth` on, or nullopt if it has none of them.
 std::optional<AttributeValue> select(const AttributeValue& value, Paths paths, std::size_t depth) {
-  // Paths do not overlap: one that ends here is the only one.
+  // Paths do not overlap, so a path that ends here is the only one.
   if (paths.front()->elements.size() == depth) return value;
   if (const auto* map = value.get_if<engine::Map>()) return select_from_map(*map, paths, depth);
   if (const auto* list = value.get_if<engine::List>()) return select_from_list(*list, paths, depth);

@@ -1,4 +1,4 @@
-// ProjectionExpression: paths, separated by commas.
+// Parses a ProjectionExpression: paths separated by commas.
 #include "compat/expression/parser.h"
 #include "compat/expression/path_set.h"
 #include "compat/expression/token_reader.h"

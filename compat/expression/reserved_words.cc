@@ -6,7 +6,7 @@
 namespace mayfly::compat::expression {
 namespace {
 
-// "Reserved words in DynamoDB" in AWS's developer guide, its misspellings included. Sorted.
+// Sorted. From "Reserved words in DynamoDB" in AWS's developer guide, including its misspellings.
 // clang-format off
 constexpr auto reserved_words = std::to_array<std::string_view>({
     "ABORT", "ABSOLUTE", "ACTION", "ADD", "AFTER", "AGENT", "AGGREGATE", "ALL", "ALLOCATE", "ALTER",

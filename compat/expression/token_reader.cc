@@ -9,7 +9,7 @@
 namespace mayfly::compat::expression {
 namespace {
 
-// One grammar serves all expressions: what is a keyword in one is a keyword in each.
+// All expressions share one grammar: a keyword of one is a keyword of all.
 bool is_keyword(const Token& token) {
   for (std::string_view word : {"AND", "OR", "NOT", "IN", "BETWEEN", "SET", "REMOVE", "ADD", "DELETE"}) {
     if (token.is_keyword(word)) return true;
@@ -26,7 +26,7 @@ Parsed<void> check_expression_size(std::string_view kind, std::string_view text)
     return Unexpected{ParseError{"The expression can not be empty;"}};
   if (text.size() <= expression_bytes_max) return {};
   std::string message = "Expression size has exceeded the maximum allowed size;";
-  // Of an update AWS says no more, since autumn 2026.
+  // Since autumn 2026 AWS does not report the size of an UpdateExpression.
   if (kind != "UpdateExpression") message += " expression size: " + std::to_string(text.size());
   return Unexpected{ParseError{std::move(message)}};
 }

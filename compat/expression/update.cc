@@ -1,14 +1,16 @@
-// An update is applied in three steps, so that a request that is refused costs little, whatever it names:
+// An update is applied in three steps, so that a rejected request costs little, whatever it names:
 //
-// 1. Each action's value is drafted: a draft points to the parts of the value, which are in the item as it
-// was
-//    or in the expression. Types and paths are checked. Nothing is copied.
-// 2. The drafts' sizes are added up, by one count for all actions. All that they write is in the new item, so
-//    the update is refused as soon as the sum is larger than an item may be.
-// 3. The values are built, and each list and map that changes is changed in one pass: elements and attributes
-//    that exist are replaced in place, then what lies beyond a list's end is appended in order of the
-//    indexes, and elements are removed last, so that no index moves before it is used. Paths of one update do
-//    not overlap (the parser sees to it).
+// 1. Draft the value of each action. A draft points to the parts of the value, which are in the old item or
+// in
+//    the expression. Types and paths are checked; nothing is copied.
+// 2. Add up the sizes of all drafts. Everything that they write becomes part of the new item, so the update
+// is
+//    rejected as soon as the sum exceeds the maximum item size.
+// 3. Build the values, and change each affected list and map in one pass. Existing elements and attributes
+// are
+//    replaced in place. Then elements beyond the end of a list are appended in the order of their indexes.
+//    Removals come last, so that no index moves before it is used. The paths of one update do not overlap;
+//    the parser checks this.
 #include "compat/expression/update.h"
 
 #include <algorithm>
@@ -30,7 +32,8 @@ using engine::List;
 using engine::Map;
 using engine::Number;
 
-// Values that single changes of a map or list may move before they are made in one pass instead.
+// The most values that may move while the changes of a map are made one by one. Beyond this limit they are
+// made in one pass.
 constexpr std::size_t moves_max = 1024;
 
 Unexpected<Error> missing_attribute() {
@@ -47,15 +50,15 @@ Unexpected<Error> invalid_path() {
   return error::validation("The document path provided in the update expression is invalid for update");
 }
 
-// Lists to be joined, in order.
+// Lists to join, in order.
 using Lists = std::vector<const AttributeValue*>;
-// Two sets of one type.
+// Two sets of the same type.
 struct Union {
   const AttributeValue* set;
   const AttributeValue* added;
 };
-// A value that an action makes, before it is built: one of the item's or the expression's, a computed one, or
-// what it is to be made of. Pointers are into the item as it was and into the update.
+// The value of an action before it is built: a value of the item or the expression, a computed value, or the
+// parts to build it from. Pointers point into the old item and into the update.
 using Draft = std::variant<const AttributeValue*, AttributeValue, Lists, Union>;
 
 template <class T>
@@ -65,7 +68,7 @@ const T* get_if(const Draft& draft) {
   return computed == nullptr ? nullptr : computed->get_if<T>();
 }
 
-// False: the value is not a list.
+// False if the value is not a list.
 bool append_lists(Draft draft, Lists& out) {
   if (const auto* value = std::get_if<const AttributeValue*>(&draft)) {
     if ((*value)->type() != engine::Type::list) return false;
@@ -88,7 +91,7 @@ Result<Draft> to_draft(const Expected<Number, engine::NumberError>& number) {
     return error::validation(
         "Number underflow. Attempting to store a number with magnitude smaller than supported range");
   }
-  // DynamoDB says the same of a sum that would need more than 38 digits.
+  // DynamoDB also reports this for a sum that needs more than 38 digits.
   return error::validation(
       "Number overflow. Attempting to store a number with magnitude larger than supported range");
 }
@@ -133,7 +136,7 @@ bool can_have(const Path& path, const Item& item) {
   return parent->type() == (named ? engine::Type::map : engine::Type::list);
 }
 
-// A value for a path, or none to remove what is there.
+// The new value of a path, or nullopt to remove the path.
 struct Change {
   const Path* path;
   std::optional<Draft> value;
@@ -158,7 +161,7 @@ Result<Draft> sum_of(const AttributeValue* old_value, const AttributeValue& adde
   return type_mismatch(legacy);
 }
 
-// True: nothing is left of it. Does nothing to a set of another type.
+// True if the set is empty afterwards. Does nothing if the sets have different types.
 template <class T>
 bool delete_from_set(AttributeValue& value, const AttributeValue& deleted) {
   auto* set = value.get_if<engine::Set<T>>();
@@ -168,7 +171,7 @@ bool delete_from_set(AttributeValue& value, const AttributeValue& deleted) {
   return set->empty();
 }
 
-// Nothing if the set would be empty. It is built here, since it is not larger than the item's set.
+// nullopt if the set would be empty. The result is built here, because it is not larger than the item's set.
 Result<std::optional<Draft>> difference_of(const AttributeValue& old_value, const AttributeValue& deleted,
                                            bool legacy) {
   if (old_value.type() != deleted.type() || !is_set(deleted)) return type_mismatch(legacy);
@@ -190,7 +193,7 @@ Result<std::vector<Change>> draft_changes(const Update& update, const Item& item
     if (!can_have(set.path, item)) return invalid_path();
   }
   for (const RemoveAction& remove : update.removes) {
-    // Of an item that does not exist anything may be removed, REMOVE a.b included.
+    // If the item does not exist, any REMOVE is valid, even REMOVE a.b.
     if (item_exists && !can_have(remove.path, item)) return invalid_path();
     if (find(remove.path, item) != nullptr) out.push_back({&remove.path, std::nullopt});
   }
@@ -209,11 +212,11 @@ Result<std::vector<Change>> draft_changes(const Update& update, const Item& item
   return out;
 }
 
-// Adds up what an update writes, in DynamoDB's bytes.
+// Adds up the sizes of the values that an update writes, as DynamoDB counts them.
 class WrittenBytes {
  public:
-  // False: it is more than an item may have. A union counts as what is added, of which the set may have a
-  // part.
+  // False if the sum exceeds the maximum item size. A union counts as the added set alone, because the item's
+  // set may already have some of the added members.
   bool add(const Draft& draft) {
     if (const auto* value = std::get_if<const AttributeValue*>(&draft))
       return add(engine::value_size(**value));
@@ -233,7 +236,7 @@ class WrittenBytes {
   std::size_t bytes_ = 0;
 };
 
-// Requires: sorted by path.
+// Requires: the changes are sorted by path.
 bool can_fit(Changes changes) {
   WrittenBytes written;
   for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -276,7 +279,7 @@ AttributeValue build(Draft draft) { return std::visit(Build{}, std::move(draft))
 void change(Map& map, Changes changes, std::size_t depth);
 void change(List& list, Changes changes, std::size_t depth);
 
-// Changes of what lies in one element: those from `from` on that have the same element at `depth`.
+// The changes within one element: those from `from` on that have the same element at `depth`.
 Changes within(Changes changes, std::size_t from, std::size_t depth) {
   std::size_t to = from + 1;
   while (to < changes.size() && changes[to].path->elements[depth] == changes[from].path->elements[depth])
@@ -284,7 +287,7 @@ Changes within(Changes changes, std::size_t from, std::size_t depth) {
   return changes.subspan(from, to - from);
 }
 
-// Requires: it is a map or a list, as the changes' paths say.
+// Requires: the value is a map or a list, as the changes' paths require.
 void change(AttributeValue& value, Changes changes, std::size_t depth) {
   if (auto* map = value.get_if<Map>()) return change(*map, changes, depth);
   change(*value.get_if<List>(), changes, depth);
@@ -294,7 +297,7 @@ void change(AttributeValue& value, Changes changes, std::size_t depth) {
 void change(Map& map, Changes changes, std::size_t depth) {
   std::vector<engine::Attribute> set;
   std::vector<std::string_view> erased;
-  // A single change moves all attributes behind it, and a legacy request can have 100,000 changes.
+  // A single change moves all attributes after it, and a legacy request can have 100,000 changes.
   const bool one_by_one = changes.size() * map.size() <= moves_max;
   for (std::size_t i = 0; i < changes.size();) {
     Change& first = changes[i];
@@ -319,7 +322,7 @@ void change(Map& map, Changes changes, std::size_t depth) {
   if (!set.empty() || !erased.empty()) map.change(std::move(set), erased);
 }
 
-// The same of a list.
+// The same for a list.
 void change(List& list, Changes changes, std::size_t depth) {
   std::vector<std::uint32_t> erased;  // ascending
   const std::size_t old_size = list.size();
@@ -370,8 +373,8 @@ Unexpected<Error> update_too_large() {
 
 Result<Item> apply(const Update& update, const Item& old_item, bool item_exists) {
   TRY(std::vector<Change> changes, draft_changes(update, old_item, item_exists));
-  // By path, so that appended elements come in the order of their indexes, and what lies together is
-  // together.
+  // Sorted by path, so that elements are appended in the order of their indexes and changes of the same value
+  // are adjacent.
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.path->elements < b.path->elements; });
   if (!can_fit(changes)) return update_too_large();
@@ -393,7 +396,7 @@ std::vector<std::string> touched_attributes(const Update& update) {
 Item updated_parts(const Update& update, const Item& item) {
   Projection paths;
   for_each_changed_path(update, [&](const Path& path) { paths.push_back(path); });
-  if (paths.empty()) return {};  // an empty projection would be everything
+  if (paths.empty()) return {};  // an empty projection means everything
   return project(paths, item);
 }
 

@@ -16,7 +16,7 @@ constexpr std::size_t minus_bytes = 37;
 constexpr std::size_t list_append_bytes = 37;
 constexpr std::size_t if_not_exists_bytes = 39;
 
-// A name's bytes, a position's decimal digits.
+// The bytes of a name, or the decimal digits of a position.
 std::size_t size_of(const Path::Element& element) {
   if (const auto* name = std::get_if<std::string>(&element)) return name->size();
   std::size_t digits = 1;

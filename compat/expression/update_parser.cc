@@ -1,4 +1,4 @@
-// UpdateExpression.
+// Parses an UpdateExpression.
 //
 //   update  := ( SET set, … | REMOVE path, … | ADD path :value, … | DELETE path :value, … )+   each once
 //   set     := path = sum
@@ -18,14 +18,14 @@ using engine::Type;
 
 struct UpdateNode {
   UpdateValue value;
-  std::optional<Type> type;        // of a constant
-  std::string_view function_name;  // of a function
+  std::optional<Type> type;        // for a constant
+  std::string_view function_name;  // for a function
   bool is_path = false;
   bool is_sum = false;
   bool parenthesized = false;
 };
 
-// As ADD and DELETE call the types that they do not take.
+// The names that ADD and DELETE use in errors for types that they do not accept.
 std::string_view long_type_name(Type type) {
   switch (type) {
     case Type::string: return "STRING";

@@ -67,7 +67,7 @@ Result<void> check_term(std::string_view function, const UpdateValue& term, Type
   return {};
 }
 
-// Only numbers, strings and binaries have an order.
+// Rejects a constant that has no order: only numbers, strings and binaries have one.
 Result<void> check_ordered(std::string_view comparator, const Operand& operand) {
   const expression::SharedValue* value = constant(operand);
   if (value == nullptr) return {};
@@ -176,7 +176,7 @@ Result<Condition> ExpressionReader::comparison(const Node& node) {
     CHECK_OK(check_ordered(node.text, left));
     CHECK_OK(check_ordered(node.text, right));
   }
-  // The attribute stands left, so that who looks for keys need look at one side only.
+  // The attribute goes on the left, so that the search for key conditions examines only one side.
   if (constant(left) != nullptr && std::holds_alternative<Path>(right.value)) {
     return Condition{expression::Comparison{mirrored(comparator), std::move(right), std::move(left)}};
   }
@@ -240,7 +240,7 @@ Result<Condition> ExpressionReader::in(const Node& node) {
   TRY(Operand value, operand(node.children[0]));
   expression::In in{std::move(value), {}};
   const Node& among = node.children[1];
-  if (among.kind == Kind::parameter) {  // a list as a whole
+  if (among.kind == Kind::parameter) {  // one list for all candidates
     TRY(const AttributeValue candidates, parameter(among));
     if (const auto* list = candidates.get_if<engine::List>()) {
       for (const AttributeValue& candidate : *list) in.candidates.push_back({candidate});
@@ -263,7 +263,7 @@ Result<Condition> ExpressionReader::in(const Node& node) {
   return negated_if(node.negated, Condition{std::move(in)});
 }
 
-// NULL is a value; what is missing is not NULL.
+// NULL is a value: a missing attribute is not NULL.
 Result<Condition> ExpressionReader::is(const Node& node) {
   constexpr std::pair<std::string_view, Type> types[] = {
       {"NULL", Type::null},      {"BOOLEAN", Type::boolean}, {"BLOB", Type::binary}, {"STRING", Type::string},

@@ -17,12 +17,12 @@ using expression::KeyPredicate;
 using expression::SharedValue;
 using PredicateKind = expression::KeyPredicate::Kind;
 
-// An alternative is the conditions that hold together; nothing stands for one that is no key's. One that a
-// sort attribute has and that no range holds, a negated one, is there as `not_indexable`.
+// An alternative is a set of conditions that must all be true. nullopt is a condition that is not on a key
+// attribute. A negated condition on a sort attribute, which no range can express, is `not_indexable`.
 using Alternative = std::vector<std::optional<KeyPredicate>>;
 using Alternatives = std::vector<Alternative>;
 
-// The name of a whole attribute, or nullptr.
+// The name of the attribute if the operand is a whole attribute, or nullptr.
 const std::string* attribute_of(const expression::Operand& operand) {
   const auto* path = std::get_if<expression::Path>(&operand.value);
   return path != nullptr && path->elements.size() == 1 ? &std::get<std::string>(path->elements.front())
@@ -48,7 +48,7 @@ bool names(std::span<const KeyAttribute> attributes, const std::string& name) {
                      [&](const KeyAttribute& attribute) { return attribute.name == name; });
 }
 
-// The attribute of which a condition with a constant is denied, or nullptr.
+// The attribute of a negated condition with a constant, or nullptr.
 const std::string* negated_attribute(const Condition& condition) {
   if (const auto* comparison = std::get_if<expression::Comparison>(&condition.node)) {
     const bool differs =
@@ -71,7 +71,7 @@ class Decomposition {
  public:
   explicit Decomposition(const KeySchema& keys) : keys_(keys) {}
 
-  // Whether all that satisfies the condition has one of finitely many values of the attribute.
+  // Whether the condition limits the attribute to finitely many values.
   [[nodiscard]] bool pins(const Condition& condition, const std::string& attribute) const {
     if (const auto* both = std::get_if<expression::And>(&condition.node)) {
       return pins(*both->left, attribute) || pins(*both->right, attribute);
@@ -84,7 +84,7 @@ class Decomposition {
     return first && first->kind == PredicateKind::equal && first->attribute == attribute;
   }
 
-  // How many alternatives there are, as far as it matters.
+  // The number of alternatives, or key_reads_max + 1 if there are more.
   [[nodiscard]] std::size_t count(const Condition& condition) const {
     if (const auto* both = std::get_if<expression::And>(&condition.node)) {
       return saturated(count(*both->left) * count(*both->right));
@@ -126,7 +126,7 @@ class Decomposition {
     };
     for (Alternative& first : left) {
       for (std::size_t i = 0; i + 1 < right.size(); ++i) add(first, right[i]);
-      add(std::move(first), right.back());  // moved where it is needed no more: chains of AND are long
+      add(std::move(first), right.back());  // the last use moves, because chains of AND are long
     }
     return all;
   }
@@ -159,8 +159,8 @@ class Decomposition {
   const KeySchema& keys_;
 };
 
-// Takes the attribute's predicate out: an equality, or with `or_range` the first that is there. What an
-// equality says twice is dropped, too.
+// Removes and returns the attribute's predicate: an equality or, with `or_range`, the first one. Also drops
+// repetitions of the same equality.
 std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& attribute,
                                  bool or_range = false) {
   const auto fits = [&](const std::optional<KeyPredicate>& condition) {
@@ -179,7 +179,8 @@ std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& at
   return taken;
 }
 
-// Nothing if the partition cannot have both of two values: that is left to a Scan, which finds nothing.
+// nullopt if the clause requires two different values of a partition attribute. Such a clause becomes a Scan,
+// which finds nothing.
 std::optional<KeyRead> key_read(Alternative conditions, const KeySchema& keys) {
   KeyRead read;
   for (const KeyAttribute& attribute : keys.partition()) {
@@ -207,9 +208,9 @@ bool have_one_partition(const KeyRead& a, const KeyRead& b, const KeySchema& key
                     [](const KeyPredicate& x, const KeyPredicate& y) { return x.low == y.low; });
 }
 
-// Where one of several reads of a partition has a negated condition on the sort key, all of them become one
-// of the whole partition: their ranges overlap, and AWS answers their union. A read with a condition on
-// another attribute and none on the sort key is refused all the same.
+// If one of several reads of a partition has a negated condition on the sort key, replaces all of them with
+// one read of the whole partition: their ranges overlap, and AWS returns their union. A read with a condition
+// on another attribute and none on the sort key is still rejected.
 Result<std::vector<KeyRead>> united(std::vector<KeyRead> reads, const KeySchema& keys) {
   const std::size_t partition = keys.partition().size();
   std::vector<KeyRead> all;
@@ -252,7 +253,7 @@ std::optional<KeyPredicate> key_predicate(const Condition& condition) {
     const SharedValue* low = constant(between->low);
     const SharedValue* high = constant(between->high);
     if (attribute == nullptr || low == nullptr || high == nullptr) return std::nullopt;
-    // Bounds that hold nothing, or that do not compare, are left to the filter: it finds nothing.
+    // Empty ranges and bounds that cannot be compared are left to the filter, which matches nothing.
     const auto order = engine::compare_scalars(**low, **high);
     if (order != std::partial_ordering::less && order != std::partial_ordering::equivalent)
       return std::nullopt;

@@ -7,7 +7,7 @@
 namespace mayfly::compat::partiql {
 namespace {
 
-// Both sorted.
+// Both lists are sorted.
 // clang-format off
 constexpr auto keywords = std::to_array<std::string_view>(
     {"ABSOLUTE", "ACTION", "ADD", "ALL", "ALLOCATE", "ALTER", "AND", "ANY", "ARE", "AS", "ASC",

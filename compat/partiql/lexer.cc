@@ -8,7 +8,7 @@ namespace mayfly::compat::partiql {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-// Names with other letters need quotes.
+// Names with other letters must be quoted.
 bool starts_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f'; }
 
@@ -16,7 +16,7 @@ char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + '
 
 bool begins_code_point(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
-// Where the last character stands that was passed. A line ends with LF, CR or both.
+// The position of the last character passed. A line ends with LF, CR or CR LF.
 struct Place {
   std::uint32_t line = 1, column = 0;
   bool after_return = false;
@@ -60,7 +60,7 @@ class Lexer {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
 
-  // Also comments. One that is not closed is left to be a token that nobody knows.
+  // Skips spaces and comments. An unclosed comment remains and becomes an `unknown` token.
   void skip_blanks() {
     const std::size_t begin = at_;
     for (;;) {
@@ -77,7 +77,7 @@ class Lexer {
     place_.advance(text_.substr(begin, at_ - begin));
   }
 
-  // Past the comment that begins here.
+  // The end of the comment that begins here; npos if there is no comment or it is not closed.
   [[nodiscard]] std::size_t comment_end() const {
     if (peek() != '/' || peek(1) != '*') return std::string_view::npos;
     const std::size_t close = text_.find("*/", at_ + 2);
@@ -110,7 +110,7 @@ class Lexer {
     return cut(marks.find(c) != std::string_view::npos ? Token::Kind::punctuation : Token::Kind::unknown, 1);
   }
 
-  // A doubled quote stands for itself.
+  // Two quotes in a row are one quote of the text.
   Token quoted(Token::Kind kind) {
     const char quote = peek();
     Token token{kind, {}};
@@ -129,7 +129,7 @@ class Lexer {
     return token;
   }
 
-  // An exponent without digits is none that belongs to a number, or to anything.
+  // A number whose exponent has no digits becomes an `unknown` token.
   Token number() {
     std::size_t length = 0;
     while (is_digit(peek(length))) ++length;

@@ -26,7 +26,7 @@ bool contains(std::span<const KeyAttribute> attributes, std::string_view name) {
                      [&](const KeyAttribute& attribute) { return attribute.name == name; });
 }
 
-// What is asked of an index says so in PartiQL's own words.
+// Finds the table or index of a SELECT. Errors about an index have PartiQL's wording.
 Result<ReadTarget> find_target(const Context& context, const Select& select, bool consistent) {
   const auto find = [&](std::optional<std::string_view> index_name) {
     return find_read_target(context, select.table, index_name, consistent, ReadBy::scan);
@@ -82,7 +82,7 @@ Result<std::vector<KeyRange>> ranges_of(const ReadTarget& target, const std::vec
   return ranges;
 }
 
-// All sort attributes equal: there is one item in each range.
+// Whether each read has an equality on every key attribute, so that its range has at most one item.
 bool have_whole_keys(const std::vector<KeyRead>& reads, const KeySchema& keys) {
   const std::size_t size = keys.all().size();
   return std::all_of(reads.begin(), reads.end(), [&](const KeyRead& read) {
@@ -90,7 +90,7 @@ bool have_whole_keys(const std::vector<KeyRead>& reads, const KeySchema& keys) {
   });
 }
 
-// < 0 if a's partition comes before b's.
+// < 0 if a's partition sorts before b's.
 std::partial_ordering compare_partitions(const KeyRead& a, const KeyRead& b, const KeySchema& keys) {
   for (std::size_t i = 0; i < keys.partition().size(); ++i) {
     const auto order = engine::compare_scalars(*a.predicates[i].low, *b.predicates[i].low);
@@ -129,13 +129,13 @@ class Order {
     return {};
   }
 
-  // Measured: an order by the partition key alone has the sort keys descend.
+  // Measured on AWS: ORDER BY the partition key alone returns the sort keys in descending order.
   [[nodiscard]] bool forward() const {
     const OrderBy* term = term_of(keys_.sort());
     return terms_.empty() || (term != nullptr && !term->descending);
   }
 
-  // Without ORDER BY they stay as they are written.
+  // Sorts the ranges. Without ORDER BY they keep their written order.
   void apply(const std::vector<KeyRead>& reads, std::vector<KeyRange>& ranges) const {
     if (terms_.empty()) return;
     const OrderBy* by_partition = term_of(keys_.partition());
@@ -209,7 +209,7 @@ Result<Read> lower_read(const Context& context, Select select, bool consistent) 
   }
   if (page.filter) CHECK_OK(check_keys_are_scalars(*target.table, nested_names(*page.filter)));
   CHECK_OK(apply_index_projection(false, page));
-  // What is asked in a branch of OR is not looked at.
+  // Attributes in a branch of OR are not checked.
   if (keyed) CHECK_OK(check_filter_is_projected(page, expression::for_each_path_outside_or));
   return read;
 }

@@ -48,11 +48,11 @@ Condition is_absent(const Table& table) {
   return {expression::AttributeNotExists{{{table.keys.partition().front().name}}}};
 }
 
-// What a WHERE says of the key, and all else.
+// The conditions of a WHERE clause, separated into the key and the rest.
 struct KeyAndRest {
-  engine::Item key;  // as far as it is given
+  engine::Item key;  // the key attributes that the clause gives
   Conditions rest;
-  std::optional<std::string> twice;  // an attribute that shall have two values; the second is among the rest
+  std::optional<std::string> twice;  // a key attribute given two values; the second is in `rest`
 };
 
 KeyAndRest take_key(const Table& table, std::optional<Condition> where) {
@@ -102,7 +102,7 @@ Result<void> lower(Insert insert, const Table&, bool, ItemWrite& write) {
   return {};
 }
 
-// Updates only what is there.
+// UPDATE requires that the item exists.
 Result<void> lower(Update update, const Table& table, bool in_transaction, ItemWrite& write) {
   write.kind = ItemWrite::Kind::update;
   TRY(Conditions rest, lower_key(table, std::move(update.where), in_transaction, write));
@@ -112,7 +112,7 @@ Result<void> lower(Update update, const Table& table, bool in_transaction, ItemW
   return {};
 }
 
-// To delete what is not there is no failure, whatever else is asked of it.
+// DELETE of a missing item succeeds, whatever its other conditions are.
 Result<void> lower(Delete remove, const Table& table, bool in_transaction, ItemWrite& write) {
   write.kind = ItemWrite::Kind::remove;
   TRY(Conditions rest, lower_key(table, std::move(remove.where), in_transaction, write));
@@ -123,8 +123,9 @@ Result<void> lower(Delete remove, const Table& table, bool in_transaction, ItemW
   return {};
 }
 
-// The SELECT finds something: the item is there, and as it is asked for. A key that is given two values is
-// the first one, and has not the second.
+// EXISTS requires that its SELECT finds the item: the item exists and satisfies the other conditions. If the
+// clause gives a key attribute two values, the first identifies the item and the second is a condition that
+// fails.
 Result<void> lower(Exists exists, const Table& table, bool, ItemWrite& write) {
   write.kind = ItemWrite::Kind::check;
   CHECK_OK(check_readable(table, exists.select));

@@ -1,5 +1,5 @@
-// What a statement's syntax is to DynamoDB: tables, what is selected and changed, and in which words the rest
-// is refused.
+// Turns the syntax of a statement into a DynamoDB statement: its table, selected attributes and changes.
+// Rejects what DynamoDB does not support.
 #include "compat/partiql/parser.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ bool is_set(const AttributeValue& value) {
          value.type() == Type::binary_set;
 }
 
-// The names of a table, or of a table and its index.
+// The name of a table, or the names of a table and its index.
 Result<std::vector<std::string>> source_names(const Node& node) {
   std::vector<std::string> names;
   if (node.kind == Kind::name) {
@@ -51,7 +51,7 @@ Unexpected<Error> single_table_only() {
   return error::validation("FROM clause may only contain a single table name");
 }
 
-// The table of an UPDATE or a DELETE.
+// The name of the table of an UPDATE or a DELETE.
 Result<std::string> changed_table(const SourceSyntax& source) {
   if (source.joined) return single_table_only();
   if (source.renamed) return error::validation("Aliasing is not supported");
@@ -112,7 +112,7 @@ Result<Select> Parser::select(const SelectSyntax& syntax) {
   TRY(select.where, where(syntax.where));
   for (const OrderSyntax& order : syntax.order) {
     TRY(const Path term, path(order.term));
-    const bool is_name = term.elements.size() == 1;  // no key is anything else
+    const bool is_name = term.elements.size() == 1;  // a key attribute is always a plain name
     select.order.push_back(
         {is_name ? expression::flat_name(term) : expression::describe(term), order.descending});
   }
@@ -192,7 +192,7 @@ Result<void> Parser::change(const UpdateSyntax::Change& syntax, expression::Upda
   return {};
 }
 
-// A set is changed where it is: the first argument is what is assigned to.
+// SET_ADD and SET_DELETE change a set in place: their first argument must be the path that is assigned to.
 Result<void> Parser::change_members(Path target, const Node& call, expression::Update& update) {
   const bool add = call.text == "set_add";
   const std::string name = add ? "SET_ADD" : "SET_DELETE";
@@ -231,7 +231,7 @@ Result<Statement> Parser::lower(const DeleteSyntax& syntax) {
   return Statement(std::move(remove));
 }
 
-// EXISTS(SELECT …) is one by itself; all other expressions are none.
+// EXISTS(SELECT …) is the only expression that is a statement.
 Result<Statement> Parser::lower(const Node& syntax) {
   if (syntax.kind == Kind::call && syntax.text == "exists") {
     if (syntax.children.size() != 1 || syntax.children.front().kind != Kind::select)

@@ -1,5 +1,5 @@
-// Expressions are read by the precedence of their operators; "bare" paths, those of writes, begin with a
-// name.
+// Parses expressions by the precedence of their operators. "Bare" paths, which write statements use, begin
+// with a name.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -44,7 +44,7 @@ std::string in_case(std::string text, char from, char to, int shift) {
 std::string upper(std::string text) { return in_case(std::move(text), 'a', 'z', 'A' - 'a'); }
 std::string lower(std::string text) { return in_case(std::move(text), 'A', 'Z', 'a' - 'A'); }
 
-// As IS has them; their other names are lowered to these.
+// A type name as IS uses it. Other names of the same type are replaced with this one.
 struct TypeName {
   std::string_view name;
   int words = 1;

@@ -1,4 +1,4 @@
-// The grammar's statements:
+// The statements of the grammar:
 //
 //   statement  := select | insert | update | from | delete | expression
 //   select     := SELECT ( * | expression [alias], … ) FROM source [WHERE expression]
@@ -21,7 +21,7 @@
 namespace mayfly::compat::partiql {
 namespace {
 
-// With their names in messages.
+// Keywords that a select list rejects, with their names in messages.
 constexpr std::pair<std::string_view, std::string_view> reserved_in_select[] = {
     {"UPDATE", "update"}, {"DELETE", "delete"}, {"SELECT", "select"}, {"FROM", "from"},
     {"WHERE", "where"},   {"SET", "set"},       {"REMOVE", "remove"}};
@@ -139,7 +139,7 @@ Result<Syntax> SyntaxParser::insert() {
     insert.returning = returned.has_value();
     return Syntax(std::move(insert));
   }
-  // Captured of aliases, with AS or without it.
+  // The message was captured from AWS for aliases, with and without AS.
   if (peek().is_keyword("AS")) return malformed("Unexpected token after expression");
   insert.several = true;
   if (!accept_keyword("VALUES")) {

@@ -16,7 +16,7 @@ Unexpected<Error> parameters_do_not_match() {
   return error::validation("Number of parameters in request and statement don't match.");
 }
 
-// As AWS names the syntax that is no literal: functions by their own names.
+// The name that AWS uses for syntax that is not a literal. A function has its own name.
 std::string data_type(const Node& node) {
   if (node.kind == Kind::call) return node.text;
   if (node.kind == Kind::parameter) return "Parameter";
@@ -33,7 +33,8 @@ Result<AttributeValue> number(const Node& node, const std::string& path) {
   return Unexpected{std::move(refused)};
 }
 
-// A set of strings or of numbers. `written`: the members' own words, as the message repeats them.
+// Builds a set of strings or of numbers. `written` is the text of the members, which the message for
+// duplicates quotes.
 template <class T, class Set>
 Result<AttributeValue> make_set(const std::vector<AttributeValue>& values, const std::string& written,
                                 const std::string& duplicates) {
@@ -138,7 +139,7 @@ Result<engine::Map> ValueReader::members(const Node& node, const std::string& pa
     const Node& key = node.children[i];
     const Node& written = node.children[i + 1];
     if (key.kind != Kind::string && key.kind != Kind::name) return malformed("Unexpected term");
-    if (written.kind == Kind::missing) continue;  // as if it were not written
+    if (written.kind == Kind::missing) continue;  // as if the member were absent
     TRY(AttributeValue member, read(written, key.text));
     const bool known = std::any_of(members.begin(), members.end(),
                                    [&](const engine::Attribute& other) { return other.name == key.text; });
