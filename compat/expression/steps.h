@@ -23,10 +23,10 @@ namespace mayfly::compat::expression {
 // A page can end after any item, so it gets 0.4 s; without a limit it took 3.6 s. Ten operands on a megabyte
 // of strings are 650,000 steps.
 //
-// A write request that exceeds its limit is rejected, so it gets 2 s; without a limit a transaction took 22
-// s. A hundred items of 400 KB, one string each, with nineteen operands each stay below the limit. One such
-// item stays far below it with 700 operands (18,000,000); a list of 400,000 empty strings reaches it with
-// 125.
+// A write request that exceeds its limit is rejected, so it gets 2 s; without a limit a transaction took
+// 22 s. A hundred items of 400 KB, one string each, with nineteen operands each stay below the limit. One
+// such item stays far below it with 700 operands (18,000,000 steps); a list of 400,000 empty strings
+// reaches it with 125 operands.
 inline constexpr std::uint64_t page_steps_max = 10'000'000;
 inline constexpr std::uint64_t request_steps_max = 50'000'000;
 inline constexpr std::uint64_t nanoseconds_per_step = 30;

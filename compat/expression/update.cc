@@ -1,16 +1,13 @@
 // An update is applied in three steps, so that a rejected request costs little, whatever it names:
 //
-// 1. Draft the value of each action. A draft points to the parts of the value, which are in the old item or
-// in
-//    the expression. Types and paths are checked; nothing is copied.
-// 2. Add up the sizes of all drafts. Everything that they write becomes part of the new item, so the update
-// is
-//    rejected as soon as the sum exceeds the maximum item size.
-// 3. Build the values, and change each affected list and map in one pass. Existing elements and attributes
-// are
-//    replaced in place. Then elements beyond the end of a list are appended in the order of their indexes.
-//    Removals come last, so that no index moves before it is used. The paths of one update do not overlap;
-//    the parser checks this.
+// 1. Draft the value of each action. A draft points to the parts of the value, which are in the old item
+//    or in the expression. Types and paths are checked; nothing is copied.
+// 2. Add up the sizes of all drafts. Everything that they write becomes part of the new item, so the
+//    update is rejected as soon as the sum exceeds the maximum item size.
+// 3. Build the values, and change each affected list and map in one pass. Existing elements and
+//    attributes are replaced in place. Then elements beyond the end of a list are appended in the order
+//    of their indexes. Removals come last, so that no index moves before it is used. The paths of one
+//    update do not overlap; the parser checks this.
 #include "compat/expression/update.h"
 
 #include <algorithm>

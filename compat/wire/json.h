@@ -35,7 +35,7 @@ class Value {
   // Each returns an empty value (or false) if the value is of another kind.
   [[nodiscard]] bool boolean() const { return boolean_; }
   [[nodiscard]] std::string_view string() const { return text_of(Kind::string); }       // unescaped
-  [[nodiscard]] std::string_view number_text() const { return text_of(Kind::number); }  // as it was written
+  [[nodiscard]] std::string_view number_text() const { return text_of(Kind::number); }  // as written
   [[nodiscard]] std::span<const Value> items() const {
     return is(Kind::array) ? std::span<const Value>(items_, size_) : std::span<const Value>();
   }

@@ -48,7 +48,7 @@ inline constexpr std::string_view select_values[] = {"SPECIFIC_ATTRIBUTES", "COU
                                                      "ALL_PROJECTED_ATTRIBUTES"};
 inline constexpr Shape select = enum_shape(select_values);
 
-// --- conditions from before expressions
+// --- legacy conditions
 inline constexpr std::string_view conditional_operator_values[] = {"OR", "AND"};
 inline constexpr Shape conditional_operator =
     enum_shape(conditional_operator_values, "[ALL, OR]");  // as AWS prints it
