@@ -146,8 +146,7 @@ struct Update {
   std::vector<RemoveAction> removes;
   std::vector<AddAction> adds;
   std::vector<DeleteAction> deletes;
-  bool legacy =
-      false;  // from AttributeUpdates: ADD also appends to lists, and type errors are worded differently
+  bool legacy = false;  // AttributeUpdates: ADD also appends to lists; type errors are worded differently
 };
 
 using Projection = std::vector<Path>;  // empty: everything
