@@ -20,10 +20,9 @@ namespace mayfly::compat::partiql {
 inline constexpr std::size_t key_reads_max = 50;
 
 struct KeyRead {
-  std::vector<expression::KeyPredicate>
-      predicates;         // an equality on each partition attribute, then sort attributes
-  bool filtered = false;  // the clause has conditions beyond the predicates
-  bool negated = false;   // the other conditions include a negated one on the sort key
+  std::vector<expression::KeyPredicate> predicates;  // every partition attribute equal, then sort attributes
+  bool filtered = false;                             // the clause has conditions beyond the predicates
+  bool negated = false;  // the other conditions include a negated one on the sort key
 };
 
 // Empty if the clause needs a Scan. Errors: "Too many decomposed read operations for a given query.", and
