@@ -1,7 +1,7 @@
-// A value or an error, until C++23's std::expected.
+// A value or an error: a stand-in for C++23's std::expected.
 //
-// The client's failures travel as values of this type; storage's are thrown (StorageFault); ours are
-// asserts. Example:
+// Client errors are returned as values of this type. Storage failures are thrown (StorageFault). Bugs in
+// Mayfly fail a check. Example:
 //
 //   Expected<Key, Error> parse_key(const Table& table, const json::Value& request);
 //   ...
@@ -80,7 +80,7 @@ class [[nodiscard]] Expected {
   std::variant<T, E> state_;
 };
 
-// The outcome of something that has no value to give.
+// The result of a function that returns no value on success.
 template <class E>
 class [[nodiscard]] Expected<void, E> {
  public:
@@ -123,7 +123,7 @@ class [[nodiscard]] Expected<void, E> {
     return ::mayfly::Unexpected{std::move(MAYFLY_JOIN(try_result_, __LINE__)).error()}; \
   declaration = *std::move(MAYFLY_JOIN(try_result_, __LINE__))
 
-// CHECK_OK(f()): goes on, or returns f()'s error from the enclosing function.
+// CHECK_OK(f()): continues if f() succeeded, or returns f()'s error from the enclosing function.
 #define CHECK_OK(...)                                                                               \
   if (auto MAYFLY_JOIN(try_result_, __LINE__) = (__VA_ARGS__); !MAYFLY_JOIN(try_result_, __LINE__)) \
     return ::mayfly::Unexpected { std::move(MAYFLY_JOIN(try_result_, __LINE__)).error() }

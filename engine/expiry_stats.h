@@ -1,8 +1,8 @@
-// What became of a table's due items since it was opened: how many were deleted, and how late; and of the
-// last of them, which they were.
+// Statistics about the items of a table that have expired since it was opened: how many were deleted, how
+// late, and the most recent deletions.
 //
-// Lateness is a histogram whose buckets grow by a quarter, so that a quantile is right within that. An item
-// that was written when its TTL had passed already is not late.
+// Lateness is a histogram whose buckets grow by a quarter, so a quantile is accurate to within 25 %. An item
+// whose TTL had already passed when it was written counts as on time.
 //
 // Thread-safe.
 #pragma once
@@ -27,22 +27,23 @@ class ExpiryStats {
 
   struct Deletion {
     Instant due, at;
-    bool born_due;  // it was due when it was written
+    bool born_due;  // already due when it was written
   };
   void record(std::string_view key, const Deletion& deletion);
 
-  // The last of this key, if not too many others have come since.
+  // The latest deletion of this key; nullopt if it is not among the last `remembered_max` deletions.
   [[nodiscard]] std::optional<Deletion> last_of(std::string_view key) const;
   [[nodiscard]] std::int64_t deleted() const { return deleted_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t born_due() const { return born_due_.load(std::memory_order_relaxed); }
-  // Counts those since the last call.
+  // The number since the last call.
   std::int64_t take_born_due();
   [[nodiscard]] Instant lag_ms_max() const { return lag_ms_max_.load(std::memory_order_relaxed); }
   [[nodiscard]] Instant lag_ms_total() const { return lag_ms_total_.load(std::memory_order_relaxed); }
-  // The lag that this share of deletions did not exceed, rounded up to its bucket's end; 0: none yet.
+  // The lag that this share of deletions did not exceed, rounded up to the end of its bucket but not above
+  // lag_ms_max(); 0 if there are no deletions yet.
   [[nodiscard]] Instant lag_ms_at(double share) const;
 
-  // A bucket holds the lags up to this one that the bucket before does not.
+  // The largest lag in a bucket. Each bucket begins after the previous bucket's end.
   static Instant bucket_end_ms(std::size_t bucket);
   [[nodiscard]] std::int64_t in_bucket(std::size_t bucket) const {
     return buckets_[bucket].load(std::memory_order_relaxed);
@@ -58,7 +59,7 @@ class ExpiryStats {
     Deletion deletion;
   };
   mutable Mutex mutex_;
-  std::vector<Remembered> remembered_ GUARDED_BY(mutex_);  // when it is full, the oldest is written over
+  std::vector<Remembered> remembered_ GUARDED_BY(mutex_);  // when it is full, the oldest is overwritten
   std::size_t next_ GUARDED_BY(mutex_) = 0;
   std::int64_t born_due_taken_ GUARDED_BY(mutex_) = 0;
 };

@@ -12,7 +12,7 @@
 namespace mayfly::engine {
 namespace {
 
-// Walks the table's entries from its low watermark on, until `visit(due, item key)` says false.
+// Walks the table's entries from its low watermark on, until `visit(due, item key)` returns false.
 template <class Visit>
 void walk(Database& database, const LiveTable& table, const Storage::Snapshot& at, Visit visit) {
   Database::Parts& parts = database.parts();
@@ -70,7 +70,7 @@ std::vector<TtlSuspect> ttl_suspects(Database& database, const LiveTable& table)
   for (TtlSuspect& noted : table.ttl_suspects().latest()) {
     const bool there = storage.get(item_key(table.id(), 0, noted.key), bytes, &at);
     const auto never = there ? ttl_of_stored(*description, bytes).never_at(now) : std::nullopt;
-    if (noted.never ? never != noted.never : there) continue;  // it was written anew, or deleted
+    if (noted.never ? never != noted.never : there) continue;  // it has been rewritten or deleted
     suspects.push_back(std::move(noted));
   }
   Storage::Iterator entries(storage, ExpiryIndex::never_begin(table.id()),

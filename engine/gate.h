@@ -1,7 +1,10 @@
-// A shared mutex that is not denied for ever to whoever wants it alone. Everybody comes through a turnstile,
-// and whoever wants the mutex alone keeps that closed while waiting for those who came before. (glibc's
-// rwlock prefers readers, and a busy table never has a gap.) Who holds it is in a lock that moves, which
-// Clang's analysis does not follow.
+// A shared mutex that does not starve threads that want it exclusively.
+//
+// Threads enter through a turnstile. A thread that wants the mutex exclusively keeps the turnstile closed
+// while it waits for the earlier holders to leave. (glibc's rwlock prefers readers, and a busy table always
+// has one.)
+//
+// Gates are held by lock objects that move, which Clang's analysis does not follow.
 #pragma once
 
 #include "engine/hurry.h"
@@ -19,13 +22,14 @@ class Gate {
     mutex_.unlock();
     turnstile_.unlock();
   }
-  // Gives way (hurry.h) where it would wait.
+  // In a Hurry (hurry.h), throws NotNow instead of waiting.
   void lock_shared() NO_THREAD_SAFETY_ANALYSIS {
     lock_in_hurry(turnstile_);
     turnstile_.unlock();
     lock_shared_in_hurry(mutex_);
   }
-  // False: somebody holds it alone. It never waits, so it passes by whoever waits at the turnstile.
+  // Returns false if another thread holds the mutex exclusively. Never waits: it bypasses the turnstile, and
+  // so may overtake a thread that waits for exclusive access.
   [[nodiscard]] bool try_lock_shared() NO_THREAD_SAFETY_ANALYSIS { return mutex_.try_lock_shared(); }
   void unlock_shared() NO_THREAD_SAFETY_ANALYSIS { mutex_.unlock_shared(); }
 

@@ -1,15 +1,17 @@
-// A thread that others wait for is in a hurry: it must not wait, and must not work on one request for long.
+// A time budget for a thread that other threads wait for: the thread must not block, and must not spend long
+// on one request.
 //
-// Work says what it is about to cost, before it does it, in nanoseconds of the slowest case that was
-// measured. When that comes to more than a hurry allows, or a lock is held by another thread, the work is
-// given up with NotNow: it has changed nothing, and a thread that has time begins it again. Once a
-// transaction commits there is no way back, and the hurry is over: the transaction has spent what its commit
-// costs.
+// Before work is done, it announces its cost, in nanoseconds of the slowest case that was measured. When the
+// announced costs exceed the budget, or another thread holds a lock that is needed, the work is abandoned
+// with NotNow. It has changed nothing by then, and a thread without a budget starts it again. Once a
+// transaction commits, the work can no longer be abandoned, and the Hurry is over: the transaction announces
+// the cost of its commit beforehand.
 //
 //   const Hurry hurry(5'000'000);
 //   try { return answer(request); } catch (const NotNow& why) { return hand_over(request, why); }
 //
-// Threads without a Hurry work and wait as long as it takes; telling costs them a few instructions.
+// Threads without a Hurry work and wait as long as necessary; for them an announcement costs a few
+// instructions.
 #pragma once
 
 #include <cstdint>
@@ -35,17 +37,17 @@ class Hurry {
   Hurry(const Hurry&) = delete;
   Hurry& operator=(const Hurry&) = delete;
 
-  // Throws NotNow if this is more than is left.
+  // Announces work of this cost. Throws NotNow if the cost exceeds what is left of the budget.
   static void spend(std::uint64_t nanoseconds) {
     left_ -= static_cast<std::int64_t>(nanoseconds);
     if (left_ < 0) [[unlikely]]
       spent();
   }
-  // Whether this thread must not wait.
+  // Whether this thread is in a Hurry, and so must not block.
   static bool is_on() { return is_on_; }
-  // Where it would have to. Requires: is_on().
+  // Throws NotNow, in place of blocking. Requires: is_on().
   [[noreturn]] static void give_way();
-  // From here on the work can no longer be given up.
+  // Ends the Hurry: from here on the work cannot be abandoned.
   static void end() {
     is_on_ = false;
     left_ = no_end;
@@ -59,8 +61,8 @@ class Hurry {
   static THREAD_LOCAL constinit inline bool is_on_ = false;
 };
 
-// Takes a lock that others mostly hold for a short time only. A thread in a hurry tries a few times and then
-// gives way. Which lock is held afterwards is more than Clang's analysis can follow.
+// Takes a lock that is usually held only briefly. A thread in a Hurry tries a limited number of times and
+// then throws NotNow. Clang's analysis cannot follow which lock is held afterwards.
 inline constexpr int hurried_tries_max = 100;
 
 template <class M>

@@ -1,11 +1,11 @@
-// Who decides which thread comes next, where threads may come between each other.
+// Decides which thread runs next at each point where threads can interleave.
 //
-// In the product nobody does, and the threads run as the operating system lets them. A simulation
-// (tests/simulation) runs one thread at a time: before each lock that is taken, where a thread waits, and at
-// the places that name themselves, it may let another go first. So a seed decides, and what was found is
-// found again.
+// In production no Interleaving is in use, and the operating system schedules the threads. A simulation
+// (tests/simulation) runs one thread at a time. Before each lock is taken, where a thread waits, and at named
+// places, the Interleaving may let another thread run first. A seed makes these decisions, so a failure can
+// be reproduced from its seed.
 //
-//   interleave("snapshot found");     // nothing, unless somebody uses an Interleaving
+//   interleave("snapshot found");     // does nothing unless an Interleaving is in use
 #pragma once
 
 #include <atomic>
@@ -17,19 +17,20 @@ namespace mayfly::engine {
 
 class Interleaving {
  public:
-  // For all threads of the process, from now on; nullptr: nobody decides. Requires: no thread waits or holds
-  // a lock of mutex.h.
+  // Applies to all threads of the process from now on; nullptr removes the Interleaving. Requires: no thread
+  // holds or waits for a lock of mutex.h.
   static void use(Interleaving* interleaving) { used_.store(interleaving, std::memory_order_release); }
   [[nodiscard]] static Interleaving* used() { return used_.load(std::memory_order_acquire); }
 
-  // Others may go first.
+  // Called at a point where other threads may run first.
   virtual void reached(std::string_view place) = 0;
-  // Others go first: the thread has looked for something that one of them has to do, and will look again.
-  // False: so have they all, and who waits for a time takes it for over.
+  // Called when a thread cannot continue until another thread has acted. Lets other threads run; the caller
+  // then checks again. Returns false if all threads are blocked; a wait with a time limit then treats its
+  // time as over.
   virtual bool blocked() = 0;
 
-  // As long as it lives the thread goes on without any other: it is inside of a library that has locks of its
-  // own.
+  // While it exists, its thread runs without switching to another: it is inside a library that has locks of
+  // its own.
   class Alone {
    public:
     Alone() { ++depth_; }

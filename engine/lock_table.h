@@ -1,16 +1,17 @@
-// Locks of our own, and the one order in which they are taken:
+// The engine's own locks, and the one order in which they are taken:
 //
 //   1. an account's turn, then its requests (account.h)
-//   2. tables, by id, shared by writers (Gate); who changes a table's description holds it alone
+//   2. tables, by id: writers share them (Gate); a change of the table's description holds it exclusively
 //   3. items and request tokens, by stripe (ItemLocks)
 //   4. the commit section (committer.h)
 //
-// A change of the catalog takes the catalog's mutex for changes after its gates, and no item's lock. A thread
-// has at most one Transaction. What else is locked (the catalog's maps, timers) is held for a few
-// instructions, and nothing is taken under it.
+// A change of the catalog takes the catalog's mutex for changes after its gates, and takes no item locks. A
+// thread has at most one Transaction. All other locks (the catalog's maps, timers) are held for a few
+// instructions, and no lock is taken under them.
 //
-// Rejected: RocksDB's TransactionDB. Its locks are per key and per column family, allocate on each take, and
-// time out rather than order; a striped mutex costs 20 ns and our writers know all their keys beforehand.
+// Rejected: RocksDB's TransactionDB. Its locks are per key and per column family, allocate each time they are
+// taken, and rely on time-outs rather than on an order. A striped mutex costs 20 ns, and our writers know all
+// their keys beforehand.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ class LockTable {
  public:
   using Stripe = std::uint16_t;
 #if defined(__SANITIZE_THREAD__)
-  // TSan follows 64 locks of a thread; a batch may hold every stripe.
+  // TSan tracks at most 64 locks per thread, and a batch may hold every stripe.
   static constexpr std::size_t stripe_count = 32;
 #else
   static constexpr std::size_t stripe_count = 1024;
@@ -40,7 +41,7 @@ class LockTable {
   std::array<Mutex, stripe_count> stripes_;
 };
 
-// Holds the locks of some items. Two items may share a stripe.
+// Holds the locks of a set of items. Two items may share a stripe.
 class ItemLocks {
  public:
   ItemLocks() = default;
@@ -48,7 +49,8 @@ class ItemLocks {
   ItemLocks(const ItemLocks&) = delete;
   ItemLocks& operator=(const ItemLocks&) = delete;
 
-  // In any order, with repeats. Gives way (hurry.h) where it would wait.
+  // `stripes` may be in any order and contain duplicates. In a Hurry (hurry.h), throws NotNow instead of
+  // waiting. Requires: no locks are held here yet.
   void take(LockTable& table, std::vector<LockTable::Stripe> stripes);
   void release();
 

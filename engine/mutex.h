@@ -1,15 +1,14 @@
-// Mutexes whose use a compiler checks: Clang's -Wthread-safety, which script/lint runs, knows what each one
-// guards.
+// Mutexes whose locking rules are checked at compile time by Clang's -Wthread-safety, which script/lint runs.
 //
 //   mutable Mutex mutex_;
 //   std::deque<Window> windows_ GUARDED_BY(mutex_);
-//   void drop_oldest() REQUIRES(mutex_);             // its callers hold it
+//   void drop_oldest() REQUIRES(mutex_);             // its callers hold the mutex
 //
 //   const Lock lock(mutex_);                         // until the end of the block
 //   moved_.wait(lock, [&]() REQUIRES(mutex_) { return !windows_.empty(); });
 //
-// Other compilers see std::mutex and comments that cannot be overlooked. Where an Interleaving is used,
-// taking a lock and waiting let other threads go first.
+// Other compilers see std::mutex; for them the annotations are only documentation. While an Interleaving is
+// in use, taking a lock and waiting let other threads run first.
 #pragma once
 
 #include <condition_variable>
@@ -35,12 +34,13 @@
 #define TRY_ACQUIRE(...) MAYFLY_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define RELEASE(...) MAYFLY_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define RELEASE_GENERIC(...) MAYFLY_THREAD_ATTRIBUTE(release_generic_capability(__VA_ARGS__))
-// For what the analysis cannot follow: a lock that moves, one of many. Each use says why it is right.
+// For code that the analysis cannot follow, such as a lock that moves or one of many locks. Each use explains
+// why it is correct.
 #define NO_THREAD_SAFETY_ANALYSIS MAYFLY_THREAD_ATTRIBUTE(no_thread_safety_analysis)
 
 namespace mayfly::engine {
 
-// Takes a lock that others may hold.
+// Takes a lock that another thread may hold. `take` blocks; `try_to` returns whether it got the lock.
 template <class Take, class Try>
 void take_lock(Take take, Try try_to) {
   Interleaving* const interleaving = Interleaving::used();
@@ -79,7 +79,8 @@ class CAPABILITY("mutex") SharedMutex {
   std::shared_mutex mutex_;
 };
 
-// Holds a Mutex, or a SharedMutex alone, until its end; may let go of it meanwhile.
+// Holds a Mutex, or a SharedMutex exclusively, for its own lifetime. unlock() and lock() release and retake
+// it in between.
 template <class M>
 class SCOPED_CAPABILITY Lock {
  public:
@@ -105,7 +106,7 @@ class SCOPED_CAPABILITY Lock {
   bool held_ = true;
 };
 
-// Holds a SharedMutex beside others who do.
+// Holds a SharedMutex in shared mode for its own lifetime.
 class SCOPED_CAPABILITY SharedLock {
  public:
   explicit SharedLock(SharedMutex& mutex) ACQUIRE_SHARED(mutex) : mutex_(mutex) { mutex.lock_shared(); }
@@ -117,8 +118,8 @@ class SCOPED_CAPABILITY SharedLock {
   SharedMutex& mutex_;
 };
 
-// std::condition_variable for these. The waits that a std::stop_token ends are std::condition_variable_any's,
-// which takes a Lock as it is.
+// std::condition_variable for Mutex and Lock. A wait that a std::stop_token can end uses
+// std::condition_variable_any, which accepts a Lock directly.
 class Condition {
  private:
   template <class Wait>
@@ -126,12 +127,13 @@ class Condition {
     std::unique_lock held(lock.mutex_.mutex_, std::adopt_lock);
     struct Return {
       std::unique_lock<std::mutex>& held;
-      ~Return() { held.release(); }  // it stays locked: `lock` unlocks it
+      ~Return() { held.release(); }  // the mutex stays locked: `lock` unlocks it
     } returns{held};
     return wait(held);
   }
 
-  // Waits by the Interleaving. False: nothing will come.
+  // Waits through the Interleaving. Returns false if the predicate is false and no other thread can change
+  // that.
   template <class Predicate>
   bool wait_for_others(std::unique_lock<std::mutex>& held, Interleaving& interleaving,
                        Predicate predicate) NO_THREAD_SAFETY_ANALYSIS {
@@ -148,7 +150,7 @@ class Condition {
   void notify_one() { condition_.notify_one(); }
   void notify_all() { condition_.notify_all(); }
 
-  // Requires: the lock is held. It is again when they return.
+  // Requires: the caller holds `lock`. The waits release it, and hold it again when they return.
   template <class Predicate>
   void wait(const Lock<Mutex>& lock, Predicate predicate) {
     with(lock, [&](auto& held) {
@@ -159,7 +161,7 @@ class Condition {
       }
     });
   }
-  // False: the instant came first.
+  // Returns false if the predicate is still false at `instant`.
   template <class Instant, class Predicate>
   bool wait_until(const Lock<Mutex>& lock, const Instant& instant, Predicate predicate) {
     return with(lock, [&](auto& held) {
@@ -173,7 +175,8 @@ class Condition {
     return with(lock, [&](auto& held) { return condition_.wait_for(held, duration, predicate); });
   }
 
-  // Once, or for nothing. Who waits so is stepped by no Interleaving.
+  // Returns after one notification, or spuriously. An Interleaving does not control threads that wait this
+  // way.
   void wait(const Lock<Mutex>& lock) {
     with(lock, [&](auto& held) { condition_.wait(held); });
   }
