@@ -65,7 +65,7 @@ inline IndexId never_counter(NeverReason reason) {
 // no TTL.
 struct TtlValue {
   std::optional<Instant> due;
-  std::optional<NeverReason> never;  // at any time
+  std::optional<NeverReason> never;  // holds at any time
   friend bool operator==(const TtlValue&, const TtlValue&) = default;
 
   // The reason as of `now`: an item that was due may have become too old.

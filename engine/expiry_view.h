@@ -44,7 +44,7 @@ std::vector<ExpiryWindow> expiry_windows(Database& database, const LiveTable& ta
 // before a restart are not remembered; of these, the items that never expire are found in the index.
 std::vector<TtlSuspect> ttl_suspects(Database& database, const LiveTable& table);
 
-// Numbers by table name, over all regions of the account. Tables without such items are omitted.
+// Counts by table name, over all regions of the account. Tables without such items are omitted.
 struct TtlMistakes {
   std::map<std::string, NeverCounts> never;      // items that have a TTL and never expire
   std::map<std::string, std::int64_t> born_due;  // items that were already due when they were written

@@ -20,11 +20,11 @@ History::History(Database& database) : database_(database) {}
 bool History::keep(const std::shared_ptr<LiveTable>& table, std::int64_t days) {
   Database::Parts& parts = database_.parts();
   const bool kept = parts.catalog.update(*table, [&](Table& description) {
-    // By the clock while nobody writes: what comes later is kept.
+    // The clock is read while no write is in progress: every later write is kept.
     const Instant now = table->account().clock().now();
     if (!description.recovery) description.recovery = Recovery{.since = now, .days = days};
     Recovery& recovery = *description.recovery;
-    // A longer period brings nothing back that a shorter one has given up.
+    // Lengthening the period does not bring back what a shorter period has given up.
     recovery.given_up = std::max(recovery.given_up, now - std::min(days, recovery.days) * day_ms);
     recovery.days = days;
   }) != nullptr;
@@ -99,7 +99,7 @@ std::optional<Point> History::hold_point(PointId id) {
 }
 
 bool History::drop_table(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last) {
-  // Its replicas stay, and know of it no more.
+  // Its replicas remain, but no longer list it.
   const auto leave = [&](std::vector<Table>& tables) {
     return std::erase_if(tables, [&](const Table& each) { return each.id == table->id(); }) == 1;
   };
@@ -122,7 +122,7 @@ bool History::drop_point(PointId id) {
   if (!point) return false;
   bool dropped = false;
   const auto drop = [&](LiveTable* live) {
-    if (!parts.points.find(id)) return;  // somebody else did
+    if (!parts.points.find(id)) return;  // another thread dropped it
     const TableId table = point->table.id;
     Batch batch;
     batch.erase(point_key(id));
@@ -135,7 +135,7 @@ bool History::drop_point(PointId id) {
     dropped = true;
     interleave("point dropped");
   };
-  // A table that is dropped, or comes back by a restore, between the look and the hold: once more.
+  // Try again if the table is dropped, or brought back by a restore, between the lookup and the hold.
   for (bool held = false; !held;) {
     const std::shared_ptr<LiveTable> live = parts.catalog.find(point->table.id);
     if (live) {
@@ -151,7 +151,7 @@ bool History::drop_point(PointId id) {
   return dropped;
 }
 
-// --- what it takes
+// --- size
 
 History::Footprint History::footprint() const {
   const Database::Parts& parts = database_.parts();

@@ -1,44 +1,49 @@
-// What tables were: old versions of their items, points that a backup holds on to, and instants to go back
-// to.
+// The history of tables: old versions of their items, points that backups hold on to, and instants that
+// tables can be restored to.
 //
-// A table whose past is wanted writes, in the very batch that changes an item, what the item was until then.
-// So nothing is copied until something changes, and a write costs one more put:
+// A table whose history is wanted writes an item's previous state in the same batch that changes the item. So
+// nothing is copied until something changes, and a write costs one more put:
 //
-//   'O' table:u32be key number:u64be   at:i64le 0x00, or at:i64le 0x01 item: until the commit of this number,
-//                                      which was made at `at` by the account's clock, the item was not there,
-//                                      or was this
+//   'O' table:u32be key number:u64be   at:i64le 0x00, or at:i64le 0x01 item: until the commit of this
+//                                      number, which was made at `at` by the account's clock, the item did
+//                                      not exist, or had this value
 //   'P' point:u32be                    a point: points.h
 //
-// Numbers are the sequence numbers that stream records get (committer.h): they rise with each commit and are
-// never given twice, by a restore of a snapshot neither. The state after number N is, for each key, its first
-// version with a number beyond N, or else the item as it is now; the state at the end of instant t likewise,
-// by `at`. No encoded key is the beginning of another, so a key's versions lie together, in order, and what
-// was is read as one walk over two ranges, in the order of the keys.
+// Numbers are the sequence numbers of stream records (committer.h): they rise with each commit and are never
+// reused, even after a snapshot restore. The state after number N is, for each key, its first version with a
+// number greater than N or, if there is none, the current item. The state at the end of instant t is found in
+// the same way, by `at`. No encoded key is a prefix of another, so the versions of a key are adjacent and in
+// order, and a past state is read as one walk over two ranges, in key order.
 //
 //   if (const auto point = history.take_point(table)) {           // a backup
-//     HistoryCursor then(database, *point);                       // history_cursor.h; years later, too
+//     HistoryCursor then(database, *point);                       // history_cursor.h; even years later
 //     while (then.next()) use(then.key(), then.item());
 //   }
 //   history.hold_instant(table, instant)                          // a restore to it begins
-//   history.keep(table, 35);                                      // recovery is on
-//   HistoryCursor at(database, *table, instant);                  // between restorable()'s
+//   history.keep(table, 35);                                      // recovery is on, for 35 days
+//   HistoryCursor at(database, *table, instant);                  // an instant between restorable()'s ends
 //
-// A version is of use if a point lies between it and the version before it, or an instant that can be gone
-// back to. The others go, in steps, by themselves (history_trimmer.h). Who reads stands on a snapshot of
-// storage and loses nothing to that.
+// A version is needed if a point, or an instant that can be restored, lies between it and the version before
+// it. Other versions are erased in the background, in steps (history_trimmer.h). Readers use a snapshot of
+// storage and are not affected.
 //
-// What is kept for the sake of instants has a bound for all tables together (DatabaseOptions::
-// history_bytes_max): beyond it the oldest instants are given up, in whichever table they are. What a point
-// needs is never given up; when points alone exceed the bound no other is taken.
+// The history that is kept for instants is limited, for all tables together (DatabaseOptions::
+// history_bytes_max). Beyond the limit, the oldest instants are given up, whichever table they belong to.
+// Versions that a point needs are never given up; when points alone exceed the limit, no further point is
+// taken.
 //
-// Points and versions are the account's state: a snapshot's restore brings both back as they were, a reset
-// erases them. A table with points outlives its end as far as they need it: its items stay where they lie,
-// named by no catalog.
+// Points and versions are part of the account's state: restoring a snapshot brings both back as they were,
+// and a reset erases them. When a table with points is dropped, the items and versions that its points need
+// stay in storage, although no catalog lists the table.
 //
-// Rejected: a copy for each backup, which costs a table's size at once, and says nothing of the instants
-// between two; a log by number, which has to be read from the instant on to its end, and whose older half
-// nobody can drop while a backup stands before it; RocksDB's snapshots, which end with the process; the
-// change records of streams, which are trimmed after a day, and which a table without a stream has none of.
+// Rejected:
+// - a copy for each backup: it costs the table's size at once, and does not cover the instants between
+//   backups;
+// - a log by number: it must be read from the instant on to its end, and its older half cannot be dropped
+//   while an earlier backup exists;
+// - RocksDB's snapshots, which end with the process;
+// - the change records of streams, which are trimmed after a day, and which a table without a stream does not
+//   have.
 //
 // Thread-safe.
 #pragma once
@@ -62,13 +67,13 @@ class LiveTable;
 
 inline constexpr Instant day_ms = Instant{24} * 3600 * 1000;
 
-// Why there is no point.
+// Why no point was taken.
 enum class PointRefusal : std::uint8_t {
-  dropped,  // the table is
-  no_room,  // what points need is as much as it may be (history_bytes_max), or memory is at its bound
+  dropped,  // the table is dropped, or the instant cannot be restored
+  no_room,  // points alone exceed history_bytes_max, or the memory limit is reached
 };
 
-// The first instant whose end can be gone back to.
+// The earliest instant whose end can be restored.
 Instant earliest_of(const Recovery& recovery, Instant now);
 
 class History {
@@ -76,34 +81,37 @@ class History {
   // `database` outlives it.
   explicit History(Database& database);
 
-  // --- recovery. From the first call on the table's versions are kept, for so many days of the account's
-  // clock; a further one changes the days only. False: the table is dropped.
+  // --- recovery
+  // Keeps the table's versions from now on, for `days` days of the account's clock. If they are kept already,
+  // only changes the days. Returns false if the table is dropped.
   bool keep(const std::shared_ptr<LiveTable>& table, std::int64_t days);
-  // Recovery ends, and with it what no point needs. Whoever keeps anew begins anew.
+  // Ends recovery and discards what no point needs. A later keep() starts a new history.
   void forget(const std::shared_ptr<LiveTable>& table);
-  // The instants whose end can be gone back to: both ends are among them. `latest` is now.
+  // The range of instants whose end can be restored, both ends included. `latest` is now.
   struct Restorable {
     Instant earliest;
     Instant latest;
   };
-  // Nothing: recovery is off. `earliest` never falls while recovery stays on.
+  // nullopt if recovery is off. `earliest` never moves back while recovery stays on.
   [[nodiscard]] std::optional<Restorable> restorable(const LiveTable& table) const;
 
-  // --- points. One is taken between two writes of the table, and costs nothing but its description.
+  // --- points
+  // Takes a point between two writes of the table. A point costs nothing but its description.
   Expected<Point, PointRefusal> take_point(const std::shared_ptr<LiveTable>& table);
-  // What a job reads until it ends, whatever becomes of its source meanwhile: the state at the end of an
-  // instant, or that of a point. `dropped`, or nothing: it cannot be gone back to, or there is no such point.
+  // These hold what a job reads, until the job ends and whatever happens to the source meanwhile: the state
+  // at the end of an instant, or the state of a point. Return `dropped` if the instant cannot be restored, or
+  // nullopt if there is no such point.
   Expected<Point, PointRefusal> hold_instant(const std::shared_ptr<LiveTable>& table, Instant at);
   std::optional<Point> hold_point(PointId id);
-  // Drops the table as Database::drop_table does. With `last`, and room or none, a point of it is taken in
-  // the same batch: nobody writes between the two. False: somebody else has dropped it, and there is no
-  // point.
+  // Drops the table as Database::drop_table does. If `last` is not null, also takes a point of the table,
+  // whatever the limits; it is in the same batch, so no write comes between the two. Returns false, without a
+  // point, if another thread has already dropped the table.
   bool drop_table(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last);
   [[nodiscard]] std::optional<Point> find_point(PointId id) const;
-  bool drop_point(PointId id);                                              // false: there is no such point
+  bool drop_point(PointId id);                                              // false if there is no such point
   [[nodiscard]] std::vector<Point> points(std::string_view account) const;  // by id
 
-  // --- what it takes, of all accounts
+  // --- size, for all accounts together
   struct Footprint {
     std::int64_t versions = 0;
     std::int64_t bytes = 0;  // of their keys and values

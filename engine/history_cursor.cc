@@ -19,18 +19,18 @@
 namespace mayfly::engine {
 namespace {
 
-// Whether an item that was stored so had fired at the end of an instant.
+// Whether an item with these stored bytes had fired by the end of instant `at`.
 bool had_fired(const Table& table, std::string_view stored, Instant at) {
   return table.ttl && at >= table.ttl->since && has_fired(table, stored, at);
 }
 
-// The table's description as of the snapshot, if `at` can be gone back to by it.
+// The table's description in the snapshot; nullopt if `at` cannot be restored according to it.
 std::optional<Table> description_at(const Storage& storage, const Storage::Snapshot& snapshot, TableId id,
                                     Instant at) {
   std::string stored;
   if (!storage.get(table_prefix('T', id), stored, &snapshot)) return std::nullopt;
   Table table = decoded(decode_table(stored), "a table's description");
-  // What is older than the period is not given up before it is erased.
+  // The period is not checked: an instant before it stays readable until the trimmer gives it up.
   if (!table.recovery || at < std::max(table.recovery->since, table.recovery->given_up)) return std::nullopt;
   return table;
 }
@@ -41,16 +41,16 @@ std::optional<Table> description_at(const Storage& storage, const Storage::Snaps
 
 struct HistoryCursor::State {
   Storage::Snapshot snapshot;
-  std::optional<PastWalk> walk;  // nothing: it is gone
+  std::optional<PastWalk> walk;  // nullopt: gone()
   Table table;
-  std::optional<VersionNumber> number;  // a point's
+  std::optional<VersionNumber> number;  // the point's, if there is one
   bool by_instant = true;
   Instant at = 0;
   StoredItem item;
 
   explicit State(const Storage& storage) : snapshot(storage) {}
 
-  // What the walk's key was then.
+  // The stored item of the walk's key in the past state; nullopt if there was none.
   std::optional<std::string_view> then() {
     if (!by_instant) return walk->at(*number);
     const auto is_earlier = [&] {
@@ -84,7 +84,7 @@ HistoryCursor::HistoryCursor(const Database& database, const LiveTable& table, I
 }
 
 HistoryCursor::~HistoryCursor() {
-  if (state_) state_->walk.reset();  // before its snapshot
+  if (state_) state_->walk.reset();  // must end before its snapshot
 }
 HistoryCursor::HistoryCursor(HistoryCursor&&) noexcept = default;
 HistoryCursor& HistoryCursor::operator=(HistoryCursor&& other) noexcept {
@@ -114,7 +114,7 @@ const StoredItem& HistoryCursor::item() const { return state_->item; }
 
 struct HistoryChanges::State {
   Storage::Snapshot snapshot;
-  std::optional<PastWalk> walk;  // nothing: it is gone
+  std::optional<PastWalk> walk;  // nullopt: gone()
   Table table;
   Instant from = 0, to = 0;
   bool had_old = false, has_new = false;
@@ -138,7 +138,7 @@ HistoryChanges::HistoryChanges(const Database& database, const LiveTable& table,
 }
 
 HistoryChanges::~HistoryChanges() {
-  if (state_) state_->walk.reset();  // before its snapshot
+  if (state_) state_->walk.reset();  // must end before its snapshot
 }
 HistoryChanges::HistoryChanges(HistoryChanges&&) noexcept = default;
 HistoryChanges& HistoryChanges::operator=(HistoryChanges&& other) noexcept {
@@ -149,7 +149,7 @@ HistoryChanges& HistoryChanges::operator=(HistoryChanges&& other) noexcept {
 
 bool HistoryChanges::gone() const { return !state_->walk; }
 
-// Whether the walk's key was written after `from` and up to `to`; then the images say what it was.
+// Whether the walk's key was written after `from` and up to `to`. If so, sets the images and `written`.
 bool HistoryChanges::State::changed() {
   had_old = has_new = false;
   std::optional<Instant> last;
@@ -159,7 +159,7 @@ bool HistoryChanges::State::changed() {
     if (is_there) into.assign(*stored);
     return is_there;
   };
-  // Each version ends what the one before it, or `from`, began.
+  // Each version ends the state that began with the version before it, or at `from`.
   bool first = true;
   std::optional<Instant> reaped;
   for (; walk->has_version() && version_at(walk->version()) <= to; walk->next_version()) {
@@ -176,9 +176,9 @@ bool HistoryChanges::State::changed() {
   const auto stored = walk->has_version() ? version_item(walk->version()) : walk->item();
   if (first) had_old = take(stored, from, old_item);
   has_new = take(stored, to, new_item);
-  // What had expired before `from` and went now was not written; what came instead of it was.
+  // Removing an item that had expired before `from` is not a write, but writing another item in its place is.
   if (reaped && !last && stored) last = reaped;
-  // It fell due in between, and its reaper comes later.
+  // The item expired in between, and the reaper has not removed it by `to`.
   if (stored && !has_new && (had_old || last)) {
     const Instant fired = fires_at(table, *due_of_stored(table, *stored));
     last = std::max({last.value_or(fired), fired, table.ttl->since});

@@ -1,14 +1,15 @@
-// The items of a table as they were, in key order: at a point, or at the end of an instant.
+// The items of a table in a past state, in key order: at a point, or at the end of an instant.
 //
 //   HistoryCursor then(database, point);
 //   while (then.next()) use(then.key(), then.item());
-//   if (then.gone()) …                              // somebody dropped the point before this was made
+//   if (then.gone()) …                              // the point was dropped before the cursor was made
 //
-// It stands on a snapshot of storage from its making on: nothing that happens later changes what it shows, be
-// the point dropped or the table. Like Cursor it shows no item that had fired by its TTL: by that instant, by
-// the TTL of the point's description, or of the table's present one if that was on by then.
+// A cursor reads a snapshot of storage that it takes when it is made. Later changes do not affect it, even if
+// the point or the table is dropped. Like Cursor, it skips items that had fired by their TTL. For a point,
+// the TTL settings are those in the point's description; for an instant, they are the table's present ones if
+// TTL was already enabled at that instant.
 //
-// One thread's. Ends before the database.
+// Not thread-safe. Must end before the database.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +28,20 @@ class LiveTable;
 class HistoryCursor {
  public:
   HistoryCursor(const Database& database, const Point& point);
-  // Requires: `at` is not later than the account's now. What is earlier than can be gone back to is gone().
+  // Requires: `at` is not later than the account's now. If `at` is too early to be restored, the cursor is
+  // gone().
   HistoryCursor(const Database& database, const LiveTable& table, Instant at);
   ~HistoryCursor();
   HistoryCursor(HistoryCursor&&) noexcept;
   HistoryCursor& operator=(HistoryCursor&&) noexcept;
 
-  // There was nothing to stand on when it was made: the point had been dropped, the table too, or recovery
-  // was off or had given up the instant. next() is false from the beginning.
+  // True if there was nothing to read when the cursor was made: the point was dropped or, for an instant, the
+  // table was dropped, recovery was off, or the instant had been given up. next() then returns false from the
+  // beginning.
   [[nodiscard]] bool gone() const;
-  // False: at the end.
+  // Returns false at the end.
   bool next();
-  [[nodiscard]] std::string_view key() const;  // encoded, without table; valid until next()
+  [[nodiscard]] std::string_view key() const;  // encoded, without the table's id; valid until next()
   [[nodiscard]] const StoredItem& item() const;
 
  private:
@@ -46,10 +49,12 @@ class HistoryCursor {
   std::unique_ptr<State> state_;
 };
 
-// Each key of a table that was written after the end of the instant `from` and up to the end of `to`, in key
-// order: what it was at `from`, what it was at `to`, and when it was last written between them. An item that
-// fell due between them was written (erased) when it did, though its reaper came later. An item that came and
-// went has neither image; one that was written and is the same as before has both.
+// The keys of a table that were written after the end of instant `from` and up to the end of `to`, in key
+// order. For each key: its item at `from`, its item at `to`, and when it was last written between them.
+//
+// An item that expired between them counts as erased when it expired, even if the reaper deleted it later. A
+// key whose item was created and erased in between has neither image. A key that was written but has the same
+// item as before has both images.
 //
 //   HistoryChanges changes(database, table, from, to);
 //   while (changes.next()) use(changes.key(), changes.old_image(), changes.new_image(), changes.written());
@@ -61,10 +66,10 @@ class HistoryChanges {
   HistoryChanges(HistoryChanges&&) noexcept;
   HistoryChanges& operator=(HistoryChanges&&) noexcept;
 
-  [[nodiscard]] bool gone() const;  // as HistoryCursor's
+  [[nodiscard]] bool gone() const;  // like HistoryCursor::gone()
   bool next();
-  [[nodiscard]] std::string_view key() const;         // until next(), as the images
-  [[nodiscard]] const StoredItem* old_image() const;  // nullptr: it was not there
+  [[nodiscard]] std::string_view key() const;         // valid until next(), like the images
+  [[nodiscard]] const StoredItem* old_image() const;  // nullptr if there was no item
   [[nodiscard]] const StoredItem* new_image() const;
   [[nodiscard]] Instant written() const;
 

@@ -17,12 +17,12 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t versions_at_once_max = 1000;  // that a step looks at
-constexpr std::size_t bytes_at_once_max = 4 << 20;  // and erases
-constexpr std::int64_t passes_in_a_period = 24;     // of a table's versions
-constexpr std::uint64_t free_part = 8;              // of the bound, after instants were given up
-constexpr std::uint64_t looks_in_a_bound = 16;      // whether there are too many
-constexpr std::size_t ages_max = 256;               // that are told apart when they are
+constexpr std::size_t versions_at_once_max = 1000;  // looked at in one step
+constexpr std::size_t bytes_at_once_max = 4 << 20;  // erased in one step
+constexpr std::int64_t passes_in_a_period = 24;     // walks over a table's versions
+constexpr std::uint64_t free_part = 8;              // this part of the limit is free after a weighing
+constexpr std::uint64_t looks_in_a_bound = 16;      // checks of the total, per limit of bytes written
+constexpr std::size_t ages_max = 256;               // age classes of a weighing
 constexpr Instant long_ago = std::numeric_limits<Instant>::min();
 
 std::int64_t bytes_of(const Storage::Iterator& version) {
@@ -31,16 +31,16 @@ std::int64_t bytes_of(const Storage::Iterator& version) {
 
 }  // namespace
 
-// How far a walk over a table's versions has come, and which one it passed last.
+// The position of a walk over a table's versions, and the last version that it passed.
 struct HistoryTrimmer::Walk {
   TableId table = 0;
-  std::string from;  // the key to go on from
+  std::string from;  // the key to continue from
   std::string key = {};
   VersionNumber number = 0;
   Instant at = long_ago;
-  std::uint64_t restores = 0;  // that there had been when it began
+  std::uint64_t restores = 0;  // how many there had been when it began
 
-  // Comes to a version: of another item than the last one there is none before it.
+  // Arrives at a version. If its item is not that of the last version, it has no predecessor.
   void reach(std::string_view version) {
     if (version_item_key(version) == key) return;
     key = version_item_key(version);
@@ -54,11 +54,11 @@ struct HistoryTrimmer::Walk {
   }
 };
 
-// Who needs a table's versions.
+// The points and instants that need a table's versions.
 struct HistoryTrimmer::Needs {
-  std::vector<VersionNumber> points;  // rising
-  std::vector<Instant> held;          // those of points by instant, rising
-  std::optional<Instant> instants;    // the first that can be gone back to
+  std::vector<VersionNumber> points;  // ascending
+  std::vector<Instant> held;          // the instants of points by instant, ascending
+  std::optional<Instant> instants;    // the earliest that can be restored
 
   Needs(const Points& all_points, TableId table, const LiveTable* live)
       : points(all_points.numbers(table)), held(all_points.instants(table)) {
@@ -67,7 +67,8 @@ struct HistoryTrimmer::Needs {
     if (recovery) instants = std::max(recovery->since, recovery->given_up);
   }
 
-  // Of a version, and the one before it of the same item (or of none: 0 and long_ago).
+  // Both say whether a version is needed, given the previous version of its item (0 and long_ago if there is
+  // none).
   [[nodiscard]] bool by_point(const Walk& before, VersionNumber number, Instant at) const {
     const auto point = std::lower_bound(points.begin(), points.end(), before.number);
     if (point != points.end() && *point < number) return true;
@@ -79,12 +80,12 @@ struct HistoryTrimmer::Needs {
   }
 };
 
-// How many bytes of versions there are of each age; what points need is not among them.
+// The bytes of versions by age, without the versions that points need.
 struct HistoryTrimmer::Weighing {
   std::vector<TableId> tables;  // still to be weighed
   std::optional<Walk> walk;
   Instant age_width_ms = 1;
-  std::array<std::int64_t, ages_max> by_age{};  // the youngest first
+  std::array<std::int64_t, ages_max> by_age{};  // youngest first
   std::int64_t of_points = 0;
 };
 
@@ -105,7 +106,8 @@ class HistoryTrimmer::Rounds final : public Task {
 
 HistoryTrimmer::HistoryTrimmer(Database& database, std::shared_ptr<Scheduler> scheduler)
     : database_(database), scheduler_(std::move(scheduler)) {
-  // What was to be trimmed when the process ended is written down nowhere.
+  // Which tables were to be trimmed is not stored, so all tables that have versions are trimmed after a
+  // restart.
   Database::Parts& parts = database_.parts();
   for (const TableId table : parts.points.dropped_tables()) to_trim_.insert(table);
   for (const auto& live : parts.catalog.tables()) {
@@ -130,7 +132,7 @@ bool HistoryTrimmer::points_exceed_bound() const {
   return points_exceed_;
 }
 
-// --- being told
+// --- notifications
 
 void HistoryTrimmer::less_needed(TableId table) {
   {
@@ -151,7 +153,7 @@ void HistoryTrimmer::replaced(Account& account) {
   {
     const Lock lock(mutex_);
     to_trim_.insert(tables.begin(), tables.end());
-    // Else nothing is kept that a weighing, which looks at all accounts, could find to be less.
+    // Otherwise a weighing, which looks at all accounts, could not find fewer bytes than before.
     if (!tables.empty() || weighed_ > 0 || points_exceed_) ask_to_weigh();
   }
   time_moved(account);
@@ -165,7 +167,7 @@ void HistoryTrimmer::time_moved(Account& account) {
 void HistoryTrimmer::ask_to_weigh() {
   to_weigh_ = true;
   weighed_ = 0;
-  points_exceed_ = false;  // until it is weighed again
+  points_exceed_ = false;  // until the next weighing
 }
 
 void HistoryTrimmer::written(std::uint64_t bytes) {
@@ -204,7 +206,7 @@ bool HistoryTrimmer::trim_some() {
   if (done) {
     walk_.reset();
     const Lock lock(mutex_);
-    to_weigh_ = true;  // it is less, or was not enough
+    to_weigh_ = true;  // the total has shrunk, or not by enough
   }
   return true;
 }
@@ -214,7 +216,7 @@ void HistoryTrimmer::trim_step(Walk& walk, bool& done) {
   parts.catalog.hold_changes([&] {
     const std::shared_ptr<LiveTable> live = parts.catalog.find(walk.table);
     const Needs needs(parts.points, walk.table, live.get());
-    // Of a table that is not there nothing is left, but what a snapshot has of it.
+    // A dropped table without points has nothing left to erase, except what a snapshot holds.
     if (!live && needs.points.empty()) {
       done = true;
       return;
@@ -265,7 +267,7 @@ void HistoryTrimmer::trim_step(Walk& walk, bool& done) {
   });
 }
 
-// --- the bound
+// --- the limit
 
 bool HistoryTrimmer::weigh_some() {
   if (!weighing_ && !begin_weighing()) return false;
@@ -342,7 +344,7 @@ void HistoryTrimmer::give_up(const Weighing& weighing) {
   const auto bound = static_cast<std::int64_t>(parts.history->bytes_max());
   std::int64_t left = weighing.of_points;
   for (const std::int64_t bytes : weighing.by_age) left += bytes;
-  std::size_t age = ages_max;  // what is at least so old goes
+  std::size_t age = ages_max;  // versions that are at least this old are given up
   while (age > 0 && left > bound - bound / static_cast<std::int64_t>(free_part))
     left -= weighing.by_age[--age];
   for (const auto& live : parts.catalog.tables()) {
@@ -355,7 +357,7 @@ void HistoryTrimmer::give_up(const Weighing& weighing) {
   points_exceed_ = weighing.of_points > bound;
 }
 
-// Instants before this one cannot be gone back to any more, before anything of them goes.
+// Gives up the instants before `until`, so that no restore to them begins while their versions are erased.
 void HistoryTrimmer::move_on(LiveTable& live, Instant until) {
   database_.parts().catalog.update(live, [&](Table& table) {
     if (table.recovery) table.recovery->given_up = std::max(table.recovery->given_up, until);
@@ -368,7 +370,7 @@ void HistoryTrimmer::move_on(LiveTable& live, Instant until) {
 
 namespace {
 
-// When instants are to be given up that are older than the period, so many at once.
+// When to give up the instants that are older than the period. This is done once per 24th of the period.
 Instant next_move_on(const Recovery& recovery) {
   const Instant period = recovery.days * day_ms;
   return std::max(recovery.since, recovery.given_up) + period + period / passes_in_a_period;

@@ -14,7 +14,7 @@
 
 namespace mayfly::engine {
 
-// Empty: it is as it should be.
+// What is wrong with a version; empty if nothing is.
 std::string HistoryVerification::flaw_of(std::string_view key, std::string_view version) const {
   if (!is_version_key(key)) return "its key is none";
   if (!is_version(version)) return "its bytes are none";
@@ -55,12 +55,12 @@ void HistoryVerification::check_versions(const std::string& counter, const std::
 
 void HistoryVerification::check_point(const Storage& storage, const Storage::Snapshot& at,
                                       const Point& point) {
-  if (point.by_instant) return;  // its counts are those of when it was taken
+  if (point.by_instant) return;  // its counts are from the time when it was taken, not from its instant
   Counts there;
   for (PastWalk walk(storage, at, table_.id); walk.next();) {
     const auto stored = walk.at(point.number);
     if (!stored) continue;
-    // What cannot be decoded is found elsewhere, and nothing can be counted with it.
+    // An item that cannot be decoded is reported elsewhere; without it, the counts cannot be checked.
     const auto item = checked_item(*stored);
     if (!item) return;
     ++there.items;

@@ -1,6 +1,6 @@
-// Whether old versions of items (history.h) are what somebody can go back to: each decodes, is of a commit
-// that there was, and holds its own item; counters count them; and each point finds as many items, of as many
-// bytes, as there were when it was taken.
+// Verifies that old versions of items (history.h) can be used to go back: each version decodes, belongs to a
+// commit that exists and holds its own item; the counters agree with the versions; and each point finds as
+// many items, of as many bytes, as there were when it was taken.
 #pragma once
 
 #include <functional>
@@ -16,23 +16,23 @@
 
 namespace mayfly::engine {
 
-// Of one table.
+// Verifies one table.
 class HistoryVerification {
  public:
-  // What is named outlives it. `name`: the table for people. `up_to`: later versions are not looked at; a
-  // snapshot's are not its own.
+  // The referenced arguments outlive it. `name`: the table's name for people. `up_to`: later versions are
+  // skipped, because a snapshot does not include them.
   HistoryVerification(const KeyView& keys, const Table& table, std::string name,
                       std::optional<VersionNumber> up_to, Findings& findings)
       : keys_(keys), table_(table), name_(std::move(name)), up_to_(up_to), findings_(findings) {}
 
-  // `counter`: the key under which their count is; `present`: what it is, if it is not in storage.
+  // `counter`: the key of the counter of versions. `present`: its value, if it is not in storage.
   void check_versions(const std::string& counter, const std::optional<Counts>& present);
 
-  // Of those that were looked at.
+  // The highest number among the checked versions.
   [[nodiscard]] VersionNumber last_number() const { return last_number_; }
-  [[nodiscard]] bool sound() const { return sound_; }  // each of them decodes
+  [[nodiscard]] bool sound() const { return sound_; }  // each checked version decodes
 
-  // Of a point of the table, by what there is at `at`. Requires: all its versions are sound.
+  // Checks a point of the table against the state of storage at `at`. Requires: all its versions are sound.
   void check_point(const Storage& storage, const Storage::Snapshot& at, const Point& point);
 
  private:

@@ -1,11 +1,11 @@
-// A time budget for a thread that other threads wait for: the thread must not block, and must not spend long
-// on one request.
+// A Hurry is a time budget for a thread that other threads wait for: the thread must not block, and must not
+// spend long on one request.
 //
-// Before work is done, it announces its cost, in nanoseconds of the slowest case that was measured. When the
-// announced costs exceed the budget, or another thread holds a lock that is needed, the work is abandoned
-// with NotNow. It has changed nothing by then, and a thread without a budget starts it again. Once a
-// transaction commits, the work can no longer be abandoned, and the Hurry is over: the transaction announces
-// the cost of its commit beforehand.
+// Code announces the cost of its work before doing it, in nanoseconds of the slowest case that was measured.
+// When the announced costs exceed the budget, or another thread holds a lock that is needed, the work is
+// abandoned by throwing NotNow. It has changed nothing by then, and a thread without a budget starts it
+// again. Once a transaction commits, the work can no longer be abandoned, and the Hurry is over: the
+// transaction announces the cost of its commit beforehand.
 //
 //   const Hurry hurry(5'000'000);
 //   try { return answer(request); } catch (const NotNow& why) { return hand_over(request, why); }

@@ -1,4 +1,4 @@
-// Decides which thread runs next at each point where threads can interleave.
+// An Interleaving decides which thread runs next at each point where threads can interleave.
 //
 // In production no Interleaving is in use, and the operating system schedules the threads. A simulation
 // (tests/simulation) runs one thread at a time. Before each lock is taken, where a thread waits, and at named
