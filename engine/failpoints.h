@@ -1,13 +1,13 @@
-// Points at which an expiry stops, between "this item is due" and its deletion, so that a test can write in
-// between.
+// Points at which an expiry stops, after an item was found due and before it is deleted, so that a test can
+// write in between.
 //
-//   failpoints.arm(table, key, keys);     // the item falls due: it stays, and is listed as waiting
+//   failpoints.arm(table, key, keys);     // when the item is due, it stays and is listed as waiting
 //   ... a user's write, which succeeds: no lock is held
-//   failpoints.release(*table, key);      // the reaper looks again: was the item renewed, it stays
+//   failpoints.release(*table, key);      // the reaper checks again: an item that was renewed stays
 //
-// An expiry that waits holds nobody up but its own account's advance, which returns when all that fell due
-// is gone. A point is there for one release. Thread-safe; while no point is armed a sweep pays for one
-// relaxed load.
+// A waiting expiry blocks nothing but an advance of its own account's clock, which returns when all items
+// that became due are gone. Releasing a point removes it. Thread-safe; while no point is armed, a sweep pays
+// for one relaxed load.
 #pragma once
 
 #include <atomic>
@@ -32,28 +32,28 @@ class Failpoints {
   struct Point {
     std::shared_ptr<LiveTable> table;
     std::string key;  // key_codec's
-    Item keys;        // the same as attributes
+    Item keys;        // the same key, as attributes
     bool waiting = false;
-    Instant due = 0;  // of what waits
+    Instant due = 0;  // of the waiting expiry
   };
 
-  static constexpr std::size_t points_max = 1'000;  // of all accounts: who asks looks at all of them
+  static constexpr std::size_t points_max = 1'000;  // of all accounts together: each lookup scans them all
 
-  // False: it is a new one, and there are as many as there may be.
+  // Returns false if the point is new and there are `points_max` points already.
   bool arm(std::shared_ptr<LiveTable> table, std::string key, Item keys);
-  bool release(const LiveTable& table, std::string_view key);  // false: there is no such point
+  bool release(const LiveTable& table, std::string_view key);  // false if there is no such point
   void release_all(std::string_view account);
-  void forget(const LiveTable& table);  // it is dropped: nothing of it waits any more
+  void forget(const LiveTable& table);  // the table was dropped: removes its points
   [[nodiscard]] std::vector<Point> of(std::string_view account) const;
 
-  // Asked by the reaper before it takes a lock. True: the item is not to be deleted now; whoever releases the
-  // point tells the table's timer.
+  // The reaper calls these before it takes a lock. If holds() returns true, the item must not be deleted now;
+  // when the point is released, the expiry returns to the account's timers.
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
   bool holds(const LiveTable& table, std::string_view key, Instant due);
-  // Whether a point keeps the item, which then is an ordinary one, due or not.
+  // Whether a point keeps the item, which is then treated as an ordinary item, even if it is due.
   [[nodiscard]] bool keeps(const LiveTable& table, std::string_view key) const;
-  // Waits until nothing of the account waits at a point. True: something did.
-  // Requires: the caller has the account's turn and no item's lock.
+  // Waits until no expiry of the account waits at a point. Returns false if none was waiting, or if `stop`
+  // was requested first. Requires: the caller has the account's turn and holds no item's lock.
   bool wait_for_release(std::string_view account, const std::stop_token& stop);
 
  private:

@@ -9,7 +9,7 @@
 namespace mayfly::engine {
 
 namespace {
-constexpr std::size_t batch_bytes_max = 1 << 20;  // unless one item alone is more
+constexpr std::size_t batch_bytes_max = 1 << 20;  // a batch ends with the item that reaches it
 }  // namespace
 
 Expected<Filled, FillRefusal> fill(Database& database, HistoryCursor& from,

@@ -1,11 +1,12 @@
-// Fills a table with what another was: a restore's work, through transactions (transaction.h) as all writing.
+// Fills a table with the items of a past state of another table. Restores use it. Like all writes, it goes
+// through transactions (transaction.h).
 //
 //   HistoryCursor then(database, point);
 //   const auto filled = fill(database, then, table, stop, [&](const Filled& so_far) { … });
 //
-// It goes in batches of many items each. A crash in between, or a failure, leaves the items so far: the
-// caller finds the table as he described it (CREATING) and drops it, or fills it anew, which writes the same
-// again.
+// Each transaction writes a batch of items. After a crash or a failure, the items written so far remain. The
+// caller finds the table in the state CREATING and either drops it or fills it again, which writes the same
+// items.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace mayfly::engine {
 class Database;
 class LiveTable;
 
-inline constexpr std::size_t fill_batch_items_max = 256;  // written together
+inline constexpr std::size_t fill_batch_items_max = 256;  // in one transaction
 
 struct Filled {
   std::int64_t items = 0;
@@ -31,16 +32,15 @@ struct Filled {
 // Why a table was not filled to the end.
 enum class FillRefusal : std::uint8_t {
   gone,     // the cursor had nothing to read
-  dropped,  // the table was, meanwhile
-  stopped,  // by the token
-  no_room,  // memory is at its bound (Database::has_room)
+  dropped,  // the table was dropped meanwhile
+  stopped,  // by the stop token
+  no_room,  // the memory limit is reached (Database::has_room)
 };
 
-// `progress` (may be empty) is told after each batch, which has at most `batch_items_max` items; `stop` is
-// looked at before each. A StorageFault passes through.
-// Requires: `into` has the key schema of what the cursor reads; if it has indexes, they are active or being
-// created: each item gets its entries. What the cursor shows is written as it is; should `into` have TTL on,
-// what is due goes as it always does.
+// Calls `progress` (may be empty) after each batch of at most `batch_items_max` items, and checks `stop`
+// before each. Does not catch StorageFault. Requires: `into` has the key schema of the cursor's table; if it
+// has indexes, they are active or being created, so that each item gets its entries. Items are written as the
+// cursor returns them; if TTL is on for `into`, items that are due expire as usual.
 Expected<Filled, FillRefusal> fill(Database& database, HistoryCursor& from,
                                    const std::shared_ptr<LiveTable>& into, const std::stop_token& stop,
                                    const std::function<void(const Filled& so_far)>& progress = nullptr,

@@ -1,4 +1,4 @@
-// What a verification finds wrong, one thing after the other, and how much it has looked at.
+// Receives what a verification finds wrong, one finding after the other, and counts what has been checked.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@
 
 namespace mayfly::engine {
 
-// One thing that is wrong.
+// One thing that is wrong in storage.
 struct Finding {
-  std::string_view kind;          // what such things are counted as: "a missing index entry"
-  std::string text;               // one line; of keys it has the bytes as they are
-  Batch mend;                     // puts it right, whatever else is wrong; empty: nothing can
-  std::vector<std::string> keys;  // in storage, of what cannot be mended: it may be moved out of the way
+  std::string_view kind;          // category under which it is counted: "a missing index entry"
+  std::string text;               // one line; may contain the raw bytes of keys
+  Batch mend;                     // repairs it, whatever else is wrong; empty if nothing can
+  std::vector<std::string> keys;  // in storage; if `mend` is empty: may be moved out of the way
 };
 
 class Findings {
  public:
   using Found = std::function<void(Finding finding)>;
-  using Progress = std::function<void(std::uint64_t keys)>;  // so many were looked at, now and then
+  using Progress = std::function<void(std::uint64_t keys)>;  // called now and then: the number checked so far
 
   explicit Findings(Found found, Progress progress = nullptr)
       : found_(std::move(found)), progress_(std::move(progress)) {}
 
   void add(Finding finding) { found_(std::move(finding)); }
-  // One more of what is counted there was looked at.
+  // Adds one checked key to `count`, which is a member of `checked`.
   void pass(std::uint64_t& count) {
     ++count;
     if (++keys_ % keys_between_progress == 0 && progress_) progress_(keys_);

@@ -1,4 +1,4 @@
-// Bytes in hexadecimal digits, lower case.
+// Bytes as lower-case hexadecimal digits.
 //
 //   hex("\x0fz") == "0f7a"
 #pragma once

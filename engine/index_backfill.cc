@@ -16,7 +16,7 @@ namespace mayfly::engine {
 
 namespace {
 constexpr std::size_t filled_together_max = 64;  // locked together
-constexpr std::size_t background_items = 1024;   // between two looks whether to stop
+constexpr std::size_t background_items = 1024;   // per step
 
 bool lacks_entries(const std::optional<TimeToLive>& ttl) {
   return ttl && (ttl->backfilling || !ttl->lists_never);
@@ -52,7 +52,7 @@ bool BackfillWalk::fills(const Index& index) const {
          std::find(indexes_.begin(), indexes_.end(), index.id) != indexes_.end();
 }
 
-// TTL that was switched off and on meanwhile has a walk of its own, which may be anywhere.
+// If TTL was switched off and on meanwhile, the new backfill has its own walk, at its own position.
 bool BackfillWalk::fills(const std::optional<TimeToLive>& ttl) const {
   return ttl && ttl_number_ == ttl->number;
 }
@@ -75,7 +75,7 @@ bool BackfillWalk::step(std::size_t items) {
     if (!keys.empty()) {
       Transaction transaction(database_, Cause::user);
       for (const std::string& key : keys) transaction.add(table_, key);
-      if (!transaction.lock()) return true;  // dropped meanwhile
+      if (!transaction.lock()) return true;  // the table was dropped meanwhile
       for (std::size_t slot = 0; slot < keys.size(); ++slot) transaction.fill_entries(slot);
       transaction.commit();
       next_key_ = keys.back() + '\0';
@@ -100,7 +100,7 @@ void BackfillWalk::finish() {
   });
 }
 
-// A step goes some way with the walk whose turn it is.
+// A task that advances the walks in turn, one per step.
 class IndexBackfill::Walks final : public Task {
  public:
   explicit Walks(std::shared_ptr<Scheduler> scheduler) : scheduler_(std::move(scheduler)) {}
@@ -148,12 +148,12 @@ void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& descrip
     while (!walk.step(background_items)) {}
     return true;
   };
-  // Where it fails, the description says that something is missing: whoever was told so may rely on its
-  // coming.
+  // A failure is not reported. The description already says that entries are missing, and callers may rely on
+  // the backfill being completed.
   const auto fails = [](std::string_view) { return false; };
   if (attempt(some, fails)) return;
-  // Where nobody else can go on with it, who asked fills in the rest: an index that is never filled helps
-  // nobody.
+  // If no background thread can be started, the caller's thread fills in the rest, so that the index does not
+  // stay incomplete.
   if (!scheduler_->start() && attempt(all, fails)) return;
   walks_->add(std::move(walk));
   scheduler_->wake(walks_);

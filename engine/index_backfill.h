@@ -1,10 +1,10 @@
-// Fills a new index, or the expiry index, of a table that has items.
+// Fills a new index, or the expiry index, with the entries of a table's existing items.
 //
-// From the moment the description says that an index is being created, writes maintain it; a walk over the
-// items adds what they lack, each under its lock and through Transaction, so that it does not matter who
-// comes first. The first items are filled in before update_table returns, the rest on a thread that exists
-// only while there is something to fill. Index::state and TimeToLive::backfilling tell a restart what to walk
-// again.
+// From the moment the description says that an index is being created, writes maintain the index. A walk over
+// the items adds the missing entries, each under its item's lock and through Transaction, so the walk and the
+// writes may reach an item in any order. The first items are filled in before update_table returns, the rest
+// by a background task (scheduler.h). After a restart, Index::state and TimeToLive::backfilling tell which
+// tables to walk again.
 #pragma once
 
 #include <cstddef>
@@ -28,12 +28,13 @@ class BackfillWalk {
  public:
   BackfillWalk(Database& database, std::shared_ptr<LiveTable> table, const Table& description);
 
-  // Fills at most `items` more; true: done, and the description says so, or nobody wants it any more. If it
-  // fails (attempt.h) it can go on.
+  // Fills in at most `items` more items. Returns true when done: the description now says that the indexes
+  // are filled, or they are no longer wanted. After a failure (attempt.h), step() can be called again.
   bool step(std::size_t items);
 
   static bool needed(const Table& description);
-  // Whether something began to be needed in between; what was under way before has its walk.
+  // Whether `after` needs a backfill that `before` did not. Backfills that were already in progress have
+  // their walks.
   static bool needed_since(const Table& before, const Table& after);
 
  private:
@@ -45,8 +46,8 @@ class BackfillWalk {
   Database& database_;
   std::shared_ptr<LiveTable> table_;
   std::vector<IndexId> indexes_;
-  std::optional<std::uint32_t> ttl_number_;  // nothing: not ours
-  std::string next_key_;                     // encoded item key to go on from
+  std::optional<std::uint32_t> ttl_number_;  // nullopt: this walk does not fill the expiry index
+  std::string next_key_;                     // encoded item key to continue from
 };
 
 class IndexBackfill {
@@ -56,7 +57,8 @@ class IndexBackfill {
   IndexBackfill(const IndexBackfill&) = delete;
   IndexBackfill& operator=(const IndexBackfill&) = delete;
 
-  // Fills in at most `at_once` items now, the rest in the background; what fails (attempt.h) as well.
+  // Fills in at most `at_once` items now and the rest in the background. If filling fails now (attempt.h), it
+  // is retried in the background.
   void start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once);
 
  private:

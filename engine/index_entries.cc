@@ -16,7 +16,8 @@ struct Scalars {
   [[nodiscard]] ScalarPointers pointers() const { return {values.data(), count}; }
 };
 
-// Numbers always do. Writes refuse the others while there is an index; items from before it may have them.
+// Whether the value can be a key. Numbers always can. While there is an index, writes reject values that
+// cannot; items from before the index may have them.
 bool may_be_key(const AttributeValue& value, std::size_t bytes_max) {
   std::size_t bytes = 1;
   if (const auto* text = value.get_if<std::string>()) bytes = text->size();
@@ -24,7 +25,7 @@ bool may_be_key(const AttributeValue& value, std::size_t bytes_max) {
   return bytes > 0 && bytes <= bytes_max;
 }
 
-// False: one of them is missing, of another type, empty or too long.
+// Returns false if an attribute is missing, of another type, empty or too long.
 bool find_scalars(std::span<const KeyAttribute> attributes, const Item& item, std::size_t bytes_max,
                   Scalars& out) {
   MAYFLY_CHECK(attributes.size() <= key_attributes_max);
@@ -39,7 +40,7 @@ bool find_scalars(std::span<const KeyAttribute> attributes, const Item& item, st
 bool projection_differs(const Index& index, const Item& old_item, const Item& new_item) {
   switch (index.projection.kind) {
     case Projection::Kind::all: return !(old_item == new_item);
-    case Projection::Kind::keys_only: return false;  // our caller compared the keys
+    case Projection::Kind::keys_only: return false;  // the caller compared the keys
     case Projection::Kind::include:
       for (const std::string& name : index.projection.attributes) {
         const AttributeValue* old_value = old_item.find(name);

@@ -1,4 +1,4 @@
-// Pure: which entries of a table's indexes an item's change deletes and puts.
+// Pure functions that determine which index entries of a table an item's change deletes and puts.
 //
 //   for (const IndexChange& change : index_changes(table, old_item, new_item)) ...
 //
@@ -20,40 +20,43 @@ namespace mayfly::engine {
 
 struct IndexChange {
   const Index* index;
-  std::string old_key;        // the entry's key within the index; empty: there was no entry
-  std::string new_key;        // empty: there is none any more
-  std::size_t old_bytes = 0;  // what the entry projects, by DynamoDB's count
+  std::string old_key;        // the entry's key within the index; empty if there was no entry
+  std::string new_key;        // empty if there is no entry now
+  std::size_t old_bytes = 0;  // the size of the entry's projection, by DynamoDB's count
   std::size_t new_bytes = 0;
 
   [[nodiscard]] bool key_changed() const { return old_key != new_key; }
 };
 
-// The indexes whose projected content changes. `old_item` and `new_item`: nullptr if there is none.
+// The changes of all indexes whose projected content changes. `old_item` and `new_item` are nullptr if there
+// is no such item.
 std::vector<IndexChange> index_changes(const Table& table, const Item* old_item, const Item* new_item);
 
-// The item's own key, encoded; empty: it lacks one of the attributes, or has one that can be no key.
+// The item's own key, encoded. Empty if the item lacks one of the attributes, or has one that cannot be a
+// key.
 std::string table_key(const KeySchema& keys, const Item& item);
 
-// The key of the item's entry; empty: no entry. Requires: the item has a key of its own. Drawn with
-// key_codec's words:
+// The key of the item's entry; empty if the item has no entry. Requires: the item has a valid key of its own.
+// In terms of key_codec's grammar:
 //
 //   entry := key(index partition values, index sort values)
 //            partition(table partition value, table sort value)
 //
-// So entries with equal index keys come in the order of a hash over the item's whole key, as on AWS.
+// So entries with equal index keys are ordered by a hash of the item's whole key, as on AWS.
 std::string index_entry_key(const Table& table, const Index& index, const Item& item);
 
-// Whether the index holds a top-level attribute: its keys, the table's, and what it includes.
+// Whether the index projects a top-level attribute. It projects its own keys, the table's keys, and the
+// attributes that it includes.
 bool projects(const Table& table, const Index& index, std::string_view name);
-// DynamoDB's byte count of what the index projects of the item.
+// The size of the item's attributes that the index projects, by DynamoDB's count.
 std::size_t projected_size(const Table& table, const Index& index, const Item& item);
 
-// The value if the attribute is there and of the key's type.
+// The attribute's value; nullptr if the item lacks it or its type is not the key's.
 const AttributeValue* key_value(const KeyAttribute& attribute, const Item& item);
 
-// The key attributes that `from` has, into `to`, which may have others.
+// Copies the key attributes that `from` has to `to`, which may have other attributes.
 void copy_keys(const KeySchema& keys, const Item& from, Item& to);
-// The item's key attributes, and only them.
+// An item with only the key attributes of `item`.
 Item key_attributes(const KeySchema& keys, const Item& item);
 
 }  // namespace mayfly::engine

@@ -97,9 +97,9 @@ class Encoder {
   Appender& out_;
 };
 
-// A list, map or set with `count` values, of which a tree is made.
+// Announces the cost of building a list, map or set with `count` values (hurry.h). Returns `count`.
 std::size_t opened(std::size_t count) {
-  constexpr std::uint64_t nanoseconds_per_value = 60;  // to make it, to do something with it and to free it
+  constexpr std::uint64_t nanoseconds_per_value = 60;  // to build it, use it and free it
   Hurry::spend(nanoseconds_per_value * count);
   return count;
 }
@@ -115,7 +115,7 @@ void read_set(StoredReader& in, AttributeValue& out, ReadOne&& read_one) {
 
 void read_map(StoredReader& in, std::size_t count, Map& out);
 
-// Values are made where they stay.
+// Builds the value in place.
 void read_value(StoredReader& in, StoredReader::Tag tag, AttributeValue& out) {
   AttributeValue::Variant& made = out.variant();
   switch (tag.type) {

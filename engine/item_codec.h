@@ -1,22 +1,22 @@
-// Item <-> stored bytes.
+// The encoding of an item in storage.
 //
 //   stored    := size:u32le map
 //   map       := count:varint (name value)*       sorted by name; name := text
-//   value     := tag:u8 payload                   tag: engine::Type; true has bit 0x10 set too
+//   value     := tag:u8 payload                   tag: engine::Type; for true, also bit 0x10
 //     S, B    := text                             text := length:varint bytes
 //     N       := number
 //     BOOL, NULL: nothing
-//     SS, BS  := bytes:u32le count:varint text*      bytes: what follows, so that a reader can skip
+//     SS, BS  := bytes:u32le count:varint text*      bytes: the size of what follows, for skipping it
 //     NS      := bytes:u32le count:varint number*
 //     L       := bytes:u32le count:varint value*
 //     M       := bytes:u32le map
 //   number    := head:u8 (magnitude+130):u8 significand    head: 0x80 if negative | bytes of significand (le)
 //                zero is the head 00 alone; magnitude is the power of ten of the leading digit
-//   varint    := seven bits a byte, low ones first, 0x80 set on all but the last
+//   varint    := seven bits per byte, lowest first; all bytes but the last have 0x80 set
 //
 //   {"id":{"S":"a"},"n":{"N":"-50"}}   size 7   07 00 00 00 | 02 | 02 i d 00 01 a | 01 n 01 81 83 05
 //
-// `size` is item_size(item), so that counters and capacity need no decoding.
+// `size` is item_size(item), so counters and capacity need no decoding.
 #pragma once
 
 #include <cstddef>
@@ -32,20 +32,20 @@
 
 namespace mayfly::engine {
 
-inline constexpr std::uint8_t true_bit = 0x10, negative_bit = 0x80;  // of tags; of a number's head
+inline constexpr std::uint8_t true_bit = 0x10, negative_bit = 0x80;  // in a tag; in a number's head
 
 void encode_item(const Item& item, std::string& out);     // appends
-Item decode_item(std::string_view stored);                // Requires: encode_item's bytes
+Item decode_item(std::string_view stored);                // Requires: valid stored bytes
 std::uint32_t stored_item_size(std::string_view stored);  // item_size without decoding
 
-// One top-level attribute; nothing else is decoded.
+// One top-level attribute; nullopt if the item lacks it. Decodes nothing else.
 std::optional<AttributeValue> stored_attribute(std::string_view stored, std::string_view name);
 
-// Those of the top-level attributes that have such names.
+// The top-level attributes that have one of these names.
 Item stored_attributes(std::string_view stored, std::span<const std::string_view> names);
 
-// Writes stored bytes without a tree. Names come sorted, each once, with one value behind it, and as many as
-// count() or open() said.
+// Writes stored bytes directly, without building an Item. Requires: names are sorted and unique, one value
+// follows each name, and there are as many as count() or open() announced.
 //
 //   StoredWriter out(stored, about_bytes);
 //   out.count(1);
@@ -61,10 +61,10 @@ class StoredWriter {
   void number(const Number& number);
   void boolean(bool boolean);
   void null();
-  void value(const AttributeValue& value);  // any
-  // A list or a map, to be closed by what this returns.
+  void value(const AttributeValue& value);  // of any type
+  // Begins a list or a map. Pass the result to close().
   std::size_t open(Type type, std::size_t count);
-  // The same of a set of texts, which come sorted, each once, by element().
+  // Begins a set of texts likewise. element() adds each text; texts are sorted and unique.
   std::size_t open_set(Type type, std::size_t count);
   void element(std::string_view text) { counted(text); }
   void close(std::size_t opened);
@@ -78,11 +78,11 @@ class StoredWriter {
 
   Appender out_;
   const std::size_t begin_;
-  std::size_t item_bytes_ = 0;  // item_size, so far
+  std::size_t item_bytes_ = 0;  // item_size of what is written so far
 };
 
-// Walks stored bytes without building the tree. Texts are views into the bytes. After tag() the payload is
-// read by its type: text() for S and B, number() for N, open() and then as many text()s, number()s or
+// Reads stored bytes directly, without building an Item. Texts are views into the bytes. After tag(), read
+// the payload by its type: text() for S and B, number() for N, open() and then as many text()s, number()s or
 // values for sets and lists, open() and then names (text()) with values for maps, nothing for BOOL and NULL.
 //
 //   StoredReader in(stored);
@@ -91,7 +91,7 @@ class StoredReader {
  public:
   struct Tag {
     Type type;
-    bool boolean;  // of BOOL
+    bool boolean;  // the value of a BOOL
   };
 
   explicit StoredReader(std::string_view stored)
@@ -118,13 +118,13 @@ class StoredReader {
     return bytes;
   }
   Number number();
-  // Enters a set, list or map; returns its count of elements.
+  // Enters a set, list or map. Returns the number of its elements.
   std::size_t open() {
     advance(sizeof(std::uint32_t));
     return count();
   }
-  void skip(Tag tag);                // the payload of what tag() returned
-  std::string_view bytes(Tag tag) {  // the same, and what was passed over
+  void skip(Tag tag);                // skips the payload of the value that tag() returned
+  std::string_view bytes(Tag tag) {  // the same, and returns the skipped bytes
     const char* const from = at_;
     skip(tag);
     return {from, static_cast<std::size_t>(at_ - from)};

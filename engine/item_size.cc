@@ -30,8 +30,8 @@ struct Sizer {
 
 std::size_t number_size(const Number& number) {
   if (number.is_zero()) return 1;
-  // A byte holds two digits of base 100, aligned at the point: an even count that begins in the middle of
-  // a pair takes one more.
+  // A byte holds a pair of decimal digits, aligned at the decimal point. An even number of digits that begins
+  // in the middle of a pair takes one more byte.
   const int digits = number.digit_count();
   const bool straddles = digits % 2 == 0 && number.magnitude() % 2 == 0;
   return static_cast<std::size_t>(1 + (digits + 1) / 2 + (straddles ? 1 : 0) + (number.negative() ? 1 : 0));

@@ -1,8 +1,8 @@
-// DynamoDB's byte count of an item, by which limits, pages and capacity units are reckoned.
+// The size of an item in bytes by DynamoDB's count, which limits, pages and capacity units are based on.
 //
 // Rules: "Amazon DynamoDB item sizes and formats" in AWS's developer guide. Names count their UTF-8 bytes;
-// strings and binaries their bytes; a number about one byte per two significant digits plus one; null and
-// boolean 1; a list or map 3 plus 1 per element plus the elements' sizes.
+// strings and binaries their bytes; a number about one byte per two significant digits, plus one; null and
+// boolean 1; a list or map 3, plus 1 per element, plus the sizes of its elements.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace mayfly::engine {
 
 inline constexpr std::size_t item_bytes_max = 400 * 1024;
-inline constexpr std::size_t container_bytes = 3, element_bytes = 1;  // of a list or a map; of each in it
+inline constexpr std::size_t container_bytes = 3, element_bytes = 1;  // per list or map; per element
 
 std::size_t number_size(const Number& number);
 std::size_t value_size(const AttributeValue& value);

@@ -1,16 +1,17 @@
-// A number as a key's scalar, in bytes that sort as numbers do:
+// The scalar of a number in a key. It sorts as numbers do:
 //
 //   zero     := 80
 //   positive := c0 magnitude pair+ 00      magnitude: the power of ten of the leading digit, plus 130
 //   negative := 40 ~magnitude ~pair+ ff    pair: two digits of the significand, from the left, plus 1;
-//                                          a last odd digit is filled up with 0
+//                                          an odd last digit is padded with 0
 //
 //   -314 = 40 7b df d6 ff     0 = 80     5 = c0 82 33 00     50 = c0 83 33 00     314 = c0 84 20 29 00
 //
-// A longer run of pairs is the larger magnitude; the terminator, less than every pair, sees to that.
+// If one number's pairs are the beginning of another's, the number with more pairs has the larger absolute
+// value. The terminator ensures this order: it is less than every pair, or greater if the number is negative.
 //
-// What is hashed, as on AWS: "Outliers", then each partition value: strings and binaries as they are, numbers
-// in base 100 (append_hashed_number below). So a scan gives items in the order that AWS gives them.
+// The hash is AWS's: it covers "Outliers", then each partition value. Strings and binaries are hashed as they
+// are, numbers in base 100 (append_hashed_number below). So a scan returns items in the same order as on AWS.
 #include "engine/key_codec.h"
 
 #include <boost/uuid/detail/md5.hpp>
@@ -64,10 +65,13 @@ std::string_view bytes_of(const AttributeValue& scalar) {
   return binary->bytes;
 }
 
+// The bytes of a number that are hashed:
+//
 //   zero     := 80
 //   number   := exponent digit+ [66]     base 100, digits aligned at the point, no trailing zero digit
-//   exponent of base 100 minus 64, all bits flipped if negative; digit plus 1, or 101 minus
-//   digit if negative; 66 ends a negative number of fewer than 20 digits
+//   exponent := the exponent of 100, minus 64; all bits are flipped if the number is negative
+//   digit    := the digit plus 1; 101 minus the digit if the number is negative
+//   66       ends a negative number of fewer than 20 digits
 void append_hashed_number(std::string& out, const Number& number) {
   if (number.is_zero()) {
     out += '\x80';
@@ -75,12 +79,12 @@ void append_hashed_number(std::string& out, const Number& number) {
   }
   char digits[Number::digits_max + 2];
   const int magnitude = number.magnitude();
-  const bool odd = magnitude % 2 == 0;  // an odd count of digits before the point (or, after it, likewise)
+  const bool odd = magnitude % 2 == 0;  // an odd number of digits before the point, or of zeros after it
   digits[0] = '0';
   int count = number.write_digits(digits + (odd ? 1 : 0)) + (odd ? 1 : 0);
   if (count % 2 != 0) digits[count++] = '0';
 
-  // magnitude + 1 digits stand before the point: rounded up to pairs. Even now, so the division is exact.
+  // magnitude + 1 digits precede the point, rounded up to pairs: an even number, so the division is exact.
   const int exponent = (magnitude + 1 + (odd ? 1 : 0)) / 2 - 64;
   out += static_cast<char>(number.negative() ? ~exponent : exponent);
   for (int i = 0; i < count; i += 2) {
@@ -90,7 +94,7 @@ void append_hashed_number(std::string& out, const Number& number) {
   if (number.negative() && count / 2 < 20) out += '\x66';
 }
 
-// Boost gave the digest as four big-endian words, and from 1.86 on as its bytes.
+// Boost before 1.86 returns the digest as four big-endian words; later versions return its bytes.
 [[maybe_unused]] void append_digest(std::string& out, const unsigned int (&words)[4]) {
   char bytes[key_hash_bytes];
   for (std::size_t i = 0; i < key_hash_bytes; ++i)
@@ -101,8 +105,8 @@ void append_hashed_number(std::string& out, const Number& number) {
   out.append(reinterpret_cast<const char*>(bytes), key_hash_bytes);
 }
 
-// Of whole blocks of 64 bytes Boost reads words where they stand, aligned or not; smaller pieces it copies to
-// a block of its own.
+// Boost reads the words of whole 64-byte blocks in place, aligned or not, but copies smaller pieces to its
+// own buffer. To avoid misaligned reads, this passes only smaller pieces.
 void process(boost::uuids::detail::md5& md5, std::string_view bytes) {
   constexpr std::size_t piece_bytes_max = 63;
   for (; bytes.size() > piece_bytes_max; bytes.remove_prefix(piece_bytes_max))

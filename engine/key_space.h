@@ -1,28 +1,29 @@
-// Every key in storage, by kind. All integers are big-endian, so that bytes sort as numbers do.
+// Every key in storage, by kind. All integers in keys are big-endian, so that keys sort as numbers do.
 //
 //   'I' table:u32 index:u16 key              item (index 0): item_codec's bytes
 //                                            index entry: the item's own encoded key; `key` is then
 //                                            the entry's (index_entries.h)
-//   'X' table:u32 window:u64 due:u64 key     nothing; what expires when, or never does (expiry_index.h)
-//   'O' table:u32 key number:u64             what an item was until the commit of this number (history.h)
-//   'P' point:u32                            a state of a table that can be read (points.h)
+//   'X' table:u32 window:u64 due:u64 key     nothing: when an item expires, or that it never does
+//                                            (expiry_index.h)
+//   'O' table:u32 key number:u64             an item's state until the commit of this number (history.h)
+//   'P' point:u32                            a past state of a table that can be read (points.h)
 //   'S' stream:u32 shard:u32 sequence:u64    change record (change_log.cc)
 //   'T' table:u32                            table's description, as an item (table.h)
 //   'R' stream:u32                           stream's description, as an item
-//   'N' table:u32 index:u16                  items:i64le bytes:i64le, what DescribeTable counts; of index
-//                                            `expiry_entries`: how many items will expire, and 0; of
-//                                            `never_counter`s: how many never will, and 0; of
-//                                            `old_versions`: how many of kind 'O', and their bytes
+//   'N' table:u32 index:u16                  items:i64le bytes:i64le, as DescribeTable counts them; for index
+//                                            `expiry_entries`: items that will expire, and 0; for
+//                                            `never_counter`s: items that never will, and 0; for
+//                                            `old_versions`: keys of kind 'O', and their bytes
 //   'C' account                              clock and jumps (account.h)
 //   'Q', 'U'                                 tokens of idempotent requests (request_tokens.h)
 //   'G', 'H', 'J', 'K', 'E', 'L'             snapshots of accounts (snapshots.h)
-//   'B' log:u32 key                          what a key was when a snapshot was taken (before_images.h)
-//   'D' account 0 kind 0 name                small documents of the floors above (documents.h)
+//   'B' log:u32 key                          a key's value when a snapshot was taken (before_images.h)
+//   'D' account 0 kind 0 name                small documents of the layers above (documents.h)
 //   'W', 'Y', 'F'                            versions, tombstones and departures of global tables
 //                                            (replica_log.h)
-//   'M' name                                 a number, u64le: ids to give next, the window's span, ...
+//   'M' name                                 numbers, little-endian: the next ids, the window length, ...
 //
-// `key` is key_codec's. A kind's or a table's range is [prefix, prefix_end(prefix)).
+// `key` is encoded by key_codec. The range of a kind or a table is [prefix, prefix_end(prefix)).
 #pragma once
 
 #include <cstdint>
@@ -93,7 +94,8 @@ inline std::string version_key(TableId table, std::string_view key, std::uint64_
   return out;
 }
 
-// Of a key of kind 'O' with a number at its end.
+// Whether a key of kind 'O' is long enough to contain an item's key and a number. The next two functions
+// require this.
 inline bool is_version_key(std::string_view key) {
   return key.size() > version_prefix_bytes + sizeof(std::uint64_t);
 }

@@ -57,7 +57,7 @@ void KeyView::Walk::next() {
   settle();
 }
 
-// Passes by this key, whoever has it.
+// Moves all sources past the current key.
 void KeyView::Walk::pass() {
   for (Source& source : sources_) {
     if (source.at_end || source.key() != key_) continue;
@@ -66,7 +66,7 @@ void KeyView::Walk::pass() {
   }
 }
 
-// Goes on to the next key that is there.
+// Moves to the next key that exists in the view.
 void KeyView::Walk::settle() {
   for (;;) {
     source_ = sources_.size();
@@ -80,7 +80,7 @@ void KeyView::Walk::settle() {
     if (source_ + 1 == sources_.size()) return;
     const std::string_view image = sources_[source_].iterator.value();
     if (is_image(image) && image_value(image)) return;
-    pass();  // it was not there then; nor is an image one whose bytes are none
+    pass();  // the key did not exist then, or its image is malformed
   }
 }
 

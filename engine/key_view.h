@@ -1,11 +1,12 @@
-// Stored keys as they are at one instant, or as a snapshot of an account has them: then the images of its log
-// and of all later ones stand before what is there now, of each key the earliest (snapshots.h).
+// A view of the stored keys as they are at one instant, or as a snapshot of an account has them. In a
+// snapshot's view, the images in its log and in all later logs replace the current values; of several images
+// of a key, the earliest counts (snapshots.h).
 //
 //   const KeyView now(storage, at);
 //   const KeyView then(storage, at, {log_of_the_snapshot, log_of_the_next});
 //   for (KeyView::Walk walk(then, lower, upper); walk.valid(); walk.next()) … walk.key() …
 //
-// Of a directory: in memory, images are not in storage.
+// Only for databases in a directory: an in-memory database does not keep its images in storage.
 #pragma once
 
 #include <string>
@@ -19,16 +20,16 @@ namespace mayfly::engine {
 
 class KeyView {
  public:
-  // Both outlive it. `logs`: the earliest first.
+  // `storage` and `at` outlive it. `logs`: the earliest first.
   KeyView(const Storage& storage, const Storage::Snapshot& at, std::vector<ImageLog> logs = {})
       : storage_(storage), at_(at), logs_(std::move(logs)) {}
 
   [[nodiscard]] bool get(std::string_view key, std::string& value) const;
   [[nodiscard]] bool has(std::string_view key) const;
-  // The keys in storage that hold what this one does; of a snapshot's, nobody says: they are other snapshots'
-  // too.
+  // The storage keys that hold the value of this key. Empty for a snapshot's view, whose keys also belong to
+  // other snapshots.
   [[nodiscard]] std::vector<std::string> holding(std::string_view key) const;
-  // Puts into the batch what makes the key this, here.
+  // put() and erase() add to the batch what sets or erases the key in this view.
   void put(Batch& batch, std::string_view key, std::string_view value) const;
   void erase(Batch& batch, std::string_view key) const;
 
@@ -44,15 +45,15 @@ class KeyView {
    private:
     struct Source {
       Storage::Iterator iterator;
-      std::size_t prefix_bytes;  // of an image's key, before the key itself
+      std::size_t prefix_bytes;  // the part of an image's key before the key itself
       bool at_end = false;
       [[nodiscard]] std::string_view key() const { return iterator.key().substr(prefix_bytes); }
     };
     void settle();
     void pass();
 
-    std::vector<Source> sources_;  // the first that has a key counts
-    std::size_t source_ = 0;       // whose turn it is; as many as there are: at the end
+    std::vector<Source> sources_;  // the first one that has a key determines its value
+    std::size_t source_ = 0;       // the source of the current key; sources_.size() at the end
     std::string key_;
   };
 
