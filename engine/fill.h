@@ -31,7 +31,7 @@ struct Filled {
 
 // Why a table was not filled to the end.
 enum class FillRefusal : std::uint8_t {
-  gone,     // the cursor had nothing to read
+  gone,     // the cursor has nothing to read
   dropped,  // the table was dropped meanwhile
   stopped,  // by the stop token
   no_room,  // the memory limit is reached (Database::has_room)

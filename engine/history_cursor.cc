@@ -37,7 +37,7 @@ std::optional<Table> description_at(const Storage& storage, const Storage::Snaps
 
 }  // namespace
 
-// --- a state
+// --- past state
 
 struct HistoryCursor::State {
   Storage::Snapshot snapshot;

@@ -69,7 +69,7 @@ std::string_view bytes_of(const AttributeValue& scalar) {
 //
 //   zero     := 80
 //   number   := exponent digit+ [66]     base 100, digits aligned at the point, no trailing zero digit
-//   exponent := the exponent of 100, minus 64; all bits are flipped if the number is negative
+//   exponent := the base-100 exponent minus 64; all bits are flipped if the number is negative
 //   digit    := the digit plus 1; 101 minus the digit if the number is negative
 //   66       ends a negative number of fewer than 20 digits
 void append_hashed_number(std::string& out, const Number& number) {
