@@ -1,12 +1,12 @@
-// An account is a world: its own tables and streams (catalog.h), its own clock, its own timers.
+// An account: its own tables and streams (catalog.h), its own clock and its own timers.
 //
-//   Account& account = accounts.of("000000000042");     // made when it is first named, and never goes away
+//   Account& account = accounts.of("000000000042");     // created on first use, never destroyed
 //   account.clock().now();
 //
-// It is kept in storage, so that time goes on after a restart: a frozen clock stands where it stood, any
-// other has run on meanwhile.
+// The account's clock is kept in storage, so that time continues after a restart: a frozen clock keeps its
+// time, and every other clock has kept running while the server was down.
 //
-//   'C' account -> mode:u8 rate:f64le host:i64le here:i64le jumps   AccountClock::Anchor, StreamTime's
+//   'C' account -> mode:u8 rate:f64le host:i64le here:i64le jumps   AccountClock::Anchor, then StreamTime's
 //
 // Thread-safe.
 #pragma once
@@ -34,7 +34,8 @@ class Account;
 class Batch;
 class Storage;
 
-// Wakes a task for one account, once somebody has said which task. `set` comes before whatever may wake.
+// Wakes a task for one account. Requires: set() is called before any thread can call wake(). Until then,
+// wake() does nothing.
 class AccountWaker {
  public:
   void set(std::function<void(Account&)> wake) { wake_ = std::move(wake); }
@@ -46,20 +47,20 @@ class AccountWaker {
   std::function<void(Account&)> wake_;
 };
 
-// How many items were deleted, by their table's name.
+// Number of deleted items, by table name.
 using Deletions = std::map<std::string, std::int64_t, std::less<>>;
 
 class Account {
  public:
-  // The right to sweep, to move the clock and to replace the tables. It has one holder at a time and is taken
-  // before any table's gate. Functions that need it take it as an argument. The reaper leaves an account
-  // alone while somebody else has its turn; so the end of a turn wakes the reaper, once the turn is free
-  // again, and nothing that fell due meanwhile is overlooked.
+  // The right to sweep the account, to move its clock and to replace its tables. It has one holder at a time
+  // and is taken before any table's gate. Functions that need it take it as an argument. The reaper skips an
+  // account whose turn another thread holds. The end of a turn therefore wakes the reaper, after the turn has
+  // been released, so that nothing that became due in the meantime is missed.
   class Turn {
    public:
     Turn(Turn&& other) noexcept : account_(std::exchange(other.account_, nullptr)), wakes_(other.wakes_) {}
     Turn& operator=(Turn&&) = delete;
-    // It may have moved: of whom it is, only its value says.
+    // Not analyzed: a Turn can be moved, so only its value says which account it belongs to.
     ~Turn() NO_THREAD_SAFETY_ANALYSIS {
       if (account_ == nullptr) return;
       account_->turn_.unlock();
@@ -85,16 +86,16 @@ class Account {
   [[nodiscard]] const AccountClock& clock() const { return clock_; }
   [[nodiscard]] TimerQueue& timers() { return timers_; }
 
-  // The lock goes into what they return, which the analysis does not follow.
+  // Not analyzed: the Turn that these functions return holds the lock, which the analysis cannot follow.
   [[nodiscard]] Turn take_turn() NO_THREAD_SAFETY_ANALYSIS {
     turn_.lock();
     return {*this, /*wakes=*/true};
   }
-  // Nothing: somebody else has the turn.
+  // nullopt if another thread holds the turn.
   [[nodiscard]] std::optional<Turn> try_turn() NO_THREAD_SAFETY_ANALYSIS {
     return turn_.try_lock() ? std::optional(Turn(*this, /*wakes=*/true)) : std::nullopt;
   }
-  // The same for the reaper, which the end of its own turn does not wake.
+  // The same for the reaper: the end of this turn does not wake it.
   [[nodiscard]] std::optional<Turn> try_reapers_turn() NO_THREAD_SAFETY_ANALYSIS {
     return turn_.try_lock() ? std::optional(Turn(*this, /*wakes=*/false)) : std::nullopt;
   }
@@ -104,36 +105,37 @@ class Account {
   [[nodiscard]] Instant stream_time_of(Instant instant) const;
   [[nodiscard]] Instant instant_of_stream_time(Instant stream_time) const;
   void jumped(Instant from, Instant to);
-  // What was found out in one timeline says nothing of another: a restore, a reset and a move back begin one.
+  // A timeline of the account's clock. A restore, a reset and moving the clock back each begin a new one;
+  // facts gathered in one timeline do not hold in another.
   using Timeline = std::uint64_t;
   [[nodiscard]] Timeline timeline() const;
-  // Nothing, if that timeline is over.
+  // Does nothing if `timeline` is over.
   void forget_jumps_before(Instant instant, Timeline timeline);
 
-  // Every request holds it shared while it is answered, and so does every background step that acts on what
-  // it knows of the account. A restore or a reset holds it alone until all who keep something of the account
-  // in memory have been told: so the replacement is one instant for both. It is taken after the turn and
-  // before any table's gate. Background steps only try to take it, and are woken when the replacement is
-  // over.
+  // Every request holds this gate shared while it is served, and so does every background step that acts on
+  // what it knows about the account. A restore or a reset holds it exclusively until every component that
+  // keeps something of the account in memory has been told, so that the replacement is one instant for
+  // storage and memory. The gate is taken after the turn and before any table's gate. Background steps only
+  // try to take it, and are woken when the replacement is over.
   [[nodiscard]] Gate& requests() { return requests_; }
 
-  // What writers have to know of the latest snapshot (before_images.h).
+  // What writers need to know about the latest snapshot (before_images.h).
   [[nodiscard]] ImageKeeper image_keeper() const;
-  // Requires: nobody writes to a table that the snapshot has.
+  // Requires: no thread writes to a table that the snapshot contains.
   void keep_images(ImageKeeper keeper);
 
-  // What storage and snapshots keep of an account.
+  // The account's stored form, in storage and in snapshots.
   [[nodiscard]] std::string bytes() const;
-  // As they will be: Accounts::save.
+  // The bytes() that the account will have after a change (see Accounts::save).
   [[nodiscard]] std::string bytes_at(const AccountClock::Anchor& anchor,
                                      std::optional<Instant> jumped_from) const;
-  // Of an account whose clock begins anew.
+  // The bytes() of an account whose clock starts over.
   static std::string first_bytes(const AccountClock::Anchor& anchor);
-  // What the clock of an account with these bytes would say; nothing: they are not bytes()'s.
+  // The time that the clock of an account with these bytes would show; nullopt if the bytes are malformed.
   static std::optional<Instant> now_in(std::string_view bytes, const Clock& host);
-  void resume(std::string_view bytes);                 // after a restart: time has run on since
-  void rewind(std::string_view bytes);                 // to a snapshot: time goes on from there
-  void begin_anew(ClockSetting setting, Instant now);  // nothing was ever jumped over
+  void resume(std::string_view bytes);                 // after a restart: the clock has kept running
+  void rewind(std::string_view bytes);                 // to a snapshot: time continues from there
+  void begin_anew(ClockSetting setting, Instant now);  // also forgets all jumps
 
  private:
   const std::string id_;
@@ -142,21 +144,21 @@ class Account {
   TimerQueue timers_;
   Mutex turn_;
   Gate requests_;
-  mutable Mutex mutex_;  // for a few instructions
+  mutable Mutex mutex_;  // held for a few instructions
   StreamTime stream_time_ GUARDED_BY(mutex_);
   Timeline timeline_ GUARDED_BY(mutex_) = 0;
   ImageKeeper image_keeper_ GUARDED_BY(mutex_);
 };
 
-// By id: nothing that a seed repeats may be ordered by addresses.
+// Orders accounts by id, not by address, so that runs with the same seed are identical.
 struct AccountOrder {
   bool operator()(const Account* a, const Account* b) const { return a->id() < b->id(); }
 };
 
-// How the clocks of accounts that were never seen begin.
+// How the clocks of new accounts start.
 struct ClockDefaults {
   ClockSetting setting;
-  std::optional<Instant> now;  // nothing: the host's
+  std::optional<Instant> now;  // nullopt: the host's time
 };
 
 class Accounts {
@@ -169,18 +171,20 @@ class Accounts {
 
   void stage_rewinding(Batch& batch, const Account& account, std::string_view bytes) const;
   void stage_forgetting(Batch& batch, const Account& account) const;
-  // Stores the account as it will be when its clock says `now`, and goes on from there so; and when it has
-  // jumped there, if it does. A clock that was seen must not go back after a restart: so this comes first.
+  // Stores the account as it will be once its clock runs by `setting` from `now` on and, if `jumped_from` is
+  // given, has jumped from there to `now`. Callers save before they change the clock, so that a time that
+  // clients have seen never goes back after a restart.
   void save(const Account& account, ClockSetting setting, Instant now, std::optional<Instant> jumped_from);
-  // The same of a clock that begins anew.
+  // The same for a clock that starts over.
   void save_anew(const Account& account, ClockSetting setting, Instant now);
-  // Before the account's first table: a clock that goes its own way is stored if it was not yet, or it would
-  // begin once more after a restart, before what happened by it.
+  // Called before the account's first table is created. Stores a clock that does not follow the host's,
+  // unless it is stored already. Otherwise the clock would start over after a restart, at a time before
+  // events that it has stamped.
   void save_first(const Account& account);
   void begin_anew(Account& account) const;
   [[nodiscard]] const Clock& host() const { return host_; }
 
-  // Woken when a timer of any account fires earlier than before, or an account's turn ended.
+  // Woken when a timer of any account fires earlier than before, or when an account's turn ends.
   [[nodiscard]] AccountWaker& reaper() { return reaper_; }
 
  private:
@@ -191,8 +195,8 @@ class Accounts {
   const Clock& host_;
   const ClockDefaults defaults_;
   AccountWaker reaper_;
-  Mutex saving_;               // one who stores a clock at a time
-  mutable SharedMutex mutex_;  // for a few instructions
+  Mutex saving_;               // serializes stores of clocks
+  mutable SharedMutex mutex_;  // held for a few instructions
   std::map<std::string, std::unique_ptr<Account>, std::less<>> accounts_ GUARDED_BY(mutex_);
 };
 

@@ -1,12 +1,13 @@
-// The accounts that a background task has to look at: those that were added since its last look, and those
-// whose alarm has come. So a step costs what there is to do, however many other accounts there are.
+// The accounts that a background task has to look at next: those that were added since its last look, and
+// those whose alarm is due. A step therefore costs only what there is to do, however many other accounts
+// exist.
 //
-//   agenda.add(&account);                                       // something of it has changed
+//   agenda.add(&account);                                       // something in it has changed
 //   for (Account* account : agenda.take(scheduler.now())) …
-//   agenda.set_alarm(&account, instant);                        // look again then
+//   agenda.set_alarm(&account, instant);                        // look again at that time
 //   if (const auto alarm = agenda.next_alarm()) return Next::at(*alarm);
 //
-// Thread-safe. It wakes no task: add() first, then wake.
+// Thread-safe. It does not wake the task: call add() first, then wake the task.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@
 
 namespace mayfly::engine {
 
-// `Name` names an account, `Order` is that of its ids.
+// `Name` identifies an account; `Order` compares two names by account id.
 template <class Name, class Order>
 class AgendaOf {
  public:
@@ -33,7 +34,7 @@ class AgendaOf {
     added_.insert(account);
   }
 
-  // Instead of the account's alarm so far.
+  // Replaces the account's previous alarm.
   void set_alarm(const Name& account, RealTime instant) {
     const Lock lock(mutex_);
     forget_alarm(account);
@@ -81,7 +82,7 @@ class AgendaOf {
     alarms_.erase(alarm);
   }
 
-  mutable Mutex mutex_;  // for a few instructions
+  mutable Mutex mutex_;  // held for a few instructions
   std::set<Name, Order> added_ GUARDED_BY(mutex_);
   std::map<Name, RealTime, Order> alarms_ GUARDED_BY(mutex_);
   std::set<std::pair<RealTime, Name>, IsBefore> order_ GUARDED_BY(mutex_);

@@ -1,14 +1,15 @@
-// Appends bytes to a string by a cursor of its own: room is asked for once for many bytes, and what is
-// written into it costs no more than the bytes. For what is large or written often.
+// Appends bytes to a string through its own write cursor. The string grows once for many bytes, and writing
+// into the reserved room costs no more than copying the bytes. Use it for text that is large or written
+// often.
 //
 //   {
-//     Appender out(text, about_bytes);   // about how much will come
+//     Appender out(text, about_bytes);   // the expected number of bytes
 //     out.byte('[');
 //     out.bytes(name);
 //     out.written(print(number, out.room(number_bytes_max)));
-//   }                                    // the string ends where the cursor was
+//   }                                    // the string now ends at the cursor
 //
-// While it lives nobody else touches the string.
+// No other code may use the string while the Appender exists.
 #pragma once
 
 #include <algorithm>
@@ -44,21 +45,23 @@ class Appender {
     at_ += text.size();
   }
 
-  // Where so many bytes may be written; written() says up to where they were.
+  // Returns room for `bytes` bytes at the cursor. The caller writes there and then passes the end of the
+  // written bytes to written().
   char* room(std::size_t bytes) {
     if (static_cast<std::size_t>(end_ - at_) < bytes) grow(bytes);
     return at_;
   }
   void written(char* to) { at_ = to; }
 
-  // Of the whole string, up to the cursor; what was written may be written over.
+  // size() is the size of the whole string up to the cursor. at() points to bytes that are already written
+  // and may be overwritten.
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(at_ - out_.data()); }
   [[nodiscard]] char* at(std::size_t offset) { return out_.data() + offset; }
 
  private:
-  // What is written over is zeroed first, so no more is taken than will be needed soon.
+  // Growing zeroes the new bytes first, so it takes no more than will be needed soon.
   void grow(std::size_t bytes) {
-    constexpr std::size_t ahead_bytes = 256;  // that are taken with what is asked for
+    constexpr std::size_t ahead_bytes = 256;  // taken in addition to the requested bytes
     const std::size_t used = size(), wanted = used + bytes + ahead_bytes;
     if (wanted > out_.capacity()) out_.reserve(std::max(wanted, 2 * out_.capacity()));
     out_.resize(wanted);

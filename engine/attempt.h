@@ -1,13 +1,14 @@
-// What exceptions may be thrown, who catches them, and what becomes of the others: for every thread.
+// attempt() runs a unit of work and handles the two exceptions that work may throw. The rules below apply to
+// every thread: which exceptions are thrown, who catches them, and what happens to all others.
 //
-// Two failures can befall any piece of work and are no mistake of its: storage fails (StorageFault), memory
-// runs out (std::bad_alloc). Whoever does one piece after the other for somebody else, a request, a task's
-// step, a lot of expiries, attempts each of them, and says what is done where one fails: a 500, a pause and
-// another try. A piece that failed has changed nothing, or what can be gone on with.
+// Any unit of work can fail for two reasons that are not bugs: storage fails (StorageFault), or memory runs
+// out (std::bad_alloc). Code that runs one unit after another on behalf of others (a request, a task's step,
+// a batch of expiries) runs each of them in attempt() and decides what happens if it fails: a 500, or a pause
+// and a retry. A unit that failed has changed nothing, or has left a state from which work can continue.
 //
-// What a client or the network does wrong is a value (expected.h) and thrown by nobody. So whatever else is
-// thrown is a mistake of ours. Nobody catches it: it ends the process where it was thrown, with its words on
-// stderr and the stack as it was, instead of going on with what is half done or hiding behind a 500.
+// Errors of a client or of the network are values (expected.h) and are never thrown. Any other exception is
+// therefore a bug in Mayfly. It is not caught: it ends the process where it was thrown, with its message on
+// stderr and the stack intact. Mayfly neither continues with half-done work nor hides the bug behind a 500.
 //
 //   const bool done = attempt([&] { return walk.step(items); }, [&](std::string_view) { return false; });
 #pragma once
@@ -20,7 +21,8 @@
 
 namespace mayfly::engine {
 
-// What `work` returns or, if it fails, what `failed` makes of a sentence that says why.
+// Returns the result of `work`. If `work` fails, returns the result of `failed`, which gets the reason as a
+// sentence.
 template <class Work, class Failed>
 decltype(auto) attempt(Work&& work, Failed&& failed) {
   try {

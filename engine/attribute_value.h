@@ -1,8 +1,8 @@
 // DynamoDB's ten types as one variant, and Item: attribute names with their values.
 //
-// Maps are kept sorted by the bytes of their names, sets by bytes or numbers: as clients see them come back.
-// Two sets with the same members are equal whatever their order, which an earlier version did not care for.
-// Building them goes through the factories, which report duplicates.
+// Maps are sorted by the bytes of their names, and sets by bytes or numbers, which is the order in which
+// clients see them returned. Sets that an earlier version stored may be unsorted, so two sets with the same
+// members are equal in any order. Maps and sets are built by factories; Set::make reports duplicates.
 #pragma once
 
 #include <cstddef>
@@ -31,14 +31,14 @@ struct Null {
   friend bool operator==(const Null&, const Null&) = default;
 };
 
-// A set has no duplicates. `make` returns false if there were some (of which it keeps one). DynamoDB has no
-// empty sets; refusing them is compat's business.
+// A set has no duplicates. make() keeps one of each and returns false if there were duplicates. DynamoDB has
+// no empty sets; compat rejects them.
 template <class T>
 class Set {
  public:
   Set() = default;
   static bool make(std::vector<T> members, Set& out);
-  // For decoders: in the order that was stored. Requires: `members` has no duplicates.
+  // For decoders: keeps the stored order. Requires: `members` has no duplicates.
   static Set of_distinct(std::vector<T> members);
 
   [[nodiscard]] const std::vector<T>& members() const { return members_; }
@@ -68,19 +68,19 @@ class Map {
  public:
   Map() = default;
   Map(std::initializer_list<Attribute> attributes);
-  // From any order; of attributes with one name the last counts.
+  // From attributes in any order. If several have the same name, the last one wins.
   static Map from_unsorted(std::vector<Attribute> attributes);
 
   [[nodiscard]] const AttributeValue* find(std::string_view name) const;
   [[nodiscard]] AttributeValue* find(std::string_view name);
   void set(std::string name, AttributeValue value);  // inserts or replaces
-  bool erase(std::string_view name);                 // false if there was none
-  // Sets and erases many at once, at the cost of one pass; of attributes with one name the last counts.
-  // Requires: both are sorted by name.
+  bool erase(std::string_view name);                 // false if it is absent
+  // Sets and erases many attributes in one pass. If several in `set` have the same name, the last one wins.
+  // Requires: both arguments are sorted by name.
   void change(std::vector<Attribute> set, const std::vector<std::string_view>& erased);
   void reserve(std::size_t count);
-  // For decoders, whose input is sorted: the value, to be made where it stays. Requires: `name` sorts after
-  // all that are there.
+  // For decoders, whose input is sorted: appends an attribute and returns its value, to be filled in place.
+  // Requires: `name` sorts after all names in the map.
   AttributeValue& append(std::string_view name);
 
   [[nodiscard]] std::size_t size() const;
@@ -134,7 +134,7 @@ class AttributeValue {
   [[nodiscard]] const Variant& variant() const { return value_; }
   [[nodiscard]] Variant& variant() { return value_; }
 
-  // The value as T, or nullptr if it is of another type: value.get_if<Number>().
+  // The value as T, or nullptr if it has another type: value.get_if<Number>().
   template <class T>
   [[nodiscard]] const T* get_if() const {
     return std::get_if<T>(&value_);
@@ -156,7 +156,7 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
-// Below Attribute: before it is complete, a vector of it may be named but not used.
+// Defined below Attribute: a vector of an incomplete type can be declared, but not used.
 inline std::size_t Map::size() const { return attributes_.size(); }
 inline bool Map::empty() const { return attributes_.empty(); }
 inline auto Map::begin() const { return attributes_.begin(); }
@@ -177,14 +177,15 @@ inline AttributeValue::AttributeValue(BinarySet value) : value_(std::move(value)
 inline AttributeValue::AttributeValue(List value) : value_(std::move(value)) {}
 inline AttributeValue::AttributeValue(Map value) : value_(std::move(value)) {}
 
-// Orders two strings, two numbers or two binaries as DynamoDB's <, BETWEEN and sort keys do; unordered for
-// any other pair.
+// Orders two strings, two numbers or two binaries as DynamoDB's <, BETWEEN and sort keys do. Any other pair
+// is unordered.
 std::partial_ordering compare_scalars(const AttributeValue& a, const AttributeValue& b);
 
 // "S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M".
 std::string_view type_name(Type type);
 
-// The type of that name. A request asks this of each value, again and again.
+// The type with this name; nullopt if there is no such type. Fast, because a request calls it for every
+// value.
 constexpr std::optional<Type> type_named(std::string_view name) {
   constexpr std::size_t bytes_max = 4;
   const auto code = [](std::string_view text) {
