@@ -1,5 +1,5 @@
 // attempt() runs a unit of work and handles the two exceptions that work may throw. The rules below apply to
-// every thread: which exceptions are thrown, who catches them, and what happens to all others.
+// every thread. They say which exceptions are thrown, where those are caught, and what happens to all others.
 //
 // Any unit of work can fail for two reasons that are not bugs: storage fails (StorageFault), or memory runs
 // out (std::bad_alloc). Code that runs one unit after another on behalf of others (a request, a task's step,

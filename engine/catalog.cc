@@ -37,7 +37,8 @@ void put_last_sequence(Batch& batch, Sequence last) {
   batch.put(last_sequence_key, value);
 }
 
-// A shard that was closed under the table's gate ends with its last record: nobody writes to it any more.
+// Ends a closed shard with its last record.
+// Requires: the table's gate is held exclusively, so that no thread writes to the shard any longer.
 void end_with_last_record(const Storage& storage, StreamId stream, Shard& shard) {
   const std::string prefix = shard_prefix(stream, shard.number);
   Storage::Iterator iterator(storage, prefix, prefix_end(prefix));
@@ -57,7 +58,7 @@ void close_with_last_records(const Storage& storage, Stream& stream, Instant now
       end_with_last_record(storage, stream.id, shard);
 }
 
-// As long as it lives, readers wait for the description to say what is erased.
+// While an Erasing exists, readers wait until the description no longer has the data that is being erased.
 class Erasing {
  public:
   explicit Erasing(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
@@ -74,8 +75,8 @@ bool has_index(const Table& table, IndexId id) {
                      [&](const Index& index) { return index.id == id; });
 }
 
-// Ids go round: what a removed index left is erased with it, and the longest time passes before its id comes
-// again.
+// Index ids are reused in rotation: the data of a removed index is erased with it, and its id returns as late
+// as possible.
 IndexId give_index_id(Table& table, const Table& before) {
   for (;;) {
     const IndexId id =
@@ -85,12 +86,13 @@ IndexId give_index_id(Table& table, const Table& before) {
   }
 }
 
-// How far beyond the clock a stream's label may lie: so many streams may be made of a table in one instant.
+// How far ahead of the clock the label of a stream can be. This limits how many streams a table can get at
+// one instant.
 constexpr Instant label_search_ms_max = Instant{1} << 40;
 
 std::string label_of(Instant instant) {
   std::string label = iso8601(instant);
-  label.pop_back();  // AWS leaves the Z out
+  label.pop_back();  // AWS omits the Z
   return label;
 }
 
@@ -101,7 +103,7 @@ std::string label_of(Instant instant) {
 namespace {
 bool may_expire(const Table& table) { return table.ttl && table.expiry.kind != ExpiryMode::Kind::manual; }
 
-// Memory outside storage that a server needs for a table, and for each index of it. Measured, about.
+// Memory outside storage that a server needs for a table, and for each index of it. Measured, approximate.
 constexpr std::uint64_t bytes_per_table = 3500, bytes_per_index = 360;
 
 std::uint64_t live_bytes(const Table& table) {
@@ -164,7 +166,7 @@ VersionCount LiveTable::version_count() const {
   return {counter->second.items, counter->second.bytes};
 }
 
-// --- finding
+// --- lookups
 
 Catalog::Catalog(Storage& storage, Accounts& accounts, BeforeImages& images, Points& points,
                  const Watermark& watermark, Random& random, std::uint32_t stream_shards)
@@ -279,7 +281,7 @@ std::vector<std::shared_ptr<LiveTable>> Catalog::tables(std::string_view account
   return result;
 }
 
-// --- changing
+// --- changes
 
 struct Catalog::Making {
   Table table;
@@ -288,7 +290,7 @@ struct Catalog::Making {
 struct Catalog::Update {
   LiveTable* live;
   std::shared_ptr<const Table> old;
-  Table table;  // what it becomes, until it is described
+  Table table;  // the new description, until it is published
   std::shared_ptr<const Table> description = nullptr;
   std::unique_ptr<Erasing> erasing = nullptr;
   std::vector<IndexId> given = {};
@@ -383,7 +385,7 @@ Catalog::Update Catalog::stage_update(LiveTable& live, Table edited, Batch& batc
     table.ttl->since = live.account().clock().now();
     table.ttl->lists_never = true;
   }
-  // Switched on where it was on already, by the same attribute: a walk that is under way goes on.
+  // TTL was switched on again with the same attribute: a backfill in progress continues.
   if (table.ttl && same_ttl && table.ttl->number != old.ttl->number) table.ttl = old.ttl;
   stage_leaving(old, table, batch);
 
@@ -401,8 +403,9 @@ Catalog::Update Catalog::stage_update(LiveTable& live, Table edited, Batch& batc
   return update;
 }
 
-// What a table has on its way to replicas that it has no more goes, and all that it keeps for them with the
-// last. Items that expired where there is no replica any more may expire here now.
+// Erases the writes that are on their way to replicas that the table no longer has and, with its last
+// replica, everything that it keeps for replicas. Items whose expiry was left to a removed replica may expire
+// here now, so the expiry entries are built again.
 void Catalog::stage_leaving(const Table& old, Table& table, Batch& batch) const {
   bool any_left = false;
   for (const Replica& replica : old.replicas) {
@@ -419,14 +422,14 @@ void Catalog::stage_leaving(const Table& old, Table& table, Batch& batch) const 
   table.ttl->number = table.next_ttl_number++;
 }
 
-// All are described before anything else is done, so that readers do not find one table changed and its
-// replica not.
+// All new descriptions are published before anything else is done, so that no reader finds one table changed
+// and its replica unchanged.
 void Catalog::settle(std::vector<Update>& updates) {
   for (Update& update : updates) {
     update.description = std::make_shared<const Table>(std::move(update.table));
     update.live->describe(update.description);
   }
-  if (!updates.empty()) interleave("table changed");  // before anybody else can have seen it
+  if (!updates.empty()) interleave("table changed");  // before any other thread can have seen it
   for (Update& update : updates) settle_described(update);
 }
 
@@ -440,7 +443,7 @@ void Catalog::settle_described(Update& update) {
   }
   for (const IndexId index : update.given) live.counter(index).items = live.counter(index).bytes = 0;
   if (description->expiry != update.old->expiry) {
-    // What was looked up by the old mode is looked up anew.
+    // Timers that were set under the old mode are looked up again.
     live.account().timers().forget(live.id());
     if (description->ttl) live.account().timers().look_now(live.id());
   }
@@ -470,7 +473,7 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
 
 Table Catalog::edited(const LiveTable& live) const {
   Table table = *live.description();
-  // The description's stream knows the open shards, streams_ also what was trimmed since.
+  // The description's stream has the open shards, but only streams_ has the trimming since then.
   if (table.stream) table.stream = find_stream(table.stream->id);
   return table;
 }
@@ -481,7 +484,7 @@ Catalog::Drop Catalog::stage_drop(LiveTable& live, Batch& batch, Leaving leaving
   if (leaving == Leaving::point || (leaving == Leaving::point_if_recoverable && table->recovery))
     points_.stage(batch, drop.last.emplace(point_of(live)), staged);
   drop.has_points = drop.last || points_.has(table->id);
-  // What a snapshot has of it stays where it is.
+  // Data that a snapshot has stays where it is.
   if (!live.kept_)
     drop.has_points ? erase_all_but_past(batch, table->id, drop.left) : erase_data(batch, table->id);
   batch.erase(table_prefix('T', table->id));
@@ -506,7 +509,7 @@ void Catalog::settle(const Drop& drop) {
   if (drop.closed) streams_.put(*drop.closed);
 }
 
-// --- what tables were
+// --- earlier states of tables
 
 bool Catalog::hold(LiveTable& live, const std::function<void()>& look) {
   const Lock gate(live.gate_);
@@ -576,17 +579,17 @@ Expected<Catalog::Together, Catalog::Refusal> Catalog::update_together(LiveTable
                                                                        Leaving leaving,
                                                                        const Describe& describe) {
   for (;;) {
-    const auto held = together_with(live);  // by id, as gates are taken
+    const auto held = together_with(live);  // by id, the order in which gates are taken
     std::vector<std::unique_lock<Gate>> gates;
     for (const auto& table : held) gates.emplace_back(table->gate_);
     const Lock changing(changes_);
     if (live.dropped()) return Unexpected{Refusal::dropped};
-    if (together_with(live) != held) continue;  // one came or went meanwhile
+    if (together_with(live) != held) continue;  // a replica was added or removed meanwhile
     return change_held(held, change, tables_max, leaving, describe);
   }
 }
 
-// While nobody writes to these tables, or changes a description.
+// Requires: the gates of all tables in `held` are held exclusively.
 Expected<Catalog::Together, Catalog::Refusal> Catalog::change_held(
     const std::vector<std::shared_ptr<LiveTable>>& held, const ChangeTogether& change, std::size_t tables_max,
     Leaving leaving, const Describe& describe) {
@@ -667,11 +670,11 @@ Expected<Catalog::Together, Catalog::Refusal> Catalog::change_held(
 
 void Catalog::hold_still(std::string_view account, const std::function<void(const Tables&)>& look) {
   for (;;) {
-    const Tables held = tables(account);  // by id, as gates are taken
+    const Tables held = tables(account);  // by id, the order in which gates are taken
     std::vector<std::unique_lock<Gate>> gates;
     for (const auto& live : held) gates.emplace_back(live->gate_);
     const Lock changing(changes_);
-    if (tables(account) == held) return look(held);  // else one was made or dropped meanwhile
+    if (tables(account) == held) return look(held);  // otherwise a table was created or dropped meanwhile
   }
 }
 
@@ -684,7 +687,7 @@ void Catalog::replace(Account& account, const StageReplacement& stage, const std
       batch.erase(table_prefix('R', stream.id));
       old_streams.push_back(std::move(stream));
     }
-    // Numbers go on from the last that was given, whoever had it.
+    // Sequence numbers continue from the last one given, whichever stream it belongs to.
     put_last_sequence(batch, watermark_.published());
 
     auto [tables, streams] = stage(old_tables, old_streams, batch);
@@ -737,7 +740,8 @@ Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id) co
   stream.name = id;
   stream.created = accounts_.of(table.account).clock().now();
   stream.shards = first_shards(stream_shards_, stream.created, watermark_.published());
-  // A frozen clock gives the same label twice; a stream's is its own, and later than its predecessors'.
+  // A frozen clock would give the same label twice. The label of a stream is unique and later than those of
+  // its predecessors.
   std::string latest = table.latest_stream_label.value_or("");
   {
     const SharedLock lock(mutex_);
@@ -814,7 +818,7 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live,
   table.stream = find_stream(table.stream->id);
   TRY(std::vector<Shard> children,
       engine::reshard(*table.stream, shard, how, live.account().clock().now(), watermark_.published()));
-  auto child = children.begin();  // they stand in their parents' order
+  auto child = children.begin();  // in the order of their parents
   for (Shard& parent : table.stream->shards) {
     if (child == children.end() || child->parent->number != parent.number) continue;
     end_with_last_record(storage_, table.stream->id, parent);
@@ -835,13 +839,13 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live,
 
 void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed, Batch& batch,
                           Account::Timeline timeline) {
-  const Lock changing(changes_);  // so that neither a closing nor a restore meanwhile is undone
+  const Lock changing(changes_);  // so that no concurrent close or restore is undone
   std::optional<Stream> stream = find_stream(id);
   if (!stream || accounts_.of(stream->account).timeline() != timeline) return;
   std::vector<Shard> left;
   auto trim = trimmed.begin();
   for (Shard& shard : stream->shards) {
-    while (trim != trimmed.end() && trim->shard < shard.number) ++trim;  // forgotten by somebody else
+    while (trim != trimmed.end() && trim->shard < shard.number) ++trim;  // forgotten by another thread
     if (trim != trimmed.end() && trim->shard == shard.number) {
       if (trim->forgotten) continue;
       shard.oldest_sequence = std::max(shard.oldest_sequence, trim->oldest_sequence);

@@ -22,7 +22,7 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t background_threads_max = 2;  // the reaper waits for no backfill and no trimming
+constexpr std::size_t background_threads_max = 2;  // so the reaper never waits for backfills or trimming
 
 std::int64_t settled_window(Storage& storage, std::int64_t asked_ms) {
   if (std::string value; storage.get(expiry_window_key, value)) {
@@ -103,14 +103,15 @@ Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
   }
   for (const std::shared_ptr<LiveTable>& table : parts_->catalog.tables()) {
     const std::shared_ptr<const Table> description = table->description();
-    if (description->ttl) table->account().timers().look_now(table->id());  // the first sweep finds out
+    if (description->ttl)
+      table->account().timers().look_now(table->id());  // the first sweep finds what is due
     if (BackfillWalk::needed(*description)) parts_->backfill->start(table, *description, 0);
   }
 }
 
 Database::~Database() {
   parts_->reaper->stop();
-  parts_->scheduler->end();  // its tasks use all the rest
+  parts_->scheduler->end();  // its tasks use all other parts
 }
 
 bool Database::watched() const { return static_cast<bool>(parts_->options.notice); }
@@ -236,8 +237,8 @@ bool expires_alike(const Table& one, const Table& other) {
   return !one.ttl || one.ttl->number == other.ttl->number;
 }
 
-// What expired by the rule before, a read that lags would see again by the new one. While nobody writes, and
-// before anybody reads by it.
+// Items that expired under the old rule would become visible again, under the new rule, to a read that lags.
+// Requires: no thread writes, and no read uses the new rule yet.
 void change_expiry(RecentWrites& recent, const Table& before, const Table& after) {
   if (!expires_alike(before, after)) recent.forget(after.id);
 }
@@ -257,14 +258,14 @@ std::shared_ptr<const Table> Database::update_table(const std::shared_ptr<LiveTa
   return table->description();
 }
 
-// What is to be filled in, and what the change made due.
+// Starts the backfills and the trimming that a change requires, and deletes the items that it made due.
 void Database::changed(const std::shared_ptr<LiveTable>& table, const Table& before, const Table& after) {
   if (after.stream && (!before.stream || before.stream->id != after.stream->id))
     parts_->trimmer->stream_made(table->account());
   if (BackfillWalk::needed_since(before, after))
     parts_->backfill->start(table, after, parts_->options.backfill_at_once_max);
-  // What the change made due goes with it, as far as it is not much: so on a frozen clock all is said and
-  // done.
+  // Items that the change made due are deleted before it returns, up to a limit. So the change is complete
+  // even on a frozen clock.
   const bool makes_due =
       after.ttl && (!before.ttl || before.ttl->number != after.ttl->number || before.expiry != after.expiry);
   if (makes_due) {
@@ -368,9 +369,9 @@ std::vector<std::optional<StoredItem>> Database::get_together(std::span<const It
   std::vector<std::optional<StoredItem>> items;
   items.reserve(names.size());
   if (names.empty()) return items;
-  // All as of one state, one description of each table, and one instant.
+  // All items are read from one state, with one description of each table, at one instant.
   const auto described = [&] {
-    std::uint64_t sum = 0;  // each of them only rises
+    std::uint64_t sum = 0;  // each of them only increases
     for (const ItemName& name : names) sum += name.table->described();
     return sum;
   };
