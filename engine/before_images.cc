@@ -12,14 +12,14 @@ namespace {
 
 constexpr char absent = 0, present = 1;
 
-// In memory, about: a node of the map, and what its texts have.
+// In memory, approximate: a node of the map and the overhead of its strings.
 constexpr std::size_t node_bytes = 140;
 
 std::int64_t held_bytes(std::string_view key, const BeforeImages::Value& value) {
   return static_cast<std::int64_t>(node_bytes + key.size() + (value ? value->size() : 0));
 }
 
-// Whether the snapshot has a say in the key, as far as its kind tells.
+// Whether the snapshot can need an image of the key, judging by its kind and its number.
 bool is_kept(std::string_view key, const ImageKeeper& keeper) {
   switch (key.front()) {
     case 'I':
@@ -140,7 +140,7 @@ void BeforeImages::each(ImageLog log, const Visit& visit) const {
       const Lock lock(mutex_);
       if (const auto found = images_.find(log); found != images_.end()) images = &found->second;
     }
-    // Nobody writes to the account meanwhile: the caller sees to that.
+    // The caller guarantees that no thread writes to the account meanwhile, so this needs no lock.
     if (images)
       for (const auto& [key, value] : *images) visit(key, value);
     return;

@@ -1,15 +1,15 @@
-// What an account's keys were when its latest snapshot was taken. Each is written down before it changes for
-// the first time.
+// Before-images: the values that an account's keys had when its latest snapshot was taken. A value is written
+// down just before its key changes for the first time after the snapshot.
 //
-// So a snapshot copies nothing, whatever the account holds, and costs each write that comes after it two
-// look-ups a key. A snapshot's state is the present one with the images of its own log and of all later ones
-// put back, the earliest of each key (snapshots.h).
+// Taking a snapshot therefore copies nothing, however much the account holds. Each later write costs two
+// lookups per key. A snapshot's state is the current state with the images of its own log and of all later
+// logs put back; if several logs have an image of a key, the earliest image counts (snapshots.h).
 //
-//   'B' log:u32be key   0x00, or 0x01 value: the key was not there, or had this value; in a directory
+//   'B' log:u32be key   0x00 (the key was absent), or 0x01 value; only in a data directory
 //
-// Covered are items, index entries, expiry entries, the versions of global tables' items, and the change
-// records, old versions of items, tombstones and departures up to the snapshot, whether a key is written,
-// erased or lies in a range that is.
+// There are images of items, index entries, expiry entries and the versions of global tables' items. There
+// are also images of change records, old versions of items, tombstones and departures, if they are not later
+// than the snapshot. A key gets its image whether it is written, erased, or part of an erased range.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,19 @@
 
 namespace mayfly::engine {
 
-using ImageLog = std::uint32_t;  // each snapshot has its own, and a new one after each restore; 0: none
+using ImageLog = std::uint32_t;  // one per snapshot, and a new one after each restore; 0: none
 
-// An account's latest snapshot, as far as writers need to know it.
+// What writers need to know about the latest snapshot of an account.
 struct ImageKeeper {
   ImageLog log = 0;            // 0: the account has no snapshot
-  std::uint64_t sequence = 0;  // later change records and old versions are not the snapshot's
+  std::uint64_t sequence = 0;  // the snapshot has no later change records and old versions
 };
 
-// What a directory has of an image.
+// The key and the value of an image in a data directory.
 std::string image_key(ImageLog log, std::string_view key);
 std::string image_bytes(const std::optional<std::string_view>& value);
-bool is_image_of(std::string_view key);  // whether such a key may have one
-// Whether bytes are an image's, and then the value; nothing in it: the key was not there.
+bool is_image_of(std::string_view key);  // whether this key can have an image
+// is_image tells whether the bytes are well-formed. image_value returns nullopt if the key was absent.
 bool is_image(std::string_view bytes);
 std::optional<std::string_view> image_value(std::string_view bytes);  // Requires: is_image
 
@@ -46,23 +46,24 @@ class BeforeImages {
  public:
   explicit BeforeImages(const Storage& storage) : storage_(storage), in_memory_(!storage.durable()) {}
 
-  // Adds the images of what the batch changes. If the batch is never written they do no harm: they are what
-  // the keys still are.
+  // Adds the images of the keys that the batch changes. If the batch is never written, the images do no harm:
+  // the keys still have these values.
   // Requires: nobody else changes these keys before the batch is written.
   void stage(Batch& batch, const ImageKeeper& keeper);
 
-  // Nothing: the key was not there.
+  // nullopt: the key was absent.
   using Value = std::optional<std::string>;
-  // Calls visit(key, value) for each, in the order of the keys. Requires: nobody writes to the account.
+  // Calls visit(key, value) for each image, in key order. Requires: no thread writes to the account.
   using Visit = std::function<void(std::string_view key, const std::optional<std::string_view>& value)>;
   void each(ImageLog log, const Visit& visit) const;
-  [[nodiscard]] std::optional<Value> find(ImageLog log,
-                                          std::string_view key) const;  // nothing: there is no image
+  // nullopt if the log has no image of the key.
+  [[nodiscard]] std::optional<Value> find(ImageLog log, std::string_view key) const;
   void put(Batch& batch, ImageLog log, std::string_view key, const std::optional<std::string_view>& value);
 
-  // Images that a batch makes useless. They stay until it is written and its writer has called written().
+  // Images that a batch makes obsolete. They stay until the batch is written and its writer has called
+  // written().
   struct Erasure {
-    std::vector<ImageLog> logs;  // whole ones
+    std::vector<ImageLog> logs;  // whole logs
     std::vector<std::pair<ImageLog, std::string>> images;
   };
   void stage(Batch& batch, const Erasure& erasure) const;
@@ -72,7 +73,7 @@ class BeforeImages {
   using Images = std::map<std::string, Value, std::less<>>;
 
   const Storage& storage_;
-  // In memory nothing has to survive, and a map costs a tenth of what RocksDB does.
+  // In memory, images need not survive a restart, and a map costs a tenth of what RocksDB does.
   const bool in_memory_;
   mutable Mutex mutex_;
   std::map<ImageLog, Images> images_ GUARDED_BY(mutex_);

@@ -1,9 +1,9 @@
-// Wakes threads that have looked for something to do and found nothing.
+// Wakes threads that looked for work and found none.
 //
-//   const Bell::Ticket ticket = bell.ticket();  // then look at everything,
-//   bell.wait(ticket, deadline);                // then sleep: no ring since the ticket was taken is missed
+//   const Bell::Ticket ticket = bell.ticket();  // take a ticket, then look for work,
+//   bell.wait(ticket, deadline);                // then sleep: no ring in between is missed
 //
-// Any number of threads may wait, and each of them is woken. Thread-safe; ringing is cheap.
+// Any number of threads can wait, and a ring wakes all of them. Thread-safe. Ringing is cheap.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,9 @@ class Bell {
     rung_.notify_all();
   }
 
-  // Waits until it rings. False: the deadline came first. The deadline is the host's clock's, not a steady
-  // one's: where that clock is set, or the machine slept, we wake when it says so.
+  // Waits until the bell has rung since `ticket` was taken. Returns false if the deadline passes first. The
+  // deadline is on the host's clock, not on a steady one: if that clock is set, or the machine sleeps, the
+  // wait still ends when that clock reaches the deadline.
   bool wait(Ticket ticket, std::optional<RealTime> deadline) const {
     Lock lock(mutex_);
     const auto rung = [&]() REQUIRES(mutex_) { return rings_ != ticket; };

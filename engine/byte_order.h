@@ -1,4 +1,4 @@
-// Integers as bytes. Big-endian ones sort as the numbers do, if those are not negative.
+// Integers as bytes. Big-endian bytes sort in numeric order if the integers are not negative.
 //
 //   append_big_endian(key, std::uint32_t{258})      00 00 01 02
 //   read_big_endian<std::uint32_t>(key) == 258
@@ -30,7 +30,7 @@ Integer read_big_endian(std::string_view bytes) {
 template <class Integer>
 void append_little_endian(std::string& out, Integer value) {
   char bytes[sizeof value];
-  std::memcpy(bytes, &value, sizeof value);  // the hosts we build for are little-endian
+  std::memcpy(bytes, &value, sizeof value);  // all supported hosts are little-endian
   out.append(bytes, sizeof bytes);
 }
 

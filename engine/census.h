@@ -1,5 +1,5 @@
-// Accounts and tables of all regions: all that there are, for what is the server's and not an account's, such
-// as metrics, and those of one account, which cost nothing for the others.
+// Lists accounts and tables across all regions. every_table and every_account cover the whole server, for
+// metrics and the like. tables_of covers one account; its cost does not depend on the other accounts.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,6 @@ std::vector<std::shared_ptr<LiveTable>> every_table(const Database& database);  
 std::vector<std::string> every_account(const Database& database);
 std::vector<std::shared_ptr<LiveTable>> tables_of(const Database& database,
                                                   std::string_view account);   // by id
-std::shared_ptr<LiveTable> table_of(const Database& database, TableId table);  // nullptr: it was dropped
+std::shared_ptr<LiveTable> table_of(const Database& database, TableId table);  // nullptr if it was dropped
 
 }  // namespace mayfly::engine

@@ -41,7 +41,7 @@ void ChangeFeed::Subscription::end() {
 }
 
 ChangeFeed::Subscription ChangeFeed::subscribe(Listener listener) {
-  // Between two commits: of the one that comes next the listener hears all.
+  // No commit is in progress while the lock is held, so the listener is told all of the next commit.
   const Lock lock(commits_);
   return {*this, listeners_.insert(listeners_.end(), std::move(listener))};
 }
@@ -58,8 +58,8 @@ void ChangeFeed::tell(const Change& change) noexcept {
   for (const Listener& listener : listeners_) {
     attempt([&] { listener(change); },
             [](std::string_view) {
-              // There is no memory for the listener's note. The write stands, and whoever made it must hear
-              // so.
+              // The listener had no memory for its note. The write is committed, and its client must learn
+              // that.
             });
   }
   is_telling = false;

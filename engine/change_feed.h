@@ -1,16 +1,17 @@
 // Tells committed changes to whoever listens, in commit order, after they can be read.
 //
-// Every item write of every table is told, whether the table has a stream or not, with the item before and
-// after. A subscription hears each commit that begins after subscribe() returned and none that ended before.
-// While nobody listens a commit pays for looking whether a list is empty.
+// The feed reports every item write in every table, with the item before and after it, whether or not the
+// table has a stream. A subscription receives each commit that begins after subscribe() has returned, and
+// none that ended before. Without listeners, a commit pays only for checking whether a list is empty.
 //
 //   auto subscription = database.subscribe(
 //       [&](const Change& change) { work_to_do.notify(change.table->id); });
 //
-// A listener runs on the committing thread, inside the commit section: it takes a note and wakes somebody up.
-// It neither writes nor subscribes nor ends a subscription, and everything in a Change goes when it returns.
-// A listener that needs it longer takes kept(), bytes that are read outside: code that decodes or prints a
-// change asserts that nobody is being told.
+// A listener runs on the committing thread, inside the commit section. It should only take a note and wake
+// another thread. It must not write, subscribe or end a subscription, and everything in a Change becomes
+// invalid when the listener returns. A listener that needs the change for longer takes kept(), a copy of the
+// bytes that is read outside the commit section: code that decodes or prints a change asserts that its thread
+// is not telling().
 #pragma once
 
 #include <cstdint>
@@ -34,20 +35,20 @@ struct Change {
   ChangeRecord::Kind kind;
   Cause cause;
   Instant at;                           // by the account's clock
-  std::string_view key;                 // key_codec's
-  std::string_view old_item, new_item;  // item_codec's bytes; empty: there is none
+  std::string_view key;                 // encoded by key_codec
+  std::string_view old_item, new_item;  // item_codec's bytes; empty: absent
   std::optional<Sequence> sequence;     // of the record in the table's stream, if it has one
   ShardNumber shard;                    // of that record
-  // For kept().
+  // Cache for kept().
   mutable std::shared_ptr<const KeptChange> copy = nullptr;
 
   // The item's key attributes.
   [[nodiscard]] Item keys() const;
-  // One copy for all listeners that need it longer.
+  // A copy that stays valid, shared by all listeners that need one.
   [[nodiscard]] std::shared_ptr<const KeptChange> kept() const;
 };
 
-// A change that outlives its telling.
+// A change that stays valid after the listener returns.
 struct KeptChange {
   explicit KeptChange(const Change& change)
       : table(change.table),
@@ -59,7 +60,7 @@ struct KeptChange {
         new_item(change.new_item),
         sequence(change.sequence),
         shard(change.shard) {}
-  [[nodiscard]] Change change() const {  // as long as this lives
+  [[nodiscard]] Change change() const {  // valid as long as this object
     return {table, kind, cause, at, key, old_item, new_item, sequence, shard};
   }
   [[nodiscard]] std::size_t bytes() const { return bytes_of(change()); }
@@ -86,7 +87,8 @@ class ChangeFeed {
   using Listeners = std::list<Listener>;
 
  public:
-  // Ends with the object: no call of the listener is under way then, and none follows.
+  // Ends when the object is destroyed. After the end, no call of the listener is in progress, and none
+  // follows.
   class Subscription {
    public:
     Subscription() = default;
@@ -103,24 +105,25 @@ class ChangeFeed {
     Listeners::iterator listener_;
   };
 
-  // `commits`: held by whoever commits and publishes.
+  // `commits` is the mutex that is held to commit and to publish.
   explicit ChangeFeed(Mutex& commits) : commits_(commits) {}
 
   [[nodiscard]] Subscription subscribe(Listener listener);
-  // Calls `visit` while nobody commits: all that can be read by then has been told.
+  // Calls `visit` while no commit is in progress: all changes that can be read by then have been told.
   template <class Visit>
   void between_commits(Visit visit) {
     const Lock lock(commits_);
     visit();
   }
 
-  // Requires: the caller commits. (That its mutex is `commits`, the analysis cannot see.)
+  // Requires: the caller holds `commits`. (The analysis cannot see that the mutex it holds is `commits`.)
   [[nodiscard]] bool listened() const NO_THREAD_SAFETY_ANALYSIS { return !listeners_.empty(); }
   void tell(const ChangeSource& transaction, Instant at) NO_THREAD_SAFETY_ANALYSIS;
   void tell(const Change& change) noexcept NO_THREAD_SAFETY_ANALYSIS;
-  // For listeners: the number of the transaction whose change they are told. Later ones have larger numbers.
+  // For listeners: the number of the transaction whose change they are told. Later transactions have larger
+  // numbers.
   [[nodiscard]] std::uint64_t commit() const NO_THREAD_SAFETY_ANALYSIS { return commit_; }
-  // Whether this thread is telling: it holds `commits`, and everybody waits for it.
+  // Whether this thread is calling listeners. If so, it holds `commits`, and all commits wait for it.
   [[nodiscard]] static bool telling();
 
  private:
@@ -129,7 +132,7 @@ class ChangeFeed {
   std::uint64_t commit_ GUARDED_BY(commits_) = 0;
 };
 
-// What a transaction will have changed, for the committer to tell.
+// The changes of a transaction, which the committer tells once they are committed.
 class ChangeSource {
  public:
   virtual ~ChangeSource() = default;

@@ -1,7 +1,7 @@
 // Stored bytes, under 'S' stream:u32be shard:u32be sequence:u64be:
 //
 //   record := created:i64le kind:u8 cause:u8 image* keys       in this order: old, new, then keys
-//   image  := length:u32le item_codec's bytes                  length 0: there is none
+//   image  := length:u32le item_codec's bytes                  length 0: absent
 //   keys   := item_codec's bytes
 #include "engine/change_log.h"
 
@@ -124,7 +124,7 @@ Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stre
       if (iterator.valid()) last = std::max(last, record_sequence(iterator.key()));
     }
   }
-  // What streams that are forgotten by now have used: no number is given twice.
+  // Numbers used by streams that are forgotten by now: no number is given twice.
   if (std::string value; storage.get(last_sequence_key, value) && value.size() == sizeof(Sequence))
     last = std::max(last, read_little_endian<Sequence>(value));
   if (std::string value; storage.get(last_version_key, value) && value.size() == sizeof(Sequence))
@@ -136,7 +136,7 @@ StreamPage ChangeLog::read(StreamId stream, ShardNumber number, Sequence from, s
                            std::size_t bytes_max) const {
   const std::optional<Shard> shard = catalog_.find_shard(stream, number);
   if (!shard) return {{}, from, /*at_end=*/true, /*ended=*/true};
-  // Before the iterator is made: it then sees every record up to here.
+  // Read before the iterator is made, which therefore sees every record up to this number.
   const Sequence last = shard->last_sequence.value_or(watermark_.published());
   StreamPage page{{}, from, false};
   std::size_t bytes = 0;
@@ -149,7 +149,7 @@ StreamPage ChangeLog::read(StreamId stream, ShardNumber number, Sequence from, s
     page.records.push_back(decode_record(record_sequence(iterator.key()), value));
     page.next = page.records.back().sequence + 1;
   }
-  page.next = std::max(from, last + 1);  // an iterator of the latest may stand beyond what came to be the end
+  page.next = std::max(from, last + 1);  // `from` may lie beyond the shard's last record
   page.at_end = true;
   page.ended = shard->closed.has_value();
   return page;

@@ -1,8 +1,8 @@
-// One record per item write that changed something, of a table whose stream is enabled.
+// The change log: one record for each item write that changed something in a table with an enabled stream.
 //
-// It lies in the shard that is open for its item's partition (shards.h). A record gets its sequence number at
-// commit, from one committer; `published()` is the watermark below which every record can be read and nothing
-// will appear any more. Readers stop there, so none is skipped.
+// A record belongs to the shard that is open for its item's partition (shards.h). It gets its sequence number
+// at commit, from a single committer. `published()` is the watermark: every record up to it can be read, and
+// no further record will appear at or below it. Readers stop there, so they skip no record.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,14 @@ class Account;
 class Catalog;
 class Storage;
 
-// In storage, u64le: the last number that streams have used which are forgotten by now.
+// A storage key. Value, u64le: the last sequence number that was used by streams that are forgotten by now.
 inline constexpr std::string_view last_sequence_key = "Msequence";
-// Likewise: the last number that old versions of items have (committer.h), of a directory, or tombstones
-// without a record. The commit section alone writes it, so that it never goes back.
+// A storage key. Value, u64le: the last number that is used by an old version of an item in a data directory
+// (committer.h), or by a tombstone without a record. Only the commit section writes it, so it never goes
+// back.
 inline constexpr std::string_view last_version_key = "Mlast-version";
 
-// Who wrote: a user's request, or the service deleting what expired.
+// Who made the change: a user, by a request, or the service, by deleting an expired item.
 enum class Cause : std::uint8_t { user, time_to_live };
 
 struct ChangeRecord {
@@ -39,29 +40,29 @@ struct ChangeRecord {
   Kind kind = Kind::insert;
   Cause cause = Cause::user;
   Item keys;
-  std::optional<Item> old_image;  // stored as the stream's view asks
+  std::optional<Item> old_image;  // stored if the stream's view includes it
   std::optional<Item> new_image;
   std::uint64_t size_bytes = 0;  // size(keys) + size(new image) + size(old image)
 };
 
-// A record's bytes but for its creation time. The images are item_codec's bytes, empty: there is none; the
+// Encodes a record, except for its creation time. The images are item_codec's bytes, empty if absent. The
 // view decides which of them are kept.
 std::string encode_record(Cause cause, StreamView view, const Item& keys, std::string_view old_image,
                           std::string_view new_image);
 void set_record_created(std::string& bytes, Instant created);
 Instant record_created(std::string_view bytes);
 ChangeRecord decode_record(Sequence sequence, std::string_view bytes);
-// Of bytes that may be damaged: the error says what is wrong with them, or that no stream with this view and
-// these keys writes such a record.
+// Decodes bytes that may be damaged. The error says what is wrong with them, or that no stream with this view
+// and these keys writes such a record.
 Expected<ChangeRecord, std::string> checked_record(const Stream& stream, Sequence sequence,
                                                    std::string_view bytes);
 
 // Records of a shard, in order.
 struct StreamPage {
   std::vector<ChangeRecord> records;
-  Sequence next;       // where to go on
-  bool at_end;         // nothing more at the time of reading
-  bool ended = false;  // nor ever: the shard is closed, and its children begin
+  Sequence next;       // where the next read starts
+  bool at_end;         // no further records at the time of reading
+  bool ended = false;  // and none will follow: the shard is closed, its children continue
 };
 
 class ChangeLog {
@@ -69,19 +70,21 @@ class ChangeLog {
   ChangeLog(Storage& storage, Catalog& catalog, const Watermark& watermark)
       : storage_(storage), catalog_(catalog), watermark_(watermark) {}
 
-  // The last sequence number that storage knows of.
+  // The last sequence number that is found in storage.
   static Sequence last_sequence(const Storage& storage, const std::vector<Stream>& streams);
 
-  // At least one record, if there is one. A shard that was forgotten has ended.
+  // Returns at least one record, if there is one. A shard that was forgotten has ended.
   [[nodiscard]] StreamPage read(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
                                 std::size_t bytes_max) const;
 
-  // The shards that have a record numbered `from` or later, by number: one seek for each shard with records.
+  // The shards that have a record numbered `from` or later, by number. Costs at most two seeks for each shard
+  // with records.
   [[nodiscard]] std::vector<ShardNumber> shards_with_records(StreamId stream, Sequence from) const;
 
-  // Forgets an account's records created before `instant`, and shards and streams closed before it. Returns
-  // when the oldest record that stays was created; nothing: none stays.
-  // Nothing is forgotten any more once the account's timeline (account.h) is another.
+  // Forgets an account's records created before `instant`, and its shards and streams closed before it.
+  // Returns the earliest time of what remains: when records were created, and when shards and streams were
+  // closed. nullopt if nothing remains. Stops forgetting once `timeline` is no longer the account's timeline
+  // (account.h).
   std::optional<Instant> trim(const Account& account, Instant instant, std::uint64_t timeline);
 
  private:

@@ -14,7 +14,7 @@ struct Installed {
   void* context = nullptr;
 };
 
-// Also held while the handler runs: of two checks that fail at once, one is told.
+// Also held while the handler runs: if two checks fail at the same time, only one is reported.
 std::mutex& installing() {
   static std::mutex mutex;
   return mutex;

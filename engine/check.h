@@ -1,28 +1,28 @@
-// Checks of what always holds, which stay on in every build.
+// Checks of invariants, enabled in every build.
 //
 //   MAYFLY_CHECK(!old_image.empty() || !new_image.empty());
 //
-// A check that fails is a mistake of Mayfly's: no request, file or fault may make one fail. The handler is
-// called with the expression and where it stands, on the thread that found it. When the handler returns, or
-// if it throws, the process aborts: nothing after the check can be relied upon. Without a handler a line on
-// standard error says what the handler would be told.
+// A failed check is a bug in Mayfly: no request, file or fault can cause one. The handler is called with the
+// expression and its location, on the thread that found the failure. When the handler returns or throws, the
+// process aborts, because nothing after the check can be relied upon. Without a handler, a line on standard
+// error says what the handler would be told.
 //
-// MAYFLY_DEBUG_CHECK is for checks that cost more than 0.5 % of a hot path's instructions. It is on where
-// MAYFLY_DEBUG_CHECKS is defined: in builds with sanitizers and for fuzzing.
+// MAYFLY_DEBUG_CHECK is for checks that cost more than 0.5 % of a hot path's instructions. It is enabled
+// where MAYFLY_DEBUG_CHECKS is defined: in builds with sanitizers and for fuzzing.
 #pragma once
 
 namespace mayfly::engine {
 
 struct FailedCheck {
   const char* expression;
-  const char* file;  // as "engine/cursor.cc"
+  const char* file;  // for example "engine/cursor.cc"
   int line;
 };
 
-// `context` is what set_check_handler was given.
+// `context` is the value that was passed to set_check_handler.
 using CheckHandler = void (*)(const FailedCheck& failed, void* context);
 
-// nullptr: the line on standard error. The handler is that of the whole process. Thread-safe.
+// Sets the handler of the whole process. nullptr restores the line on standard error. Thread-safe.
 void set_check_handler(CheckHandler handler, void* context = nullptr);
 
 [[noreturn, gnu::cold]] void check_failed(const char* expression, const char* file, int line) noexcept;

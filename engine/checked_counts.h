@@ -1,4 +1,4 @@
-// How much a verification has looked at.
+// Counts of what a verification has checked.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace mayfly::engine {
 namespace {
 
 constexpr std::size_t size_bytes = sizeof(std::uint32_t);
-constexpr std::size_t varint_bytes_max = 5;  // of 32 bits
+constexpr std::size_t varint_bytes_max = 5;  // for 32 bits
 constexpr std::size_t significand_bytes_max = 16;
 
 constexpr Number::Wide power_of_ten(int power) {
@@ -23,12 +23,12 @@ constexpr Number::Wide power_of_ten(int power) {
   return value;
 }
 
-// Walks bytes as StoredReader does, and stops at the first that cannot be encode_item's.
+// Walks the bytes as StoredReader does, and stops at the first one that encode_item cannot have written.
 class Check {
  public:
   explicit Check(std::string_view stored) : stored_(stored) {}
 
-  // What is wrong; empty: nothing.
+  // Returns what is wrong; empty if nothing is.
   std::string run() {
     if (stored_.size() <= size_bytes) return "it has " + std::to_string(stored_.size()) + " bytes";
     at_ = size_bytes;
@@ -51,7 +51,7 @@ class Check {
     return true;
   }
 
-  // Each element has `element_bytes` at least; so a count is bounded by what is there.
+  // Each element has at least `element_bytes`, so the remaining bytes limit the count.
   bool count(std::size_t& out, std::size_t element_bytes) {
     out = 0;
     for (std::size_t i = 0; i < varint_bytes_max; ++i) {
@@ -82,7 +82,7 @@ class Check {
     if (bytes > significand_bytes_max || (bytes == 0 && head != 0)) return fail("a number has an odd head");
     if (bytes > 0) {
       if (rest() < 1 + bytes) return fail("a number goes beyond the end");
-      ++at_;  // each magnitude that a byte can say there is
+      ++at_;  // every value of the magnitude byte is valid
       Number::Wide significand = 0;
       for (std::size_t i = bytes; i-- > 0;)
         significand = significand << 8 | static_cast<std::uint8_t>(stored_[at_ + i]);
@@ -95,7 +95,7 @@ class Check {
     return true;
   }
 
-  // `body` reads what the length in front says that there is.
+  // Reads a length; `body` must then read exactly as many bytes.
   template <class Body>
   bool sized(Body&& body) {
     if (rest() < size_bytes) return fail("it ends too early");

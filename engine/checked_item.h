@@ -1,11 +1,12 @@
-// Items out of bytes that may be damaged, or hostile.
+// Decodes items from bytes that may be damaged or hostile.
 //
-// item_codec's decoder trusts its bytes, which is right for what this process has written and read back by a
-// checksum. Who looks a directory over trusts nothing: here every count and length is held against what is
-// there before it is believed, and what comes out is an item whose encoding is these bytes and no others.
+// item_codec's decoder trusts its bytes. That is right for bytes that this process has written and read back
+// under a checksum. The verification of a data directory trusts nothing: here, every count and length is
+// compared with the available bytes before it is used, and a decoded item is one that encodes to exactly
+// these bytes.
 //
 //   auto item = checked_item(bytes);
-//   if (!item) … item.error() …          // "its number at byte 17 has trailing zeros"
+//   if (!item) … item.error() …          // "a number is not normalised at byte 17"
 #pragma once
 
 #include <string>
@@ -16,10 +17,10 @@
 
 namespace mayfly::engine {
 
-// Values within values; DynamoDB has 32 of them, and descriptions fewer.
+// Maximum nesting of values. DynamoDB allows 32 levels, and descriptions have fewer.
 inline constexpr int stored_depth_max = 64;
 
-// The error says what is wrong with the bytes, for people. Reads nothing outside of them, whatever they are.
+// The error tells people what is wrong with the bytes. Never reads outside the bytes, whatever they are.
 Expected<Item, std::string> checked_item(std::string_view stored);
 
 }  // namespace mayfly::engine

@@ -23,7 +23,7 @@ Instant SystemClock::now() const {
 
 std::optional<std::chrono::nanoseconds> SystemClock::real_time_until(Instant instant) const {
   const auto host = std::chrono::duration_cast<std::chrono::nanoseconds>(host_time().time_since_epoch());
-  constexpr std::chrono::nanoseconds far = std::chrono::hours(24);  // instants beyond do not fit nanoseconds
+  constexpr std::chrono::nanoseconds far = std::chrono::hours(24);  // later instants overflow nanoseconds
   if (instant - now() > std::chrono::duration_cast<std::chrono::milliseconds>(far).count()) return far;
   const auto left = std::chrono::nanoseconds(std::chrono::milliseconds(instant)) - host;
   return left < std::chrono::nanoseconds::zero() ? std::chrono::nanoseconds::zero() : left;
@@ -39,13 +39,13 @@ void ManualClock::set(Instant now) {
   now_.store(now);
 }
 
-// --- an account's
+// --- AccountClock
 
 namespace {
 
-constexpr Instant far_ms = 24 * 3600 * 1000;  // who waits for longer looks again then
+constexpr Instant far_ms = 24 * 3600 * 1000;  // callers that wait for longer look again then
 
-// The host may have stepped back, while we were not running, too: time is held then.
+// The host's clock may have been set back, perhaps while the server was down. Then no time has elapsed.
 Instant elapsed_since(Instant begin, Instant now) { return now > begin ? now - begin : 0; }
 
 }  // namespace

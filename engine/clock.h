@@ -1,7 +1,7 @@
-// The only place that asks for the time.
+// Clocks. No other code reads the time.
 //
-// What DynamoDB would stamp or time follows an account's Clock: TTL, creation and stream times, windows.
-// Instants are milliseconds since the Unix epoch, UTC.
+// Everything that DynamoDB would stamp or time follows an account's Clock: TTL, creation times, stream times
+// and windows. Instants are milliseconds since the Unix epoch, UTC.
 #pragma once
 
 #include <atomic>
@@ -19,18 +19,20 @@ namespace mayfly::engine {
 
 using Instant = std::int64_t;  // ms since the epoch
 
-// 9999-12-31T23:59:59.999Z. Clocks end here, and a time to live that is later never comes.
+// 9999-12-31T23:59:59.999Z. Clocks end here, and an item with a later TTL never expires.
 inline constexpr Instant last_instant = 253'402'300'799'999;
 
 class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual Instant now() const = 0;
-  // How long, in real time, until now() reaches `instant` if nobody touches the clock; nothing if never.
+  // The real time until now() reaches `instant` if the clock is not changed; nullopt if it never does. For a
+  // distant instant the result may be shorter (24 hours), so callers look again after it.
   [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> real_time_until(Instant instant) const = 0;
 };
 
-// The host's clock. A host clock that steps back is held: now() never decreases.
+// The host's clock. If the host's time is set back, this clock stands still until the host has caught up:
+// now() never decreases.
 class SystemClock final : public Clock {
  public:
   [[nodiscard]] Instant now() const override;
@@ -40,39 +42,40 @@ class SystemClock final : public Clock {
   mutable std::atomic<Instant> latest_{0};
 };
 
-// A host's clock for tests: stands still until it is told otherwise.
+// A host clock for tests, which stands still until set() is called.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(Instant now) : now_(now) {}
   [[nodiscard]] Instant now() const override { return now_.load(); }
   [[nodiscard]] std::optional<std::chrono::nanoseconds> real_time_until(Instant instant) const override;
-  // Requires: not earlier than now().
+  // Requires: `now` is not earlier than now().
   void set(Instant now);
 
  private:
   std::atomic<Instant> now_;
 };
 
-// How an account's time goes.
+// How the clock of an account runs.
 struct ClockSetting {
   enum class Mode : std::uint8_t {
     real,    // the host's time
     frozen,  // stands still until it is moved
-    offset,  // as fast as the host's, but elsewhere
-    rate,    // so many times as fast
+    offset,  // as fast as the host's, at another time
+    rate,    // `rate` times as fast as the host's
   };
   Mode mode = Mode::real;
-  double rate = 1;  // of Mode::rate: positive
+  double rate = 1;  // for Mode::rate; positive
   friend bool operator==(const ClockSetting&, const ClockSetting&) = default;
 };
 
-// One account's time, by its setting and the host's clock. Nothing here deletes what falls due when it is
-// moved: that is Database::advance.
+// The clock of one account, computed from its setting and the host's clock. Moving the clock does not delete
+// items that become due: Database::advance does that.
 //
 // Thread-safe.
 class AccountClock final : public Clock {
  public:
-  // Where a setting began: then the host's clock said `host` and this one `here`. Real time has no beginning.
+  // Where a setting started: at that moment, the host's clock showed `host` and this clock `here`. Mode::real
+  // does not use them.
   struct Anchor {
     ClockSetting setting;
     Instant host = 0, here = 0;
@@ -84,12 +87,12 @@ class AccountClock final : public Clock {
   [[nodiscard]] std::optional<std::chrono::nanoseconds> real_time_until(Instant instant) const override;
 
   [[nodiscard]] ClockSetting setting() const;
-  [[nodiscard]] Anchor anchor() const;  // as if it had begun now
-  // Goes by this setting from now on, beginning at `now` (in real time: at the host's).
+  [[nodiscard]] Anchor anchor() const;  // as if the setting had started now
+  // Uses this setting from now on, starting at `now` (in Mode::real: at the host's time).
   void set(ClockSetting setting, Instant now);
-  void set(Anchor anchor);  // as if since then
-  // While the clock is being moved it stands still: where it was when that began, and at the instants that it
-  // passes. Returns where that is; `setting` is the one that it will go on by.
+  void set(Anchor anchor);  // as if the setting had started at the anchor
+  // While the clock is being moved, it stands still. stop() stops it and returns its time; `setting` is how
+  // it will run afterwards. hold() puts it at an instant on the way. set() starts it again.
   Instant stop(ClockSetting setting);
   void hold(Instant now);
 
@@ -97,12 +100,12 @@ class AccountClock final : public Clock {
   const Clock& host_;
   [[nodiscard]] Instant read() const REQUIRES(mutex_);
 
-  mutable Mutex mutex_;  // for a few instructions
+  mutable Mutex mutex_;  // held for a few instructions
   Anchor anchor_ GUARDED_BY(mutex_);
   bool held_ GUARDED_BY(mutex_) = false;
 };
 
-// The host's time, whatever an account's clock says: for deadlines of waits.
+// The host's time, whatever an account's clock shows. For deadlines of waits.
 using RealTime = std::chrono::system_clock::time_point;
 RealTime host_time();
 

@@ -9,8 +9,7 @@ namespace mayfly::engine {
 
 namespace {
 
-// A tombstone has a number of its own where there is no record, so that it is known whether a snapshot has
-// it.
+// A tombstone without a record gets its own number, which tells whether a snapshot has the tombstone.
 void stage_replica_write(Batch& batch, const ReplicaWrite& replica_write, const StagedWrite& write,
                          Sequence& sequence) {
   if (replica_write.record)
@@ -23,7 +22,7 @@ void stage_replica_write(Batch& batch, const ReplicaWrite& replica_write, const 
   stage(batch, replica_write, sequence, write.at);
 }
 
-// Written in about a millisecond.
+// A batch of this size is written in about a millisecond.
 constexpr std::size_t quick_batch_bytes_max = 1024 * 1024;
 
 class Busy {
@@ -56,11 +55,12 @@ void Committer::commit_shared(StagedWrite& write) {
   queue_.push_back(&self);
   queue_moved_.wait(lock, [&]() REQUIRES(queue_mutex_) { return self.done || queue_.front() == &self; });
   if (!self.done) {
-    // First in the queue: whoever waits comes along; who arrives meanwhile is for the next.
+    // This write is first in the queue. It takes along all writes that wait now. Those that arrive meanwhile
+    // are left for the next one.
     std::vector<StagedWrite*> group;
     try {
       group.reserve(queue_.size());
-    } catch (...) {  // those behind do without this one
+    } catch (...) {  // the writes behind it go on without it
       queue_.pop_front();
       queue_moved_.notify_all();
       throw;

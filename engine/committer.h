@@ -1,15 +1,15 @@
-// The commit section: gives sequence numbers, writes the batch, counts, publishes and tells, in that order,
-// one after the other. So a reader who stops at `published()` sees every record below it and none appears
-// there later.
+// The commit section. It runs one commit after another. Each gives sequence numbers, writes the batch,
+// updates the counters, publishes the new watermark and tells the change feed, in that order. A reader that
+// stops at `published()` therefore sees every record up to it, and none appears there later.
 //
-// Old versions of items (history.h) have the number of their write's last record; a write without records
-// takes a number for them, which no record has.
+// Old versions of items (history.h) get the number of their write's last record. A write without records
+// takes a number for them that no record has.
 //
-// Where a write has to reach the disk (fsync), those who wait share one: the first in the queue takes the
-// others' batches along. Elsewhere sharing would only add hand-overs: a write takes 5 us.
+// Where a write must reach the disk (fsync), waiting writes share one sync: the first in the queue also
+// writes the batches of the others. Elsewhere, sharing would only add hand-overs, since a write takes 5 us.
 //
-// A commit that throws has changed nothing: neither counters nor the watermark, nor, after a reopening,
-// storage.
+// A commit that throws has changed nothing: neither the counters nor the watermark, nor (after storage has
+// been reopened) storage.
 #pragma once
 
 #include <atomic>
@@ -35,19 +35,19 @@
 
 namespace mayfly::engine {
 
-// What one transaction wants to be written.
+// Everything that a transaction writes.
 struct StagedWrite {
   struct Record {
     StreamId stream;
     ShardNumber shard;
-    std::string bytes;      // change_log.h's; its creation time is filled in at commit
-    Sequence sequence = 0;  // given at commit
+    std::string bytes;      // see change_log.h; the creation time is set at commit
+    Sequence sequence = 0;  // set at commit
   };
-  // What an item was until then. The key and the item are the transaction's, and outlive it.
+  // An item as it was before the write. The key and the item belong to the transaction, which outlives this.
   struct Version {
     TableId table;
     std::string_view item_key;
-    std::optional<std::string_view> item;  // nothing: it was not there
+    std::optional<std::string_view> item;  // nullopt: it did not exist
     [[nodiscard]] std::size_t bytes() const {
       return version_key_bytes(item_key) + version_head_bytes + (item ? item->size() : 0);
     }
@@ -60,13 +60,13 @@ struct StagedWrite {
   };
 
   const Clock* clock = nullptr;  // the account's
-  Instant at = 0;                // by it: given at commit
+  Instant at = 0;                // by that clock; set at commit
   Batch batch;
   std::vector<Record> records;
   boost::container::small_vector<Version, 1> versions;
   boost::container::small_vector<Count, 4> counts;
-  std::vector<ReplicaWrite> replica_writes;  // of global tables; what they view outlives the commit
-  const ChangeSource* source = nullptr;      // what the feed is told of it
+  std::vector<ReplicaWrite> replica_writes;  // of global tables; the data that they view outlives the commit
+  const ChangeSource* source = nullptr;      // tells the feed about the write
 
   void count(const LiveTable& table, IndexId index, std::int64_t items, std::int64_t bytes) {
     if (items != 0 || bytes != 0) counts.push_back({&table.counter(index), table.id(), index, items, bytes});
@@ -75,14 +75,14 @@ struct StagedWrite {
 
 class Committer {
  public:
-  // `last`: the last sequence number that was ever given.
+  // `last` is the last sequence number that was ever given.
   Committer(Storage& storage, Watermark& watermark, Sequence last)
       : storage_(storage), watermark_(watermark) {
     watermark_.move_to(last);
   }
 
   void commit(StagedWrite& write);
-  // Whether a commit is under way that takes long, so that another would wait for it.
+  // Whether a long commit is in progress, for which another commit would have to wait.
   [[nodiscard]] bool is_busy() const { return busy_.load(std::memory_order_relaxed); }
   [[nodiscard]] ChangeFeed& feed() { return feed_; }
 
@@ -97,10 +97,10 @@ class Committer {
   void commit_group(std::span<StagedWrite* const> group) REQUIRES(commit_);
 
   Storage& storage_;
-  Watermark& watermark_;  // moves under commit_
+  Watermark& watermark_;  // changes under commit_
   Mutex commit_;
   Batch joined_ GUARDED_BY(commit_);
-  std::atomic<bool> busy_{false};  // moves under commit_
+  std::atomic<bool> busy_{false};  // changes under commit_
   ChangeFeed feed_{commit_};
 
   Mutex queue_mutex_;

@@ -1,4 +1,4 @@
-// Whether a counter (catalog.h) says how many there are.
+// Checks a stored counter (catalog.h) against the actual counts.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct Counts {
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
-// `key`: under which the counter is stored. `present`: what it says, if that is not in storage; a counter
-// that is in neither says that there are none. `what`: that it counts, for people: "carts: the counter of its
-// items".
+// Adds a finding if the counter is wrong. `key` is its key in storage. `present` is its value if the counter
+// is not in storage; a counter that is in neither place counts as zero. `right` has the actual counts. `what`
+// names the counter for people: "carts: the counter of its items".
 void check_counter(const KeyView& keys, const std::string& key, const std::optional<Counts>& present,
                    const Counts& right, const std::string& what, Findings& findings);
 

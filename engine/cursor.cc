@@ -44,19 +44,20 @@ void StoredItem::assign(std::string_view bytes) {
 
 namespace {
 
-// An item as it was before a write that the read does not see, at the place that it had in the range.
+// The earlier state of an item, from before a write that the read does not see, and its position in the range
+// then.
 struct Earlier {
   std::string position;  // without table and index
   std::string item_key;
   std::string bytes;
 };
 
-// In the order of the walk.
+// Sorted in the order of the walk.
 std::vector<Earlier> earlier_in(const KeyRange& range, const Table& table, const Unseen& unseen) {
   std::vector<Earlier> found;
   const auto index = std::find_if(table.indexes.begin(), table.indexes.end(),
                                   [&](const Index& each) { return each.id == range.index; });
-  if (range.index != 0 && index == table.indexes.end()) return found;  // it was dropped
+  if (range.index != 0 && index == table.indexes.end()) return found;  // the index was dropped
   unseen.each([&](std::string_view key, const std::string& bytes) {
     if (bytes.empty()) return;
     std::string position =
@@ -75,7 +76,7 @@ std::vector<Earlier> earlier_in(const KeyRange& range, const Table& table, const
 
 struct Cursor::State {
   const Storage& storage;
-  // An index's entries point to items: both are read at one instant.
+  // For an index, whose entries point to items: both are read as of one instant.
   std::optional<Storage::Snapshot> snapshot;
   std::optional<Storage::Iterator> iterator;
   TableId table;
@@ -85,8 +86,9 @@ struct Cursor::State {
   bool started = false;
   bool paused = false;
   StoredItem item;
-  std::string item_key, bytes;  // their buffers are kept
-  // What the read sees otherwise than it is stored: hidden in the walk, and walked beside it.
+  std::string item_key, bytes;  // reused buffers
+  // Items that the read sees in an earlier state than the stored one. The walk skips the stored state, and
+  // the earlier states are merged into it.
   Unseen unseen;
   std::vector<Earlier> earlier;
   std::size_t next_earlier = 0;
@@ -99,7 +101,7 @@ struct Cursor::State {
   void step_stored();
   [[nodiscard]] std::string_view stored_position() const;
   [[nodiscard]] std::string_view stored_item_key() const;
-  bool read();  // the item that it is or points to; false: it has departed
+  bool read();  // reads the item at this entry; false if it has departed
 };
 
 Cursor::Cursor(const Database& database, const LiveTable& table, KeyRange range,
@@ -126,7 +128,7 @@ Cursor::Cursor(const Database& database, const LiveTable& table, KeyRange range,
 }
 
 Cursor::~Cursor() {
-  if (state_) state_->iterator.reset();  // before its snapshot
+  if (state_) state_->iterator.reset();  // destroyed before its snapshot
 }
 Cursor::Cursor(Cursor&&) noexcept = default;
 Cursor& Cursor::operator=(Cursor&&) noexcept = default;

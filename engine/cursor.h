@@ -1,5 +1,5 @@
-// Ordered reads of a table or an index on one snapshot, without what has fired by its TTL (departed.h); or of
-// an older state, if that is what the reader shall see (sight.h).
+// A cursor reads a table or an index in order, as of one snapshot of storage. It skips items that have
+// expired (departed.h). With a Sight, it can read an older state instead (sight.h).
 //
 //   Cursor cursor(database, table, {.index = 0, .lower = prefix, .upper = prefix_end(prefix)});
 //   while (cursor.next()) use(cursor.item());
@@ -20,13 +20,13 @@ namespace mayfly::engine {
 class Database;
 class LiveTable;
 
-// An item as it is stored; decoded when somebody needs the tree.
+// An item as it is stored. It is decoded only when its attributes are needed.
 class StoredItem {
  public:
   StoredItem() = default;
   explicit StoredItem(std::string bytes) : bytes_(std::move(bytes)) {}
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
-  [[nodiscard]] std::size_t size() const;  // DynamoDB's byte count
+  [[nodiscard]] std::size_t size() const;  // as DynamoDB counts bytes
   [[nodiscard]] const Item& item() const;  // decodes once
   Item take() &&;
   void assign(std::string_view bytes);  // reuses the buffer
@@ -37,8 +37,9 @@ class StoredItem {
   mutable Item item_;
 };
 
-// Byte bounds within one table or index, made by key_codec: [lower, upper), empty upper = to its end.
-// An index's entries are keyed as index_entries.h says; index_entry_key makes the position of an item.
+// Byte bounds within one table or index, made by key_codec: [lower, upper). An empty `upper` is the end of
+// the table or index. The keys of an index's entries are described in index_entries.h; index_entry_key
+// returns the position of an item.
 struct KeyRange {
   IndexId index = 0;
   std::string lower;
@@ -54,13 +55,13 @@ class Cursor {
   Cursor(Cursor&&) noexcept;
   Cursor& operator=(Cursor&&) noexcept;
 
-  // False at the end, or after passing over departed_max items in a row that have departed: then paused()
-  // says so, key() and item() are the last of them, and next() goes on. So no read takes long because a
-  // reaper is behind.
+  // Moves to the next item. Returns false at the end, and also after skipping departed_max expired items in a
+  // row, so that no read takes long because the reaper is behind. In that case paused() is true, key() and
+  // item() are the last skipped item, and next() continues after it.
   static constexpr std::size_t departed_max = 10'000;
   bool next();
   [[nodiscard]] bool paused() const;
-  [[nodiscard]] const StoredItem& item() const;  // the whole item, also when an index is read
+  [[nodiscard]] const StoredItem& item() const;  // the whole item, even if an index is read
   [[nodiscard]] std::string_view key() const;    // encoded, without table and index; valid until next()
 
  private:
