@@ -18,19 +18,20 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view mark_name = "MAYFLY";
 constexpr std::string_view mark = "Mayfly's data, format 4\n";
-// Format 1 keeps tables' settings elsewhere (table.cc). Formats 1 and 2 have no old versions of items.
-// Formats 1 to 3 have no expiry entries of items that never expire, and a program that writes them would take
-// such entries for items that are long due (expiry_index.h).
+// Format 1 stores tables' settings elsewhere (table.cc). Formats 1 and 2 have no old versions of items.
+// Formats 1 to 3 have no expiry entries for items that never expire, and a program that writes these formats
+// would take such entries for items that are long overdue (expiry_index.h).
 constexpr std::string_view older_marks[] = {"Mayfly's data, format 1\n", "Mayfly's data, format 2\n",
                                             "Mayfly's data, format 3\n"};
 
 enum class Contents { none, marked, older_mark, other_mark, database, strange };
 
-// A directory of another user's may have a pipe, a device or a link at any name: none is waited for or
-// followed.
+// In a directory of another user, any name can be a pipe, a device or a link. With these flags, opening it
+// neither waits nor follows a link.
 constexpr int file_flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-// The mark's text, or as much of another one as shows that it is another. Nothing: it is not a regular file.
+// The mark's text, or enough of another text to show that it differs. nullopt if the file is not a regular
+// file or cannot be read.
 std::optional<std::string> read_mark(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | file_flags);
   if (file < 0) return std::nullopt;
@@ -55,7 +56,7 @@ Contents contents_of(const std::string& path, std::error_code& error) {
       return *text == mark || text->empty() ? Contents::marked
                                             : Contents::other_mark;  // empty: killed while writing it
     }
-    if (name == "lost+found") continue;  // a file system's own, where a whole one is given to us
+    if (name == "lost+found") continue;  // made by the file system, at a mount point
     any = true;
     database = database || name == "CURRENT";
   }
@@ -66,7 +67,7 @@ Unexpected<std::string> cannot(std::string_view what, const std::string& path, c
   return Unexpected{"cannot " + std::string(what) + " the data directory " + path + ": " + why};
 }
 
-// Nothing: there is nothing in it.
+// nullopt if the directory is empty.
 Expected<std::optional<DataDirectory>, std::string> recognise(const std::string& path) {
   std::error_code error;
   const Contents contents = contents_of(path, error);
@@ -85,8 +86,9 @@ Expected<std::optional<DataDirectory>, std::string> recognise(const std::string&
   return std::optional<DataDirectory>();
 }
 
-// Makes the directory and its regular files their owner's alone. Another user's files stay as they are: chmod
-// fails. Each file is opened first, so that a link that takes its name meanwhile changes nothing elsewhere.
+// Restricts the directory and its regular files to their owner. Files of another user stay as they are,
+// because chmod fails. Each file is opened first, so that a link that takes its name meanwhile changes
+// nothing elsewhere.
 void narrow(const std::string& path) {
   const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return;

@@ -1,9 +1,9 @@
-// Whether a directory may be used for data, and what it looks like then: the owner's alone (0700, its files
-// 0600), with a file MAYFLY in it that says whose it is.
+// Recognizes and marks data directories. A data directory is accessible to its owner only (0700, its files
+// 0600), and its file MAYFLY identifies it as Mayfly's and names its format.
 //
 //   TRY(const DataDirectory found, claim_data_directory(path));
 //
-// Permissions that are wider are narrowed, if the directory is ours.
+// If a directory that is Mayfly's has wider permissions, they are narrowed.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,26 @@
 namespace mayfly::engine {
 
 enum class DataDirectory : std::uint8_t {
-  claimed,   // ours: it was empty, or has the mark
-  older,     // ours, with the mark of a format that we read and no longer write
-  unmarked,  // somebody's RocksDB database; one of ours from before there was a mark, or a stranger's
+  claimed,   // Mayfly's: it was empty, or has the current mark
+  older,     // Mayfly's, in an older format that is read but no longer written
+  unmarked,  // a RocksDB database without a mark: from a Mayfly that set none, or a foreign one
 };
 
-// What a directory is that is not to be changed. The error is a sentence for people: it is not there, it is
-// not ours, or of a format that we do not know.
+// Recognizes a directory and changes nothing. The error is a sentence for people: the directory is missing or
+// empty, it is not Mayfly's, or its format is unknown.
 Expected<DataDirectory, std::string> recognise_data_directory(const std::string& path);
 
-// Makes the directory if it is not there. The error is a sentence for people: the directory is neither empty
-// nor ours, or it cannot be used. Then nothing in it was changed.
+// Creates the directory if it is missing, and marks it unless it is unmarked or in an older format. The error
+// is a sentence for people: the directory is neither empty nor Mayfly's, or it cannot be used. In that case
+// nothing in it was changed.
 Expected<DataDirectory, std::string> claim_data_directory(const std::string& path);
 
-// Marks a directory that turned out to be ours, when nobody else has it open: from then on an earlier Mayfly
-// refuses it.
+// Marks a directory that has turned out to be Mayfly's. From then on, earlier versions of Mayfly refuse to
+// open it.
+// Requires: no other process has it open.
 Expected<void, std::string> mark_data_directory(const std::string& path);
 
-// "the data directory … is not empty, and none of Mayfly's: …"
+// "the data directory … is not empty, and what it holds is not Mayfly's: …"
 std::string not_ours(const std::string& path);
 
 }  // namespace mayfly::engine

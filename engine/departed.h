@@ -1,15 +1,18 @@
-// What has fired is gone for everybody from its first millisecond on, though its deletion may still be on its
-// way.
+// Departed tells which items have expired for readers: an item is gone for all of them from the instant at
+// which it fires, even if it has not been deleted yet.
 //
 //   const Departed departed(database, table);              // as of now
 //   if (departed.has(item_key, stored)) continue;          // not for this reader
 //
-// It is computed from the item as it is stored, by the rules that the reaper deletes by, so it holds for
-// items that no index knows yet. Readers pass over what has departed; a transaction that meets such an item
-// expires it first. What is read stands between two looks at the description: were TTL switched on or off
-// between the two, one read would show what was written before that and what was written after it. What a
-// failpoint keeps has not departed. In the modes `aws` and `manual` an item that is due is there until it
-// fires.
+// The answer is computed from the stored item, by the rules by which the reaper deletes. It is therefore
+// right even for items that no index has yet. Readers skip departed items. A transaction that meets one
+// expires it first.
+//
+// A read looks at the description before and after it reads (is_current). If TTL were switched on or off in
+// between, one read would otherwise mix items from before the change with items from after it.
+//
+// An item that a failpoint keeps has not departed. In the modes `aws` and `manual`, an item that is due is
+// present until it fires.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +28,16 @@ class Database;
 class Failpoints;
 class LiveTable;
 
-// Whether the item is due, not too old to expire, and fires by now.
+// Whether the item is due, is not too old to expire, and fires at `now` or earlier.
 bool has_fired(const Table& table, std::string_view stored, Instant now);
 
 class Departed {
  public:
-  // Both outlive it. As of now, or of an instant that the reader has taken.
+  // Both arguments outlive it. Answers as of now, or as of an instant that the reader has taken.
   Departed(const Database& database, const LiveTable& table);
   Departed(const Database& database, const LiveTable& table, Instant now);
-  // Whether the table is described as it was. Else what has been read since then is to be read again.
+  // Whether the table still has the same description. If not, everything that was read since construction
+  // must be read again.
   [[nodiscard]] bool is_current() const;
 
   [[nodiscard]] bool has(std::string_view item_key, std::string_view stored) const {
@@ -44,9 +48,9 @@ class Departed {
   [[nodiscard]] bool looks(std::string_view item_key, std::string_view stored) const;
 
   const LiveTable& live_;
-  std::uint64_t described_;  // before table_ was looked at
+  std::uint64_t described_;  // read before table_
   const Failpoints& failpoints_;
-  std::shared_ptr<const Table> table_;  // empty: nothing of it ever fires
+  std::shared_ptr<const Table> table_;  // empty: none of its items ever fires
   Instant now_ = 0;
 };
 

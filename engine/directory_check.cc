@@ -24,10 +24,12 @@ namespace {
 
 constexpr std::string_view damaged_file = "a damaged file";
 constexpr std::size_t mends_at_once = 256;
-// What a mend brings to light is mended by the next pass; an entry of an item that was moved, say.
+// A repair can reveal further findings, such as an index entry of an item that was moved out. The next pass
+// repairs those.
 constexpr int passes_max = 8;
 
-// Opened to be read; nothing: what is damaged was told to the listener.
+// A directory that is open for reading. open_whole returns nullopt if files are damaged; the listener has
+// been told which.
 struct Opened {
   DirectoryLock lock;
   std::unique_ptr<Storage> storage;
@@ -52,7 +54,7 @@ Expected<std::optional<Opened>, std::string> open_whole(const std::string& path,
   return std::optional<Opened>({std::move(lock), *std::move(storage)});
 }
 
-// Looks at everything once.
+// Checks everything once.
 Expected<Checked, std::string> pass(const Storage& storage, const Findings::Found& found,
                                     const CheckListener& listener) {
   const std::uint64_t estimate = storage.key_count_estimate();
@@ -69,12 +71,12 @@ Expected<Checked, std::string> pass(const Storage& storage, const Findings::Foun
       [](std::string_view why) -> Outcome { return Unexpected{std::string(why)}; });
 }
 
-// A file that lines are added to, and on the disk before what they say is erased.
+// A file to which lines are appended. They are on the disk before the entries that they record are erased.
 class MovedOut {
  public:
   static Expected<std::unique_ptr<MovedOut>, std::string> open(const std::string& path) {
     if (path.empty()) return std::unique_ptr<MovedOut>();
-    // A link could be another user's, in /tmp, and lead to any file.
+    // In a directory such as /tmp, a link could belong to another user and point to any file.
     constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     const int file = ::open(path.c_str(), flags, 0600);
     if (file < 0 && (errno == ELOOP || errno == EMLINK))
@@ -114,13 +116,13 @@ class MovedOut {
   std::string lines_;
 };
 
-// Mends what a pass finds.
+// Repairs what a pass finds.
 class Repair {
  public:
   Repair(Storage& storage, MovedOut* moved_out, const CheckListener& listener)
       : storage_(storage), moved_out_(moved_out), listener_(listener) {}
 
-  // How many things; the error is a sentence for people.
+  // Returns how many findings were repaired. The error is a sentence for people.
   Expected<std::uint64_t, std::string> run() {
     TRY(const Checked checked, pass(
                                    storage_, [&](const Finding& finding) { take(finding); }, listener_));

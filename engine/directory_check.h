@@ -1,13 +1,13 @@
-// A data directory looked over, and put right: what `mayfly verify` and `mayfly repair` do.
+// Verifies and repairs a data directory, for `mayfly verify` and `mayfly repair`.
 //
 //   auto verified = verify_directory("/var/lib/mayfly", {.wrong = [](auto kind, auto line) { … }});
-//   if (!verified) … verified.error() …          // it could not be looked at
-//   verified->wrong == 0                         // all is as it should be
+//   if (!verified) … verified.error() …          // the directory could not be checked
+//   verified->wrong == 0                         // everything is as it should be
 //
-// Verifying changes no byte. Repairing writes what can be derived from the items and drops what points to
-// nothing, a piece at a time, so that it can be interrupted and begun again. Neither goes on while somebody
-// has the directory open, or with one of a format that is not known; each looks at all of it, and needs no
-// more memory for more data.
+// Verifying changes no byte. Repairing writes what can be derived from the items and drops entries that point
+// to nothing. It does so in small steps, so it can be interrupted and started again. Both refuse a directory
+// that is open elsewhere or has an unknown format. Both check everything, in an amount of memory that does
+// not grow with the data.
 #pragma once
 
 #include <cstdint>
@@ -21,31 +21,31 @@
 
 namespace mayfly::engine {
 
-// Who is told of what is found, while it is. A line may have any bytes in it; `kind` is what such lines are
-// counted as.
+// Gets the findings as they are made. A line may contain any bytes; `kind` is the category under which such
+// lines are counted.
 struct CheckListener {
   using Line = std::function<void(std::string_view kind, std::string_view line)>;
-  Line wrong;             // and stays so
-  Line mended = nullptr;  // when repairing
-  // So many keys of about so many in all.
+  Line wrong;             // and remains wrong
+  Line mended = nullptr;  // by a repair
+  // `keys` keys have been checked, of about `estimate` in total.
   std::function<void(std::uint64_t keys, std::uint64_t estimate)> progress = nullptr;
 };
 
 struct DirectoryChecked {
-  std::optional<Checked> checked;  // the last time that all was looked at; nothing: a file is damaged
-  std::uint64_t wrong = 0;         // things
-  std::uint64_t mended = 0;        // things
+  std::optional<Checked> checked;  // by the last pass; nullopt: a file is damaged
+  std::uint64_t wrong = 0;         // number of findings
+  std::uint64_t mended = 0;        // number of findings
 };
 
-// The error is a sentence for people: it could not be looked at.
+// The error is a sentence for people: why the directory could not be checked.
 Expected<DirectoryChecked, std::string> verify_directory(const std::string& path,
                                                          const CheckListener& listener);
 
 struct RepairOptions {
-  // Where what cannot be mended is moved, from the directory, a line for each key: it and its value in
-  // hexadecimal digits. Empty: it stays.
+  // A file to which entries that cannot be repaired are moved out of the directory. It gets a line for each
+  // key: the key and its value in hexadecimal digits. Empty: such entries stay.
   std::string move_out_file;
-  // Files that RocksDB cannot read are given up, with what was in them (storage_damage.h).
+  // Give up files that RocksDB cannot read, with everything in them (storage_damage.h).
   bool give_up_damaged_files = false;
 };
 Expected<DirectoryChecked, std::string> repair_directory(const std::string& path,

@@ -1,17 +1,18 @@
-// Small named documents that the floors above keep beside the items: event source mappings, and how far they
-// are.
+// Small named documents that the layers above store alongside the items, such as event source mappings and
+// their progress.
 //
-// What is in them is their owner's business. An account's documents lie together, so that what resets, saves
-// or restores an account finds them. Written as durably as items; several may be written together.
+// The engine does not interpret a document's bytes. The documents of an account have adjacent keys, so that a
+// reset, a snapshot or a restore of the account finds them. Documents are as durable as items. Several can be
+// written together.
 //
-// A kind whose name begins with '@' is of the account's state: snapshots keep its documents, a restore puts
-// those that were kept in their place, a reset erases them, and whoever keeps them in memory is told. Other
-// kinds stay as they are.
+// Documents whose kind begins with '@' belong to the account's state: snapshots keep them, a restore replaces
+// them with those of the snapshot, a reset erases them, and listeners that keep them in memory are told.
+// Documents of other kinds stay as they are.
 //
 //   documents.put({"000000000000", "function", "reminder"}, R"({"url":"http://127.0.0.1:9000/"})");
 //   for (const Document& document : documents.list("function")) …
 //
-//   'D' account 0x00 kind 0x00 name          bytes; none of the three has a byte 0
+//   'D' account 0x00 kind 0x00 name          bytes; none of the three names contains a zero byte
 #pragma once
 
 #include <exception>
@@ -41,22 +42,24 @@ struct Document {
 
 class Documents {
  public:
-  // What the keys of an account's state begin with, and no others.
+  // The prefix of all keys of an account's state. No other keys have it.
   static std::string state_prefix(std::string_view account);
 
   // Whether a key of kind 'D' names a document.
   static bool is_key(std::string_view key);
 
-  // Told of an account whose state a restore or a reset has replaced: before any request sees the new state,
-  // for none of the account is being answered (Database::begin_request). It may read and write documents.
+  // Told of an account whose state a restore or a reset has replaced. It is told before any request sees the
+  // new state, while no request of the account is being served (Database::begin_request). It may read and
+  // write documents.
   using Listener = std::function<void(std::string_view account)>;
 
   explicit Documents(Storage& storage) : storage_(storage) {}
 
-  // From now on; an empty one is told nothing. Each `owner` has one. Requires: no account is being replaced.
+  // Sets the listener of `owner`; an empty one removes it. Requires: no account is being replaced.
   void listen(const void* owner, Listener listener);
-  // Tells them, those who came first before the others. Where one fails all are told, and then the first
-  // fault is thrown. Requires: the caller holds the account's requests alone.
+  // Tells all listeners, in the order in which they were set. If one fails, the others are still told, and
+  // then the first fault is thrown.
+  // Requires: the caller holds the account's requests exclusively.
   void replaced(std::string_view account) const {
     std::exception_ptr fault;
     for (const auto& [owner, listener] : listeners_) {
@@ -71,12 +74,13 @@ class Documents {
   [[nodiscard]] std::optional<std::string> get(const DocumentName& name) const;
   void put(const DocumentName& name, std::string_view bytes);
   void erase(const DocumentName& name);
-  // Erases and puts, in this order, all or none.
+  // Erases, then puts, atomically.
   void write(const std::vector<DocumentName>& erased, const std::vector<Document>& put);
-  // For who writes one together with something else.
+  // For callers that write a document together with something else.
   static void stage(Batch& batch, const Document& document);
 
-  // By account and name; of all accounts, or of one whose names begin with `prefix`.
+  // Ordered by account and name. The second function lists the documents of one account whose names begin
+  // with `prefix`.
   [[nodiscard]] std::vector<Document> list(std::string_view kind) const;
   [[nodiscard]] std::vector<Document> list(std::string_view account, std::string_view kind,
                                            std::string_view prefix = {}) const;
