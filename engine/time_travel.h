@@ -6,13 +6,11 @@
 //   streams.
 // - Callers that read the clock meanwhile see it step.
 // - Only one move runs at a time; a second one begins where the first ended.
-// - A move always ends, whatever other clients write meanwhile. It makes at most as many stops as there were
-//   pending
-//   entries when it began, plus stops_spare. Entries that are left after that fire on arrival. `stop` ends
-//   the move where it is.
-// - Stream records do not age during a move, so a jump cannot trim the records that it produced, unless the
-//   caller
-//   asks for aging (`age_streams`).
+// - A move always ends, whatever other clients write meanwhile. It stops at most as often as
+//   there were pending entries when it began, plus stops_spare. Entries that are left after that fire on
+//   arrival. `stop` ends the move where it is.
+// - Stream records do not age during a move, so a jump cannot trim the records that it produced, unless
+//   `age_streams` asks for aging.
 #pragma once
 
 #include <chrono>

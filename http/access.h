@@ -4,16 +4,14 @@
 // Any client that reaches the port may use the server, except web pages that a developer happens to visit. A
 // browser on this machine sends what a page tells it to send, but it also says which page is asking:
 //
-//   Host            The name under which the page reaches the server. A page can let its own name resolve to
-//   this
-//                   address (DNS rebinding) and then counts as same-origin. The server therefore answers only
-//                   to names that cannot be rebound, and to names that were added.
+//   Host            The name under which the page reaches the server. A page can let its own name resolve
+//                   to this address (DNS rebinding) and then counts as same-origin. The server therefore
+//                   answers only to names that cannot be rebound, and to names that were added.
 //   Origin,         The page's origin. Other origins are rejected unless --cors-origin allows them.
 //   Sec-Fetch-Site
-//   Content-Type    A page can send the three form types, and requests without a type, to any server without
-//   a
-//                   preflight. A request that changes something must have another type, or a header that
-//                   makes the browser send a preflight.
+//   Content-Type    A page can send the three form types, and requests without a type, to any server
+//                   without a preflight. A request that changes something must have another type, or a
+//                   header that makes the browser send a preflight.
 //
 // An Admitted is a request that passed. Only admit() makes one, and routing requires one, so no path can skip
 // the check.

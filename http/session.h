@@ -2,9 +2,8 @@
 //
 // - Runs on its server's io thread only. A response that may have to wait is made on the slow lane and handed
 //   back.
-// - Pipelined requests that arrived together are answered in one write. Nothing more is read while a response
-//   waits
-//   to be sent.
+// - Pipelined requests that arrived together are answered in one write. Nothing more is read while a
+//   response waits to be sent.
 // - A request with a truncated body is not executed at all. A request that takes too long to arrive gets 408.
 // - Pending operations keep the session alive.
 // - A TLS handshake has the time limit of a request that makes no progress.

@@ -15,8 +15,7 @@
 //
 //   DYNAMODB_JSON  {"Item":{"id":{"S":"1"}}}               a line for each; lines of spaces are none
 //   ION            $ion_1_0 {Item:{id:"1"}}                one after the other, or as elements of a list
-//   CSV            id,name                                 RFC 4180: quotes in fields that are quoted, and
-//   doubled
+//   CSV            id,name                                 RFC 4180: quotes in quoted fields are doubled
 //                  1,"a ""b"" c"
 //
 // Of CSV's fields, those of keys have the types that `types` says (binary is base64), all others are strings;
