@@ -15,9 +15,9 @@ namespace {
 
 using Wide = Number::Wide;
 
-constexpr int wide_digits_max = 39;  // of the largest Wide, 3.4e38
+constexpr int wide_digits_max = 39;  // digits of the largest Wide, 3.4e38
 constexpr std::int64_t exponent_text_max =
-    1'000'000'000;  // larger written exponents mean the same: out of range
+    1'000'000'000;  // a larger exponent in a text is out of range just the same
 
 constexpr std::array<Wide, wide_digits_max> make_powers() {
   std::array<Wide, wide_digits_max> powers{};
@@ -41,12 +41,12 @@ int count_digits(Wide value) {
   const auto high = static_cast<std::uint64_t>(value >> 64);
   const int bits =
       high != 0 ? 128 - std::countl_zero(high) : 64 - std::countl_zero(static_cast<std::uint64_t>(value));
-  // log10(2) is 1233/4096, nearly: exact for up to 128 bits, or one too few.
+  // 1233/4096 approximates log10(2). For up to 128 bits, the guess is exact or one too low.
   const int guess = (bits * 1233) >> 12;
   return guess + (guess < wide_digits_max && value >= power_of_ten[guess] ? 1 : 0);
 }
 
-// Divides out the trailing zeros, by halving steps; returns how many there were.
+// Divides out the trailing zeros, halving the step each time. Returns their count.
 int strip_zeros(Wide& value) {
   int stripped = 0;
   for (const int step : {32, 16, 8, 4, 2, 1}) {
@@ -101,8 +101,8 @@ Expected<Number, NumberError> Number::parse(std::string_view text) {
   bool negative = false;
   if (at != end && (*at == '-' || *at == '+')) negative = *at++ == '-';
 
-  // Zeros wait in `pending` until a digit follows them: those before the first digit and after the last
-  // never get into the significand, which so ends up normalised.
+  // Zeros wait in `pending` until a nonzero digit follows them. So the zeros before the first nonzero digit
+  // and after the last one never reach the significand, which is therefore normalized.
   std::uint64_t narrow = 0;  // the first 19 digits; wider arithmetic only when there are more
   Wide significand = 0;
   std::int64_t digits = 0, pending = 0, fraction = 0;
@@ -143,7 +143,8 @@ Expected<Number, NumberError> Number::parse(std::string_view text) {
     for (const char* digit = at; digit != end; ++digit) {
       if (!is_digit(*digit)) return Unexpected{NumberError::not_a_number};
     }
-    // Beyond an int64 it is no exponent, and within it far beyond all limits.
+    // A text whose exponent does not fit an int64 is not a number. An exponent that fits may still be far out
+    // of range.
     if (std::from_chars(at, end, exponent).ec != std::errc()) return Unexpected{NumberError::not_a_number};
     exponent = std::min(exponent, exponent_text_max);
     if (exponent_negative) exponent = -exponent;
@@ -182,13 +183,15 @@ Expected<Number, NumberError> Number::add(const Number& a, const Number& b) {
   const bool same_sign = upper.negative_ == lower.negative_;
   const int shift = upper.exponent_ - lower.exponent_;
 
-  // With a shift the sum's last digit is lower's, which is not zero, so it has as many digits as it seems.
-  // From 40 digits on, no subtraction of 38 digits brings it down to 38.
+  // With a shift, the sum ends in the last digit of `lower`. That digit is not zero, so the sum has no
+  // trailing zeros to strip. From 40 digits on, subtracting a number of 38 digits cannot bring it down to 38
+  // digits.
   const int shifted_digits = upper.digit_count() + shift;
   if (shifted_digits > digits_max + 1) return Unexpected{NumberError::overflow};
   Wide x = upper.significand();
   if (shifted_digits > digits_max) {
-    // 39 digits may not fit, but only 1… can come down to 38.
+    // 39 digits may not fit into a Wide, but only a significand that begins with 1 can come down to 38
+    // digits.
     if (same_sign || x / power_of_ten[upper.digit_count() - 1] != 1) return Unexpected{NumberError::overflow};
   }
   x *= power_of_ten[shift];
@@ -274,7 +277,7 @@ std::optional<std::int64_t> Number::floor_scaled(int power) const {
     remainder = value % power_of_ten[-exponent] != 0;
     value /= power_of_ten[-exponent];
   }
-  if (negative_ && remainder) ++value;  // towards minus infinity
+  if (negative_ && remainder) ++value;  // rounds toward minus infinity
   constexpr Wide positive_max = std::numeric_limits<std::int64_t>::max();
   if (value > positive_max + (negative_ ? 1 : 0)) return std::nullopt;
   const auto bits = static_cast<std::uint64_t>(value);
@@ -289,7 +292,7 @@ std::strong_ordering operator<=>(const Number& a, const Number& b) {
   const int digits_a = a.digit_count(), digits_b = b.digit_count();
   std::strong_ordering order = a.exponent_ + digits_a <=> b.exponent_ + digits_b;
   if (order == 0) {
-    // Leading digits stand alike: fill the shorter one up with zeros, at most to 38 digits.
+    // The magnitudes are equal: pad the shorter significand with zeros, to at most 38 digits.
     const Wide x = a.significand() * power_of_ten[std::max(0, digits_b - digits_a)];
     const Wide y = b.significand() * power_of_ten[std::max(0, digits_a - digits_b)];
     order = x < y   ? std::strong_ordering::less

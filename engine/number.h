@@ -1,8 +1,8 @@
 // DynamoDB's decimal: up to 38 significant digits, magnitude from 1e-130 to 9.99…e+125, or zero.
 //
-// A Number is always normalised: value = (-1)^negative * significand * 10^exponent, the significand has
-// no trailing zeros, and zero is {0, 0, false}. So equal numbers are equal member by member, and every
-// text that means the same number prints alike ("1.0", "1e0", "001" -> "1").
+// A Number is always normalized: value = (-1)^negative * significand * 10^exponent, the significand has no
+// trailing zeros, and zero is {0, 0, false}. As a result, equal numbers are equal member by member, and all
+// texts of the same number print alike ("1.0", "1e0", "001" -> "1").
 //
 //   Number::parse("3.140")->to_string() == "3.14"
 //
@@ -20,7 +20,7 @@
 namespace mayfly::engine {
 
 enum class NumberError {
-  not_a_number,     // the text is no decimal number
+  not_a_number,     // the text is not a decimal number
   too_many_digits,  // more than 38 significant digits
   overflow,         // magnitude above 9.99…e+125
   underflow,        // magnitude below 1e-130, but not zero
@@ -38,24 +38,25 @@ class Number {
   Number() = default;
   explicit Number(std::int64_t value);
 
-  // An optional sign, digits with at most one point, an optional exponent that fits an int64. Overflow and
-  // underflow win over too_many_digits; a zero has the magnitude that it is written with: 0e126 overflows.
+  // Accepts an optional sign, digits with at most one decimal point, and an optional exponent that fits an
+  // int64. Overflow and underflow take precedence over too_many_digits. A zero has the magnitude that it is
+  // written with, so 0e126 overflows.
   static Expected<Number, NumberError> parse(std::string_view text);
 
-  // From parts that need not be normalised; the same limits apply.
+  // The parts need not be normalized. The limits of parse() apply.
   static Expected<Number, NumberError> from_parts(bool negative, Wide significand, int exponent);
 
-  // For decoders: from a significand and the power of ten of its leading digit.
+  // For decoders: makes a Number from a significand and the power of ten of its leading digit.
   // Requires: the significand has no trailing zeros, and both are within the limits.
   static Number from_magnitude(bool negative, Wide significand, int magnitude);
 
-  // Exact. A sum that needs more than 38 digits is an overflow: so DynamoDB calls it.
+  // The result is exact. A sum that needs more than 38 digits is an overflow, as in DynamoDB.
   static Expected<Number, NumberError> add(const Number& a, const Number& b);
   static Expected<Number, NumberError> subtract(const Number& a, const Number& b);
 
-  // As DynamoDB prints it: plain decimal notation, no exponent.
+  // Prints the number as DynamoDB does, in plain decimal notation without an exponent.
   void append_to(std::string& out) const;
-  // The same into a buffer of text_bytes_max; returns its end.
+  // Writes the same text into a buffer of text_bytes_max bytes. Returns the end of the text.
   char* write(char* to) const;
   [[nodiscard]] std::string to_string() const;
 
@@ -66,11 +67,12 @@ class Number {
   [[nodiscard]] bool negative() const { return negative_; }
   [[nodiscard]] Wide significand() const { return (static_cast<Wide>(high_) << 64) | low_; }
   [[nodiscard]] int exponent() const { return exponent_; }
-  // Count of decimal digits of the significand; 0 for zero.
+  // The number of decimal digits of the significand; 0 for zero.
   [[nodiscard]] int digit_count() const;
   // The power of ten of the leading digit: 2 for 314, -1 for 0.5. Requires: not zero.
   [[nodiscard]] int magnitude() const { return exponent_ + digit_count() - 1; }
-  // The significand's digits, leading one first, into a buffer of digits_max; returns their count.
+  // Writes the significand's digits, leading digit first, into a buffer of digits_max bytes. Returns their
+  // count.
   int write_digits(char* digits) const;
 
   friend bool operator==(const Number&, const Number&) = default;

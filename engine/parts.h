@@ -1,4 +1,4 @@
-// What a Database is made of, for engine's own files, in the order in which it is built.
+// The parts of a Database, in the order in which they are built. Internal to engine/ and its tests.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ struct Database::Parts {
   std::unique_ptr<Storage> storage_;
   std::shared_ptr<Clock> host_clock;
   std::shared_ptr<Random> random;
-  std::shared_ptr<Scheduler> scheduler;  // ends before what its tasks use
+  std::shared_ptr<Scheduler> scheduler;  // ended before the parts that its tasks use
   Accounts accounts;
   BeforeImages before_images;
   Points points;

@@ -9,7 +9,7 @@
 namespace mayfly::engine {
 
 namespace {
-// Versions of one item that are passed by one after the other; then the walk seeks.
+// After stepping over this many versions of one item, the walk seeks past the remaining ones.
 constexpr int versions_passed_max = 8;
 }  // namespace
 

@@ -1,11 +1,12 @@
-// A table's items and the old versions of each (history.h), side by side, in the order of the keys.
+// Walks a table's items together with the old versions of each item (history.h), in key order.
 //
 //   PastWalk walk(storage, snapshot, table);
 //   while (walk.next())
-//     for (; walk.has_version(); walk.next_version()) … walk.number(), walk.version() …   // the earliest
-//     first
+//     for (; walk.has_version(); walk.next_version())     // earliest first
+//       … walk.number(), walk.version() …
 //
-// One thread's. Ends before its snapshot.
+// Not thread-safe.
+// Requires: the snapshot outlives the walk.
 #pragma once
 
 #include <optional>
@@ -21,20 +22,21 @@ class PastWalk {
  public:
   PastWalk(const Storage& storage, const Storage::Snapshot& snapshot, TableId table);
 
-  // To the next key that there is an item or a version of.
+  // Moves to the next key that has an item or an old version. False at the end.
   bool next();
   [[nodiscard]] std::string_view key() const { return key_; }
-  // The item as it is at the snapshot; nothing: there is none.
+  // The item as of the snapshot; nullopt: the key has no item.
   [[nodiscard]] std::optional<std::string_view> item() const {
     return has_item_ ? std::optional(items_.value()) : std::nullopt;
   }
 
-  // --- the key's versions, the earliest first: item_version.h's bytes
+  // --- the key's versions, earliest first, encoded as in item_version.h
   [[nodiscard]] bool has_version() const { return has_version_; }
   [[nodiscard]] VersionNumber number() const;
   [[nodiscard]] std::string_view version() const { return versions_.value(); }
   void next_version();
-  // What the key was after the commit of this number. Nothing: it was not there.
+  // The item as it was after the commit with this number; nullopt: it did not exist. Moves past the versions
+  // up to that number, so successive calls for one key need rising numbers.
   std::optional<std::string_view> at(VersionNumber number);
 
  private:

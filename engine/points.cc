@@ -47,7 +47,7 @@ Points::Points(const Storage& storage) : storage_(storage) {
     add_locked(decoded(decode_point(points.key(), points.value()), "a point"));
 }
 
-// --- which there are
+// --- lookups
 
 std::optional<Point> Points::find(PointId id) const {
   const SharedLock lock(mutex_);
@@ -104,7 +104,7 @@ VersionNumber Points::last_number() const {
   return last;
 }
 
-// --- changing them
+// --- changes
 
 void Points::stage(Batch& batch, Point& point, PointId staged) const {
   std::string value;
@@ -165,7 +165,7 @@ void Points::replace(std::string_view account, std::vector<Point> points) {
   for (Point& point : points) add_locked(std::move(point));
 }
 
-// --- of tables that were dropped
+// --- dropped tables
 
 void Points::leave(TableId table, VersionCount count) {
   const Lock lock(mutex_);

@@ -34,8 +34,8 @@ std::uint64_t address_bytes() {
   return limit.rlim_cur;
 }
 
-// "0::/system.slice/mayfly.service" names the group; what it may have, and each group that it is in, stands
-// in a file: a number, or "max".
+// The line "0::/system.slice/mayfly.service" names the process's control group. The limit of this group, and
+// of each group above it, is in a file of its own: a number, or "max".
 std::uint64_t group_bytes() {
   std::ifstream groups("/proc/self/cgroup");
   std::string group;
@@ -73,7 +73,7 @@ std::uint64_t resident_memory_bytes() {
   ::close(file);
   if (length <= 0) return 0;
   text[length] = '\0';
-  unsigned long long pages = 0, resident = 0, of_files = 0;  // and more
+  unsigned long long pages = 0, resident = 0, of_files = 0;  // the first three fields
   if (std::sscanf(text, "%llu %llu %llu", &pages, &resident, &of_files) != 3 || of_files > resident) return 0;
   const long page_bytes = ::sysconf(_SC_PAGESIZE);
   return page_bytes <= 0 ? 0 : (resident - of_files) * static_cast<std::uint64_t>(page_bytes);
@@ -90,7 +90,7 @@ void give_back_code() {
       const auto end = (program->dlpi_addr + part.p_vaddr + part.p_memsz) / page * page;
       if (begin < end) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
     }
-    return 1;  // the program itself is the first
+    return 1;  // stop after the first entry, which is the program itself
   };
   (void)::dl_iterate_phdr(give_back, nullptr);
 #endif

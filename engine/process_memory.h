@@ -1,24 +1,24 @@
-// How much memory this process may have, and has; and how it gives some back.
+// The memory limit and the memory use of this process, and a way to return some memory to the system.
 #pragma once
 
 #include <cstdint>
 
 namespace mayfly::engine {
 
-// The least of what the machine has, what its control group may have (cgroup v2) and what its addresses may
-// span (RLIMIT_AS).
+// The smallest of the machine's memory, the limits of the process's control groups (cgroup v2) and the limit
+// of its address space (RLIMIT_AS).
 std::uint64_t process_memory_bytes();
 
 // Resident memory of the process, without mapped files. Freed memory counts until it is returned to the
-// system. 0 if the system does not say. Takes some microseconds.
+// system. 0 if the system does not report it. A call takes some microseconds.
 std::uint64_t resident_memory_bytes();
 
-// Unmaps the pages of the program's code and constants, which are no longer resident until they are used
-// again. Does nothing while a debugger is attached: its breakpoints are in these pages. Takes some
-// microseconds.
+// Unmaps the pages of the program's code and constants, which are then not resident until they are used
+// again. Does nothing while a debugger is attached, because its breakpoints are in these pages. A call takes
+// some microseconds.
 //
-// Pages return from the page cache, one by one or, where Linux keeps the file in large folios (6.18), all of
-// a folio: of 13.6 MB that a server had after its start, 1.7 to 10.8 remained.
+// A page that is used again comes from the page cache. Where Linux keeps the file in large folios (6.18), the
+// rest of its folio comes with it. Of the 13.6 MB that a server had after its start, 1.7 to 10.8 MB remained.
 void give_back_code();
 
 }  // namespace mayfly::engine

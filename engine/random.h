@@ -1,6 +1,6 @@
-// The only place that asks for randomness, of which ids are made; a seed in its place makes them the same in
-// every run. http draws its ids of requests and of questions about names by itself: nothing that is stored or
-// sent on rests on them.
+// The only source of random ids. With a seeded source in its place, ids are the same in every run. Ids of
+// HTTP requests and of DNS queries come from http instead, because nothing that is stored or passed on
+// depends on them.
 //
 // Thread-safe.
 #pragma once
@@ -15,7 +15,7 @@ namespace mayfly::engine {
 class Random {
  public:
   virtual ~Random() = default;
-  [[nodiscard]] virtual std::uint64_t next() = 0;  // every value is as likely as any other
+  [[nodiscard]] virtual std::uint64_t next() = 0;  // uniformly distributed
 };
 
 class SystemRandom final : public Random {
@@ -23,8 +23,8 @@ class SystemRandom final : public Random {
   [[nodiscard]] std::uint64_t next() override;
 };
 
-// For tests: the same numbers in the same order for the same seed. Who opens a directory again goes on with
-// the same object, or with another seed, so that no id is given twice.
+// For tests: the same seed yields the same numbers in the same order. A test that reopens a directory must go
+// on with the same object or use another seed, or ids would repeat.
 class SeededRandom final : public Random {
  public:
   explicit SeededRandom(std::uint64_t seed) : state_(mix(seed)) {}

@@ -10,7 +10,7 @@
 namespace mayfly::engine {
 namespace {
 
-// What append_scalar made of a string or binary, taken off the front; nothing: it did not make it.
+// Takes a string or binary value, as encoded by append_scalar, off the front; nullopt: it is malformed.
 std::optional<std::string> take_text(std::string_view& rest) {
   std::string text;
   for (std::size_t at = 0; at + 1 < rest.size(); ++at) {
@@ -29,7 +29,7 @@ std::optional<std::string> take_text(std::string_view& rest) {
   return std::nullopt;
 }
 
-// The same of a number.
+// Takes a number off the front in the same way.
 std::optional<std::string> take_number(std::string_view& rest) {
   const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(rest[at]); };
   if (rest.empty()) return std::nullopt;
@@ -57,7 +57,7 @@ std::optional<std::string> take_number(std::string_view& rest) {
   return number->to_string();
 }
 
-// False: the rest is no such attributes.
+// Takes the attributes off the front and appends them to `out`. False: they are malformed.
 bool take(std::span<const KeyAttribute> attributes, std::string_view& rest, std::string& out) {
   for (const KeyAttribute& attribute : attributes) {
     const bool is_number = attribute.type == ScalarType::number;

@@ -1,5 +1,5 @@
-// Encoded keys for people: `id="a", at=5`. A key that cannot be one stands there byte by byte, in hexadecimal
-// digits. What is in a text stays as it is: who shows it sees to what cannot be printed.
+// Formats encoded keys for people: `id="a", at=5`. A malformed key is shown as hexadecimal bytes. Strings are
+// not escaped; the caller that displays them must handle unprintable characters.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace mayfly::engine {
 
-// Of an item; reads nothing outside of the key, whatever it is.
+// Formats an item's key. Reads nothing beyond `encoded`, even if it is malformed.
 std::string readable_key(const KeySchema& keys, std::string_view encoded);
-// Of an index's entry: the index's attributes, then the table's.
+// Formats the key of an index entry: the index's attributes, then the table's.
 std::string readable_entry(const Table& table, const Index& index, std::string_view encoded);
-// Of any bytes.
+// Formats any bytes, with a leading "0x".
 std::string hexadecimal(std::string_view bytes);
 
 }  // namespace mayfly::engine

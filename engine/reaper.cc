@@ -18,8 +18,8 @@
 namespace mayfly::engine {
 
 namespace {
-constexpr std::size_t batch_items_max = 64;   // locked together: below a millisecond
-constexpr std::size_t slice_items_max = 256;  // of one account, before the others have their turn
+constexpr std::size_t batch_items_max = 64;   // locked together, for less than a millisecond
+constexpr std::size_t slice_items_max = 256;  // of one account, before the next account is served
 constexpr std::size_t kept_sweeps_max = 16;   // each holds an iterator
 
 struct Entry {
@@ -28,8 +28,9 @@ struct Entry {
 };
 }  // namespace
 
-// What is wanted of one table as it was when the sweep began. The iterator stays past the tombstones that the
-// sweep itself makes; what is written meanwhile is pushed to the timer, which settling respects.
+// A walk over the due entries of one table, as they were when the sweep began. The iterator stays past the
+// tombstones that the sweep itself makes. An entry that is written in the meantime is pushed to the timer,
+// and settling the timer respects it.
 struct Reaper::Sweep {
   TimerQueue::Look look;
   std::shared_ptr<LiveTable> table;
@@ -83,8 +84,8 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
     Transaction transaction(database_, Cause::time_to_live);
     for (const Entry& entry : batch) transaction.add(sweep.table, entry.item_key);
     if (!transaction.lock()) return Progress::outdated;
-    // Another mode or another attribute counts from the next batch on: who changed it had the timer looked at
-    // anew.
+    // A new mode or TTL attribute applies from the next batch on: the change has made the timer due for
+    // another look.
     if (&transaction.table(0) != sweep.description.get()) return Progress::outdated;
     std::int64_t removed = 0;
     for (std::size_t slot = 0; slot < batch.size(); ++slot)
@@ -133,7 +134,8 @@ void Reaper::sweep_table(const Account::Turn& turn, const std::shared_ptr<LiveTa
     for (;;) {
       progress = step(*sweep, slice_items_max, deletions);
       if (progress != Progress::more || ends(stop)) break;
-      // The reaper leaves the account alone until this ends.
+      // The reaper skips the account while this caller has its turn, so fired items of other tables are
+      // deleted here.
       for (const TableId other : timers.firing(turn.account().clock().now())) {
         if (other != table->id()) sweep_some(turn, other, std::numeric_limits<std::size_t>::max());
       }
@@ -151,7 +153,8 @@ void Reaper::sweep_some(const Account::Turn& turn, TableId table, std::size_t it
 
 std::optional<Instant> Reaper::next_expiry(const Account::Turn& turn) {
   TimerQueue& timers = turn.account().timers();
-  // A timer may be early, its item renewed or deleted: until the earliest agrees with the index.
+  // A timer may be early, because its item was renewed or deleted. Repeat until the earliest timer agrees
+  // with the index.
   while (const auto look = timers.look_earliest()) {
     const std::optional<Sweep> sweep = begin(turn, *look, last_instant, Which::fires);
     if (!sweep) continue;
@@ -167,12 +170,12 @@ std::optional<Instant> Reaper::next_expiry(const Account::Turn& turn) {
   return std::nullopt;
 }
 
-// A step is one round: a little of each account for which there is something to do.
+// Each step is one round: it deletes a few items of each account that may have some to delete.
 class Reaper::Rounds final : public Task {
  public:
   explicit Rounds(Reaper& reaper) : reaper_(reaper) {}
 
-  // The account may have something to reap.
+  // Tells the task that the account may have items to reap.
   void add(Account& account) { agenda_.add(&account); }
   [[nodiscard]] std::uint64_t looks() const { return agenda_.looks(); }
 
@@ -181,7 +184,7 @@ class Reaper::Rounds final : public Task {
     for (Account* account : agenda_.take(reaper_.scheduler_->now())) {
       if (reaper_.stop_) return Next::when_woken();
       const std::optional<Account::Turn> turn = account->try_reapers_turn();
-      if (!turn) continue;  // the end of whoever has it wakes us
+      if (!turn) continue;  // the end of the current turn wakes this task
       const auto reap = [&] {
         std::optional<Sweep> sweep;
         if (const auto kept = sweeps_.extract(account)) sweep = std::move(kept.mapped());
@@ -191,7 +194,7 @@ class Reaper::Rounds final : public Task {
         const auto left = timer ? account->clock().real_time_until(timer->fires) : std::nullopt;
         if (left) look_again(*account, *left);
       };
-      // What is due stays due: the index and the timer are as they were.
+      // After a failure, the index and the timer are unchanged, so the items are still due.
       attempt(reap, [&](std::string_view) { look_again(*account, fault_wait); });
     }
     std::optional<RealTime> alarm = agenda_.next_alarm();
@@ -255,9 +258,9 @@ class Reaper::Rounds final : public Task {
 
   Reaper& reaper_;
   Agenda agenda_;
-  std::map<Account*, Sweep> sweeps_;          // to be gone on with
-  std::map<std::string, Deletions> expired_;  // by account: deleted since tell() was last called
-  std::optional<Stopwatch> told_;             // when somebody was last
+  std::map<Account*, Sweep> sweeps_;          // to be continued in the next round
+  std::map<std::string, Deletions> expired_;  // by account, since the last tell()
+  std::optional<Stopwatch> told_;             // since the last tell()
 };
 
 Reaper::Reaper(Database& database, std::shared_ptr<Scheduler> scheduler)

@@ -1,13 +1,20 @@
-// Due entries -> Transaction::remove_expired, by Cause::time_to_live.
+// Deletes expired items.
 //
-// An item goes at the first instant of its account's clock that is after its TTL (or when its table's mode
-// says: expiry_mode.h), never earlier: the entry says when to look, the item under its lock says whether.
-// What is due goes in due order, and in the order of its keys at the same instant, in small batches, so that
-// writers get their turn. One task for all accounts, at rest until something fires; of each account a step
-// deletes a little, then it is the next one's turn, so that nobody waits for another's backlog. What
-// fails is tried again later.
+// The reaper reads due entries from the expiry index and removes each item through
+// Transaction::remove_expired, with Cause::time_to_live.
 //
-// Nobody has to wait for it either: what has fired is hidden from whoever reads or writes (departed.h).
+// Guarantees:
+// - An item is removed at the first instant of its account's clock that is after its TTL, or at the instant
+//   that its table's mode sets (expiry_mode.h), and never earlier. The index entry only says when to look;
+//   the item is checked under its lock.
+// - The items of a table are removed in expiry order, and in key order if they expire at the same instant.
+// - Removals run in small batches, so that writers can go in between.
+// - No account waits for another account's backlog. One task serves all accounts: a step deletes a few items
+//   of each account that has any to delete. The task rests until something fires.
+// - A failed removal is retried.
+//
+// Readers and writers do not depend on the reaper's progress: an item that has fired is already hidden from
+// them (departed.h).
 #pragma once
 
 #include <atomic>
@@ -31,43 +38,44 @@ class Reaper {
   Reaper(const Reaper&) = delete;
   Reaper& operator=(const Reaper&) = delete;
 
-  // From now on it is woken by what falls due; else only what follows reaps. Before anything can wake it.
+  // Starts reaping in the background. Without it, only the calls below delete items.
+  // Requires: nothing can wake the reaper before this call.
   void start();
-  // Sweeps under way end soon, a backlog is left for the next start. Steps end with the scheduler.
+  // Makes running sweeps end soon. A backlog is left for the next start. Steps end with the scheduler.
   void stop() { stop_ = true; }
 
-  // What is read of expiry indexes, for a clock that goes from instant to instant.
+  // The read positions in expiry indexes, for a clock that moves from instant to instant.
   class Sweeps;
 
-  // Deletes what fires by now, going on with what `sweeps` has from earlier instants of the same turn. Ends
-  // early if `stop` is requested, as the next one does.
+  // Deletes all items that fire by `now`. Continues sweeps that `sweeps` holds from earlier instants of the
+  // same turn. Ends early if `stop` is requested.
   void sweep_account(const Account::Turn& turn, Instant now, Sweeps& sweeps, Deletions& deletions,
                      const std::stop_token& stop = {});
-  // Deletes what is due in the account's table, whatever its mode, and meanwhile what fires in the account's
-  // others.
+  // Deletes all items of the table that are due by `now`, whatever the table's mode. In between, deletes
+  // items that fire in the account's other tables. Ends early if `stop` is requested.
   void sweep_table(const Account::Turn& turn, const std::shared_ptr<LiveTable>& table, Instant now,
                    Deletions& deletions, const std::stop_token& stop = {});
-  // Deletes at most `items_max` of what has fired in this table alone.
+  // Deletes at most `items_max` items that have fired, in this table only.
   void sweep_some(const Account::Turn& turn, TableId table, std::size_t items_max);
-  // When something of the account fires next, as the expiry index has it.
+  // The instant at which the account's next item fires, according to the expiry index; nullopt: none fires.
   std::optional<Instant> next_expiry(const Account::Turn& turn);
 
-  // For tests: how many accounts its rounds have looked at.
+  // For tests: the number of accounts that its rounds have looked at.
   [[nodiscard]] std::uint64_t looks() const;
 
  private:
   enum class Which : std::uint8_t { fires, due };
   enum class Progress : std::uint8_t {
-    more,      // is left to do
-    done,      // and the timer settled
-    outdated,  // the table changed or went away: look again
+    more,      // work is left
+    done,      // the timer is settled
+    outdated,  // the table was changed or dropped: look again
   };
   struct Sweep;
   class Rounds;
-  // Nothing: the table is gone.
+  // nullopt: the table no longer exists.
   std::optional<Sweep> begin(const Account::Turn& turn, const TimerQueue::Look& look, Instant now,
                              Which which);
-  // Deletes at most so many items more.
+  // Sweeps at most `items_max` further entries, deletes their expired items and counts them in `deletions`.
   Progress step(Sweep& sweep, std::size_t items_max, Deletions& deletions);
   [[nodiscard]] bool ends(const std::stop_token& stop) const { return stop_ || stop.stop_requested(); }
 

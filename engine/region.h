@@ -1,5 +1,5 @@
-// A region's name, as far as it stands in keys of storage, in ARNs, paths and headers: of these letters
-// alone. Which regions AWS has is nobody's business here.
+// The syntax of region names, which appear in storage keys, ARNs, paths and headers. Any name of these
+// characters is accepted, whether or not AWS has such a region.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace mayfly::engine {
 
 inline constexpr std::size_t region_bytes_max = 64;
 inline constexpr std::string_view region_letters =
-    "up to 64 letters, digits, '-', '_' and '.'";  // for people
+    "up to 64 letters, digits, '-', '_' and '.'";  // for messages
 
 constexpr bool is_region(std::string_view text) {
   return !text.empty() && text.size() <= region_bytes_max &&

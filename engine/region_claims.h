@@ -1,8 +1,8 @@
-// Who is writing to which item of a global table with strong consistency at this moment: writers of two
-// regions do not wait for each other there, the second is refused. Writers of one region share a claim; the
-// item's lock orders them.
+// Tracks the writes in progress to items of global tables with strong consistency. While a writer in one
+// region holds a claim on an item, writers in other regions do not wait; they are refused. Writers of one
+// region share a claim, and the item's lock orders them.
 //
-// Thread-safe; its mutex is held for a few instructions.
+// Thread-safe. The mutex is held for a few instructions.
 #pragma once
 
 #include <map>
@@ -16,7 +16,8 @@ namespace mayfly::engine {
 
 class RegionClaims {
  public:
-  // `item`: the same for all regions. False: a writer of another region's table has it.
+  // `item`: names the item, identically in all regions. False: a writer to another region's table holds the
+  // claim.
   [[nodiscard]] bool claim(std::string_view item, TableId table) {
     const Lock lock(mutex_);
     const auto claim = claims_.try_emplace(std::string(item), Claim{table, 0}).first;
@@ -24,7 +25,7 @@ class RegionClaims {
     ++claim->second.writers;
     return true;
   }
-  // Requires: it was claimed.
+  // Requires: the caller's claim() returned true.
   void release(std::string_view item) {
     const Lock lock(mutex_);
     const auto claim = claims_.find(item);
