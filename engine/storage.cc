@@ -52,7 +52,7 @@ class NoLog final : public rocksdb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
-// Files of ours, jobs that are counted; threads and time as `base` has them.
+// An Env with the given files, and with jobs that StorageJobs counts. Threads and time are those of `base`.
 class EnvWithFiles final : public rocksdb::EnvWrapper {
  public:
   EnvWithFiles(rocksdb::Env& base, const std::shared_ptr<rocksdb::FileSystem>& files,
@@ -85,13 +85,14 @@ class EnvWithFiles final : public rocksdb::EnvWrapper {
   const std::shared_ptr<StorageJobs> jobs_;
 };
 
-// Expiry entries of a table, and change records of a shard, come and go for the most part in the order of
-// their keys: RocksDB looks for the place of one from where the last one went, and not from the beginning. A
-// jump of the clock over 100,000 that expire at one instant takes a quarter less time; with items, whose
-// order is that of hashes, it would be slower.
+// Expiry entries of a table, and change records of a shard, are mostly written and erased in key order. With
+// this extractor, RocksDB searches for the position of such a key from the position of the previous one, not
+// from the beginning. A clock jump over 100,000 items that expire at one instant takes a quarter less time.
+// For items, which are ordered by hash, it would be slower.
 //
-// Of ranges that are erased it would take the place from a list that they are not in (MemTable::Add): none
-// may begin with such a key, and no log with one may be read, so this is for storage in memory.
+// For an erased range, RocksDB would take the position from the wrong list (MemTable::Add). So no erased
+// range may begin with such a key, and no log that contains one may be read. Therefore, only storage in
+// memory uses this.
 class WrittenInOrder final : public rocksdb::SliceTransform {
  public:
   static bool has(std::string_view key) {
@@ -113,7 +114,8 @@ rocksdb::Status erase_range_in(rocksdb::WriteBatch& batch, std::string_view begi
   return erased.ok() ? batch.DeleteRange(slice(behind), slice(end)) : erased;
 }
 
-// What is common: little memory until it is used, no background work that nobody asked for.
+// Options for both kinds of storage: memory is allocated only when it is used, and there is no unnecessary
+// background work.
 rocksdb::Options common_options() {
   rocksdb::Options options;
   options.create_if_missing = true;
@@ -130,14 +132,14 @@ rocksdb::Options common_options() {
   options.allow_concurrent_memtable_write = false;  // one committer
   options.enable_write_thread_adaptive_yield = false;
   options.delayed_write_rate = 0;
-  options.avoid_flush_during_shutdown = true;  // logs have all of it, or it is in memory
+  options.avoid_flush_during_shutdown = true;  // the logs have all data, or storage is in memory
   options.fail_if_options_file_error = false;  // see without_options_files()
-  options.max_bgerror_resume_count = 0;  // we resume, on a thread that can be had without any being left
+  options.max_bgerror_resume_count = 0;        // the upkeep resumes, because RocksDB would need a new thread
   return options;
 }
 
-// A million items on disk: the filter and the hash index take a get from 7.3 to 3.4 us. In memory they spare
-// who writes a new item the search for an old one in every file.
+// With a million items on disk, the filter and the hash index shorten a get from 7.3 to 3.4 us. In memory,
+// they spare a write of a new item the search for an old one in every file.
 rocksdb::BlockBasedTableOptions table_options() {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -149,8 +151,8 @@ rocksdb::BlockBasedTableOptions table_options() {
 constexpr std::uint64_t large_value_bytes = 16 << 10;
 
 // A compaction holds its input until its output is complete. So the sizes that bound flushes and compactions
-// follow the limit: together they need about a quarter of it in addition. From 2 GB on these sizes are
-// RocksDB's defaults, with a buffer of 32 MB.
+// depend on the memory limit: together, flushes and compactions need about a quarter of it in addition. From
+// 2 GB on, these sizes are RocksDB's defaults, with a buffer of 32 MB.
 rocksdb::Options memory_options(rocksdb::Env* env, std::shared_ptr<rocksdb::Cache> block_cache,
                                 std::uint64_t bytes_max) {
   constexpr std::uint64_t mb = 1 << 20;
@@ -175,21 +177,21 @@ rocksdb::Options memory_options(rocksdb::Env* env, std::shared_ptr<rocksdb::Cach
 rocksdb::Options disk_options() {
   rocksdb::Options options = common_options();
   options.write_buffer_size = 16 << 20;
-  // Each recovery from a full disk makes a small file, and there may be no space for a compaction for long.
+  // Each recovery from a full disk creates a small file, and a compaction may lack space for a long time.
   options.level0_slowdown_writes_trigger = 64;
   options.level0_stop_writes_trigger = 96;
   options.wal_recovery_mode =
-      rocksdb::WALRecoveryMode::kAbsoluteConsistency;  // write_ahead_log.h mends what may be
+      rocksdb::WALRecoveryMode::kAbsoluteConsistency;  // write_ahead_log.h repairs torn logs beforehand
   rocksdb::BlockBasedTableOptions table = table_options();
   table.block_cache = rocksdb::NewLRUCache(32 << 20, /*num_shard_bits=*/2);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return options;
 }
 
-// How many keys are erased one by one before a range tombstone is the better bargain.
+// Up to this many keys, erasing them one by one is cheaper than a range tombstone.
 constexpr int single_erasures_max = 4096;
 
-// While a thread waits inside of RocksDB for jobs of RocksDB's, nobody else goes first.
+// While a thread waits inside RocksDB for RocksDB's jobs, an Interleaving lets no other thread run first.
 class WaitingForJobs {
  public:
   WaitingForJobs() { interleave("waits for jobs"); }
@@ -201,7 +203,7 @@ class WaitingForJobs {
   Interleaving::Alone alone_;
 };
 
-// Sets a flag for as long as it lives.
+// Sets a flag for the lifetime of this object.
 class Raised {
  public:
   explicit Raised(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
@@ -214,37 +216,39 @@ class Raised {
 };
 
 constexpr std::chrono::milliseconds resume_pause{1000}, flush_pause{50};
-// A flush begins when it gets RocksDB's lock, under which no file is written: this is for a host that stands
-// still.
+// A flush begins when it gets RocksDB's lock, under which no file is written. So this limit is reached only
+// if the host stalls.
 constexpr std::chrono::milliseconds begin_wait_max{1000};
 constexpr std::int64_t report_pause_ms = 1000;
 
-// The upkeep compacts once this much garbage (erased or overwritten bytes) is a large part of all bytes, so
-// that the compaction costs little compared with the writes before it: a quarter in a quiet moment, half
-// while writes go on. A moment is quiet if at most this many writes, of this many bytes, happen in this time.
-// After some time without any write, less garbage is enough. With that limit for every moment, a
-// BatchWriteItem of 25 items of 1 KB took three quarters more instructions.
+// The upkeep compacts once there is at least erased_bytes_min of garbage (erased or overwritten bytes) and it
+// is a large part of all bytes, so that the compaction costs little compared with the writes before it. The
+// part is a quarter in a quiet moment and half while writes continue. A moment is quiet if at most
+// quiet_writes_max writes, with at most quiet_bytes_max bytes, happen within quiet_time. After idle_time
+// without any write, erased_bytes_min_idle of garbage is enough. When that lower limit applied at all times,
+// a BatchWriteItem of 25 items of 1 KB took three quarters more instructions.
 constexpr std::uint64_t erased_bytes_min = 8 << 20, erased_bytes_min_idle = 2 << 20;
 constexpr std::uint64_t erased_share_quiet = 4, erased_share_busy = 2;
 constexpr std::chrono::milliseconds quiet_time{200}, idle_time{2000};
 constexpr std::uint64_t quiet_writes_max = 20, quiet_bytes_max = 1 << 20;
-// A compaction copies the values in the oldest files of large values, and then deletes these files. It takes
-// one part of them at a time: copying all could double the memory in use.
+// A compaction copies the values in the oldest files of large values and then deletes these files. It
+// processes one part of the files at a time, because copying all of them could double the memory in use.
 constexpr std::uint64_t large_value_parts = 4;
 
-// Ranges with many erased keys that wait for a compaction.
+// The maximum number of ranges with many erased keys that wait for a compaction.
 constexpr std::size_t dead_ranges_max = 8;
-// The least pause after such a compaction, and the pause as a multiple of the time that the compaction took.
+// The minimum pause after such a compaction, and the pause as a multiple of the compaction's duration.
 constexpr std::chrono::milliseconds compaction_rest{100};
 constexpr int compaction_rests = 9;
 
-// How often it is looked whether memory is full, and while it is.
+// Memory is checked each time this many bytes have been written, and at this interval while it is full.
 constexpr std::uint64_t written_bytes_between_looks = 1 << 20;
 constexpr std::chrono::milliseconds room_pause{1000};
-// Within this fraction below the limit, the process returns freed memory to the system at once.
+// Once memory is within this fraction of the limit, the process returns freed memory to the system
+// immediately.
 constexpr std::uint64_t trim_fraction = 8;
 
-// Every database of ours has one of these keys, from its first opening or its first table on.
+// Every Mayfly database has one of these keys after its first opening or its first table.
 constexpr std::string_view our_keys[] = {"Mexpiry-window", "Mnext-ids"};
 
 bool has_our_keys(rocksdb::DB& db) {
@@ -278,13 +282,13 @@ Batch::Kind Batch::take(std::string_view& rest, std::string_view& first, std::st
 }
 
 struct Storage::Engine final {
-  // What stopped RocksDB from writing. It goes on only when it is told to.
+  // Notes errors that stop RocksDB from writing. It continues only after it is resumed.
   class Failures final : public rocksdb::EventListener {
    public:
     explicit Failures(Engine& engine) : engine_(engine) {}
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
       const Interleaving::Alone alone;
-      // RocksDB retries a compaction, and takes writes meanwhile.
+      // RocksDB retries a compaction and accepts writes in the meantime.
       const bool stops = error->severity() >= rocksdb::Status::Severity::kHardError;
       if (!stops && reason == rocksdb::BackgroundErrorReason::kCompaction) {
         engine_.compaction_fails = true;
@@ -303,7 +307,8 @@ struct Storage::Engine final {
     Engine& engine_;
   };
 
-  // A buffer's memory is free when it has become a file, and what files were made with when they are made.
+  // Wakes the upkeep when a job ends. A flush frees the memory of its buffer, and every job frees the memory
+  // that it used to create files.
   class Jobs final : public rocksdb::EventListener {
    public:
     explicit Jobs(Engine& engine) : engine_(engine) {}
@@ -376,11 +381,11 @@ struct Storage::Engine final {
   const std::shared_ptr<StorageJobs> jobs = std::make_shared<StorageJobs>();
   std::atomic<bool> refuses_files{false};
   std::atomic<bool> resuming{false};
-  // Of a directory: shared by writers, held alone by a resumption. Nobody waits for it.
+  // For a directory: writers hold it shared, and a resumption holds it exclusively. Both only try to take it.
   std::shared_mutex writing;
   std::atomic<std::int64_t> memory_file_bytes{0};
-  std::unique_ptr<rocksdb::Env> memory_files;  // none: they are a directory's
-  std::unique_ptr<rocksdb::Env> env;           // before the database, which it outlives
+  std::unique_ptr<rocksdb::Env> memory_files;  // nullptr: the files are in a directory
+  std::unique_ptr<rocksdb::Env> env;           // declared before the database, which it must outlive
   bool memory = false;
   std::shared_ptr<rocksdb::Cache> block_cache;  // in memory
   std::unique_ptr<rocksdb::DB> db;
@@ -394,10 +399,10 @@ struct Storage::Engine final {
   const std::shared_ptr<std::atomic<std::int64_t>> held_bytes =
       std::make_shared<std::atomic<std::int64_t>>(0);  // outside RocksDB
   std::atomic<bool> full{false};
-  std::atomic<std::uint64_t> bytes_after_trim{0};  // that the process had after the last trim
+  std::atomic<std::uint64_t> bytes_after_trim{0};  // of the process, after the last trim
   std::atomic<bool> failing{false};
-  std::atomic<bool> stopped{false};           // RocksDB has an error that it was not resumed from
-  std::atomic<bool> compaction_fails{false};  // the last one that ended did
+  std::atomic<bool> stopped{false};           // RocksDB has an error and has not been resumed since
+  std::atomic<bool> compaction_fails{false};  // the last compaction that ended failed
   Mutex mutex;
   std::string failure GUARDED_BY(mutex);  // while `failing`
   std::int64_t reported_ms GUARDED_BY(mutex) = 0;
@@ -406,12 +411,12 @@ struct Storage::Engine final {
   };
   std::vector<DeadRange> dead GUARDED_BY(mutex);  // to be compacted
   std::atomic<bool> job_ended{false};             // in memory
-  // The upkeep's.
+  // Used only by the upkeep.
   std::uint64_t writes_before = 0, bytes_before = 0;
-  bool trims = false;  // in the next quiet moment
+  bool trims = false;  // a trim is to follow in the next quiet moment
   RealTime idle_since{}, rests_until{};
 
-  // Mends and gives back what writers must not wait for.
+  // Recovers from errors and returns memory in the background, because writers must not wait for either.
   class Upkeep final : public Task {
    public:
     explicit Upkeep(Engine& engine) : engine_(engine) {}
@@ -428,7 +433,8 @@ struct Storage::Engine final {
   const std::shared_ptr<Task> upkeep = std::make_shared<Upkeep>(*this);
 };
 
-// A disk that is full for an hour shall not fill its logs, too.
+// Limits the rate of reports, so that a disk that is full for an hour does not fill up with log lines as
+// well.
 void Storage::Engine::tell(std::string_view sentence, bool always) {
   if (!report) return;
   const std::int64_t now_ms = host_time().time_since_epoch() / std::chrono::milliseconds(1);
@@ -447,7 +453,7 @@ void Storage::Engine::fault(const std::string& text) {
 }
 
 void Storage::Engine::fail(const std::string& text) {
-  if (refuses_files) return;  // who resumes knows
+  if (refuses_files) return;  // resume() causes this error on purpose
   {
     const Lock lock(mutex);
     failure = text;
@@ -456,8 +462,8 @@ void Storage::Engine::fail(const std::string& text) {
   scheduler->wake(upkeep);
 }
 
-// A write that comes while storage fails, or is being resumed, throws: a resumption takes as long as the disk
-// does.
+// Throws if storage fails or is being resumed. A write does not wait for a resumption, because its duration
+// depends on the disk.
 void Storage::Engine::begin_write(std::shared_lock<std::shared_mutex>& lock) {
   if (!failing) lock = std::shared_lock(writing, std::try_to_lock);
   if (lock && !failing) return;
@@ -469,9 +475,9 @@ void Storage::Engine::begin_write(std::shared_lock<std::shared_mutex>& lock) {
   fault(why.empty() ? "storage takes no writes while it recovers from an error" : why);
 }
 
-// RocksDB writes its buffers to files, and takes writes again.
+// Makes RocksDB write its buffers to files and accept writes again. False: this did not succeed yet.
 bool Storage::Engine::resume_rocksdb() {
-  // Without an error RocksDB would resume all the same, and wait until no compaction is left to be retried.
+  // RocksDB would resume even without an error, and wait until no compaction is left to retry.
   if (!stopped) return true;
   if (jobs->flush_runs()) return false;
   stopped = false;
@@ -479,9 +485,9 @@ bool Storage::Engine::resume_rocksdb() {
   if (!jobs->begin_resuming()) {
     resumed = db->Resume().ok();
   } else {
-    // The held flush must not run before a resumption is in progress, and that cannot end before the flush
-    // has run. So there are two: the one that comes second is refused as busy, which shows that the first is
-    // in progress.
+    // The held flush must not run before a resumption is in progress, and the resumption cannot end before
+    // the flush has run. So two threads resume: RocksDB refuses the second call as busy, which shows that the
+    // first is in progress.
     const auto resume_or_release = [this] {
       const rocksdb::Status status = db->Resume();
       if (status.IsBusy()) jobs->release();
@@ -491,7 +497,7 @@ bool Storage::Engine::resume_rocksdb() {
     std::thread other;
     try {
       other = std::thread([&] { others = resume_or_release(); });
-    } catch (const std::system_error&) {  // there is no thread to be had: later, perhaps
+    } catch (const std::system_error&) {  // no thread is available; a later attempt may succeed
       stopped = true;
       return false;
     }
@@ -500,36 +506,36 @@ bool Storage::Engine::resume_rocksdb() {
     resumed = own.IsBusy() ? others.ok() : own.ok();
   }
   if (resumed)
-    jobs->release();  // flushes for which it did not have to wait
+    jobs->release();  // flushes that the resumption did not wait for
   else
     stopped = true;
   return resumed;
 }
 
-// Goes on where RocksDB stopped. False: not yet.
+// Recovers RocksDB from the error that stopped it. False: this did not succeed yet.
 bool Storage::Engine::resume() {
   const std::unique_lock nobody_writes(writing, std::try_to_lock);
   if (!nobody_writes) return false;
-  // RocksDB resumes only when no compaction is left, and it repeats a compaction that finds no space. The
-  // disk may have space for writes but not for the compaction. So compactions give up while storage resumes;
-  // the flush that resumes RocksDB schedules them again.
+  // RocksDB resumes only when no compaction is left, and it repeats a compaction that runs out of space. The
+  // disk may have space for writes but not for the compaction. So compactions give up while storage resumes,
+  // and the flush that resumes RocksDB schedules them again.
   const Raised until_the_end(resuming);
   const WaitingForJobs waiting;
   if (!resume_rocksdb()) return false;
-  // If RocksDB could not write to its log, that log ends within a record and takes nothing more. Only a
-  // resumption begins another log, and only if there is a buffer to write. So there must be an entry in the
-  // buffer, and a reason to resume: that no new log could be made.
+  // If RocksDB could not write to its log, that log ends within a record and accepts no further ones. Only a
+  // resumption begins a new log, and only if there is a buffer to write. So put an entry into the buffer, and
+  // cause an error to resume from by refusing to create the new log.
   rocksdb::WriteOptions without_log;
   without_log.disableWAL = true;
   without_log.no_slowdown = true;
   if (const rocksdb::Status status = db->Delete(without_log, "Mresumed"); !status.ok()) {
     // RocksDB announces an error before it takes effect. A resumption between the two finds nothing to do, so
-    // there must be another one. An incomplete write is one that a compaction delays.
+    // another one must follow. An "incomplete" write is one that a compaction delays.
     if (!status.IsIncomplete()) stopped = true;
     return false;
   }
   rocksdb::FlushOptions at_once;
-  at_once.allow_write_stall = true;  // nobody writes
+  at_once.allow_write_stall = true;  // there are no writers
   bool begun = false;
   {
     const Raised meanwhile(refuses_files);
@@ -562,7 +568,8 @@ void Storage::Engine::note_written(std::uint64_t bytes) {
 
 void Storage::Engine::look_for_room() {
   std::uint64_t bytes = memory_bytes();
-  // Freed memory does not count. Returning it takes milliseconds, so the upkeep does it in advance.
+  // Freed memory should not count, so trim first. A trim takes milliseconds, so the upkeep usually does it in
+  // advance.
   if (bytes >= memory_bytes_max && trim_may_help(bytes)) {
     trim();
     bytes = memory_bytes();
@@ -579,7 +586,7 @@ void Storage::Engine::look_for_room() {
 
 void Storage::Engine::note_erased(std::uint64_t bytes) {
   const std::uint64_t before = erased_bytes.fetch_add(bytes, std::memory_order_relaxed);
-  // Now and then it is looked whether it is enough.
+  // Wake the upkeep from time to time, so that it checks whether there is enough garbage.
   if (before / erased_bytes_min_idle != (before + bytes) / erased_bytes_min_idle) scheduler->wake(upkeep);
 }
 
@@ -591,15 +598,15 @@ std::uint64_t Storage::Engine::bytes_in(std::string_view begin, std::string_view
                                &in_files)
            .ok())
     return in_buffers;
-  // RocksDB does not say where the large values are: each key of a file is taken to have its share of them.
+  // RocksDB does not report where the large values are, so assume that they are spread evenly over the keys.
   const auto all = static_cast<double>(property(rocksdb::DB::Properties::kTotalSstFilesSize));
   const auto large = static_cast<double>(property(rocksdb::DB::Properties::kTotalBlobFileSize));
   if (all > 0) in_files += static_cast<std::uint64_t>(large / all * static_cast<double>(in_files));
   return in_buffers + in_files;
 }
 
-// Near the limit, if the process has grown since the last trim. Memory that a trim does not return is in use
-// or fragmented.
+// Whether memory is near the limit and the process has grown since the last trim. Memory that a trim did not
+// return is in use or fragmented.
 bool Storage::Engine::trim_may_help(std::uint64_t process_bytes) const {
   const std::uint64_t part = memory_bytes_max / trim_fraction;
   return is_process && process_bytes >= memory_bytes_max - part &&
@@ -623,7 +630,7 @@ void Storage::Engine::compact_all() {
     const bool few_files = property(rocksdb::DB::Properties::kNumBlobFiles) < large_value_parts;
     options.blob_garbage_collection_age_cutoff = few_files ? 1 : 1.0 / large_value_parts;
     (void)db->CompactRange(options, nullptr, nullptr);
-    block_cache->EraseUnRefEntries();  // the blocks of files that are gone
+    block_cache->EraseUnRefEntries();  // includes the blocks of deleted files
     const std::uint64_t large_garbage = property(rocksdb::DB::Properties::kLiveBlobFileGarbageSize);
     if (large_garbage < std::max(erased_bytes_min_idle, footprint_bytes() / erased_share_quiet)) return;
   }
@@ -633,7 +640,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   if (!memory) return std::nullopt;
   if (is_process && trim_may_help(resident_memory_bytes())) trim();
   if (job_ended.exchange(false)) {
-    trims = true;  // when it has let go of what it had, which it does after it was told
+    trims = true;  // later: the job frees its memory only after it has called its listeners
     return quiet_time;
   }
   const std::uint64_t erased = erased_bytes;
@@ -658,7 +665,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
     erased_bytes -= erased;
     compact_all();
   }
-  trims = !quiet && !full;  // the allocator's pages are about to be used again
+  trims = !quiet && !full;  // while writes continue, the allocator soon reuses its pages
   if (trims) return quiet_time;
   trim();
   if (quiet && is_process) give_back_code();
@@ -674,7 +681,7 @@ void Storage::Engine::note_dead(std::string begin, std::string end) {
       range.end = std::max(range.end, end);
       return;
     }
-    if (dead.size() == dead_ranges_max) return;  // the next read of it notes it again
+    if (dead.size() == dead_ranges_max) return;  // the next read of this range notes it again
     dead.push_back({std::move(begin), std::move(end)});
   }
   scheduler->wake(upkeep);
@@ -711,7 +718,7 @@ Storage::Storage(StorageOptions options, std::unique_ptr<Engine> engine)
 
 Storage::~Storage() {
   if (!engine_->db) return;
-  // The upkeep compacts or resumes, which may take long, or forever on a disk that stays full.
+  // The upkeep may be compacting or resuming, which may take a long time, or forever if the disk stays full.
   engine_->db->DisableManualCompaction();
   rocksdb::CancelAllBackgroundWork(engine_->db.get(), /*wait=*/false);
   engine_->jobs->release_for_good();
@@ -721,8 +728,8 @@ Storage::~Storage() {
 
 namespace {
 
-// RocksDB has no code of its own for a held LOCK: "IO error: While lock file: .../LOCK: ..." when another
-// process has it, "IO error: lock hold by current process, ..." when this one has.
+// RocksDB has no separate status code for a held LOCK file. The text is "IO error: While lock file: .../LOCK:
+// ..." if another process holds it, and "IO error: lock hold by current process, ..." if this process does.
 Unexpected<std::string> cannot_open(const std::string& directory, const rocksdb::Status& status) {
   const std::string text = status.ToString();
   if (status.IsIOError() && (text.find("While lock file") != std::string::npos ||
@@ -731,9 +738,10 @@ Unexpected<std::string> cannot_open(const std::string& directory, const rocksdb:
   return Unexpected{"cannot open the data directory " + directory + ": " + text};
 }
 
-// A RocksDB database without a mark is one of ours from before there were marks, or somebody else's.
+// A RocksDB database without a mark was written either by a Mayfly version that did not write marks yet, or
+// by another program.
 Expected<void, std::string> check_is_ours(rocksdb::Options options, const std::string& directory) {
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;  // the logs are looked at later
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;  // logs are checked later
   rocksdb::DB* opened = nullptr;
   if (const auto status = rocksdb::DB::OpenForReadOnly(options, directory, &opened); !status.ok())
     return cannot_open(directory, status);
@@ -742,7 +750,8 @@ Expected<void, std::string> check_is_ours(rocksdb::Options options, const std::s
   return Unexpected{not_ours(directory)};
 }
 
-// While nobody else can write to it.
+// Checks the directory and repairs its logs.
+// Requires: the caller holds the directory's LOCK file.
 Expected<void, std::string> look_over(const std::string& directory, DataDirectory found,
                                       const rocksdb::Options& options) {
   if (found == DataDirectory::unmarked) CHECK_OK(check_is_ours(options, directory));
@@ -804,7 +813,7 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
 
 Expected<DirectoryLock, std::string> DirectoryLock::take(const std::string& directory) {
   rocksdb::FileLock* lock = nullptr;
-  // Who opened it has made the file; to make it here would change the directory.
+  // Opening a database creates the file. Creating it here would change the directory.
   if (rocksdb::Env::Default()->FileExists(directory + "/LOCK").IsNotFound()) return DirectoryLock(lock);
   const auto status = rocksdb::Env::Default()->LockFile(directory + "/LOCK", &lock);
   if (!status.ok()) return cannot_open(directory, status);
@@ -882,7 +891,7 @@ void Storage::write(const Batch& batch) {
   if (options_.write_fails && options_.write_fails()) engine_->fault("a write was made to fail");
   std::shared_lock<std::shared_mutex> writing;
   if (durable()) engine_->begin_write(writing);
-  THREAD_LOCAL rocksdb::WriteBatch rocksdb_batch;  // keeps its buffer
+  THREAD_LOCAL rocksdb::WriteBatch rocksdb_batch;  // reuses its buffer
   rocksdb_batch.Clear();
   bool any_range = false;
   batch.for_each([&](Batch::Kind kind, std::string_view first, std::string_view second) {
@@ -896,7 +905,7 @@ void Storage::write(const Batch& batch) {
     }
   });
   rocksdb::WriteOptions write = engine_->write;
-  // Writes that come faster than compactions wait for them, but not for one that finds no space.
+  // Writes that outpace compactions wait for them, but not for a compaction that runs out of space.
   write.no_slowdown = engine_->compaction_fails.load(std::memory_order_relaxed);
   const rocksdb::Status written = engine_->db->Write(write, &rocksdb_batch);
   if (!written.ok()) {
@@ -957,7 +966,7 @@ bool Storage::get(std::string_view key, std::string& value, const Snapshot* snap
 struct Storage::Iterator::State {
   explicit State(Engine& engine_) : engine(engine_) {}
 
-  // Moves the iterator. True: it has passed many erased keys on the way.
+  // Moves the iterator. Returns whether it passed more than `dead_keys_max` erased keys.
   template <typename Move>
   bool passes_many(Move&& move) {
     const auto& passed = rocksdb::get_perf_context()->internal_delete_skipped_count;
@@ -967,14 +976,14 @@ struct Storage::Iterator::State {
     dead_keys += count;
     return count > dead_keys_max;
   }
-  // Of a seek: the erased keys are between `from` and where the iterator stands.
+  // For a seek: notes that the erased keys are between `from` and the iterator's position.
   void note_dead(std::string_view from, bool backward) {
     std::string here = place(backward);
     std::string there(from);
     if (there > here) there.swap(here);
     engine.note_dead(std::move(there), std::move(here));
   }
-  // The same for a step. It began at a key, which this finds by going back and forth.
+  // Does the same for a step. Finds the key at which the step began by moving the iterator back and forth.
   void note_dead_step(bool backward) {
     const bool at_end = !iterator->Valid();
     if (at_end && !iterator->status().ok()) return;
@@ -1011,7 +1020,7 @@ Storage::Iterator::Iterator(const Storage& storage, std::string_view lower, std:
   options.iterate_lower_bound = &state_->lower_slice;
   options.iterate_upper_bound = &state_->upper_slice;
   state_->iterator.reset(storage.engine_->db->NewIterator(options));
-  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);  // this thread's
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);  // applies to this thread
 }
 
 Storage::Iterator::~Iterator() = default;

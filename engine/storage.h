@@ -1,17 +1,24 @@
-// Ordered bytes, in memory or in a directory: the only file that knows RocksDB.
+// An ordered map from byte strings to byte strings, in memory or in a directory. This is the only interface
+// to RocksDB.
 //
-// Guarantees: a Batch is written whole or not at all; a Snapshot and an Iterator see one instant. In a
-// directory, a write that returned survives the process's end, and with `fsync` the machine's; a directory
-// that lost such a write otherwise is not opened (write_ahead_log.h). Whatever RocksDB reports is counted,
-// reported and thrown as StorageFault. After a write that failed for want of space or descriptors, later
-// writes throw at once, until storage has recovered, which it tries once a second on a thread of its own.
-// Reads do not wait for that, and closing ends it. In memory, what was erased is
-// given back to the host within seconds of quiet. Thread-safe; Batch, Iterator and Snapshot are one thread's.
+// Guarantees:
+// - A Batch is written completely or not at all.
+// - A Snapshot and an Iterator see the state of one instant.
+// - In a directory, a write that has returned survives a crash of the process and, with `fsync`, of the
+//   machine. A directory that has lost such a write for another reason is not opened (write_ahead_log.h).
+// - In memory, the memory of erased data is returned to the host within seconds after writes stop.
 //
-// RocksDB keeps erased keys until a compaction drops them, and an iterator steps over each: a queue, whose
-// reads begin where its items were erased, would cost more with every item. So a step of an iterator that
-// passes more than `dead_keys_max` of them has their range compacted, in the background and for at most a
-// tenth of the time.
+// Errors: each error that RocksDB reports is counted, reported and thrown as StorageFault. After a write
+// fails for lack of space or file descriptors, later writes throw immediately until storage has recovered. It
+// tries to recover once a second, on a background thread. Reads do not wait for a recovery, and closing the
+// storage ends it.
+//
+// Thread-safe. A Batch, an Iterator or a Snapshot may be used by only one thread at a time.
+//
+// RocksDB keeps erased keys until a compaction drops them, and an iterator steps over each of them. The reads
+// of a queue begin where its items were erased, so they would become slower with every item. Therefore, a
+// step of an iterator that passes more than `dead_keys_max` erased keys has their range compacted, in the
+// background and for at most a tenth of the time.
 //
 //   Batch batch;
 //   batch.put("k", "v");
@@ -42,21 +49,23 @@ namespace mayfly::engine {
 struct StorageOptions {
   std::string directory;  // empty: in memory
   bool fsync = false;
-  // Is told in a sentence that storage fails, and when that has passed, on the thread that it happens to; at
-  // most once a second.
+  // Receives a sentence when storage starts to fail, when it recovers, and at most once a second while
+  // operations fail. It is called on the thread on which this happens.
   std::function<void(std::string_view)> report;
-  MakeScheduler make_scheduler = make_thread_scheduler;  // of what storage does by itself
+  MakeScheduler make_scheduler = make_thread_scheduler;  // for background work
   rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's
-  std::uint64_t memory_bytes_max = 0;  // in memory: has_room(); 0: half of what the process may have
-  // In memory: nothing else uses the process, so has_room() counts all memory that it has.
+  std::uint64_t memory_bytes_max = 0;  // in memory, for has_room(); 0: half of process_memory_bytes()
+  // In memory: has_room() counts all memory of the process, because nothing else uses the process.
   bool is_process = false;
-  // For tests: asked before every write; true makes that write fail as a full disk would.
+  // For tests: called before every write. If it returns true, the write fails as on a full disk.
   std::function<bool()> write_fails;
-  // For tests: asked before a file of the directory is made, appended to or synced; true makes that fail.
+  // For tests: called before a file of the directory is created, appended to or synced. If it returns true,
+  // that operation fails.
   std::function<bool(std::string_view path)> file_fails;
 };
 
-// Writes to be made together, in order. Flat bytes, so that batches can be joined and read again:
+// A list of writes that are applied together, in order. It is stored as flat bytes, so that batches can be
+// joined and read again:
 //
 //   batch := (kind:u8 first_length:u32le second_length:u32le first second)*
 class Batch {
@@ -64,22 +73,23 @@ class Batch {
   enum class Kind : std::uint8_t { put, erase, erase_range };
 
   void put(std::string_view key, std::string_view value) { append(Kind::put, key, value); }
-  // A value in two pieces.
+  // The value is `head` followed by `rest`.
   void put(std::string_view key, std::string_view head, std::string_view rest) {
     append(Kind::put, key, head, rest);
   }
-  // Lets about so many entries, of so many bytes together, be put without a pause to grow.
+  // Reserves memory for about `entries` entries with `bytes` bytes in total.
   void make_room(std::size_t entries, std::size_t bytes) {
     bytes_.reserve(bytes_.size() + entries * entry_head_bytes + bytes);
   }
-  // `value_bytes`: how large its value is, if that is known.
+  // `value_bytes`: the size of the erased value, if known.
   void erase(std::string_view key, std::uint64_t value_bytes = 0) {
     append(Kind::erase, key, {});
     erased_bytes_ += erased_bytes_of_key + value_bytes;
   }
-  // What was put has a predecessor whose value was so large.
+  // Notes that a put in this batch replaces a value of `value_bytes` bytes.
   void note_replaced(std::uint64_t value_bytes) { erased_bytes_ += replaced_bytes_of_key + value_bytes; }
-  // Everything in [begin, end). Requires: `begin` is no expiry entry's key, or writing it is a fault.
+  // Erases all keys in [begin, end).
+  // Requires: `begin` is not the key of an expiry entry. Otherwise, writing the batch throws StorageFault.
   void erase_range(std::string_view begin, std::string_view end) { append(Kind::erase_range, begin, end); }
   void append(const Batch& other) {
     bytes_.append(other.bytes_);
@@ -91,10 +101,10 @@ class Batch {
   }
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
-  // About how many bytes in storage the batch makes useless, not counting ranges.
+  // An estimate of the bytes in storage that the batch turns into garbage, not counting ranges.
   [[nodiscard]] std::uint64_t erased_bytes() const { return erased_bytes_; }
 
-  // visit(kind, first, second) for each, in order.
+  // Calls visit(kind, first, second) for each entry, in order.
   template <class Visit>
   void for_each(Visit&& visit) const {
     std::string_view rest = bytes_;
@@ -106,9 +116,9 @@ class Batch {
   }
 
  private:
-  // Two of RocksDB's entries: what was put, and its erasure.
+  // Two RocksDB entries: the put and the erasure.
   static constexpr std::uint64_t erased_bytes_of_key = 150;
-  static constexpr std::uint64_t replaced_bytes_of_key = 75;  // one
+  static constexpr std::uint64_t replaced_bytes_of_key = 75;  // one RocksDB entry
 
   static constexpr std::size_t entry_head_bytes = 1 + 4 + 4;
 
@@ -119,10 +129,10 @@ class Batch {
   std::uint64_t erased_bytes_ = 0;
 };
 
-// Keeps every other process, and everybody else in this one, from opening a directory.
+// Keeps other processes, and other code in this process, from opening a directory.
 class DirectoryLock {
  public:
-  // The error is a sentence for people: somebody has it open.
+  // The error is a sentence for people, for example that another process has the directory open.
   static Expected<DirectoryLock, std::string> take(const std::string& directory);
   ~DirectoryLock();
   DirectoryLock(DirectoryLock&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)) {}
@@ -139,26 +149,27 @@ class Storage {
 
   // The error is a sentence for people.
   static Expected<std::unique_ptr<Storage>, std::string> open(StorageOptions options);
-  // A directory that is only looked at, whatever its files hold: nothing in it changes, not a torn log
-  // either, and every write is a fault. What a log has from its first damage on is not seen.
-  // Requires: the caller has its DirectoryLock.
+  // Opens a directory read-only, even if files are damaged. Nothing in the directory changes, not even a torn
+  // log, and every write throws StorageFault. The contents of a log after its first damage are ignored.
+  // Requires: the caller holds the directory's DirectoryLock.
   struct OpenFailure {
     std::string sentence;
-    bool damaged;  // else it could not be looked at
+    bool damaged;  // false: the directory could not be read
   };
   static Expected<std::unique_ptr<Storage>, OpenFailure> open_to_read(const std::string& directory);
 
-  // Why one of RocksDB's table files cannot be read to its end with every checksum right; empty: it can.
+  // Reads a RocksDB table file to its end and verifies all checksums. Returns the error; empty: there is no
+  // error.
   static std::string table_file_flaw(const std::string& path);
-  // Makes a directory that cannot be opened one that can, of the files that are in it.
-  // Requires: nobody has it open.
+  // Rebuilds a directory that cannot be opened from the files in it.
+  // Requires: no process has the directory open.
   static Expected<void, std::string> put_together(const std::string& directory);
 
-  // Whether it has a key that each database of ours has from its first opening or its first table on.
+  // Whether a key exists that every Mayfly database has after its first opening or its first table.
   [[nodiscard]] bool has_our_keys() const;
-  // Paths of the table files that hold what is there, in a directory.
+  // The paths of the live table files of a directory.
   [[nodiscard]] std::vector<std::string> table_files() const;
-  // About how many keys there are.
+  // The approximate number of keys.
   [[nodiscard]] std::uint64_t key_count_estimate() const;
   ~Storage();
   Storage(const Storage&) = delete;
@@ -169,16 +180,16 @@ class Storage {
 
   void write(const Batch& batch);
 
-  // Why nothing can be written at present, for people; empty: it can.
+  // The reason, for people, why writes currently fail; empty: they do not.
   [[nodiscard]] std::string failure() const;
-  [[nodiscard]] std::uint64_t faults() const;  // that were thrown, ever
+  [[nodiscard]] std::uint64_t faults() const;  // the number of StorageFaults thrown so far
 
-  // What RocksDB holds: buffers, cache, indexes of its files and, in memory, the files themselves, also those
-  // that a compaction is writing. And what was added by hold().
+  // Memory that RocksDB holds: buffers, cache, indexes of its files and, in memory, the files themselves,
+  // including those that a compaction is writing. Also includes the bytes that hold() has added.
   [[nodiscard]] std::uint64_t footprint_bytes() const;
   // Adds `bytes`, which may be negative, to the memory outside RocksDB that counts in the footprint.
   void hold(std::int64_t bytes) const;
-  // Does so for as long as it lives. It may outlive the storage.
+  // Adds bytes to that memory for the lifetime of this object, which may outlive the storage.
   class Holding {
    public:
     Holding(const Storage& storage, std::uint64_t bytes);
@@ -192,19 +203,19 @@ class Storage {
     }
 
    private:
-    const std::shared_ptr<std::atomic<std::int64_t>> all_;  // that the storage counts
+    const std::shared_ptr<std::atomic<std::int64_t>> all_;  // the storage's total
     std::uint64_t bytes_ = 0;
   };
-  // In memory: whether the footprint (or all memory of the process, see StorageOptions::is_process) was less
-  // than the limit after the last megabyte was written. Writes do not check this, because erasing must remain
-  // possible: a caller that adds something does.
+  // In memory: whether the footprint (or all memory of the process, see StorageOptions::is_process) was below
+  // the limit after the last megabyte was written. Writes do not check this, because erasing must remain
+  // possible. A caller that adds data checks it.
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] std::uint64_t memory_bytes_max() const;
 
-  // Puts erasing everything in [begin, end) into the batch. Few keys are erased one by one: RocksDB's range
-  // tombstones cost every later read a little, until they are compacted away.
+  // Adds the erasure of all keys in [begin, end) to the batch. If they are few, they are erased one by one,
+  // because a RocksDB range tombstone slows down every later read a little until it is compacted away.
   void erase_range(Batch& batch, std::string_view begin, std::string_view end) const;
-  // The same of every key that begins with the prefix.
+  // Does the same for all keys that begin with the prefix.
   void erase_prefix(Batch& batch, std::string_view prefix) const;
 
   class Snapshot {
@@ -220,11 +231,11 @@ class Storage {
     const void* snapshot_;
   };
 
-  // False: there is no such key, and `value` is undefined. Without a snapshot: as it is now.
+  // False: the key does not exist, and `value` is undefined. Without a snapshot, reads the latest state.
   [[nodiscard]] bool get(std::string_view key, std::string& value, const Snapshot* snapshot = nullptr) const;
 
-  // Walks [lower, upper) as it was at the snapshot, or when the iterator was made. It stands nowhere until a
-  // seek.
+  // Walks [lower, upper) as of the snapshot or, without one, as of the iterator's creation. It has no
+  // position until the first seek.
   class Iterator {
    public:
     Iterator(const Storage& storage, std::string_view lower, std::string_view upper,
@@ -235,13 +246,13 @@ class Storage {
 
     void seek_to_first();
     void seek_to_last();
-    void seek(std::string_view key);  // to the first at or after `key`
-    // For tests: how many erased keys its steps have passed.
+    void seek(std::string_view key);  // to the first key at or after `key`
+    // For tests: the number of erased keys that its moves have passed.
     [[nodiscard]] std::uint64_t dead_keys_passed() const;
     void next();
     void prev();
-    [[nodiscard]] bool valid() const;            // throws if the walk ended in a fault
-    [[nodiscard]] std::string_view key() const;  // until the next move
+    [[nodiscard]] bool valid() const;            // throws StorageFault if a read error ended the walk
+    [[nodiscard]] std::string_view key() const;  // valid until the next move
     [[nodiscard]] std::string_view value() const;
 
    private:

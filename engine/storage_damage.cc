@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// By name, which is by age.
+// Sorted by name, which is the order of age.
 std::vector<std::string> files_ending(const std::string& directory, std::string_view ending) {
   std::vector<std::string> paths;
   std::error_code error;
@@ -40,14 +40,15 @@ Expected<void, std::string> move_to(const std::string& lost, const std::string& 
   return {};
 }
 
-// What was written before the damage stays, as after a power cut.
+// Cuts the first damaged log before its damage and moves later logs away. The records before the damage
+// remain, as after a power failure.
 Expected<void, std::string> cut_logs(const std::string& directory, const std::string& lost,
                                      std::vector<std::string>& done) {
   TRY(const std::vector<LogFlaw> flaws, flawed_logs(directory));
   const auto damaged =
       std::find_if(flaws.begin(), flaws.end(), [](const LogFlaw& flaw) { return flaw.damaged; });
   if (damaged == flaws.end()) return {};
-  // Later logs first: where this ends early, what is damaged still says so.
+  // Move the later logs first: if this function is interrupted, the damaged log is still found damaged.
   for (const std::string& log : files_ending(directory, ".log"))
     if (log > damaged->path) CHECK_OK(move_to(lost, log, done));
   std::error_code error;

@@ -1,5 +1,5 @@
-// What reading and writing throw when the disk is full, a file is damaged, …: nothing that the client did.
-// Who catches it: engine/attempt.h.
+// The exception that reads and writes throw when the disk is full, a file is damaged, and the like. The
+// client is never the cause. engine/attempt.h says where it is caught.
 #pragma once
 
 #include <stdexcept>
@@ -15,7 +15,8 @@ class StorageFault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What was decoded; a fault, if it is not there to be decoded. `what`: "a table's description".
+// Returns the decoded value, or throws StorageFault if decoding failed. `what`: names the value in the
+// message, for example "a table's description".
 template <class T>
 T decoded(Expected<T, std::string> result, const char* what) {
   if (!result) throw StorageFault(std::string(what) + " cannot be decoded: " + result.error());

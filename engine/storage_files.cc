@@ -17,9 +17,9 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using Fails = std::function<bool(std::string_view path)>;
 
-// RocksDB asks by these flags whether what failed may come to pass later. Left as they are, a file that could
-// not be made for want of a descriptor is a fatal error to it: nothing is written any more until the process
-// ends. A full disk keeps its subcode for the text's sake only.
+// Marks an IO error as retryable. RocksDB decides by these flags whether a failed operation may succeed
+// later. Without the change, a file that could not be created for lack of a descriptor is a fatal error, and
+// RocksDB writes nothing until the process ends. The subcode, such as that of a full disk, is dropped.
 IOStatus passing(IOStatus status) {
   if (!status.IsIOError()) return status;
   IOStatus again = IOStatus::IOError(status.getState() ? status.getState() : "");
@@ -27,8 +27,9 @@ IOStatus passing(IOStatus status) {
   return again;
 }
 
-// RocksDB makes files with 0644. Made beforehand they keep this mode, and never had a wider one. RocksDB
-// would follow a link, and cut what it leads to.
+// Creates the file with mode 0600 before RocksDB opens it. RocksDB creates files with 0644, but an existing
+// file keeps its mode, so the file never has a wider one. Refuses a symbolic link: RocksDB would follow it
+// and truncate its target.
 IOStatus make_private(const std::string& path, int flags = 0) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags,
                           S_IRUSR | S_IWUSR);
@@ -38,7 +39,7 @@ IOStatus make_private(const std::string& path, int flags = 0) {
       return IOStatus::OK();
     return IOStatus::IOError("While making " + path, std::strerror(errno));
   }
-  (void)::fchmod(file, S_IRUSR | S_IWUSR);  // an odd umask's, or an older file's
+  (void)::fchmod(file, S_IRUSR | S_IWUSR);  // for an unusual umask or an existing file
   ::close(file);
   return IOStatus::OK();
 }
@@ -121,7 +122,8 @@ class PrivateFiles final : public rocksdb::FileSystemWrapper {
   }
   IOStatus LockFile(const std::string& path, const IOOptions& options, rocksdb::FileLock** lock,
                     IODebugContext* context) override {
-    // Never opened if it is there: closing it would give up the lock that this process holds on it.
+    // O_EXCL: an existing file must not be opened, because closing it would release the lock that this
+    // process holds on it.
     if (IOStatus status = make_private(path, O_EXCL); !status.ok()) return status;
     return target()->LockFile(path, options, lock, context);
   }

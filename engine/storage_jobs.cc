@@ -14,7 +14,7 @@ struct StorageJobs::Job {
   rocksdb::Env::Priority priority;
   void* tag;
   void (*unscheduled)(void*);
-  std::uint64_t number = 0;  // of a flush
+  std::uint64_t number = 0;  // for flushes
   bool begins = false;
 
   [[nodiscard]] bool is_flush() const { return priority == rocksdb::Env::Priority::HIGH; }
@@ -48,7 +48,7 @@ void StorageJobs::schedule(std::unique_ptr<Job> job) {
     const std::shared_ptr<StorageJobs> jobs = own->jobs;
     if (!jobs->let_through(own)) return;
     Job::of_this_thread = own.get();
-    own->run(own->argument);  // after it the database may be gone
+    own->run(own->argument);  // afterwards the database may no longer exist
     Job::of_this_thread = nullptr;
     jobs->has_ended(*own);
   };
