@@ -12,7 +12,7 @@ std::size_t bytes_of(const RecentWrite& write) {
   return sizeof(RecentWrite) + write.key.size() + write.before.size();
 }
 
-// Whether a read that lags so far, and is under way, may not see the write.
+// Whether a read in progress with this lag may have to miss the write.
 bool may_miss(const Lag& lag, const RecentWrite& write, std::uint64_t number, Instant now) {
   if (lag.writes && number - write.number >= *lag.writes + RecentWrites::slack_writes) return false;
   return !lag.milliseconds || write.at > now - *lag.milliseconds - RecentWrites::slack_ms;
@@ -25,7 +25,7 @@ bool may_miss(const Lag& lag, const RecentWrite& write, std::uint64_t number, In
 void RecentWrites::follow(const std::string& account, std::vector<Reach> reaches) {
   const Lock setting(setting_);
   bool any = false;
-  feed_.between_commits([&] {  // of a transaction all is heard, or nothing
+  feed_.between_commits([&] {  // so that all changes of a transaction are noted, or none
     const Lock lock(mutex_);
     erase(account);
     if (reaches.empty()) {
@@ -101,8 +101,8 @@ void RecentWrites::note(const Change& change) {
   Log& log = entry->second;
   if (is_new) {
     log.account = table.account;
-    // Of a commit that changes several tables some are heard of before the others: reads of those may have
-    // been told that they see all of it.
+    // The changes of a commit to several tables arrive one table after the other. A read of a table whose
+    // changes had not arrived yet may have got this commit as its horizon.
     log.forgotten = std::max(commit - 1, answered_);
   }
   if (log.latest != commit) {
@@ -134,7 +134,7 @@ void RecentWrites::drop_oldest(Log& log) {
 
 // --- reading
 
-// The latest commit that a read must see by its lag.
+// The latest commit that a read with this lag must see.
 Commit RecentWrites::lagging(const Log& log, const Lag& lag, Instant now) {
   const auto commit_before = [&](auto write) {
     return write == log.writes.end() ? log.latest : (*write)->commit - 1;
@@ -156,7 +156,7 @@ Commit RecentWrites::lagging(const Log& log, const Lag& lag, Instant now) {
   return seen;
 }
 
-// Returns where the copy's horizon is now.
+// Moves the copy's horizon to `seen` unless it is further already. Returns the horizon.
 Commit RecentWrites::move(Log& log, std::string_view copy, Commit seen) {
   if (log.horizons.size() >= copies_max && log.horizons.find(copy) == log.horizons.end()) {
     log.horizons.clear();
@@ -178,7 +178,7 @@ Commit RecentWrites::horizon(const LiveTable& live, const Sight& sight) {
 template <class Visit>
 void RecentWrites::look(const LiveTable& live, const Sight& sight, Commit horizon, Visit visit) {
   if (!any() || !follows(live.account().id())) return;
-  feed_.between_commits([] {});  // what the reader has found is told now
+  feed_.between_commits([] {});  // afterwards, every write that the reader may have found has been noted
   const Lock lock(mutex_);
   const auto found = logs_.find(live.id());
   if (found == logs_.end()) return;

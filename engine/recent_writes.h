@@ -1,32 +1,36 @@
-// What was written lately to tables of which some reads see an older state: each write, with what its item
-// was before.
+// Keeps recent writes in memory, for tables of which some reads see an older state. Each write is kept
+// together with its item as it was before.
 //
 //   recent.follow("000000000000", {{.table = "carts", .lag = {.writes = 3}}});
 //
 //   const auto horizon = recent.horizon(live, sight);
-//   ...                                                        // the reader looks into storage, and then:
-//   const Unseen unseen = recent.unseen(live, sight, horizon);  // what it shall not see of that
+//   ...                                                         // the reader reads from storage
+//   const Unseen unseen = recent.unseen(live, sight, horizon);  // the writes that it must not see
 //   if (const auto* before = unseen.before(item_key)) ...       // it sees these bytes instead
 //
-// Each copy of a table (Sight::copy) has a horizon: the commit up to which its readers see all. A read moves
-// it to where its lag allows, and never back; one without a lag moves it to the latest commit, and so does
-// forgetting. So no client's reads go backwards, whoever else reads, and a state is always one between two
-// commits: nobody sees half of a transaction. What was written before a table was followed is seen.
+// Each copy of a table (Sight::copy) has a horizon: its readers see all writes up to this commit. A read
+// moves the horizon as far forward as its lag allows, and never back. A read without a lag moves it to the
+// latest commit, and so does forgetting. Therefore no client's reads go backwards, whatever other clients
+// read. A visible state always lies between two commits, so no read sees half of a transaction. Writes from
+// before a table was followed are visible.
 //
-// The horizon comes before the look into storage, or what is stored might be older than it: items that were
-// written since would be shown as of the horizon, and the others as they are stored. What is unseen is asked
-// for afterwards, when all that the reader may have found has been told: so asking waits for whoever commits.
-// If writes between the two were dropped meanwhile, the read sees what it found, and so does who comes next.
+// A reader must take the horizon before it reads from storage. Otherwise, the stored data might be older than
+// the horizon: items that were written in between would be shown as of the horizon, and the others as they
+// were stored. It must ask for the unseen writes afterwards, when every write that it may have found has been
+// noted; for that, unseen() waits for commits in progress. If writes after the horizon have been dropped in
+// the meantime, this read sees the stored data, and so do later reads.
 //
-// Milliseconds are those of the account's clock, by which commits are stamped: on a frozen clock nothing
-// becomes visible by itself, and moving the clock makes it so, the same each time.
+// Milliseconds are those of the account's clock, which also stamps commits. On a frozen clock, writes become
+// visible only when the clock is moved, and each run gives the same results.
 //
-// It is all in memory and bounded: writes that no lag reaches back to, or that are too many, are dropped, the
-// oldest first, and are seen from then on. Rejected: reading at RocksDB's snapshots, one for each commit,
-// which keep every old version of all tables, and of which an index's would need another; and old versions on
-// disk, since nothing here has to survive.
+// Everything is in memory and bounded. Writes that no lag reaches, and writes beyond the bounds, are dropped,
+// oldest first, and are visible from then on.
 //
-// Thread-safe. While nothing is followed commits pay nothing and reads one relaxed load.
+// Rejected: reading from a RocksDB snapshot for each commit. Such snapshots keep every old version of all
+// tables, and an index would need another one. Rejected: old versions on disk, because nothing here has to
+// survive a restart.
+//
+// Thread-safe. While no table is followed, a commit costs nothing extra and a read costs one relaxed load.
 #pragma once
 
 #include <atomic>
@@ -52,74 +56,77 @@ using Commit = std::uint64_t;  // ChangeFeed::commit
 
 struct RecentWrite {
   Commit commit;
-  std::uint64_t number;  // of the commit among those of the table
+  std::uint64_t number;  // of the commit, counting only commits that changed the table
   Instant at;
-  std::string key;     // the item's, key_codec's
-  std::string before;  // item_codec's bytes; empty: there was no such item
+  std::string key;     // the item's key, encoded by key_codec
+  std::string before;  // encoded by item_codec; empty: the item did not exist
 };
 
-// What a read does not see: of each item the first write beyond the read's horizon.
+// The writes that a read does not see: for each item, the first write after the read's horizon.
 class Unseen {
  public:
   [[nodiscard]] bool empty() const { return first_.empty(); }
-  // Bytes of the item as the read sees it; empty: it sees none. nullptr: it sees what is stored.
+  // The item's bytes as the read sees them; empty: the item does not exist for the read. nullptr: the read
+  // sees the stored item.
   [[nodiscard]] const std::string* before(std::string_view item_key) const {
     const auto found = first_.find(item_key);
     return found == first_.end() ? nullptr : &found->second->before;
   }
   template <class Visit>
-  void each(Visit visit) const {  // visit(item key, bytes before), in the order of the keys
+  void each(Visit visit) const {  // visit(item key, bytes before), in key order
     for (const auto& [key, write] : first_) visit(key, write->before);
   }
 
  private:
   friend class RecentWrites;
-  std::map<std::string_view, std::shared_ptr<const RecentWrite>> first_;  // keys are the writes' own
+  std::map<std::string_view, std::shared_ptr<const RecentWrite>> first_;  // the writes own the keys
 };
 
 class RecentWrites {
  public:
-  static constexpr std::size_t writes_max = 10'000;                        // of a table
-  static constexpr std::size_t bytes_max = std::size_t{64} * 1024 * 1024;  // of all tables together
-  // Kept beyond what a lag reaches back to, for reads that are under way.
+  static constexpr std::size_t writes_max = 10'000;                        // per table
+  static constexpr std::size_t bytes_max = std::size_t{64} * 1024 * 1024;  // for all tables together
+  // Writes this far beyond the reach of a lag are kept as well, for reads in progress.
   static constexpr std::uint64_t slack_writes = 64;
   static constexpr std::int64_t slack_ms = 1000;
-  static constexpr std::size_t copies_max = 64;  // of a table; with more, all begin to see all again
+  static constexpr std::size_t copies_max =
+      64;  // per table; one more makes all earlier writes visible to all
 
-  // How far back reads of a table may look.
+  // How far reads of a table may lag.
   struct Reach {
-    std::string table;  // of the account, in any region; empty: every one
+    std::string table;  // a table of the account, in any region; empty: all tables
     Lag lag;
   };
 
-  // `feed` outlives it.
+  // Requires: `feed` outlives this object.
   explicit RecentWrites(ChangeFeed& feed) : feed_(feed) {}
 
-  // Which tables of the account are followed from now on, instead of those before; none: an empty list. All
-  // that was written until then is seen.
+  // Sets the tables of the account that are followed from now on; empty: none. Replaces the earlier setting.
+  // All earlier writes become visible.
   void follow(const std::string& account, std::vector<Reach> reaches);
-  // All that was written until now is seen.
+  // Makes all earlier writes visible.
   void forget(TableId table);
   void forget(std::string_view account);
 
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
-  // Up to which commit the read will see all; the copy's horizon is there from now on. Requires: the reader
-  // has not looked into storage yet.
+  // Moves the copy's horizon for this read and returns it: the read will see all writes up to this commit.
+  // Requires: the reader has not read from storage yet.
   static constexpr Commit sees_all = ~Commit{0};
   [[nodiscard]] Commit horizon(const LiveTable& live, const Sight& sight);
-  // Requires: the reader has its snapshot, or the item, by now, and had the horizon before.
+  // The writes that the read must not see.
+  // Requires: the reader took `horizon` first, and then its snapshot of storage or the item.
   [[nodiscard]] Unseen unseen(const LiveTable& live, const Sight& sight, Commit horizon);
-  // The same of one item; nullptr: the read sees what is stored.
+  // The same for one item; nullptr: the read sees the stored item.
   [[nodiscard]] std::shared_ptr<const RecentWrite> unseen(const LiveTable& live, const Sight& sight,
                                                           Commit horizon, std::string_view item_key);
 
-  [[nodiscard]] std::size_t bytes() const;  // that the writes hold
+  [[nodiscard]] std::size_t bytes() const;  // of memory that the writes use
 
  private:
   struct Log {
     std::string account;
-    Commit latest = 0;         // that changed the table
-    Commit forgotten = 0;      // writes of commits up to this one may be gone
+    Commit latest = 0;         // the latest commit that changed the table
+    Commit forgotten = 0;      // writes of commits up to this one may have been dropped
     std::uint64_t number = 0;  // of `latest`
     std::deque<std::shared_ptr<const RecentWrite>> writes;
     std::map<std::string, Commit, std::less<>> horizons;  // by copy
@@ -135,20 +142,20 @@ class RecentWrites {
   void erase(std::string_view account) REQUIRES(mutex_);
   static Commit lagging(const Log& log, const Lag& lag, Instant now);
   static Commit move(Log& log, std::string_view copy, Commit seen);
-  // visit(log), if there is something to be unseen.
+  // Calls visit(log) if the read may have to miss some writes.
   template <class Visit>
   void look(const LiveTable& live, const Sight& sight, Commit horizon, Visit visit);
 
   ChangeFeed& feed_;
   std::atomic<bool> any_{false};
-  Mutex setting_;  // one change of what is followed at a time; taken before the commit section
+  Mutex setting_;  // serializes follow(); taken before the commit section
   ChangeFeed::Subscription subscription_ GUARDED_BY(setting_);
   bool subscribed_ GUARDED_BY(setting_) = false;
-  mutable Mutex mutex_;                                                                 // innermost
+  mutable Mutex mutex_;                                                                 // the innermost lock
   std::map<std::string, std::vector<Reach>, std::less<>> followed_ GUARDED_BY(mutex_);  // by account
   Logs logs_ GUARDED_BY(mutex_);
-  Commit heard_ GUARDED_BY(mutex_) = 0;     // the latest
-  Commit answered_ GUARDED_BY(mutex_) = 0;  // the latest that was a horizon of a table without a log
+  Commit heard_ GUARDED_BY(mutex_) = 0;     // the latest commit
+  Commit answered_ GUARDED_BY(mutex_) = 0;  // the latest horizon returned for a table without a log
   std::size_t bytes_ GUARDED_BY(mutex_) = 0;
 };
 

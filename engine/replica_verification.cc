@@ -68,7 +68,7 @@ void ReplicaVerification::check_tombstone(std::string_view stored_key) {
   const bool there = keys_.get(write_version_key(table_.id, key), value);
   const auto version = there ? decode_version(value) : std::nullopt;
   if (version && version->tombstone == replica_sequence(stored_key)) return;
-  if (there && !version) return;  // which is told
+  if (there && !version) return;  // check_version() has reported it
   found("a tombstone that is left over",
         "there is a tombstone of the item " + readable_key(table_.keys, key) + " that is not its own",
         erasing(stored_key));

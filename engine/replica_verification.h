@@ -1,6 +1,8 @@
-// Whether what a table keeps for its replicas (replica_log.h) fits its items: each version is that of an item
-// or of a deletion that left a tombstone, each tombstone has its version, and whatever is on its way goes to
-// a replica. A table without replicas keeps nothing for them.
+// Verifies the replication data of a table (replica_log.h) against its items:
+// - Each version belongs to an item, or to a deletion that left a tombstone.
+// - Each tombstone has its version.
+// - Each write in transit goes to a replica.
+// - A table without replicas has no replication data.
 #pragma once
 
 #include <string>
@@ -14,8 +16,9 @@ namespace mayfly::engine {
 
 class ReplicaVerification {
  public:
-  // What is named outlives it. `name`: the table for people. `upto`: what has a later number is none of it,
-  // as with snapshots.
+  // `name`: the table's name for messages. `upto`: later tombstones and writes in transit are not checked,
+  // because a snapshot does not include them.
+  // Requires: the referenced objects outlive this object.
   ReplicaVerification(const KeyView& keys, const Table& table, std::string name, Sequence upto,
                       Findings& findings);
   void run();

@@ -16,13 +16,13 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t batch_writes_max = 64;            // written together
-constexpr std::size_t slice_writes_max = 256;           // of one way, before the others have their turn
-constexpr std::string_view ways_kind = "@replication";  // of documents, named "us-east-1>eu-west-1"
+constexpr std::size_t batch_writes_max = 64;            // in one transaction
+constexpr std::size_t slice_writes_max = 256;           // of one flow, before the next one
+constexpr std::string_view ways_kind = "@replication";  // documents named "us-east-1>eu-west-1"
 
 std::string name_of(const Way& way) { return way.from + '>' + way.to; }
 
-// "1 500": paused, half a second.
+// "1 500": paused, with a lag of half a second.
 std::string bytes_of(const WaySetting& setting) {
   return (setting.paused ? "1 " : "0 ") + std::to_string(setting.lag_ms);
 }
@@ -50,7 +50,7 @@ std::optional<std::chrono::nanoseconds> sooner(std::optional<std::chrono::nanose
 
 }  // namespace
 
-// A step is one round: a little of each account that may have something to bring.
+// Each step is one round: it runs a slice of each account that may have writes to replicate.
 class Replication::Rounds final : public Task {
  public:
   static constexpr auto wait_after_fault = fault_wait;
@@ -111,7 +111,7 @@ void Replication::replaced(Account& account) {
 // --- the ways
 
 void Replication::load(std::string_view account) {
-  const Lock moving(moving_);  // so that who sets a way meanwhile is before it or after it, as in set_way()
+  const Lock moving(moving_);  // orders this before or after a concurrent set_way()
   std::map<Way, WaySetting> loaded;
   for (const Document& document : database_.parts().documents.list(account, ways_kind))
     if (const auto way = read_way(document)) loaded.insert(*way);
@@ -121,7 +121,7 @@ void Replication::load(std::string_view account) {
 
 bool Replication::set_way(std::string_view account, const Way& way, const WaySetting& setting) {
   const DocumentName name{std::string(account), std::string(ways_kind), name_of(way)};
-  const Lock moving(moving_);  // so that what is stored and what is known agree, whoever else sets one
+  const Lock moving(moving_);  // keeps storage and memory consistent when several callers set ways
   if (setting == WaySetting{}) {
     database_.parts().documents.erase(name);
   } else {
@@ -214,7 +214,7 @@ Replication::Flows& Replication::flows_of(Account& account) {
   }
   const Lock lock(mutex_);
   const auto stale = stale_.find(&account);
-  if (stale->second == change) stale_.erase(stale);  // else they have changed once more
+  if (stale->second == change) stale_.erase(stale);  // otherwise, they have changed again
   return flows;
 }
 
@@ -252,7 +252,7 @@ Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto,
         step.pause = account.clock().real_time_until(departure->at + setting.lag_ms);
         break;
       }
-      if (keys.contains(departure->key)) break;  // a transaction writes an item once
+      if (keys.contains(departure->key)) break;  // a transaction can write an item only once
       Arrival& arrival = arrivals.emplace_back();
       arrival.departure_key = iterator.key();
       arrival.bytes = iterator.value();
@@ -264,7 +264,7 @@ Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto,
     Transaction transaction(database_, Transaction::Replicated{});
     for (const Arrival& arrival : arrivals) transaction.add(to, std::string(arrival.departure.key));
     if (!transaction.lock()) return {};
-    // Who has lost the other region meanwhile no longer knows which writes are the later ones.
+    // If the source is no longer a replica, this table no longer knows which writes are later.
     if (!has_replica(transaction.table(0), flow.from)) return {};
     for (std::size_t slot = 0; slot < arrivals.size(); ++slot) {
       const Departure& departure = arrivals[slot].departure;
@@ -285,19 +285,19 @@ Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto,
   return step;
 }
 
-// --- copying to a replica that is new
+// --- copying to a new replica
 
 Replication::Step Replication::copy(Account& account, Flow& flow, std::size_t items_max) {
   const std::shared_ptr<LiveTable> to = database_.parts().catalog.find(flow.to);
   if (!to || !copies(*to->description(), flow.from)) return {};
-  if (is_stale(account)) return {.progress = Progress::more};  // it may have replicas that the flows lack
+  if (is_stale(account)) return {.progress = Progress::more};  // the flows may lack some of its replicas
   for (std::size_t items = 0; items < items_max; items += batch_writes_max)
     if (copy_items(flow, to, batch_writes_max)) return {.items = items + 1};
   return {.progress = Progress::more, .items = items_max};
 }
 
-// True: that was all. Its tombstones come behind the items: what is deleted here may be on its way to where
-// others copy from.
+// Copies a batch. True: all is copied. Copies the tombstones after the items, because a write that is deleted
+// here may still be in transit to a table that other replicas copy from.
 bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) {
   Database::Parts& parts = database_.parts();
   struct Copied {
@@ -358,7 +358,7 @@ void Replication::finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>
     if (table.copies_from.empty() && !table.stream)
       table.stream =
           Stream{.view = source && source->stream ? source->stream->view : StreamView::new_and_old_images};
-    // Who may read it from now on sees all that was copied.
+    // Readers, which may read the table from now on, see all copied items.
     if (table.copies_from.empty()) database_.parts().recent_writes.forget(table.id);
   });
 }
@@ -375,7 +375,7 @@ bool Replication::forget_tombstones(Flows& flows, TableId id) {
   Database::Parts& parts = database_.parts();
   const std::shared_ptr<LiveTable> live = parts.catalog.find(id);
   if (!live) return true;
-  if (is_stale(*flows.account)) return false;  // what is older than a tombstone may come from a new replica
+  if (is_stale(*flows.account)) return false;  // a new replica may send writes older than a tombstone
   const std::shared_ptr<const Table> table = live->description();
   const auto is_copying = [&](TableId member) {
     const std::shared_ptr<LiveTable> other = parts.catalog.find(member);
@@ -411,10 +411,10 @@ bool Replication::forget_tombstones(Flows& flows, TableId id) {
 
 void Replication::round(Account& account) {
   const std::shared_lock request(account.requests(), std::try_to_lock);
-  if (!request) return;  // it is being replaced: the end of that wakes us
+  if (!request) return;  // the account is being replaced, and the end of that wakes this task
   bool any_more = false;
   std::optional<std::chrono::nanoseconds> pause;
-  // A flow that fails holds up no other.
+  // A flow that fails does not delay the others.
   const auto attempt_step = [&](const auto& take) {
     const Step step = attempt(take, [&](std::string_view) {
       return Step{.progress = Progress::waits, .pause = Rounds::wait_after_fault};
@@ -463,7 +463,7 @@ bool Replication::settle_some(Account& account, Sequence upto) {
     more = move(account, flow, upto, slice_writes_max).progress == Progress::more || more;
   }
   for (const TableId table : tables) more = !forget_tombstones(flows, table) || more;
-  if (!more) wake(account);  // what has a lag still waits, perhaps by another clock than before
+  if (!more) wake(account);  // writes with a lag still wait, and the clock may have changed
   return more;
 }
 

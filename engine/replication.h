@@ -1,25 +1,26 @@
-// Brings the writes of a global table's tables to their replicas, and the items to a replica that is new.
+// Replicates the writes of global tables to their replicas, and copies the items to new replicas.
 //
-// A write departs with its own commit (replica_log.h): what is on its way lies in storage, in the order of
-// the writes, once for each replica. Here a task takes it from there, as soon as the way from region to
-// region is open and its lag over, and has a Transaction write it; with that commit the departure is gone. So
-// a write arrives once, whoever crashes, and no queue in memory grows. An item's writes arrive in their
-// order; of two regions' the later one stays, wherever it arrives first. What a transaction wrote together
-// arrives apart.
+// The commit of a write also stores one departure for each replica (replica_log.h). Writes in transit are
+// therefore in storage, in the order of the writes. A task takes a departure once the way between the two
+// regions is not paused and the lag has passed. A Transaction then applies the write and erases the departure
+// in one commit. So each write arrives exactly once, even after a crash, and no queue grows in memory.
 //
-// A lag is by the account's clock, as all is that DynamoDB would time: on a frozen clock nothing arrives that
-// has a lag, until the clock is moved. Lags and pauses are the account's state: snapshots keep them, and what
-// is on its way, and a restore brings both back.
+// Order: the writes to an item in one region arrive in their order. Of two writes in different regions, the
+// later one wins, whatever the order of arrival. The writes of one transaction can arrive separately.
+//
+// A lag is measured by the account's clock, like every duration of DynamoDB: on a frozen clock, a write with
+// a lag arrives only when the clock is moved. Lags and pauses are part of the account's state. Snapshots
+// include them and the writes in transit, and a restore brings both back.
 //
 //   replication.set_way("000000000000", {"us-east-1", "eu-west-1"}, {.paused = true});
-//   replication.settle(account, stop);               // all that may arrive by now has
+//   replication.settle(account, stop);               // every write that can arrive by now has arrived
 //
-// A caller that waits for replicas takes the steps itself: a task's step and a settling exclude each other.
+// A caller that waits for replicas runs the steps itself. A step of the task and settling exclude each other.
 //
-// What is known of an account's ways and flows is used only while nobody can replace the account: in a
-// background step under its requests (account.h), in a settling under its turn or its requests.
+// An account's ways and flows are used only while no other thread can replace the account: a background step
+// holds the account's requests (account.h), and settling holds its turn or its requests.
 //
-// Thread-safe. Locks: `moving_` is taken after an account's turn and requests, before any table's gate. A
+// Thread-safe. Locks: `moving_` is taken after an account's turn and requests, and before any table's gate. A
 // step of the task, which holds `moving_`, only tries to take an account's requests.
 #pragma once
 
@@ -46,7 +47,7 @@ namespace mayfly::engine {
 
 class Database;
 
-// From one region of an account to another.
+// The direction of replication from one region of an account to another.
 struct Way {
   std::string from, to;
   friend auto operator<=>(const Way&, const Way&) = default;
@@ -57,62 +58,67 @@ struct WaySetting {
   friend bool operator==(const WaySetting&, const WaySetting&) = default;
 };
 
-// What one table has on its way to one replica.
+// The writes in transit from one table to one replica.
 struct OnTheWay {
-  // More are not counted.
+  // Counting stops here.
   static constexpr std::int64_t counted_max = 100'000;
 
   std::string account, table;
   Way way;
   std::int64_t writes = 0;
-  std::optional<Instant> oldest;  // when that was written, by the account's clock
+  std::optional<Instant> oldest;  // when the oldest of them was written, by the account's clock
 };
 
 class Replication {
  public:
-  // Settings of so many ways an account may have.
+  // The maximum number of ways with settings, per account.
   static constexpr std::size_t ways_max = 1'000;
 
   Replication(Database& database, std::shared_ptr<Scheduler> scheduler);
   Replication(const Replication&) = delete;
   Replication& operator=(const Replication&) = delete;
 
-  // From now on writes arrive by themselves; else only settle() brings them. Steps end with the scheduler.
+  // Starts replication in the background. Without it, only settle() replicates writes. Steps end with the
+  // scheduler.
   void start();
-  // The account may have something to bring: a write departed, a lag or a pause ended.
+  // Must be called when the account may have writes to replicate: a write has departed, or a lag or a pause
+  // has ended.
   void wake(Account& account);
-  // For tests: how many accounts its rounds have looked at.
+  // For tests: the number of accounts that its rounds have looked at.
   [[nodiscard]] std::uint64_t looks() const { return agenda_.looks(); }
-  // Tables of the account have other replicas now.
+  // Must be called after the replicas of a table of the account have changed.
   void members_changed(Account& account);
-  // A restore or a reset has replaced the account's state. Requires: the caller holds its requests alone.
+  // Must be called after a restore or a reset has replaced the account's state.
+  // Requires: the caller holds the account's requests exclusively.
   void replaced(Account& account);
 
-  // False: the account has as many as it may.
+  // False: the account already has settings for `ways_max` ways.
   [[nodiscard]] bool set_way(std::string_view account, const Way& way, const WaySetting& setting);
   [[nodiscard]] WaySetting way(std::string_view account, const Way& way) const;
-  [[nodiscard]] std::map<Way, WaySetting> ways(std::string_view account) const;  // that are not as all begin
+  [[nodiscard]] std::map<Way, WaySetting> ways(std::string_view account) const;  // without default settings
   [[nodiscard]] std::vector<OnTheWay> on_the_way(std::string_view account) const;
   [[nodiscard]] std::vector<OnTheWay> on_the_way() const;
-  // Whether one table has anything on its way to another; counts nothing.
+  // Whether any write is in transit from one table to another. Faster than counting them.
   [[nodiscard]] bool is_on_the_way(TableId from, TableId to) const;
 
-  // Brings what has been written by now and may arrive, and copies the items of new replicas. Ends early if
-  // `stop` is requested. Requires: the caller holds the account's turn or its requests.
+  // Replicates all writes made so far that can arrive by now, and copies the items to new replicas. Ends
+  // early if `stop` is requested.
+  // Requires: the caller holds the account's turn or its requests.
   void settle(Account& account, const std::stop_token& stop = {});
-  // A slice of that, of what was written until `upto`. False: it was the last.
+  // Runs a slice of settle(), for writes up to `upto`. False: it was the last slice.
   [[nodiscard]] bool settle_some(Account& account, Sequence upto);
-  // Copies items to a replica that is new, at most so many now. Requires: as settle().
+  // Copies about `items_max` items to a new replica from each of its sources.
+  // Requires: the caller holds the account's turn or its requests.
   void copy_some(const std::shared_ptr<LiveTable>& table, std::size_t items_max);
 
  private:
   class Rounds;
-  // The writes of one table on their way to another.
+  // The writes in transit from one table to another.
   struct Flow {
     TableId from, to;
     Way way;
-    Sequence first = 0;     // those before it have arrived
-    std::string copied_to;  // a new replica has the items before this key
+    Sequence first = 0;     // earlier writes have arrived
+    std::string copied_to;  // a new replica has all items, or then all tombstones, before this key
     bool items_copied = false;
   };
   struct Flows {
@@ -123,21 +129,21 @@ class Replication {
   enum class Progress : std::uint8_t { more, waits, done };
   struct Step {
     Progress progress = Progress::done;
-    std::optional<std::chrono::nanoseconds> pause;  // of one that waits; nothing: until somebody wakes it
+    std::optional<std::chrono::nanoseconds> pause;  // for `waits`; nullopt: until wake()
     std::size_t items = 0;
   };
 
-  // Of an account whose tables have other replicas since the last time, they begin anew.
+  // The account's flows. They are rebuilt if replicas have changed since the last call.
   Flows& flows_of(Account& account) REQUIRES(moving_);
   [[nodiscard]] bool is_stale(Account& account) const;
-  void look(Flow& flow) const REQUIRES(moving_);  // for the first that has not arrived
+  void look(Flow& flow) const REQUIRES(moving_);  // for the first write that has not arrived
   Step move(Account& account, Flow& flow, Sequence upto, std::size_t items_max) REQUIRES(moving_);
   Step copy(Account& account, Flow& flow, std::size_t items_max) REQUIRES(moving_);
   bool copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) REQUIRES(moving_);
   void finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>& to) REQUIRES(moving_);
-  // Forgets some tombstones that nothing older can meet any more; false: there are more.
+  // Erases some tombstones that no older write can still reach. False: more tombstones may follow.
   bool forget_tombstones(Flows& flows, TableId table) REQUIRES(moving_);
-  // A little of each of the account's flows.
+  // Runs a slice of each of the account's flows.
   void round(Account& account) REQUIRES(moving_);
   [[nodiscard]] std::vector<OnTheWay> counted(std::string_view account) const;
   void load(std::string_view account);
@@ -148,9 +154,9 @@ class Replication {
   std::shared_ptr<Rounds> rounds_;  // from start() on
   Mutex moving_;
   std::map<Account*, Flows, AccountOrder> flows_ GUARDED_BY(moving_);
-  Agenda agenda_;        // accounts that may have something to bring
-  mutable Mutex mutex_;  // for a few instructions
-  // Accounts whose flows are not those of the tables that there are, and the number of the last change.
+  Agenda agenda_;        // accounts that may have writes to replicate
+  mutable Mutex mutex_;  // held for a few instructions
+  // Accounts whose flows no longer match their tables' replicas, with the number of the last change.
   std::map<Account*, std::uint64_t, AccountOrder> stale_ GUARDED_BY(mutex_);
   std::uint64_t last_change_ GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::map<Way, WaySetting>, std::less<>> ways_ GUARDED_BY(mutex_);

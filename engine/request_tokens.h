@@ -1,15 +1,15 @@
-// The tokens of idempotent requests: a request that comes again with its token within ten minutes is
-// recognised.
+// The tokens of idempotent requests. A request that repeats its token within ten minutes is recognized.
 //
-// A token's use is committed in the batch of the writes it stands for (Transaction::use_token), so that after
-// a crash either both are there or neither. Its time is the clock's, which tests may move.
+// The use of a token is committed in the same batch as the request's writes (Transaction::use_token), so that
+// after a crash both exist or both do not. The ten minutes are measured by the account's clock, which tests
+// can move.
 //
-//   'Q' account 0 region 0 length:u8 token used:u64   digest    what was asked for, and when
-//   'U' account used:u64 key                          nothing   the same by age, for forgetting; key: the
-//                                                               above without its 'Q' and `used`
+//   'Q' account 0 region 0 length:u8 token used:u64   digest   of the request
+//   'U' account used:u64 key                          empty    index by age, for forgetting; key: the
+//                                                              above without its 'Q' and `used`
 //
-// A token that was used again after its ten minutes has two keys of which the later one counts. So forgetting
-// an old use can never take a new one with it, and needs no lock.
+// A token that is used again after its ten minutes has two keys, and the later one counts. So forgetting an
+// old use never erases a new one, and needs no lock.
 #pragma once
 
 #include <map>
@@ -31,26 +31,27 @@ class RequestTokens {
  public:
   explicit RequestTokens(const Storage& storage) : storage_(storage) {}
 
-  // How a token is named here. Requires: `token` has at most request_token_bytes_max bytes.
+  // The token's name in the calls below.
+  // Requires: `token` has at most request_token_bytes_max bytes.
   static std::string name_of(const Scope& scope, std::string_view token);
 
-  // The other key of a token's use: of kind 'U' for one of 'Q', and the other way. Nothing: it is no such
-  // key.
+  // The other key of a token's use: the key of kind 'U' for a key of kind 'Q', and vice versa. nullopt: the
+  // key is malformed.
   static std::optional<std::string> age_of_use(std::string_view key);
   static std::optional<std::string> use_of_age(std::string_view key);
 
-  // The digest that the token was last used with, unless that was more than ten minutes ago.
+  // The digest of the token's last use; nullopt if there was no use or it was more than ten minutes ago.
   [[nodiscard]] std::optional<std::string> find(std::string_view name, Instant now) const;
-  // Stages the use, and forgets some of the account's that are too old.
+  // Stages the use, and the erasure of some uses in the account that are too old.
   void stage_use(Batch& batch, std::string_view name, std::string_view digest, Instant now);
-  // Stages forgetting all of the account's: its time begins anew.
+  // Stages the erasure of all uses in the account, because its clock is being replaced.
   void stage_forgetting(Batch& batch, std::string_view account);
 
  private:
   const Storage& storage_;
-  // By account, a key of 'U': uses before it are forgotten, and their tombstones are never walked again,
-  // however many uses one instant has. (If the write that was to erase them failed, they stay until the next
-  // opening, too old to be found.)
+  // By account, a key of kind 'U'. Uses before it have been erased, and walks start there, so that they never
+  // pass the tombstones again, however many uses one instant has. (If the write that erases them fails, they
+  // remain until the storage is opened again. They are too old to be found.)
   Mutex mutex_;
   std::map<std::string, std::string, std::less<>> oldest_ GUARDED_BY(mutex_);
 };
