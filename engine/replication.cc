@@ -296,8 +296,8 @@ Replication::Step Replication::copy(Account& account, Flow& flow, std::size_t it
   return {.progress = Progress::more, .items = items_max};
 }
 
-// Copies a batch. True: all is copied. Copies the tombstones after the items, because a write that is deleted
-// here may still be in transit to a table that other replicas copy from.
+// Copies one batch. True: everything has been copied. The tombstones follow the items, because a deletion in
+// `flow.from` may still be in transit to another table that the new replica copies from.
 bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) {
   Database::Parts& parts = database_.parts();
   struct Copied {

@@ -5,8 +5,8 @@
 // regions is not paused and the lag has passed. A Transaction then applies the write and erases the departure
 // in one commit. So each write arrives exactly once, even after a crash, and no queue grows in memory.
 //
-// Order: the writes to an item in one region arrive in their order. Of two writes in different regions, the
-// later one wins, whatever the order of arrival. The writes of one transaction can arrive separately.
+// Order: the writes to an item in one region arrive in their order. If two regions write to an item, the
+// later write wins, whatever the order of arrival. The writes of one transaction can arrive separately.
 //
 // A lag is measured by the account's clock, like every duration of DynamoDB: on a frozen clock, a write with
 // a lag arrives only when the clock is moved. Lags and pauses are part of the account's state. Snapshots

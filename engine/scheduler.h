@@ -1,16 +1,16 @@
-// What runs by itself, in steps: the reaper, backfills, the trimming of streams, storage's upkeep, triggers,
-// destinations.
+// Runs background tasks in steps: the reaper, backfills, the trimming of streams, storage's upkeep, triggers
+// and destinations.
 //
-// A task is stepped by one thread at a time, and holds none while it waits: a step says when the next one is
-// to be, and a wake brings it earlier. A wake during a step brings one more step, so nothing is missed. Tasks
-// take turns, first come, first served.
+// At most one thread at a time steps a task, and a task that waits occupies no thread. A step returns when
+// the next step is due, and wake() makes the task run earlier. A wake() during a step causes one more step,
+// so no event is missed. Tasks run in the order in which they are queued.
 //
 //   class Walk final : public Task { Next step() override { … return Next::at(deadline); } };
 //   scheduler->wake(walk);
 //
-// Who steps them is the subclass's: threads in a server (ThreadScheduler), a seeded order and a clock of its
-// own in a test. So nothing that runs by itself has a thread, sleeps, or asks for the real time by any other
-// way.
+// The subclass decides how tasks are stepped: a server uses threads (ThreadScheduler), and a test uses a
+// seeded order and a simulated clock. So no background work may have a thread, sleep, or read the real time
+// in any other way.
 #pragma once
 
 #include <chrono>
@@ -44,21 +44,21 @@ class Task {
     static Next at_once() { return {true, std::nullopt}; }
     static Next when_woken() { return {false, std::nullopt}; }
     static Next at(RealTime instant) { return {false, instant}; }
-    static Next after(const Scheduler& scheduler, std::chrono::nanoseconds pause);  // at the earliest
+    static Next after(const Scheduler& scheduler, std::chrono::nanoseconds pause);  // not before the pause
     bool now;
     std::optional<RealTime> alarm;
   };
-  static constexpr std::chrono::milliseconds fault_wait{1000};  // before what failed is tried again
+  static constexpr std::chrono::milliseconds fault_wait{1000};  // the pause before a retry
 
-  // A bounded piece of work, which waits for nobody.
+  // Does a bounded piece of work and does not block.
   virtual Next step() = 0;
-  // The step failed (attempt.h), for the reason that a sentence says.
+  // Called after the step has failed (attempt.h). `why` is a sentence.
   virtual Next failed(std::string_view why) = 0;
 
  private:
   friend class Scheduler;
   enum class State : std::uint8_t { resting, queued, running, running_again };
-  State state_ = State::resting;  // guarded by the scheduler's mutex, as the alarm is
+  State state_ = State::resting;  // guarded, like alarm_, by the scheduler's mutex
   std::optional<Alarms::iterator> alarm_;
 };
 
@@ -68,26 +68,27 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Whether somebody steps tasks, or can be had to.
+  // Makes sure that tasks can be stepped. False: no thread can be created.
   [[nodiscard]] virtual bool start() { return true; }
-  // The task's next step is to be at once. Thread-safe, and cheap.
+  // Makes the task's next step run as soon as possible. Thread-safe and cheap.
   void wake(const std::shared_ptr<Task>& task) EXCLUDES(mutex_);
-  // Waits for the steps under way; none follows.
+  // Waits for running steps to end and starts no further ones.
   virtual void end() EXCLUDES(mutex_);
-  // The time that alarms go by.
+  // The time that alarms use.
   [[nodiscard]] virtual RealTime now() const = 0;
 
  protected:
   Scheduler() = default;
 
-  // A task waits to be stepped; an alarm is earlier than all before.
+  // Called after a task has been queued.
   virtual void task_came() REQUIRES(mutex_) {}
+  // Called after an alarm has been set that is earlier than all others.
   virtual void alarm_came() REQUIRES(mutex_) {}
 
-  // Queues whose alarms have come.
+  // Queues the tasks whose alarms are due.
   void ring_alarms() REQUIRES(mutex_);
-  // Steps the task at this place of the queue. `lock` is mutex_'s and is let go of meanwhile, which the
-  // analysis does not follow into a function.
+  // Steps the task at this position of the queue. `lock` holds mutex_ and is released during the step. The
+  // thread safety analysis cannot follow that across a function call.
   void step(Lock<Mutex>& lock, std::size_t place) NO_THREAD_SAFETY_ANALYSIS;
 
   mutable Mutex mutex_;
@@ -104,8 +105,8 @@ inline Task::Next Task::Next::after(const Scheduler& scheduler, std::chrono::nan
   return at(scheduler.now() + std::chrono::ceil<RealTime::duration>(pause));
 }
 
-// No thread before the first task, `threads_max` at most. Where none can be made those that are there go on,
-// and the next task tries again.
+// Steps tasks on at most `threads_max` threads, which are created when tasks need them. If a thread cannot be
+// created, the existing threads continue, and the next task tries again.
 class ThreadScheduler final : public Scheduler {
  public:
   explicit ThreadScheduler(std::size_t threads_max) : threads_max_(threads_max) {}
@@ -128,8 +129,8 @@ class ThreadScheduler final : public Scheduler {
   std::vector<std::thread> threads_ GUARDED_BY(mutex_);
 };
 
-// Each part of Mayfly that does something by itself has a scheduler of its own, so that none waits for
-// another's steps; a test makes them of one.
+// Each part of Mayfly that works in the background has a separate scheduler, so that no part waits for
+// another part's steps. A test can share one scheduler among them.
 using MakeScheduler = std::function<std::shared_ptr<Scheduler>(std::size_t threads_max)>;
 inline std::shared_ptr<Scheduler> make_thread_scheduler(std::size_t threads_max) {
   return std::make_shared<ThreadScheduler>(threads_max);

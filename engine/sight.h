@@ -1,9 +1,9 @@
-// Which state of a table a read sees: all that was written, or one that lags behind (recent_writes.h).
+// Selects the state of a table that a read sees: the latest one, or one that lags behind (recent_writes.h).
 //
 //   database.get(*live, key, Sight{.lag = Lag{.writes = 2}});   // without the last two commits
-//   database.get(*live, key, Sight{});                          // all, and so does who reads after it
+//   database.get(*live, key, Sight{});                          // the latest state, also for later reads
 //
-// A read that is given no Sight sees all, and leaves it to others what they see.
+// Without a Sight, a read sees the latest state and does not affect other reads.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace mayfly::engine {
 
-// How far behind: at most as far as each of the two says that is there.
+// How far a read may lag. If both members are set, both limits apply.
 struct Lag {
   std::optional<std::uint64_t> writes;       // commits that changed the table
   std::optional<std::int64_t> milliseconds;  // by the account's clock
 };
 
 struct Sight {
-  // Of which copy of the table. Empty: its own, which local indexes are part of. Else that of the global or
-  // vector index of this name: each is behind by itself.
+  // The copy of the table that is read. Empty: the table itself, including its local indexes. Otherwise, the
+  // global or vector index of this name. Each copy lags independently.
   std::string_view copy;
-  std::optional<Lag> lag;  // nothing: it sees all, and from now on so does who reads this copy
+  std::optional<Lag> lag;  // nullopt: the read, and later reads of this copy, see all writes so far
 };
 
 }  // namespace mayfly::engine

@@ -8,13 +8,13 @@
 namespace mayfly::engine {
 namespace {
 
-// Tables, streams or points by their ids, to a block. A change of one copies the block, and each snapshot has
-// a pointer for each block.
+// The number of ids of tables, streams or points per block. Larger blocks mean that a change copies more, and
+// smaller blocks mean that each snapshot holds more pointers.
 constexpr std::uint32_t ids_per_block = 64;
 
-constexpr std::uint64_t block_bytes = 96;  // of an empty one: the object, its control block, the allocations
+constexpr std::uint64_t block_bytes = 96;  // an empty block: the object, its control block, allocations
 
-// The members whose keys begin with the same group lie in one block. Each document is a block.
+// The group of a member. The members of a group are in one block. Each document is a separate group.
 std::string group_of(char kind, std::string_view name) {
   std::string group(1, kind);
   if (kind == 'E' || name.size() < sizeof(std::uint32_t)) return group.append(name);

@@ -9,7 +9,7 @@
 //   builder.add('H', name, description);
 //   const std::shared_ptr<const SnapshotMembers> members = builder.build(storage, &previous);
 //
-// Immutable once built, so that any thread may read it.
+// Immutable once built, and therefore thread-safe.
 #pragma once
 
 #include <functional>
@@ -28,8 +28,8 @@ class SnapshotMembers {
  public:
   class Builder;
 
-  // Calls visit(name, value) for each member of the kind. A name is what follows the kind and the snapshot's
-  // id in a directory's key.
+  // Calls visit(name, value) for each member of the kind. The name is the part of the member's key in a
+  // directory that follows the kind and the snapshot's id.
   using Visit = std::function<void(std::string_view name, std::string_view value)>;
   void each(char kind, const Visit& visit) const;
 
@@ -38,7 +38,7 @@ class SnapshotMembers {
   using Blocks = std::vector<std::pair<std::string, std::shared_ptr<const Block>>>;  // by kind and group
 
   SnapshotMembers(const Storage& storage, Blocks blocks);
-  [[nodiscard]] std::shared_ptr<const Block> find(std::string_view group) const;  // nullptr: it has none
+  [[nodiscard]] std::shared_ptr<const Block> find(std::string_view group) const;  // nullptr: not found
 
   const Blocks blocks_;
   const Storage::Holding held_;
@@ -46,7 +46,8 @@ class SnapshotMembers {
 
 class SnapshotMembers::Builder {
  public:
-  // Requires: no member is added twice. A block is shared only if its members come in the same order again.
+  // A block can be shared only if its members are added in the same order as before.
+  // Requires: no member is added twice.
   void add(char kind, std::string_view name, std::string_view value);
   // `before`: the members of the account's previous snapshot, or nullptr.
   [[nodiscard]] std::shared_ptr<const SnapshotMembers> build(

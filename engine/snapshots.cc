@@ -35,7 +35,7 @@ std::string name_of(std::uint32_t member) {
   return name;
 }
 
-// What follows the kind and the id.
+// The part of the key after the kind and the snapshot's id.
 std::string_view member_name(std::string_view key) { return key.substr(1 + sizeof(SnapshotId)); }
 
 std::string head_value(const Account& account, Sequence sequence, ImageLog log, std::string_view clock) {
@@ -45,7 +45,8 @@ std::string head_value(const Account& account, Sequence sequence, ImageLog log, 
   return value.append(clock);
 }
 
-// Given once, whoever asks: while the catalog is held still nobody else does.
+// Reads the last ids that were assigned.
+// Requires: the catalog is held still, so that no other thread assigns ids.
 SnapshotIds last_ids(const Storage& storage) {
   std::string value;
   if (!storage.get(last_snapshot_ids_key, value)) return {};
@@ -54,8 +55,8 @@ SnapshotIds last_ids(const Storage& storage) {
   return *ids;
 }
 
-// Holds an account's requests alone, while its state is replaced. Background steps that came meanwhile have
-// left the account alone: once it is free again they are woken.
+// Holds an account's requests exclusively while its state is replaced. Replication steps skip the account in
+// the meantime, so the destructor wakes replication.
 class Replacing {
  public:
   Replacing(Database::Parts& parts, Account& account)
@@ -73,8 +74,8 @@ class Replacing {
   std::unique_lock<Gate> alone_;
 };
 
-// The numbers from `begin` on that records of the stream may have, as [from, to): all but those that were
-// taken back.
+// The ranges [from, to) of numbers, starting at `begin`, that records of the stream may have: all except
+// undone ones.
 std::vector<std::pair<Sequence, Sequence>> recorded_ranges(const Stream& stream, Sequence begin) {
   std::vector<Undoing> undone = stream.undone;
   std::sort(undone.begin(), undone.end(),
@@ -88,8 +89,8 @@ std::vector<std::pair<Sequence, Sequence>> recorded_ranges(const Stream& stream,
   return ranges;
 }
 
-// What is gone of a stream that goes back to `sequence`: what was gone then, what has been taken back since
-// and does not come again, and what is taken back now.
+// The undone records of a stream that is restored to `sequence`: those that were undone when the snapshot was
+// taken, those that were undone since and do not come back, and those that this restore undoes.
 std::vector<Undoing> undone_after(const Stream& kept, const Stream* live, Sequence sequence,
                                   const std::optional<Undoing>& now) {
   std::vector<Undoing> undone = kept.undone;
@@ -105,7 +106,8 @@ std::vector<Undoing> undone_after(const Stream& kept, const Stream* live, Sequen
   return undone;
 }
 
-// Of change records, old versions, tombstones and departures; nothing: the key is of all times.
+// The sequence number in the key of a change record, old version, tombstone or departure; nullopt: the key
+// has no sequence number.
 std::optional<Sequence> sequence_in(std::string_view key) {
   switch (key.front()) {
     case 'S': return record_sequence(key);
@@ -153,15 +155,15 @@ struct Snapshots::Kept {
   std::vector<Point> points;
 };
 
-// In the order of the keys, so that a batch writes them in it.
+// In key order, so that a batch writes the keys in order.
 struct Snapshots::Changes {
-  std::map<std::string, std::optional<std::string>, std::less<>> to;  // nothing: the key is not there
-  std::map<StreamId, Sequence> first_undone;  // of streams that recorded something since
+  std::map<std::string, std::optional<std::string>, std::less<>> to;  // nullopt: the key is erased
+  std::map<StreamId, Sequence> first_undone;                          // for streams with later records
 };
 
 Snapshots::Snapshots(Database& database) : database_(database) {
   const Storage& storage = database_.parts().storage();
-  Storage::Iterator copies(storage, "Z", "[");  // where earlier versions kept copies of whole accounts
+  Storage::Iterator copies(storage, "Z", "[");  // earlier versions kept copies of whole accounts here
   copies.seek_to_first();
   if (copies.valid())
     throw StorageFault(
@@ -186,7 +188,7 @@ Snapshots::Snapshots(Database& database) : database_(database) {
     set_heads(database_.parts().accounts.of(account), heads_of_account);
 }
 
-// --- which there are
+// --- lookups
 
 Snapshots::Heads Snapshots::heads_of(const Account& account) const {
   const Lock lock(mutex_);
@@ -194,7 +196,8 @@ Snapshots::Heads Snapshots::heads_of(const Account& account) const {
   return heads == heads_.end() ? Heads() : heads->second;
 }
 
-// While nobody writes to the account's tables: these snapshots' images are kept from now on.
+// Makes writers save images for these snapshots from now on.
+// Requires: no thread writes to the account's tables.
 void Snapshots::set_heads(Account& account, Heads heads) {
   const auto latest = heads.rbegin();
   account.keep_images(heads.empty() ? ImageKeeper{}
@@ -205,7 +208,7 @@ void Snapshots::set_heads(Account& account, Heads heads) {
   heads.empty() ? void(heads_.erase(account.id())) : void(heads_[account.id()] = std::move(heads));
 }
 
-// Starts with the newest snapshot, which has all present tables right after it was taken.
+// Starts the search with the newest snapshot, because right after it is taken it contains all current tables.
 bool Snapshots::has(const Heads& heads, TableId table) {
   const std::vector<TableId>* seen = nullptr;
   return std::any_of(heads.rbegin(), heads.rend(), [&](const auto& head) {
@@ -351,15 +354,15 @@ std::optional<SnapshotId> Snapshots::take(Account& account, std::size_t snapshot
   return ids.snapshot;
 }
 
-// --- bringing back
+// --- restoring
 
 Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, const Kept& kept) const {
   Database::Parts& parts = database_.parts();
   const Head& head = heads.at(id);
   std::set<StreamId> streams;
   for (const Stream& stream : kept.streams) streams.insert(stream.id);
-  // A table that only earlier snapshots have lies where it was, and goes back as well: it may have been there
-  // again meanwhile, by a restore of one of those.
+  // The data of a table that only earlier snapshots contain is still in place, and must be restored as well:
+  // a restore of one of those snapshots may have brought the table back, and it may have changed since.
   std::set<TableId> tables;
   const std::vector<TableId>* seen = nullptr;
   for (auto earlier = heads.begin(); earlier != std::next(heads.find(id)); ++earlier) {
@@ -374,10 +377,10 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
   Changes changes;
   for (auto later = heads.find(id); later != heads.end(); ++later) {
     parts.before_images.each(later->second.log, [&](std::string_view key, const auto& value) {
-      if (is_kept(key)) changes.to.try_emplace(std::string(key), value);  // the earliest counts
+      if (is_kept(key)) changes.to.try_emplace(std::string(key), value);  // the earliest image counts
     });
   }
-  // Old versions that came later are of items that changed since.
+  // Erase later old versions. They can only belong to items that have changed since.
   std::vector<std::string> later_versions;
   for (const auto& [key, value] : changes.to) {
     if (key.front() != 'I' ||
@@ -391,7 +394,7 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
       later_versions.emplace_back(versions.key());
   }
   for (std::string& key : later_versions) changes.to[std::move(key)] = std::nullopt;
-  // Tombstones and departures that came later.
+  // Erase later tombstones and departures.
   for (const TableId table : tables) {
     for (const char kind : {'F', 'Y'}) {
       const std::string prefix = table_prefix(kind, table);
@@ -400,8 +403,8 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
         if (replica_sequence(keys.key()) > head.sequence) changes.to[std::string(keys.key())] = std::nullopt;
     }
   }
-  // Records that came later. Where earlier restores have taken some back there are none, only tombstones:
-  // passed by.
+  // Erase later records. Skip ranges that earlier restores have undone: they contain only RocksDB's
+  // tombstones.
   for (const Stream& stream : kept.streams) {
     const std::optional<Stream> live = parts.catalog.find_stream(stream.id);
     if (!live) continue;
@@ -454,15 +457,15 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     for (const Point& point : kept.points) batch.put(point_key(point.id), point_bytes(point));
 
     if (is_latest) {
-      // Nothing differs from it any more. A log of another number, whose keys have never been erased, is as
-      // quick to walk after a thousand restores as after the first.
+      // The state now equals the latest snapshot, so its log is empty. A log with a new number, whose keys
+      // have never been erased, is as fast to walk after a thousand restores as after the first.
       erasure.logs.push_back(latest.log);
       latest.log = ++ids.log;
       batch.put(head_key(id), head_value(account, latest.sequence, latest.log, kept.clock));
     } else {
       parts.before_images.stage(batch, {latest.log, latest.sequence});
-      // What is now as it was when the latest was taken, whether its image was there before or has just been
-      // added.
+      // Erase the images of keys that now have their value from the latest snapshot, whether the image
+      // existed before or has just been added.
       for (const auto& [key, value] : changes.to) {
         auto image = parts.before_images.find(latest.log, key);
         if (!image) {
@@ -544,7 +547,8 @@ bool Snapshots::drop(Account& account, SnapshotId id) {
     Batch batch;
     const Head head = dropped->second;
     if (dropped != heads.begin()) {
-      // What had not changed until this one was taken has changed since the one before it, too.
+      // A key that had not changed before this snapshot was taken has the same image in the previous
+      // snapshot.
       const Head& before = std::prev(dropped)->second;
       const Heads earlier(heads.begin(), dropped);
       parts.before_images.each(head.log, [&](std::string_view key, const auto& value) {

@@ -1,4 +1,4 @@
-// SplitMix64's parts, for numbers that look random and are the same in every build and every run.
+// The parts of SplitMix64, for pseudo-random numbers that are the same in every build and every run.
 //
 //   mix(seed + n * splitmix_step)      the n-th number, from 1, of a seed's sequence
 #pragma once
@@ -9,7 +9,7 @@ namespace mayfly::engine {
 
 inline constexpr std::uint64_t splitmix_step = 0x9e3779b97f4a7c15u;
 
-// The finalizer: every bit of the input reaches every bit of the output.
+// The finalizer: every bit of the input affects every bit of the output.
 constexpr std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;

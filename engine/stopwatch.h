@@ -1,4 +1,4 @@
-// How long something took, by the host's steady clock, whatever an account's clock says: for metrics.
+// Measures durations for metrics, by the host's steady clock and independently of accounts' clocks.
 //
 //   const Stopwatch stopwatch;
 //   ...
@@ -15,7 +15,7 @@ class Stopwatch {
   [[nodiscard]] std::chrono::nanoseconds elapsed() const { return now() - begun_; }
 
  private:
-  static std::chrono::nanoseconds now();  // in clock.cc, which alone asks for the time
+  static std::chrono::nanoseconds now();  // in clock.cc, the only file that reads the time
   std::chrono::nanoseconds begun_;
 };
 

@@ -23,7 +23,7 @@ void StreamDirectory::put(Stream stream) {
 void StreamDirectory::erase(StreamId id) {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) return;
-  // A restored stream has its name from the one that it stands for.
+  // A restored stream has the same name as the stream that it replaces.
   const auto named = by_name_.find(name_of(*found->second));
   if (named != by_name_.end() && named->second == id) by_name_.erase(named);
   by_id_.erase(found);
@@ -47,7 +47,7 @@ const Stream* StreamDirectory::find(std::string_view account, std::string_view r
 
 const Stream* StreamDirectory::last_of(std::string_view account, std::string_view region,
                                        std::string_view table_name) const {
-  // Behind all labels, which begin with a digit.
+  // "~" sorts after all labels, which begin with a digit.
   auto after = by_name_.lower_bound(std::tuple(account, region, table_name, std::string_view("~")));
   if (after == by_name_.begin()) return nullptr;
   const Stream* stream = find(std::prev(after)->second);

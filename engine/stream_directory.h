@@ -1,11 +1,11 @@
-// Every stream there is, enabled or closed, by its id and by its name. A lookup costs the logarithm of how
-// many there are, and a walk what it finds: a suite that makes and drops tables leaves thousands of closed
-// streams for a day.
+// All streams, enabled or closed, by id and by name. A lookup takes logarithmic time, and a walk takes time
+// proportional to its result. This matters because a test suite that creates and drops tables leaves
+// thousands of closed streams for a day.
 //
 //   streams.put(stream);
 //   if (const Stream* found = streams.find(scope, "carts", "2024-11-18T14:36:44.149")) use(*found);
 //
-// Not thread-safe; pointers are good until the next put or erase.
+// Not thread-safe. Pointers are valid until the next put or erase.
 #pragma once
 
 #include <map>
@@ -26,16 +26,17 @@ class StreamDirectory {
   void erase(StreamId id);
 
   [[nodiscard]] const Stream* find(StreamId id) const;
-  // The same, kept alive by the caller. Each put makes another object; nullptr if there is no such stream.
+  // The same with shared ownership, for use beyond the next put or erase. Each put creates a new object;
+  // nullptr if the stream does not exist.
   [[nodiscard]] std::shared_ptr<const Stream> share(StreamId id) const;
   [[nodiscard]] const Stream* find(std::string_view account, std::string_view region,
                                    std::string_view table_name, std::string_view label) const;
-  // The last by label of a table's, or of the tables' that had its name; nullptr: there is none.
+  // The last stream, by label, of all tables that have had this name; nullptr: not found.
   [[nodiscard]] const Stream* last_of(std::string_view account, std::string_view region,
                                       std::string_view table_name) const;
   [[nodiscard]] bool has(std::string_view account) const;
   [[nodiscard]] std::vector<Stream> all() const;  // by id
-  // By region, table name, label.
+  // By region, table name and label.
   [[nodiscard]] std::vector<Stream> of(std::string_view account,
                                        std::optional<std::string_view> region = std::nullopt) const;
 
@@ -43,7 +44,7 @@ class StreamDirectory {
   using Name =
       std::tuple<std::string, std::string, std::string, std::string>;  // account, region, table, label
   using NameView = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
-  // std::less<> would compare the two tuples as they are, which Clang 14 cannot with libstdc++'s.
+  // std::less<> would compare the two tuple types directly, which Clang 14 cannot do with libstdc++.
   struct IsBefore {
     using is_transparent = void;
     bool operator()(const NameView& a, const NameView& b) const { return a < b; }

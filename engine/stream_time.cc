@@ -9,7 +9,7 @@ namespace mayfly::engine {
 void StreamTime::jump(Instant from, Instant to) {
   if (!jumps_.empty()) from = std::max(from, jumps_.back().to);
   if (to <= from) return;
-  // On a frozen clock one jump begins where the last ended.
+  // On a frozen clock, each jump begins where the previous one ended.
   if (!jumps_.empty() && jumps_.back().to == from) {
     jumps_.back().to = to;
   } else {

@@ -1,8 +1,8 @@
-// The time by which streams and their readers age: an account's, less what was jumped over.
+// The time by which streams and their readers age: the account's time without jumps of its clock.
 //
-// A jump must not lose what it brought about: a record written before or during an advance of 48 hours is not
-// 48 hours older after it. So the jumps are remembered, and a record's age is the time since its creation
-// that was not jumped over.
+// A jump must not make its own effects disappear: a record written before or during an advance of 48 hours is
+// not 48 hours older afterwards. So this class remembers the jumps, and the age of a record is the time since
+// its creation without the jumps.
 //
 //   StreamTime time;
 //   time.jump(1000, 5000);
@@ -19,18 +19,19 @@ namespace mayfly::engine {
 
 class StreamTime {
  public:
-  // The account's clock jumped from one instant to a later one. Requires: jumps come in order.
+  // Adds a jump of the account's clock from one instant to a later one.
+  // Requires: jumps are added in order.
   void jump(Instant from, Instant to);
   [[nodiscard]] Instant of(Instant instant) const;
-  // The first instant of the account's clock whose stream time is this.
+  // The first instant of the account's clock with this stream time.
   [[nodiscard]] Instant instant_of(Instant stream_time) const;
-  // Jumps that end before this instant are remembered as one.
+  // Merges all jumps that end before this instant into one.
   void forget_before(Instant instant);
 
   // (from:i64le to:i64le)*
   void append_to(std::string& out) const;
   static StreamTime from_bytes(std::string_view bytes);
-  static bool is_sound(std::string_view bytes);  // whether these can be append_to's
+  static bool is_sound(std::string_view bytes);  // whether append_to() can have made them
 
  private:
   struct Jump {

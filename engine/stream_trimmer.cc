@@ -12,9 +12,9 @@ namespace mayfly::engine {
 namespace {
 
 constexpr Instant retention_ms = 24 * 3600 * 1000;
-constexpr Instant trim_pause_ms = 60 * 1000;  // records are trimmed in lots, not one by one
+constexpr Instant trim_pause_ms = 60 * 1000;  // so that records are trimmed in lots, not one by one
 
-// Of an account without streams, and of one that is just being trimmed: who makes a stream then is heard.
+// For an account that has no streams or is just being trimmed. A stream that is created then sets a new time.
 constexpr Instant no_next = std::numeric_limits<Instant>::max();
 
 }  // namespace
@@ -23,12 +23,12 @@ class StreamTrimmer::Rounds final : public Task {
  public:
   explicit Rounds(StreamTrimmer& trimmer) : trimmer_(trimmer) {}
 
-  // Whether the account is to be trimmed, or when, may have changed.
+  // Tells the task that the account's time to trim may have changed.
   void add(Account& account) { agenda_.add(&account); }
   [[nodiscard]] std::uint64_t looks() const { return agenda_.looks(); }
 
  private:
-  // One account, if it is to be trimmed now.
+  // Trims one account if it is due.
   Next step() override {
     if (accounts_.empty()) accounts_ = agenda_.take(trimmer_.scheduler_->now());
     if (accounts_.empty()) {
@@ -60,7 +60,7 @@ class StreamTrimmer::Rounds final : public Task {
 
   StreamTrimmer& trimmer_;
   Agenda agenda_;
-  std::vector<Account*> accounts_;  // taken from the agenda, and not looked at yet
+  std::vector<Account*> accounts_;  // taken from the agenda and not looked at yet
 };
 
 StreamTrimmer::StreamTrimmer(Database& database, std::shared_ptr<Scheduler> scheduler)
@@ -77,8 +77,9 @@ std::uint64_t StreamTrimmer::looks() const { return rounds_ ? rounds_->looks() :
 
 Instant StreamTrimmer::trim(Account& account) {
   const Account::Timeline timeline = account.timeline();
-  // Before the records are looked at: none that comes meanwhile is older. After a move back there are some
-  // from the future, and those that come are older.
+  // Read the time before the records, because a record that is added in the meantime is not older than this
+  // time. After a move back of the clock, there may be records from the future, and new records are older
+  // than those.
   const Instant here = account.clock().now(), now = account.stream_now();
   const std::optional<Instant> found = database_.parts().change_log.trim(
       account, account.instant_of_stream_time(now - retention_ms), timeline);
@@ -121,7 +122,7 @@ void StreamTrimmer::watch(Account& account) {
   {
     const Lock lock(mutex_);
     Watched& watched = watched_.try_emplace(account.id(), Watched{no_next}).first->second;
-    if (watched.next != no_next) return;  // what is new is not too old before that
+    if (watched.next != no_next) return;  // a new stream's records are not too old before then
     watched.next = 0;
   }
   wake(account);

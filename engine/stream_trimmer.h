@@ -1,14 +1,14 @@
-// Forgets stream records that are older than 24 h of stream time, and shards and streams that closed before
+// Erases stream records that are older than 24 h of stream time, and shards and streams that closed before
 // that.
 //
-// Records go in lots, a minute of stream time after the last lot at the earliest. One task for all accounts,
-// at rest until an account's oldest record is old enough; an account without streams costs nothing. A step
-// trims one account, or looks whose turn it is. What fails is tried again later.
+// Records are trimmed in lots, at least a minute of stream time apart. One task serves all accounts. It rests
+// until an account's oldest record is old enough, and an account without streams costs nothing. A step trims
+// one account or finds the accounts to trim next. A failed trim is retried.
 //
-// Nobody's turn (account.h) is needed for it, so it holds up neither the reaper nor who moves a clock, nor
-// they it. A restore, a reset or a move back may come while it reads what there is to trim: they begin
-// another timeline of the account, and what was found out in an earlier one is written no more
-// (Catalog::trim_stream).
+// Trimming does not take the account's turn (account.h), so it blocks neither the reaper nor a caller that
+// moves a clock, and they do not block it. A restore, a reset or a move back of the clock may happen while it
+// reads the records to trim. These begin a new timeline of the account, and results from an earlier timeline
+// are not written (Catalog::trim_stream).
 #pragma once
 
 #include <cstdint>
@@ -34,44 +34,44 @@ class StreamTrimmer {
   StreamTrimmer(const StreamTrimmer&) = delete;
   StreamTrimmer& operator=(const StreamTrimmer&) = delete;
 
-  // From now on it trims by itself; else only trim() does. Before anything can wake it. Steps end with the
-  // scheduler.
+  // Starts trimming in the background. Without it, only trim() trims. Steps end with the scheduler.
+  // Requires: nothing can wake the trimmer before this call.
   void start();
 
-  // Forgets what is too old by now. Returns the stream time at which that is worth while again. Thread-safe,
-  // for one account too.
+  // Erases records that are too old by now. Returns the stream time of the next useful trim. Thread-safe,
+  // even for the same account.
   Instant trim(Account& account);
 
-  // --- told by whoever has changed what it goes by
+  // --- to be called after a change that affects when to trim
   void stream_made(Account& account);
-  // The account's clock was moved, or goes on at another pace. Where there are no streams nothing ages, and
-  // what was jumped over need not be remembered.
+  // The account's clock was moved or its rate was changed. If the account has no streams, this forgets the
+  // jumps, because nothing ages.
   void time_moved(Account& account);
-  // The account has another timeline, and other streams perhaps.
+  // The account has a new timeline and possibly other streams.
   void replaced(Account& account);
 
-  // For tests: how many accounts its rounds have looked at.
+  // For tests: the number of accounts that its rounds have looked at.
   [[nodiscard]] std::uint64_t looks() const;
 
  private:
   class Rounds;
   struct Watched {
-    Instant next;            // when to trim, in stream time
-    std::uint64_t look = 0;  // the latest; an earlier one says nothing any more
+    Instant next;            // when to trim next, in stream time
+    std::uint64_t look = 0;  // the latest look; results of earlier looks are ignored
   };
 
   void watch(Account& account);
   void trim_watched(Account& account);
   std::uint64_t begin_look(const Account& account);
-  void look_again(const Account& account);  // which failed
-  // When the account is to be trimmed, in stream time; nothing: no time is known.
+  void look_again(const Account& account);  // after a failure
+  // When to trim the account next, in stream time; nullopt: unknown.
   [[nodiscard]] std::optional<Instant> next_of(const Account& account) const;
   void wake(Account& account);
 
   Database& database_;
   const std::shared_ptr<Scheduler> scheduler_;
   std::shared_ptr<Rounds> rounds_;  // from start() on
-  mutable Mutex mutex_;             // for a few instructions
+  mutable Mutex mutex_;             // held for a few instructions
   std::map<std::string, Watched, std::less<>> watched_ GUARDED_BY(mutex_);
 };
 

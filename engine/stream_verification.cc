@@ -13,7 +13,7 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr Sequence numbers_at_once = Sequence{1} << 23;  // a megabyte of bits
+constexpr Sequence numbers_at_once = Sequence{1} << 23;  // one megabyte of bits
 
 std::string named(const Shard& shard) { return "shard " + std::to_string(shard.number); }
 
@@ -132,7 +132,7 @@ void StreamVerification::check_record(std::string_view key, std::string_view byt
                    {std::string(key)}});
 }
 
-// Each span of numbers in which there are records, and in it one shard's after the other's.
+// Checks each span of numbers that contains records, one shard after the other within a span.
 void StreamVerification::check_numbers() {
   std::vector<bool> given(numbers_at_once);
   for (Sequence begin = 0;;) {

@@ -1,10 +1,10 @@
-// Whether a stream's description is one, and its records lie where it says.
-//
-// Shards form a forest: a child begins after its parent's last record and has hashes of its parent's; the
-// open ones of an enabled stream divide all hashes among them. A record decodes, lies in a shard that there
-// is, by its item's hash and within the shard's numbers, none of which was taken back; and no two records of
-// all streams have one number. That is looked for a span of numbers after the other, so it takes no memory to
-// speak of.
+// Verifies the descriptions of streams, and their records:
+// - Shards form a forest. A child begins after its parent's last record and has hashes of its parent. The
+//   open shards of an enabled stream divide all hashes among them.
+// - A record can be decoded. It is in an existing shard, which has the hash of its item and includes its
+//   number, and the number has not been undone.
+// - No two records of any streams have the same number. Numbers are checked one span after the other, so the
+//   check takes little memory.
 #pragma once
 
 #include <map>
@@ -19,17 +19,18 @@
 
 namespace mayfly::engine {
 
-// What is wrong with a description's shards, in sentences; `last`: the last number that was ever given.
+// Returns a sentence for each flaw of a description's shards. `last`: the last number that was ever assigned.
 std::vector<std::string> shard_flaws(const Stream& stream, Sequence last);
 
 class StreamVerification {
  public:
-  // All that there are, with their names for people. What is named outlives it.
+  // All streams, with their names for messages.
+  // Requires: the constructor's arguments outlive this object.
   using Streams = std::map<StreamId, std::pair<Stream, std::string>>;
   StreamVerification(const KeyView& keys, const Streams& streams, Findings& findings)
       : keys_(keys), streams_(streams), findings_(findings) {}
 
-  // Records of streams in `undecoded` are not judged.
+  // Records of streams in `undecoded` are not checked individually.
   void run(const std::vector<StreamId>& undecoded);
 
  private:
