@@ -1,4 +1,4 @@
-// DynamoDB's decimal: up to 38 significant digits, magnitude from 1e-130 to 9.99…e+125, or zero.
+// DynamoDB's decimal number type: up to 38 significant digits, magnitude from 1e-130 to 9.99…e+125, or zero.
 //
 // A Number is always normalized: value = (-1)^negative * significand * 10^exponent, the significand has no
 // trailing zeros, and zero is {0, 0, false}. As a result, equal numbers are equal member by member, and all

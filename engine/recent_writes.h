@@ -27,8 +27,8 @@
 // oldest first, and are visible from then on.
 //
 // Rejected: reading from a RocksDB snapshot for each commit. Such snapshots keep every old version of all
-// tables, and an index would need another one. Rejected: old versions on disk, because nothing here has to
-// survive a restart.
+// tables, and an index would need another one.
+// Rejected: old versions on disk, because nothing here has to survive a restart.
 //
 // Thread-safe. While no table is followed, a commit costs nothing extra and a read costs one relaxed load.
 #pragma once
@@ -89,8 +89,8 @@ class RecentWrites {
   // Writes this far beyond the reach of a lag are kept as well, for reads in progress.
   static constexpr std::uint64_t slack_writes = 64;
   static constexpr std::int64_t slack_ms = 1000;
-  static constexpr std::size_t copies_max =
-      64;  // per table; one more makes all earlier writes visible to all
+  // Per table. A read of one more copy makes all earlier writes to the table visible to all reads.
+  static constexpr std::size_t copies_max = 64;
 
   // How far reads of a table may lag.
   struct Reach {

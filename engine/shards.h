@@ -30,10 +30,8 @@ inline constexpr std::uint32_t first_shards_max = 1000;
 inline constexpr std::size_t open_shards_max = 2 * first_shards_max;
 inline constexpr std::size_t shards_max = 10'000;
 
-enum class Resharding : std::uint8_t {
-  roll,
-  split
-};  // into one child, or into two with half the hashes each
+// Into one child with the same hashes, or into two with half of them each.
+enum class Resharding : std::uint8_t { roll, split };
 
 enum class ReshardRefusal : std::uint8_t {
   no_stream,      // the table does not exist, or its stream is not enabled

@@ -547,8 +547,8 @@ bool Snapshots::drop(Account& account, SnapshotId id) {
     Batch batch;
     const Head head = dropped->second;
     if (dropped != heads.begin()) {
-      // A key that had not changed before this snapshot was taken has the same image in the previous
-      // snapshot.
+      // A key that did not change between the previous snapshot and this one had the same value in both, so
+      // its image moves to the previous snapshot's log.
       const Head& before = std::prev(dropped)->second;
       const Heads earlier(heads.begin(), dropped);
       parts.before_images.each(head.log, [&](std::string_view key, const auto& value) {

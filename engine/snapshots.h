@@ -14,9 +14,9 @@
 // stays in place, and the catalog does not contain the table.
 //
 // Rejected: copies under new ids. They cost as much as the whole account at each restore, and holders of an
-// old id would be left with nothing. Rejected: RocksDB's snapshots, which do not survive a restart; its
-// checkpoints, which contain all accounts; and its user-defined timestamps, which every key would have to
-// carry.
+// old id would be left with nothing.
+// Rejected: RocksDB's snapshots, which do not survive a restart; its checkpoints, which contain all accounts;
+// and its user-defined timestamps, which every key would have to carry.
 //
 // Streams keep their ARNs and shards. Their sequence numbers continue after the last one that was ever
 // assigned. The records from after the snapshot are undone (Stream::undone), and a reader that has read any

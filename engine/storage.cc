@@ -147,7 +147,7 @@ rocksdb::BlockBasedTableOptions table_options() {
   return table;
 }
 
-// In memory, values from this size on are kept in files of their own.
+// In memory, values of at least this size are kept in separate files.
 constexpr std::uint64_t large_value_bytes = 16 << 10;
 
 // A compaction holds its input until its output is complete. So the sizes that bound flushes and compactions
@@ -163,7 +163,7 @@ rocksdb::Options memory_options(rocksdb::Env* env, std::shared_ptr<rocksdb::Cach
   options.max_bytes_for_level_base = std::clamp(bytes_max / 8, 4 * mb, 256 * mb);
   options.max_compaction_bytes = std::clamp(bytes_max / 8, 4 * mb, 1600 * mb);
   options.memtable_insert_with_hint_prefix_extractor = std::make_shared<WrittenInOrder>();
-  // Compactions move references to large values, not the values. give_back() collects what was overwritten.
+  // Compactions move references to large values, not the values. give_back() collects overwritten values.
   options.enable_blob_files = true;
   options.min_blob_size = large_value_bytes;
   options.blob_file_size = std::clamp(bytes_max / 32, mb, 32 * mb);
@@ -394,7 +394,7 @@ struct Storage::Engine final {
 
   std::atomic<std::uint64_t> faults{0};
   std::atomic<std::uint64_t> writes{0};
-  std::atomic<std::uint64_t> erased_bytes{0};  // since memory was last given back
+  std::atomic<std::uint64_t> erased_bytes{0};  // since the last compaction by give_back()
   std::atomic<std::uint64_t> written_bytes{0};
   const std::shared_ptr<std::atomic<std::int64_t>> held_bytes =
       std::make_shared<std::atomic<std::int64_t>>(0);  // outside RocksDB

@@ -24,7 +24,7 @@
 //   batch.put("k", "v");
 //   storage->write(batch);
 //
-// The keys are drawn in key_space.h.
+// key_space.h documents the layout of the keys.
 #pragma once
 
 #include <atomic>
@@ -158,8 +158,8 @@ class Storage {
   };
   static Expected<std::unique_ptr<Storage>, OpenFailure> open_to_read(const std::string& directory);
 
-  // Reads a RocksDB table file to its end and verifies all checksums. Returns the error; empty: there is no
-  // error.
+  // Reads a RocksDB table file to its end and verifies all checksums. Returns the error; empty: the file is
+  // intact.
   static std::string table_file_flaw(const std::string& path);
   // Rebuilds a directory that cannot be opened from the files in it.
   // Requires: no process has the directory open.

@@ -30,7 +30,7 @@ std::optional<std::string> flaw_of(const Stream& stream, const Shard& shard, Seq
   if (shard.parent->number >= shard.number) return "is older than its parent";
   if (shard.created <= shard.parent->created) return "was created before its parent";
   const Shard* parent = stream.find_shard(shard.parent->number);
-  if (!parent) return std::nullopt;  // forgotten
+  if (!parent) return std::nullopt;  // the parent has been forgotten
   if (!parent->closed || parent->created != shard.parent->created) return "has a parent that is not its own";
   if (parent->last_sequence && *parent->last_sequence >= shard.first_sequence)
     return "begins before its parent ends";

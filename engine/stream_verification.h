@@ -30,7 +30,7 @@ class StreamVerification {
   StreamVerification(const KeyView& keys, const Streams& streams, Findings& findings)
       : keys_(keys), streams_(streams), findings_(findings) {}
 
-  // Records of streams in `undecoded` are not checked individually.
+  // Records of streams in `undecoded` are not checked.
   void run(const std::vector<StreamId>& undecoded);
 
  private:
