@@ -1,4 +1,5 @@
-// Who asks, and whom: an operation's way to everything that is not in its request.
+// Everything that an operation needs in addition to its request: the database and services, the caller's
+// scope, and the options and limits that apply to this request.
 #pragma once
 
 #include <chrono>
@@ -37,18 +38,19 @@ struct Context {
   backups::Backups& backups;        // backups/backups.h
   backups::Restores& restores;      // backups/restores.h
   const engine::Scope& scope;
-  std::string_view host;        // as the client named us: "127.0.0.1:8000"; empty in process
-  std::size_t unprocessed = 0;  // items of a batch's end that shall be left undone: faults.h
-  // How far behind its next eventually consistent read of a table is: faults.h, items/sight.h. Empty: not at
-  // all.
+  std::string_view host;        // as the client addressed the server: "127.0.0.1:8000"; empty in process
+  std::size_t unprocessed = 0;  // how many items at a batch's end to leave unprocessed: faults.h
+  // How far behind the next eventually consistent read of a table is: faults.h, items/sight.h. Empty: never
+  // behind.
   std::function<std::optional<engine::Lag>(std::string_view table)> lag;
   std::chrono::milliseconds ttl_cooldown{0};        // between two changes of a table's TimeToLive
   std::optional<std::size_t> collection_bytes_max;  // items/item_collections.h
-  std::size_t tables_max = 0;                       // of the account in the region
-  std::uint64_t steps = 0;                          // of its expressions so far: items/write_item.h
+  std::size_t tables_max = 0;                       // per account and region
+  std::uint64_t steps = 0;                          // spent by its expressions so far: items/write_item.h
   Frame frame = Frame::older;                       // the request's
 
-  // The same for what goes on when the request is answered (jobs/work.h). Requires: `own` outlives it.
+  // Returns the context for work that continues after the request is answered (jobs/work.h). Requires: `own`
+  // outlives it.
   [[nodiscard]] Context for_job(const engine::Scope& own) const {
     Context context{database, table_changes, kinesis, jobs, buckets, backups, restores, own, {}};
     context.collection_bytes_max = collection_bytes_max;

@@ -82,7 +82,7 @@ constexpr const Operation* operations_table[] = {
     &operations::update_time_to_live,
 };
 
-// A hash table of the names, each of which one service alone has.
+// A hash table of operation names. A name belongs to exactly one service.
 class NumbersByName {
  public:
   NumbersByName() {
@@ -100,7 +100,7 @@ class NumbersByName {
   }
 
  private:
-  std::array<std::uint8_t, 256> slots_{};  // 0: nobody's, else an operation's number and 1
+  std::array<std::uint8_t, 256> slots_{};  // 0: empty; otherwise an operation's number plus 1
   static_assert(std::size(operations_table) < 128, "half of the slots stay empty");
 
   static std::size_t slot_of(std::string_view name) {
@@ -110,7 +110,8 @@ class NumbersByName {
   }
 };
 
-// To parse a request, to check it and to build what it says, if it is many small values.
+// The cost of parsing and checking a request and building what it describes, for the worst case: many small
+// values.
 constexpr std::uint64_t nanoseconds_per_byte = 25;
 
 Result<std::string> answer_body(Context& context, const Operation& operation, std::string_view body) {
@@ -157,7 +158,7 @@ Answer dispatch(Context& context, const Operation& operation, std::string_view b
     if (!answer) return error_answer(answer.error(), context.frame);
     return {200, *std::move(answer)};
   };
-  // A request may be as large as memory is; what stands is untouched, and the client may try again.
+  // A request can need more memory than there is. Committed data is untouched, and the client can try again.
   return engine::attempt(run,
                          [](std::string_view) { return error_answer(error::internal_server_error().error); });
 }

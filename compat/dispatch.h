@@ -1,4 +1,4 @@
-// From a target and a body to an answer: finds the operation, checks its request and runs it.
+// Finds the operation that a target names, checks its request and runs it.
 //
 //   const Operation* operation = find_operation("DynamoDB_20120810.PutItem");
 //   Answer answer = dispatch(context, *operation, body);
@@ -17,28 +17,28 @@
 
 namespace mayfly::compat {
 
-// nullptr: there is no such operation. Target is "DynamoDB_20120810.PutItem".
+// Returns nullptr if the operation does not exist. `target` is "DynamoDB_20120810.PutItem".
 const Operation* find_operation(std::string_view target);
-// The same by its place in all_operations().
+// Returns the operation's index in all_operations(), or nullopt if it does not exist.
 std::optional<std::size_t> operation_number(std::string_view target);
 
 struct Answer {
-  static constexpr int no_status = 0;  // the client gets no answer, and its connection is closed
+  static constexpr int no_status = 0;  // the client gets no response; its connection is closed
   int status = 200;
   std::string body;
 };
 
-// The message for callers in this process that get no answer.
+// The message for in-process callers when a fault closes the connection instead of answering.
 inline constexpr std::string_view closed_by_fault = "a fault closed the connection";
 
-// The answer that an error makes in a request's frame: its status and body.
+// Returns the response for an error in a request's frame.
 Answer error_answer(const Error& error, Frame frame = Frame::older);
 
-// Every operation, in the table's order.
+// All operations, in the order of the table in dispatch.cc.
 std::span<const Operation* const> all_operations();
 
-// Parse, check types, check constraints, run; errors become their answers, a failure (engine/attempt.h) a
-// 500.
+// Parses the request, checks types, checks constraints, and runs the operation. Errors become error
+// responses; an exception such as bad_alloc (engine/attempt.h) becomes a 500.
 Answer dispatch(Context& context, const Operation& operation, std::string_view body);
 
 }  // namespace mayfly::compat

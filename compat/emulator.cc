@@ -32,7 +32,7 @@ Expected<std::unique_ptr<Emulator>, std::string> Emulator::open(EmulatorOptions 
     }
     auto report = options.database.report;
     TRY(auto database, engine::Database::open(std::move(options.database)));
-    options.database.report = std::move(report);  // of what was not to be gone on with: jobs/jobs.h
+    options.database.report = std::move(report);  // Jobs and Restores use it below: jobs/jobs.h
     return std::unique_ptr<Emulator>(
         new Emulator(std::move(database), std::move(options), std::move(files), std::move(buckets)));
   } catch (const engine::StorageFault& fault) {
@@ -80,7 +80,7 @@ std::string sentence_of(const Fault& fault, const Operation& operation, const en
   return "a fault struck " + std::string(operation.name) + " of account " + scope.account + ": " + what;
 }
 
-// Sleeps, unless told that nobody waits any more.
+// Sleeps until the time has passed or `stop` is requested.
 void sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
   engine::Mutex mutex;
   engine::Lock lock(mutex);

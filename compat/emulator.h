@@ -1,4 +1,5 @@
-// Owns the database and its clock; answers operations. What http serves and mayfly.h embeds.
+// Runs operations on a database that it owns, together with its clock. The HTTP server serves it and mayfly.h
+// embeds it.
 #pragma once
 
 #include <chrono>
@@ -38,21 +39,22 @@ class Triggers;
 
 struct EmulatorOptions {
   engine::DatabaseOptions database;
-  // Told of what looks like a user's mistake, in a sentence: a TTL that can never expire its item. By any
-  // thread, which may hold locks.
+  // Called with one sentence when data looks like a user's mistake, such as a TTL that can never expire its
+  // item. May be called by any thread, possibly one that holds locks.
   std::function<void(std::string_view)> warn;
-  std::string region = "us-east-1";  // of requests that name none
-  bool shared_regions = false;       // all requests are about that region, whichever they name
-  // How long tables stay CREATING, UPDATING and DELETING, in real time. None: they settle at once.
+  std::string region = "us-east-1";  // for requests that name no region
+  bool shared_regions = false;       // use `region` for all requests, whichever they name
+  // How long tables stay CREATING, UPDATING and DELETING, in real time. Zero: changes take effect
+  // immediately.
   std::chrono::milliseconds table_delay{0};
-  TableChanges::HostClock host_clock = &engine::host_time;  // by which that delay passes
+  TableChanges::HostClock host_clock = &engine::host_time;  // measures table_delay
   // How long UpdateTimeToLive refuses to change a table again, by its account's clock. AWS: half an hour.
   std::chrono::milliseconds ttl_cooldown{0};
-  // How large an item collection may grow; nothing: nobody looks at that.
+  // The maximum size of an item collection; nullopt: not checked.
   std::optional<std::size_t> collection_bytes_max;
-  // Tables can be gone back to their present, not only to what they were five minutes ago, as on AWS.
+  // Tables can be restored to the present. If false, only to five minutes ago or earlier, as on AWS.
   bool exact_recovery = false;
-  // Items that a restore brings back before it is answered; the rest comes in the background.
+  // How many items a restore copies before it is answered; the rest follows in the background.
   std::size_t restored_at_once_max = 250'000;
   Limits limits;
   triggers::TriggerOptions triggers;
@@ -60,28 +62,28 @@ struct EmulatorOptions {
   buckets::BucketOptions buckets;
 };
 
-// How long an operation keeps its thread.
+// How long an operation occupies its thread.
 enum class Expectation : unsigned char {
   short_work,
   long_work,
-  waiting,       // for locks of its tables, or for the disk
-  whole_tables,  // as long as a table is large
+  waiting,       // for locks on its tables, or for the disk
+  whole_tables,  // proportional to the size of a table
 };
 
 class Emulator {
  public:
-  // The error is a sentence for people.
+  // On failure, returns a sentence for people.
   static Expected<std::unique_ptr<Emulator>, std::string> open(EmulatorOptions options);
   ~Emulator();
 
-  // Thread-safe. `target` is X-Amz-Target: "DynamoDB_20120810.PutItem". `host` is the Host header, which
-  // DescribeEndpoints answers. A fault may make it wait until `stop` is requested, or leave the client
-  // without an answer: then the status is Answer::no_status.
+  // Runs one operation. `target` is X-Amz-Target, such as "DynamoDB_20120810.PutItem". `host` is the Host
+  // header, which DescribeEndpoints returns. A fault can delay the call until `stop` is requested, or leave
+  // the client without a response: the status is then Answer::no_status. Thread-safe.
   Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
 
-  // By the operation alone. An operation can take longer than expected: then `execute` in a Hurry
-  // (engine/hurry.h) gives it up.
+  // Depends only on the operation. An operation can take longer than expected; `execute` under a Hurry
+  // (engine/hurry.h) then gives it up.
   [[nodiscard]] Expectation expectation(std::string_view target) const;
 
   [[nodiscard]] engine::Database& database() { return *database_; }
@@ -93,7 +95,8 @@ class Emulator {
   [[nodiscard]] triggers::Triggers& triggers() { return *triggers_; }
   [[nodiscard]] const buckets::Buckets& buckets() const { return *buckets_; }
   [[nodiscard]] const std::string& region() const { return region_; }
-  // What a request is about that names `asked`. Who asks in the name of a request goes by it.
+  // Returns the scope that a request for `asked` acts on. Callers that act on behalf of a request must use
+  // it.
   [[nodiscard]] engine::Scope scope_of(engine::Scope asked) const {
     if (shared_regions_) asked.region = region_;
     return asked;
@@ -102,10 +105,10 @@ class Emulator {
   [[nodiscard]] const Faults& faults() const { return faults_; }
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
-  // Who calls anything else than `execute` for an account asks first.
+  // Requires: a caller that uses an account in any way other than `execute` calls admit() first.
   [[nodiscard]] KnownAccounts& accounts() { return accounts_; }
   [[nodiscard]] ServerMetrics& server_metrics() { return server_metrics_; }
-  // For who parses a request's body outside of `execute`.
+  // For code that parses request bodies outside `execute`.
   [[nodiscard]] RequestMemory& request_memory() { return request_memory_; }
   [[nodiscard]] LiveChanges& live_changes() { return live_changes_; }
 

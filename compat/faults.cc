@@ -14,15 +14,16 @@
 namespace mayfly::compat {
 namespace {
 
-// The n-th number of a seed's sequence, in [0, 1).
+// Returns the n-th number of a seed's sequence, in [0, 1).
 double chance(std::uint64_t seed, std::int64_t n) {
   const std::uint64_t bits = engine::mix(seed + static_cast<std::uint64_t>(n + 1) * engine::splitmix_step);
   return static_cast<double>(bits >> 11) / static_cast<double>(std::uint64_t{1} << 53);
 }
 
-// How far behind the rule's n-th read is: at least by one, at most by what the rule says.
+// Returns how far behind the rule's n-th read is: at least by one, at most by the rule's limits.
 engine::Lag lag_of(const FaultRule& rule, std::int64_t n) {
-  const double share = chance(engine::mix(rule.seed), n);  // not what decided whether it strikes
+  const double share = chance(engine::mix(rule.seed), n);  // independent of the number that decided whether
+                                                           // the rule applies
   const auto draw = [&](std::int64_t most) {
     return 1 + static_cast<std::int64_t>(share * static_cast<double>(most));
   };
@@ -32,7 +33,7 @@ engine::Lag lag_of(const FaultRule& rule, std::int64_t n) {
   return lag;
 }
 
-// How far behind reads may be by these rules.
+// Returns how far behind reads can be under these rules.
 std::vector<engine::RecentWrites::Reach> reaches_of(const std::vector<FaultRule>& rules) {
   std::vector<engine::RecentWrites::Reach> reaches;
   for (const FaultRule& rule : rules) {
@@ -45,13 +46,14 @@ std::vector<engine::RecentWrites::Reach> reaches_of(const std::vector<FaultRule>
   return reaches;
 }
 
-// What rules ask of a request, read before they are locked: a body may be large.
+// The parts of a request that rules depend on. They are read before the rules are locked, because a body can
+// be large.
 struct Asked {
-  std::set<std::string, std::less<>> tables;  // that it is about
-  std::size_t actions = 0;                    // of a transaction
+  std::set<std::string, std::less<>> tables;  // that the request names
+  std::size_t actions = 0;                    // in a transaction
 };
 
-// Requests come as they are here: nobody has checked them yet.
+// The request has not been validated yet.
 Asked read_request(const Operation& operation, std::string_view body) {
   Asked asked;
   const auto document = json::parse(body);
@@ -112,7 +114,8 @@ Error throttled(const FaultRule& rule, const Operation& operation) {
           "your provisioning level with the UpdateTable API."};
 }
 
-// The first action met another transaction. Nobody has refused one with too many actions yet.
+// Returns the error for a conflict of the first action. A transaction with too many actions has not been
+// rejected at this point, so the list of reasons is truncated.
 Error conflict(std::size_t actions) {
   const Error single{.kind = Error::Kind::transaction_conflict,
                      .message = "Transaction is ongoing for the item"};
@@ -120,14 +123,15 @@ Error conflict(std::size_t actions) {
   return canceled_by(0, std::min(actions, transaction_items_max), single).error;
 }
 
-// A read is delayed before it runs, so that its answer, which may be large, is not held meanwhile.
+// A read is delayed before it runs, so that its response, which can be large, is not held in memory during
+// the delay.
 void add_delay(Fault& fault, const FaultRule& rule, const Operation& operation) {
   const bool applied =
       rule.applied.value_or(applied_by_default(rule.kind)) && operation.access != Access::reads;
   (applied ? fault.delay_after : fault.delay_before) += std::chrono::milliseconds(rule.milliseconds);
 }
 
-// Whether what the rule does depends on more than the operation.
+// Whether the rule's decision depends on the request's contents.
 bool asks_request(const FaultRule& rule, const Operation& operation) {
   if (rule.kind == FaultRule::Kind::stale_reads) return false;
   if (!rule.operation.empty() && rule.operation != operation.name) return false;
@@ -137,7 +141,7 @@ bool asks_request(const FaultRule& rule, const Operation& operation) {
 Fault strike(std::vector<FaultRule>& rules, const Operation& operation, const Asked& asked) {
   Fault fault;
   for (FaultRule& rule : rules) {
-    if (rule.kind == FaultRule::Kind::stale_reads) continue;  // asked where something is read
+    if (rule.kind == FaultRule::Kind::stale_reads) continue;  // decided per read, in lag()
     if (!rule.operation.empty() && rule.operation != operation.name) continue;
     if (!rule.table.empty() && !asked.tables.contains(rule.table)) continue;
     if (rule.kind == FaultRule::Kind::unprocessed && !operation.is_batch()) continue;
@@ -193,7 +197,7 @@ Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std:
       const auto asks = [&](const FaultRule& rule) { return asks_request(rule, operation); };
       if (read || std::none_of(rules.begin(), rules.end(), asks)) return strike(rules, operation, asked);
     }
-    asked = read_request(operation, body);  // others are judged meanwhile, and the rules may change
+    asked = read_request(operation, body);  // without the lock, so the rules can change meanwhile
   }
 }
 

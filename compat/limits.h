@@ -1,5 +1,5 @@
-// How many there may be at once of what clients can make. What is one too many gets LimitExceededException,
-// or what the API in question says instead.
+// Limits on what clients can create. A request that exceeds one gets LimitExceededException, or the error
+// that its API uses instead.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,21 @@ namespace mayfly::compat {
 
 struct Limits {
   std::size_t accounts_max = 10'000;
-  std::size_t tables_max = 2'500;     // of an account in a region: AWS's quota where nobody had it raised
-  std::size_t snapshots_max = 1'000;  // of an account
-  std::size_t backups_max = 1'000;    // of an account, in all its regions
-  std::size_t parsed_bytes_max = std::size_t{256} << 20;  // of parsed requests: request_memory.h
+  std::size_t tables_max = 2'500;                         // per account and region: AWS's default quota
+  std::size_t snapshots_max = 1'000;                      // per account
+  std::size_t backups_max = 1'000;                        // per account, across all its regions
+  std::size_t parsed_bytes_max = std::size_t{256} << 20;  // of all parsed requests together: request_memory.h
 };
 
-// The accounts that requests have named. None is ever forgotten: an account is a clock, too. Thread-safe.
+// The accounts that requests have named. An account is never removed, because it has a clock. Thread-safe.
 class KnownAccounts {
  public:
   explicit KnownAccounts(std::size_t accounts_max) : accounts_max_(accounts_max) {}
 
-  // One that there is already, whatever may be.
+  // Adds an account that already exists, regardless of the limit.
   void add(std::string_view account);
-  // "This server has as many accounts as it may: 10000 (--accounts-max)."
+  // Adds the account if it is new. Error: "This server has as many accounts as it may: 10000
+  // (--accounts-max)."
   Result<void> admit(std::string_view account);
   [[nodiscard]] std::size_t count() const;
 

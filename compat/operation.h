@@ -1,14 +1,15 @@
-// What an operation is: its name, what it is about, what its request looks like, what it does.
+// Describes an operation: its name, the tables it is about, the shape of its request, and the function that
+// runs it.
 //
-// One file in operations/ defines it beside its shape and its run (a family that shares its rules may share
-// one):
+// One file in operations/ defines an operation together with its shape and its run function (a family that
+// shares rules can share one file):
 //
 //   constexpr Shape shape = structure("PutItemInput", members);
 //   Result<void> run(Context& context, const json::Value& request, json::Writer& out) { … }
 //   constinit const Operation operations::put_item{dynamodb, "PutItem", Access::writes,
 //                                                  TablesIn::table_name, &shape, &run};
 //
-// To add one: its declaration in operations/operations.h and its line in dispatch.cc's table.
+// To add an operation, add its declaration to operations/operations.h and its line to dispatch.cc's table.
 #pragma once
 
 #include <cstdint>
@@ -22,34 +23,35 @@
 
 namespace mayfly::compat {
 
-// Writes the answer's body, one JSON object or nothing; an error leaves `out` to be thrown away.
+// Writes the response body: one JSON object or nothing. After an error, the caller discards `out`.
 using Run = Result<void> (*)(Context& context, const json::Value& request, json::Writer& out);
 
 inline constexpr std::string_view dynamodb = "DynamoDB_20120810";
 inline constexpr std::string_view dynamodb_streams = "DynamoDBStreams_20120810";
 
-// What it does to items. AWS counts what reads and writes against a table's throughput, all else as requests.
+// How an operation accesses items. AWS counts reads and writes against a table's throughput, and all other
+// operations as requests.
 enum class Access : std::uint8_t {
-  control,  // nothing: it is about tables, streams or the account
-  reads,    // items, or a stream's records of them
-  writes,   // or may, as its statement says
+  control,  // no items: it is about tables, streams or the account
+  reads,    // items, or a stream's records
+  writes,   // items, or can, depending on its statement
 };
 
-// Where its request names the tables that it is about.
+// Where the request names its tables.
 enum class TablesIn : std::uint8_t {
-  nothing,         // it is about none, or says so in a statement, in another ARN
+  nothing,         // no table, or only in a statement or another kind of ARN
   table_name,      // "TableName", a name or an ARN
   request_items,   // the names of the members of "RequestItems"
-  transact_items,  // "TableName" of what each of "TransactItems" has
+  transact_items,  // "TableName" in each entry of "TransactItems"
   stream_arn,      // "StreamArn"
-  shard_iterator,  // "ShardIterator", which has the stream's ARN in it
+  shard_iterator,  // "ShardIterator", which contains the stream's ARN
 };
 
-// How far an operation reaches.
+// How much one call of the operation does.
 enum class Extent : std::uint8_t {
-  one_commit,       // it reads, and commits once, if at all: until then it can be begun again
-  several_commits,  // one after the other
-  whole_tables,     // it looks at all items of a table, however many there are
+  one_commit,       // it reads and commits at most once: before that it can be restarted
+  several_commits,  // one after another
+  whole_tables,     // it visits all items of a table, however many they are
 };
 
 struct Operation {
@@ -59,11 +61,11 @@ struct Operation {
   TablesIn tables_in;
   const Shape* shape;
   Run run;
-  Frame frame = Frame::older;  // of requests that the new front end reads: wire/frame.h
+  Frame frame = Frame::older;  // of requests that the newer front end parses: wire/frame.h
   Extent extent = Extent::one_commit;
-  bool reads_strictly = false;  // as wire/strict_reader.h has it
+  bool reads_strictly = false;  // see wire/strict_reader.h
 
-  // Whether it may leave a part of a request undone and say so: "UnprocessedItems", "UnprocessedKeys".
+  // Whether it can leave part of a request undone and report that in "UnprocessedItems" or "UnprocessedKeys".
   [[nodiscard]] bool is_batch() const { return tables_in == TablesIn::request_items; }
 };
 

@@ -1,12 +1,12 @@
-// Room for what large requests become once they are parsed: a tree, and the items and expressions made of it,
-// many times as large as the text.
+// Limits the memory of large parsed requests: the JSON tree and the items and expressions made from it take
+// many times the size of the text.
 //
-//   const auto room = memory.room_for(body);   // waits until there is some
+//   const auto room = memory.room_for(body);   // waits until there is enough
 //   const auto document = json::parse(body);
 //
-// Without it, a hundred requests of a few kilobytes of gzip took 2 GB. Parsed requests are short-lived, so
-// requests wait for each other instead of being refused. Thread-safe. A small request neither counts nor
-// waits, so that io threads, which parse no others, never wait here.
+// Without this limit, a hundred requests of a few kilobytes of gzip took 2 GB. Parsed requests are
+// short-lived, so a request waits for others instead of being rejected. Thread-safe. Small requests neither
+// count nor wait; io threads parse only small requests and therefore never wait here.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class RequestMemory {
     std::size_t bytes_ = 0;
   };
 
-  // `bytes_max`: of all of them together. A request that takes more has it alone.
+  // `bytes_max` is the limit for all requests together. A larger request waits until it is alone.
   explicit RequestMemory(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
   [[nodiscard]] Room room_for(std::string_view body) {

@@ -1,7 +1,7 @@
-// What the servers in front of an emulator hold, and whom they turned away: http counts it here, and
-// GET /_mayfly/metrics shows it.
+// Counts the connections, requests and memory that the servers of an emulator hold, and the clients they
+// turned away. http counts here; GET /_mayfly/metrics shows the counters.
 //
-// Thread-safe; of all servers of the emulator together.
+// Thread-safe. The values are sums over all servers of the emulator.
 //
 //   emulator.server_metrics().add(Meter::connections, 1);
 #pragma once
@@ -13,13 +13,13 @@
 
 namespace mayfly::compat {
 
-// What each is called outside stands in control/metrics_call.cc.
+// control/metrics_call.cc maps these to their published names.
 enum class Meter : unsigned char {
-  connections,  // open
-  // Bytes held of
-  request_bytes,  // large requests, until they are answered,
-  unread_bytes,   // answers that clients have not taken
-  // Requests that wait, by kind, in the order of http/slow_lane.h
+  connections,  // open connections
+  // Bytes held by:
+  request_bytes,  // large requests that are not answered yet
+  unread_bytes,   // responses that clients have not read yet
+  // Waiting requests by kind, in the order of http/slow_lane.h.
   waiting_events,
   waiting_awaits,
   waiting_changes,
@@ -29,17 +29,17 @@ enum class Meter : unsigned char {
   waiting_agents,
   waiting_locks,
   waiting_processors,
-  // Since: requests that an io thread began and handed over
+  // Requests that an io thread began and handed over, since the start.
   handed_over,
-  closed_idle,     // closed by us, since: no request came,
-  closed_stalled,  // a request or an answer did not move,
-  closed_slow,     // one took too long altogether,
-  closed_unread,   // answers that nobody reads took too much memory
-  // Requests refused, since
-  refused_bytes,    // all together took too much memory,
-  refused_waiting,  // as many as may waited
-  // What the machine does not have just now: how many io threads can accept no connection, how many servers
-  // can start no thread; and how often that was
+  closed_idle,     // connections closed by the server since the start: no request arrived
+  closed_stalled,  // a request or a response made no progress
+  closed_slow,     // a request or a response took too long in total
+  closed_unread,   // unread responses took too much memory
+  // Requests rejected since the start.
+  refused_bytes,    // all requests together took too much memory
+  refused_waiting,  // too many requests were waiting
+  // Resources that the machine currently lacks: how many io threads cannot accept a connection, how many
+  // servers cannot start a thread; and how often each has happened.
   accepts_failing,
   threads_failing,
   accept_failures,
