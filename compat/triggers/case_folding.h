@@ -1,4 +1,4 @@
-// Text as equals-ignore-case compares it: letters of the Latin, Greek and Cyrillic alphabets in lower case.
+// Folds text for equals-ignore-case: Latin, Greek and Cyrillic letters become lower case.
 //
 //   folded("ÜBER Straße") == "über straße"      // each letter folds to one letter: "ß" is not "ss"
 //   folded("REMOVE") == "remove"
@@ -9,7 +9,7 @@
 
 namespace mayfly::compat::triggers {
 
-// `text` is UTF-8; what is not is kept as it is.
+// `text` is UTF-8; invalid bytes are kept as they are.
 std::string folded(std::string_view text);
 
 }  // namespace mayfly::compat::triggers

@@ -1,12 +1,14 @@
-// The one directory below which failed batches may be written to files; without it, nowhere.
+// The directory that event source mappings can write failed batches to. Without one, file destinations are
+// rejected.
 //
-// Files are named absolutely, "/failed/carts.jsonl" or "file:///failed/carts.jsonl", in the directory or in
-// one below it that is there already. They are regular files, made with mode 0600 where there is none;
-// nothing on the way is a link, neither symbolic nor hard, and opening waits for nobody. A file takes lines
-// up to `file_bytes_max`.
+// Destinations are absolute paths, "/failed/carts.jsonl" or "file:///failed/carts.jsonl", in the directory or
+// in an existing subdirectory. Files are regular files and are created with mode 0600 if they are missing. No
+// part of the path can be a symbolic link, and the file cannot have hard links. Opening a file never blocks.
+// A file takes lines up to `file_bytes_max`.
 //
 //   TRY(auto directory, DestinationDirectory::open("/failed"));
-//   CHECK_OK(directory->check("file:///failed/carts.jsonl"));    // when a mapping is made: a sentence
+//   CHECK_OK(directory->check("file:///failed/carts.jsonl"));    // when a mapping is created; error: a
+// sentence
 //   if (!directory->append("file:///failed/carts.jsonl", line)) try_again();
 #pragma once
 
@@ -26,32 +28,32 @@ class DestinationDirectory {
  public:
   static constexpr std::int64_t file_bytes_max_default = std::int64_t{256} << 20;
 
-  // `path` empty: none, so everything is refused. The errors are sentences for people.
+  // An empty `path` means no directory: all destinations are rejected. Errors are sentences for people.
   static Expected<std::unique_ptr<DestinationDirectory>, std::string> open(
       const std::string& path, std::int64_t file_bytes_max = file_bytes_max_default);
   ~DestinationDirectory();
   DestinationDirectory(const DestinationDirectory&) = delete;
   DestinationDirectory& operator=(const DestinationDirectory&) = delete;
 
-  // Whether a destination is spelled as a file is.
+  // Whether a destination is spelled as a file: an absolute path or a file: URL.
   static bool is_file(std::string_view destination);
 
-  // Whether lines may be appended to it. Makes nothing.
+  // Whether lines can be appended to the destination. Creates nothing.
   [[nodiscard]] Expected<void, std::string> check(std::string_view destination) const;
-  // Appends a line, whole or not at all; false: not.
+  // Appends a whole line, or nothing. Returns false if the line was not appended.
   bool append(std::string_view destination, std::string_view line);
 
  private:
   DestinationDirectory(int descriptor, std::vector<std::string> names, std::int64_t file_bytes_max)
       : descriptor_(descriptor), names_(std::move(names)), file_bytes_max_(file_bytes_max) {}
 
-  // The parts of its name below the directory.
+  // Returns the parts of the destination's path below the directory.
   [[nodiscard]] Expected<std::vector<std::string>, std::string> parts_of(std::string_view destination) const;
 
-  const int descriptor_;                  // -1: none
-  const std::vector<std::string> names_;  // of the directory: as it was given, and without links
+  const int descriptor_;                  // -1: no directory
+  const std::vector<std::string> names_;  // of the directory: as it was given, and with links resolved
   const std::int64_t file_bytes_max_;
-  engine::Mutex mutex_;  // one line at a time
+  engine::Mutex mutex_;  // so that one line is written at a time
 };
 
 }  // namespace mayfly::compat::triggers

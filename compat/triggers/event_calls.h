@@ -1,6 +1,7 @@
-// Calls that nobody waits for: Invoke's invocation type Event. Each is tried three times, a few at once.
+// Calls functions in the background, for Invoke's invocation type Event. Each call is tried three times; up
+// to `at_once_max` calls run at the same time.
 //
-// What is still waiting when Mayfly ends is not called.
+// Calls that are still waiting when Mayfly ends are dropped.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ class EventCalls {
   EventCalls(const EventCalls&) = delete;
   EventCalls& operator=(const EventCalls&) = delete;
 
-  // TooManyRequestsException: as many as may are waiting.
+  // Error: TooManyRequestsException, when too many calls are waiting.
   Result<void> add(outbound::Invocation invocation);
 
  private:

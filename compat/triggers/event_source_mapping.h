@@ -1,12 +1,12 @@
-// Which stream's records go to which function, and how: Lambda's EventSourceMappingConfiguration.
+// Lambda's EventSourceMappingConfiguration: which stream's records go to which function, and how.
 //
 //   EventSourceMapping mapping{.scope = scope, .uuid = engine::random_uuid(random)};
 //   CHECK_OK(read_creation(request, mapping));     // Lambda's checks, defaults and messages
 //   json::print(configuration(mapping, "Creating", "No records processed"))
 //
 // Defaults and ranges are Lambda's for DynamoDB streams. ScalingConfig, ProvisionedPollerConfig and
-// LoggingConfig, which Lambda documents for other event sources only, are refused; their other members are
-// ignored.
+// LoggingConfig, which Lambda documents only for other event sources, are rejected; other members for other
+// event sources are ignored.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@
 namespace mayfly::compat::triggers {
 
 inline constexpr std::int64_t pattern_characters_max = 4096;
-inline constexpr std::size_t tags_max = 50;  // of a mapping
+inline constexpr std::size_t tags_max = 50;  // per mapping
 inline constexpr std::int64_t tag_key_characters_max = 128, tag_value_characters_max = 256;
 
 struct EventSourceMapping {
@@ -42,41 +42,41 @@ struct EventSourceMapping {
   std::int64_t batch_size = 100;
   std::int64_t batching_window_seconds = 0;
   std::int64_t parallelization = 1;
-  std::int64_t record_age_seconds_max = -1;  // -1: as old as they get
-  std::int64_t retries_max = -1;             // -1: without end
-  std::int64_t tumbling_window_seconds = 0;  // 0: none
+  std::int64_t record_age_seconds_max = -1;  // -1: unlimited
+  std::int64_t retries_max = -1;             // -1: unlimited
+  std::int64_t tumbling_window_seconds = 0;  // 0: no windows
   bool bisect = false;
   bool reports_failures = false;                    // ReportBatchItemFailures
-  std::string on_failure;                           // empty: none
-  std::vector<std::string> patterns;                // as they were given; none: everything passes
-  std::vector<FilterPattern> filters;               // the same, parsed
-  std::optional<std::vector<std::string>> metrics;  // MetricsConfig, kept and described
-  std::string key_arn;                              // KMSKeyArn, kept and described; empty: none
+  std::string on_failure;                           // empty: no destination
+  std::vector<std::string> patterns;                // as they were given; empty: every record passes
+  std::vector<FilterPattern> filters;               // the parsed patterns
+  std::optional<std::vector<std::string>> metrics;  // MetricsConfig, stored and returned only
+  std::string key_arn;                              // KMSKeyArn, stored and returned only; empty: not set
   std::map<std::string, std::string> tags;
   engine::Instant last_modified = 0;
 
   [[nodiscard]] std::string arn() const;
-  // One of the filters matches, or there is none.
+  // Whether one of the filters matches, or the mapping has no filters.
   [[nodiscard]] bool passes(const json::Value& record, FilterWork& work) const;
 };
 
-// Reads CreateEventSourceMapping's body into a mapping that has scope and uuid, and
-// UpdateEventSourceMapping's into one that has all. Neither asks whether the stream is there. More than
-// `filters_max` filters are refused.
+// read_creation reads CreateEventSourceMapping's body into a mapping that has only scope and uuid.
+// read_update reads UpdateEventSourceMapping's body into a complete mapping. Neither checks that the stream
+// exists. More than `filters_max` filters are rejected.
 Result<void> read_creation(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping);
 Result<void> read_update(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping);
 
-// Reads TagResource's body: "A tag's key must have 1 to 128 characters.", "A tag's key must not begin with
-// aws:.", "A tag's value must have at most 256 characters.", and more than fifty.
+// Reads TagResource's body. Errors: "A tag's key must have 1 to 128 characters.", "A tag's key must not begin
+// with aws:.", "A tag's value must have at most 256 characters.", and more than fifty tags.
 Result<std::map<std::string, std::string>> read_tags(const json::Value& request);
-// "Number of tags exceeds resource tag limit.": with those that it has they are more than fifty.
+// Error: "Number of tags exceeds resource tag limit." if the mapping would have more than fifty tags.
 Result<void> add_tags(const std::map<std::string, std::string>& tags, EventSourceMapping& mapping);
 
 json::Tree configuration(const EventSourceMapping& mapping, std::string_view state,
                          std::string_view last_result);
 json::Tree tags_of(const EventSourceMapping& mapping);  // the member "Tags"
 
-// As a document, "event-source-mapping" / "REGION/UUID".
+// A mapping is stored as the document "event-source-mapping" / "REGION/UUID".
 inline constexpr std::string_view mapping_kind = "event-source-mapping";
 engine::Document to_document(const EventSourceMapping& mapping);
 std::optional<EventSourceMapping> from_document(const engine::Document& document);

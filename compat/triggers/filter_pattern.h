@@ -1,4 +1,4 @@
-// Which records an event source mapping lets through: EventBridge's patterns, as Lambda takes them.
+// The record filters of event source mappings: EventBridge's patterns, as Lambda accepts them.
 //
 //   auto pattern = FilterPattern::parse(R"({"dynamodb":{"Keys":{"id":{"S":[{"prefix":"c"}]}}}})");
 //   if (pattern && pattern->matches(record)) deliver(record);
@@ -14,14 +14,14 @@
 //            | {"exists": true | false}
 //            | {"cidr": "10.0.0.0/24"}
 //
-// A field looks at leaves: scalars, and the scalars in arrays. `exists: false` matches where the record has
-// no leaf, so also where it has an object. Arrays of objects match if one of their objects matches the whole
-// pattern for them. A DynamoDB number is a JSON string: `numeric` never matches it. Names with dots are
-// names, not paths. EventBridge's `wildcard` is not among the operators that Lambda's documentation lists,
-// and is refused.
+// A field matches against leaves: scalars, and the scalars in arrays. `exists: false` matches where the
+// record has no leaf, including where it has an object. An array of objects matches if one of its objects
+// matches the whole pattern for it. A DynamoDB number is a JSON string, so `numeric` never matches it. Names
+// with dots are names, not paths. EventBridge's `wildcard` is rejected, because Lambda's documentation does
+// not list it among the operators.
 //
-// Each part of the pattern looks at each part of the record once at most: what is said of the whole record,
-// as by `exists: false`, is found out once and remembered.
+// Each part of the pattern visits each part of the record at most once: a result that concerns the whole
+// record, such as that of `exists: false`, is computed once and remembered.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@
 
 namespace mayfly::compat::triggers {
 
-// What matching has looked at, in members and values. It ends in between if it is asked to stop; what it says
-// then means nothing.
+// Counts the members and values that matching has visited, and stops the matching when `stop` is requested.
+// After a stop, the result of the matching is meaningless.
 class FilterWork {
  public:
   static constexpr std::uint64_t steps_between_looks = 4096;
@@ -55,12 +55,12 @@ class FilterWork {
 
 class FilterPattern {
  public:
-  // Nothing: no pattern.
+  // Returns nullopt if the text is not a valid pattern.
   static std::optional<FilterPattern> parse(std::string_view text);
 
   [[nodiscard]] bool matches(const json::Value& record, FilterWork& work) const;
 
-  struct Object;  // filter_pattern.cc
+  struct Object;  // defined in filter_pattern.cc
 
  private:
   explicit FilterPattern(std::shared_ptr<const Object> root) : root_(std::move(root)) {}

@@ -1,4 +1,4 @@
-// Function names in all the forms that Lambda takes.
+// Parses function names in all forms that Lambda accepts.
 //
 //   my-function   my-function:v1   000000000000:function:my-function
 //   arn:aws:lambda:us-east-1:000000000000:function:my-function[:v1]
@@ -17,9 +17,9 @@ namespace mayfly::compat::triggers {
 
 struct FunctionName {
   std::string region, account, name;
-  std::string qualifier;  // a version or an alias; empty: none
+  std::string qualifier;  // a version or an alias; empty: not given
 
-  // `scope` fills in what the text leaves out. Nothing: it is no function's name.
+  // Takes from `scope` the parts that the text omits. Returns nullopt if the text is not a function name.
   static std::optional<FunctionName> parse(std::string_view text, const engine::Scope& scope);
 
   [[nodiscard]] std::string arn() const;

@@ -1,10 +1,11 @@
-// Functions by name: where each is, per account.
+// Registers functions by name: the URL of each function, per account.
 //
 //   functions.set("000000000000", "reminder", {*Url::parse("http://127.0.0.1:9000/")});
 //   if (auto function = functions.find("000000000000", "reminder")) post_to(function->url);
 //
-// What was given when Mayfly started is every account's; what an account registers is its own, goes first,
-// and survives a restart. Destinations are found by the same names: an ARN's last part. Thread-safe.
+// Functions given at Mayfly's start belong to all accounts. A function that an account registers belongs to
+// that account, takes precedence, and survives a restart. Destinations are looked up under the same names:
+// the last part of their ARN. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -27,24 +28,25 @@ struct Function {
   static constexpr std::chrono::seconds time_max_default{60}, time_max_max{1'800};
 
   outbound::Url url;
-  std::chrono::milliseconds time_max = time_max_default;  // an invocation's, in real time
+  std::chrono::milliseconds time_max = time_max_default;  // for one invocation, in real time
 };
 
 class Functions {
  public:
-  // `everybodys`: of all accounts. `functions_max`: how many all accounts may register. `changed` is called
-  // after each change with the account that made it, by the thread that made it.
+  // `everybodys` are the functions of all accounts. `functions_max` limits how many functions all accounts
+  // together can register. `changed` is called after each change, with the account that made it, on the
+  // thread that made it.
   Functions(engine::Documents& documents, std::map<std::string, Function> everybodys,
             std::size_t functions_max, std::function<void(std::string_view account)> changed);
 
   [[nodiscard]] std::optional<Function> find(std::string_view account, std::string_view name) const;
-  // False: it is a new one, and there are as many as there may be.
+  // Returns false if the function is new and the limit is reached.
   bool set(std::string_view account, std::string_view name, const Function& function);
-  bool remove(std::string_view account,
-              std::string_view name);  // false: it was not registered by this account
-  [[nodiscard]] std::vector<std::pair<std::string, Function>> list(
-      std::string_view account) const;  // by name
-  // Those that accounts have registered.
+  // Returns false if the account has not registered the function.
+  bool remove(std::string_view account, std::string_view name);
+  // Sorted by name.
+  [[nodiscard]] std::vector<std::pair<std::string, Function>> list(std::string_view account) const;
+  // How many functions accounts have registered.
   [[nodiscard]] std::size_t count() const;
   [[nodiscard]] std::size_t functions_max() const { return functions_max_; }
 
@@ -53,7 +55,7 @@ class Functions {
   const std::map<std::string, Function> everybodys_;
   const std::size_t functions_max_;
   const std::function<void(std::string_view account)> changed_;
-  engine::Mutex changing_;  // held by who changes what is stored
+  engine::Mutex changing_;  // held while the stored functions are changed
   mutable engine::Mutex mutex_;
   std::map<std::pair<std::string, std::string>, Function> functions_ GUARDED_BY(mutex_);
 };

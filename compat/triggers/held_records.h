@@ -1,7 +1,7 @@
-// The memory that all lanes' records take, and its bound.
+// Limits the memory that the records of all lanes take.
 //
-// While it is full, a lane reads records only once it has a place for a call, and a lane that waits (for a
-// place, for its next attempt, for the end of a batching window) lets its records go and reads them again.
+// While the limit is reached, a lane reads records only once it has a slot for a call. A lane that waits (for
+// a slot, its next attempt, or the end of a batching window) drops its records and reads them again later.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class HeldRecords {
   [[nodiscard]] bool full() const { return bytes_.load() >= bytes_max_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(); }
 
-  // One lane's part, which an answer that is under way may keep longer than there are triggers.
+  // One lane's part. A response in flight can keep it alive after the triggers are destroyed.
   class Share {
    public:
     explicit Share(std::shared_ptr<HeldRecords> whole) : whole_(std::move(whole)) {}
@@ -26,7 +26,7 @@ class HeldRecords {
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
     void set(std::size_t bytes) {
-      whole_->bytes_ += bytes - bytes_;  // modulo 2^64, as both are
+      whole_->bytes_ += bytes - bytes_;  // wraps modulo 2^64, which is correct for negative differences
       bytes_ = bytes;
     }
 

@@ -1,7 +1,7 @@
-// Invoke: a function called by a client, through its name.
+// Lambda's Invoke: a client calls a function by its name.
 //
-// RequestResponse waits for the function and hands on what it says: 200, X-Amz-Function-Error if it failed.
-// Event is answered 202 once the call is under way, DryRun 204 without one.
+// RequestResponse waits for the function and returns its response: 200, with X-Amz-Function-Error if it
+// failed. Event returns 202 once the call is queued. DryRun returns 204 without a call.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace mayfly::compat::triggers {
 
-// `name` is in any of its forms. An unknown function is a 404, "Function not found: arn:…".
+// Accepts `name` in any of its forms. An unknown function is a 404, "Function not found: arn:…".
 Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& request, std::string_view name);
 
 }  // namespace mayfly::compat::triggers

@@ -1,4 +1,5 @@
-// Lambda's errors: a type in a header, and a body beside it. A message stands whole where it is raised.
+// Lambda's errors: the type is in a header, the message in the body. The place that raises an error spells
+// its whole message.
 //
 //   return lambda_error::invalid_parameter("Stream not found: " + arn);
 //   // 400, x-amzn-ErrorType: InvalidParameterValueException,
@@ -13,8 +14,8 @@ namespace mayfly::compat::triggers {
 
 namespace lambda_error {
 Unexpected<Error> invalid_parameter(std::string message);        // 400
-Unexpected<Error> validation(std::string message);               // 400, broken constraints
-Unexpected<Error> invalid_request_content(std::string message);  // 400, no JSON
+Unexpected<Error> validation(std::string message);               // 400, violated constraints
+Unexpected<Error> invalid_request_content(std::string message);  // 400, invalid JSON
 Unexpected<Error> not_found(std::string message);                // 404
 Unexpected<Error> conflict(std::string message);                 // 409
 Unexpected<Error> request_too_large(std::string message);        // 413
@@ -23,7 +24,7 @@ Unexpected<Error> unavailable(std::string message);              // 500
 Unexpected<Error> bad_gateway(std::string message);              // 502
 }  // namespace lambda_error
 
-// {"Type":"User","message":…}; some exceptions spell it "Message", some have no Type.
+// {"Type":"User","message":…}. Some exceptions spell it "Message"; some have no Type.
 std::string lambda_error_body(const Error& error);
 
 }  // namespace mayfly::compat::triggers

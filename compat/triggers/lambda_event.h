@@ -1,4 +1,5 @@
-// What a function is sent: {"Records":[…]}, and what a destination is sent of a batch that failed.
+// Builds the events that functions receive, {"Records":[…]}, and the messages about failed batches that
+// destinations receive.
 //
 //   Record record = make_record(stream, change, arrived);
 //   post(event_body({&record, 1}));
@@ -15,32 +16,32 @@
 
 namespace mayfly::compat::triggers {
 
-// One record of a stream, as Lambda shows it (compat/streams/record.h), with eventSourceARN.
+// One record of a stream as Lambda shows it (compat/streams/record.h), with eventSourceARN.
 struct Record {
   engine::Sequence sequence = 0;
-  std::string number;  // as the record spells it
+  std::string number;  // as it is spelled in the record
   engine::Instant created = 0;
-  engine::Instant arrived = 0;  // in the stream's time: what its age is counted from
+  engine::Instant arrived = 0;  // in the stream's time; the start of its age
   std::string json;
 };
 Record make_record(const engine::Stream& stream, const engine::ChangeRecord& change,
                    engine::Instant stream_now);
 
-// A tumbling window that is open.
+// An open tumbling window.
 struct Window {
   engine::Instant start = 0;
-  std::string state = "{}";  // JSON: what the function returned last
+  std::string state = "{}";  // JSON: returned by the function's last call
   friend bool operator==(const Window&, const Window&) = default;
 };
 
 struct WindowEvent {
   const Window& window;
   engine::Instant end;
-  bool final;             // the last call of this window
+  bool final;             // the last call for this window
   bool terminated_early;  // because its state is too large
 };
 
-// `window` of a mapping with tumbling windows, whose events say more.
+// `window` is set for a mapping with tumbling windows, whose events have additional members.
 std::string event_body(std::span<const Record> records, const engine::Stream& stream,
                        std::string_view shard_id, const std::optional<WindowEvent>& window = std::nullopt);
 
@@ -49,14 +50,14 @@ struct FailedBatch {
   std::string_view function_arn;
   std::string_view condition;  // RetryAttemptsExhausted, RecordAgeExceeded
   int invocations;             // of the function, with these records
-  int status;                  // of the last; 0: it was never called
+  int status;                  // of the last call; 0: the function was never called
   std::string_view executed_version;
-  std::string_view function_error;  // empty: none
+  std::string_view function_error;  // empty: no error
   engine::Instant now;
   std::string_view shard_id;
   std::string_view stream_arn;
   std::span<const Record> records;
-  bool with_records;  // the event itself: of what is sent to buckets
+  bool with_records;  // whether to include the event itself, as for buckets
 };
 std::string failure_body(const FailedBatch& batch);
 

@@ -1,13 +1,13 @@
-// A poller's share of a shard's records, taken in order: it is done with a batch before it begins the next.
+// Delivers one lane's share of a shard's records to the function, in order, one batch at a time.
 //
-// A batch that fails is tried again, after 0.1 s, 0.2 s, … up to 10 s of real time, until the function takes
-// it, its retries are used up, or its records are too old; it is split in two first if the mapping says so,
-// which uses up no retry. A batch whose first records are reported as done begins anew with the others. What
-// is given up goes to the destination, if there is one.
+// A failed batch is retried after 0.1 s, 0.2 s, … up to 10 s of real time, until the function accepts it, its
+// retries are used up, or its records are too old. If the mapping bisects batches, a failed batch is split in
+// two first, which does not count as a retry. If the function reports the first records of a batch as done,
+// the rest becomes a new batch. Batches that are given up go to the destination, if there is one.
 //
-// Between its steps it waits for one thing: the answer of a call that is under way, a place for a call, the
-// end of a rest, or records. While the memory for records is full (held_records.h), it keeps records only
-// with a place for a call, and otherwise what identifies them.
+// Between steps, a lane waits for one of these: the response to a call in flight, a slot for a call, the end
+// of a rest, or records. While the memory for records is full (held_records.h), it keeps records only while
+// it has a slot for a call; otherwise it keeps only their range.
 #pragma once
 
 #include <atomic>
@@ -33,17 +33,19 @@ namespace mayfly::compat::triggers {
 
 class Lane final : public engine::Task, public std::enable_shared_from_this<Lane> {
  public:
-  // `others`: what lanes of other numbers have passed, this one passes over.
+  // `others` are the stored positions of lanes from other lane counts; this lane skips records that those
+  // have passed.
   Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::string shard_id, Position position,
        std::shared_ptr<const std::vector<StoredPosition>> others);
 
-  // Everything up to `target` is done with, and no window is open.
+  // Whether everything up to `target` is done and no window is open.
   [[nodiscard]] bool settled(engine::Sequence target) const { return idle_ && read_to_ > target; }
   [[nodiscard]] bool stuck() const { return stuck_; }
-  // The batch that failed and is going to be tried again.
+  // The failed batch that is to be retried.
   [[nodiscard]] std::optional<Retrying> retrying() const;
-  // Nothing but a change of the function can end the lane's retries: they are unlimited, and the batch has
-  // failed `failures_max` times, the last time in a call that was made since the flush of that number began.
+  // Whether only a change of the function can end the lane's retries. True if they are unlimited and the
+  // batch has failed `failures_max` times, the last time in a call made since the flush with that number
+  // began.
   [[nodiscard]] bool failing(std::uint64_t flush) const;
 
  private:
@@ -54,15 +56,15 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
     std::vector<Record> records;
     int invocations = 0, retries = 0;
     Outcome last;                // of the last invocation
-    std::optional<Range> range;  // instead of `records`
+    std::optional<Range> range;  // replaces `records` while they are not in memory
   };
-  struct Closing {  // of a window: the last call for it
+  struct Closing {  // the last call for a window
     Batch nothing;
     bool early;
   };
   struct Sending {  // to the destination
     std::string body;
-    bool ends_batch;  // else it is of records that were taken out of it
+    bool ends_batch;  // false: these records were taken out of the batch, which continues
     int tries = 0;
   };
   struct Call {
@@ -76,8 +78,8 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   Next failed(std::string_view why) override;
   Next go_on();
   Next leave();
-  Next look(const EventSourceMapping& mapping);     // for what to do, when nothing is under way
-  Next attempt(const EventSourceMapping& mapping);  // the first batch of work_
+  Next look(const EventSourceMapping& mapping);     // decides what to do when nothing is in flight
+  Next attempt(const EventSourceMapping& mapping);  // delivers the first batch of work_
   Next invoke(const EventSourceMapping& mapping, Call::For what, std::vector<Record>& records,
               bool terminated_early);
   Next send(const EventSourceMapping& mapping);
@@ -88,15 +90,17 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   [[nodiscard]] bool is_full() const { return poller_.surroundings().held_records->full(); }
   [[nodiscard]] std::size_t held_bytes() const;
   void let_go();
-  void read_again(const EventSourceMapping& mapping);  // those of work_
-  bool take_place();  // for a call. False: the lane is woken when it may ask again
+  void read_again(const EventSourceMapping& mapping);  // the records of work_
+  bool take_place();  // a slot for a call; false: the lane is woken when it can ask again
   void give_back_place();
-  // The function's, of the page's.
+  // Returns the page's records that the function is to receive.
   [[nodiscard]] std::vector<Record> wanted(const EventSourceMapping& mapping,
                                            const engine::StreamPage& page) const;
-  // A page, less what is not for the function. `ended`: so has the shard, and all of it is read.
+  // Reads a page and drops the records that the function is not to receive. `ended`: the shard has ended and
+  // is fully read.
   ReadOn read_page(const EventSourceMapping& mapping);
-  [[nodiscard]] bool is_left(const engine::ChangeRecord& record) const;  // for this lane to do
+  [[nodiscard]] bool is_left(const engine::ChangeRecord& record) const;  // whether this lane has yet to
+                                                                         // deliver it
   [[nodiscard]] bool batch_is_full(const EventSourceMapping& mapping) const;
   [[nodiscard]] std::optional<engine::Instant> window_start(const EventSourceMapping& mapping,
                                                             const Record& record) const;
@@ -111,15 +115,15 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   void sent(const EventSourceMapping& mapping, bool taken);
   void batch_done();
   void drop_aged(const EventSourceMapping& mapping, Batch& batch);
-  // False: there is no destination.
+  // Returns false if there is no destination.
   bool give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition,
                bool ends_batch);
   void rest(std::chrono::milliseconds time);
-  // A flush ends it: each flush once where retries are unlimited, so that a function that was mended is
-  // called again at once.
+  // A flush ends this rest. With unlimited retries, each flush does so once, so that a repaired function is
+  // called again immediately.
   void rest_before_retry(int retries);
-  // Plans the next attempt of a batch, or of a window's last call, that failed. False: its retries are used
-  // up.
+  // Schedules the next attempt for a failed batch or for a failed last call of a window. Returns false if its
+  // retries are used up.
   bool retry(const EventSourceMapping& mapping, Batch& batch);
   void note_retrying(std::optional<Retrying> retrying, bool unlimited = false, int failures = 0);
   void note_given_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition);
@@ -127,26 +131,26 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   void done_up_to(engine::Sequence next);
 
   const std::weak_ptr<Poller> keeper_;
-  Poller& poller_;  // while it is kept
+  Poller& poller_;  // valid while keeper_ can be locked
   const LaneName name_;
   const std::string shard_id_;
   const std::shared_ptr<const std::vector<StoredPosition>> others_;
   Position position_;
-  engine::Sequence read_next_;    // the first that was not read
-  engine::Sequence stored_next_;  // what is stored
-  std::deque<Record> ahead_;      // read, and in no batch yet
+  engine::Sequence read_next_;    // the first record that has not been read
+  engine::Sequence stored_next_;  // the stored position
+  std::deque<Record> ahead_;      // read, but not in a batch yet
   std::size_t ahead_bytes_ = 0;
-  std::optional<engine::RealTime> batch_deadline_;   // of ahead_, also after it was let go
-  std::optional<engine::RealTime> window_deadline_;  // of position_.window
-  std::deque<Batch> work_;                           // to be delivered
+  std::optional<engine::RealTime> batch_deadline_;   // for ahead_; kept when its records are dropped
+  std::optional<engine::RealTime> window_deadline_;  // for position_.window
+  std::deque<Batch> work_;                           // batches to deliver
   std::optional<Closing> closing_;
   std::optional<Sending> sending_;
-  std::optional<Call> call_;  // under way
-  bool has_place_ = false;    // for a call
+  std::optional<Call> call_;  // in flight
+  bool has_place_ = false;    // a slot for a call
   HeldRecords::Share held_;
   std::optional<engine::RealTime> rest_until_;
   bool flush_ends_rest_ = false;
-  std::uint64_t call_flush_ = 0;  // the number of the last flush when the last call was made
+  std::uint64_t call_flush_ = 0;  // the number of the latest flush when the last call was made
   std::atomic<bool> idle_{false}, stuck_{false};
   std::atomic<engine::Sequence> read_to_{0};
 
@@ -154,8 +158,8 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   struct Failing {
     Retrying retrying;
     bool unlimited;
-    int failures;         // since the batch was last split or got shorter, or less
-    std::uint64_t flush;  // call_flush_ of the last
+    int failures;         // since the batch was last split or shortened, or fewer
+    std::uint64_t flush;  // call_flush_ of the last failed call
   };
   mutable engine::Mutex failing_mutex_;
   std::optional<Failing> failing_ GUARDED_BY(failing_mutex_);

@@ -1,12 +1,15 @@
-// What an answer means for the batch that was sent: done, done in part, or failed.
+// Decides what a response means for the batch that was sent: done, partly done, or failed.
 //
-// A failure is a status of 300 or more, an X-Amz-Function-Error, a body that is an object with errorType or
-// errorMessage (the runtime interface emulator sends no header), no answer, or none in time.
+// A call failed if any of these holds:
+// - The status is 300 or higher.
+// - The response has X-Amz-Function-Error.
+// - The body is an object with errorType or errorMessage (the runtime interface emulator sends no header).
+// - There is no response, or not in time.
 //
-// With ReportBatchItemFailures the body may name records that failed:
-// {"batchItemFailures":[{"itemIdentifier": "100000000000000004200"}]}. The lowest of them is where the next
-// try begins. An identifier that is empty, null, missing, or of no record of the batch fails the whole batch;
-// no list, or an empty one, is success.
+// With ReportBatchItemFailures, the body can name records that failed:
+// {"batchItemFailures":[{"itemIdentifier": "100000000000000004200"}]}. The next attempt begins at the lowest
+// of them. If an identifier is empty, null, missing, or not from this batch, the whole batch failed. A
+// missing or empty list means success.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +25,15 @@ namespace mayfly::compat::triggers {
 struct Outcome {
   enum class Kind { success, partial, failure, stopped };
   Kind kind = Kind::success;
-  std::size_t first_failed = 0;  // partial: its place in the batch, 0 included
+  std::size_t first_failed = 0;  // for partial: its index in the batch; can be 0
   int status = 200;
-  std::string executed_version, function_error;  // of a failure: "Unhandled" where the function says nothing
-  // Of a failure: errorType and errorMessage of the answer, or what else is known. At most
-  // error_type_bytes_max and error_message_bytes_max bytes of UTF-8; control characters (but \n and \t in the
-  // message) become '?'.
+  std::string executed_version, function_error;  // on failure: "Unhandled" if the function does not name an
+                                                 // error
+  // On failure: errorType and errorMessage of the response, or other details. At most error_type_bytes_max
+  // and error_message_bytes_max bytes of UTF-8; control characters (except \n and \t in the message) become
+  // '?'.
   std::string error_type, error_message;
-  std::string state = "{}";  // of a success with tumbling windows: JSON
+  std::string state = "{}";  // on success with tumbling windows: JSON
 };
 
 inline constexpr std::size_t error_type_bytes_max = 256, error_message_bytes_max = 2048;
@@ -37,7 +41,7 @@ inline constexpr std::size_t error_type_bytes_max = 256, error_message_bytes_max
 Outcome judge(const Expected<outbound::InvocationAnswer, outbound::InvocationFailure>& answer,
               std::span<const Record> batch, bool reports_failures);
 
-// The error that an answer tells of: the header, or "Unhandled"; nothing: none.
+// Returns the error of a response: the header's value or "Unhandled"; nullopt if there is no error.
 std::optional<std::string> function_error(const outbound::InvocationAnswer& answer);
 
 }  // namespace mayfly::compat::triggers

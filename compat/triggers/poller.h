@@ -1,17 +1,16 @@
-// One mapping at work: reads its stream's shards, parents before children, each by as many lanes as its
+// Runs one mapping: reads its stream's shards, parents before children, with as many lanes per shard as its
 // parallelization says, and calls the function.
 //
-// Only a shard with something to deliver has lanes: one that has records, or a window that was left open. The
-// poller finds these shards by a search when it begins. Afterwards commits tell it the shard of each record.
-// Shards without records cost it nothing, whether they are open or closed.
+// Only a shard with something to deliver has lanes: one that has records, or an open window. The poller
+// searches for these shards when it begins. Afterwards, commits report the shard of each record. Shards
+// without records cost nothing, whether they are open or closed.
 //
-// Delivers each record at least once, and an item's records in order: a lane goes on when the function has
-// done with a batch, or when it was given up; only then is its position stored. Nothing polls, and nothing
-// that waits holds a thread: lanes are the scheduler's tasks, and are woken when there may be something to
-// do.
+// Each record is delivered at least once, and an item's records in order: a lane continues, and stores its
+// position, only when the function has accepted a batch or the batch was given up. Nothing polls, and waiting
+// holds no thread: lanes are tasks of the scheduler and are woken when there may be work.
 //
-// end() waits for nobody: what is under way is stopped, and who comes after, for the same mapping, begins
-// when the last lane has left.
+// end() does not wait. It stops the calls in flight; the next poller for the same mapping begins when the
+// last lane has left.
 #pragma once
 
 #include <atomic>
@@ -43,7 +42,7 @@ namespace mayfly::compat::triggers {
 
 class Lane;
 
-// What all mappings share.
+// Shared by all mappings.
 struct Surroundings {
   engine::Database& database;
   Functions& functions;
@@ -51,22 +50,23 @@ struct Surroundings {
   DestinationDirectory& files;
   const std::shared_ptr<HeldRecords>& held_records;
   const std::shared_ptr<engine::Scheduler>& scheduler;
-  engine::Bell& progress;  // rung when a lane has nothing more to do, or cannot go on
+  engine::Bell& progress;  // rung when a lane has nothing left to do, or cannot continue
 };
 
-// Lets a mapping's positions be stored: closed before they are erased, or others are put in their place.
+// Controls whether a mapping's positions can be stored. It is closed before the positions are erased or
+// replaced.
 struct PositionGate {
-  engine::Mutex mutex;  // while one is written
+  engine::Mutex mutex;  // held while a position is written
   bool open GUARDED_BY(mutex) = true;
 };
 
 class Poller final : public engine::Task, public std::enable_shared_from_this<Poller> {
  public:
-  // Calls that a mapping has under way, so that its function, if it hangs, leaves the others some.
+  // Limits a mapping's calls in flight, so that a function that hangs leaves calls for the others.
   static constexpr std::size_t calls_max = 64;
   static constexpr const char* nothing_processed = "No records processed";
 
-  // `shards`: the stream's.
+  // `shards` are the shards of `stream`.
   Poller(const Surroundings& surroundings, EventSourceMapping mapping, engine::Stream stream,
          std::shared_ptr<StreamShards> shards, std::shared_ptr<PositionGate> gate,
          std::shared_ptr<Tally> tally);
@@ -74,43 +74,43 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
-  // Once: its lanes begin when the mapping's last poller, if there was one, has nothing under way any more.
-  // Its last result goes on being said until there is a new one.
+  // Starts the poller. Its lanes begin when the mapping's previous poller, if any, has nothing in flight.
+  // Until there is a new result, last_result() returns the predecessor's. Requires: called once.
   void begin_after(std::shared_ptr<Poller> predecessor);
 
   [[nodiscard]] std::shared_ptr<const EventSourceMapping> mapping() const;
-  // Everything but the parallelization can be changed while lanes are at work; they see it at their next
-  // batch.
+  // Everything except the parallelization can be changed while lanes run; they use the change from their next
+  // batch on.
   void change(EventSourceMapping mapping);
-  // Without its shards, which change: see shards().
+  // Does not include current shards, which change: see shards().
   [[nodiscard]] const engine::Stream& stream() const { return stream_; }
   [[nodiscard]] const std::shared_ptr<StreamShards>& shards() const { return shards_; }
   [[nodiscard]] std::string last_result() const;
 
-  // All lanes look again: the function, the mapping or a flush has changed what they may do.
+  // Makes all lanes check again, because the function, the mapping or a flush has changed what they can do.
   void wake();
-  // A record was committed. Called by the committing thread, in the order of commits.
+  // Reports a committed record. Called by the committing thread, in commit order.
   void written(engine::ShardNumber shard, engine::Sequence sequence);
 
-  // Between the two, windows end at once and limited retries follow each other without waiting. Returns the
-  // flush's number.
+  // Between begin_flush() and end_flush(), windows end immediately and limited retries follow each other
+  // without pauses. begin_flush() returns the flush's number.
   std::uint64_t begin_flush();
   void end_flush();
-  // Ends what is under way; what is not done with is delivered again by the next poller.
+  // Stops what is in flight; the next poller delivers unfinished batches again.
   void end();
-  // Everything up to `target` was delivered or given up, and no window is open. Requires: every record up to
-  // `target` has been told (Database::told).
+  // Whether everything up to `target` was delivered or given up, and no window is open. Requires: every
+  // record up to `target` has been reported (Database::told).
   [[nodiscard]] bool settled(engine::Sequence target) const;
-  // The same, but for lanes that wait for a function that is not registered, and those of which nothing is
-  // left but retries of a function that keeps failing, in calls since the flush of that number began.
+  // Like settled(), but ignores lanes that wait for an unregistered function, and lanes that have only
+  // retries left of a function that keeps failing, in calls made since the flush with that number began.
   [[nodiscard]] bool at_rest(engine::Sequence target, std::uint64_t flush) const;
-  // The batch that failed most often, of all lanes, and is going to be tried again.
+  // The batch with the most failed attempts among all lanes that is to be retried.
   [[nodiscard]] std::optional<Retrying> retrying() const;
 
   struct Load {
-    std::size_t lanes = 0;    // that there are
+    std::size_t lanes = 0;    // that exist
     std::size_t waiting = 0;  // shards with something to deliver whose ancestors are not done
-    std::uint64_t looks = 0;  // lanes woken and shards looked at, ever
+    std::uint64_t looks = 0;  // lanes woken and shards examined, ever
   };
   [[nodiscard]] Load load() const;
 
@@ -124,21 +124,22 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   // Both do nothing once the gate is closed.
   void note_given_up(GivenUp batch);
   void store(const LaneName& lane, const Position& position);
-  void lane_ended(const LaneName& lane);  // its shard has; children may begin
+  void lane_ended(const LaneName& lane);  // its shard has ended; children can begin
   void lane_left(const LaneName& lane);   // it has stopped
-  // One of `calls_max`. False: the lane is woken when it may ask again.
+  // Takes one of `calls_max` calls. Returns false if all are taken; the lane is then woken when it can ask
+  // again.
   bool take_call(const std::shared_ptr<Lane>& lane);
   void give_back_call();
 
  private:
-  // Shards to look at: of records that commits told.
+  // Shards to examine, from the records that commits reported.
   struct Notes {
     std::set<engine::ShardNumber> shards;
     engine::Sequence first = 0;  // the earliest of these records
-    bool lost = false;           // memory ran out for one
+    bool lost = false;           // memory ran out for one of them
     void add(engine::ShardNumber shard, engine::Sequence sequence);
     void add_or_lose(engine::ShardNumber shard, engine::Sequence sequence);
-    // Whether none of the records is in [0, target].
+    // Whether all records are after `target`.
     [[nodiscard]] bool are_after(engine::Sequence target) const {
       return !lost && (shards.empty() || first > target);
     }
@@ -146,29 +147,29 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
 
   Next step() override;
   Next failed(std::string_view why) override;
-  void rouse();  // brings a step
+  void rouse();  // schedules a step
   void wake_all_lanes();
-  // True: there are some.
+  // Returns whether the shard has lanes.
   bool wake_lanes_of(engine::ShardNumber shard) REQUIRES(mutex_);
-  // Moves what was noted to to_look_at_. False: it is not all.
+  // Moves the reported shards to to_look_at_. Returns false if some were lost.
   bool take_notes();
   void search();  // adds every shard with something to deliver to to_look_at_
   void look_at_noted();
-  // Makes the shard's lanes, or those of the ancestors that it waits for.
+  // Creates the lanes of the shard, or of the ancestors that it waits for.
   void look_at(const ShardTree& tree, engine::ShardNumber number) REQUIRES(mutex_);
-  // nullptr: all of its ancestors are done.
+  // Returns the ancestor that the shard waits for; nullptr if all its ancestors are done.
   [[nodiscard]] const engine::Shard* waits_for(const ShardTree& tree, const engine::Shard& shard) const
       REQUIRES(mutex_);
   void begin_lanes(const ShardTree& tree, const engine::Shard& shard) REQUIRES(mutex_);
   void release_waiting(engine::ShardNumber ancestor) REQUIRES(mutex_);
-  // Where the shard's lanes begin. A lane without anything to deliver, now and later, is done.
+  // Where the shard's lanes begin. A lane that will never have anything to deliver counts as done.
   [[nodiscard]] ShardStart start_of(const engine::Shard& shard) const REQUIRES(mutex_);
   [[nodiscard]] bool shard_done(engine::ShardNumber shard) const REQUIRES(mutex_);
-  // Erases what is stored of shards that the stream has forgotten, and lets their lanes end.
+  // Erases stored positions in shards that the stream has dropped, and lets their lanes end.
   void forget_shards(const ShardTree& tree);
   [[nodiscard]] bool has_looked_up_to(engine::Sequence target) const REQUIRES(mutex_);
-  void may_begin();  // nothing of its predecessor is under way
-  void left();       // tells the successor, if that was the last
+  void may_begin();  // called when the predecessor has nothing in flight
+  void left();       // tells the successor if the last lane has left
 
   const Surroundings surroundings_;
   const engine::Stream stream_;
@@ -177,37 +178,38 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   const std::shared_ptr<PositionGate> gate_;
   const std::shared_ptr<Tally> tally_;
   std::stop_source stop_;
-  std::atomic<int> flushes_{0};                 // under way
-  std::atomic<std::uint64_t> flush_number_{0};  // of the last that began
+  std::atomic<int> flushes_{0};                 // in progress
+  std::atomic<std::uint64_t> flush_number_{0};  // of the latest flush
   std::atomic<bool> woken_{false}, wakes_lanes_{false};
 
-  mutable engine::Mutex notes_mutex_;  // for a few instructions; taken after mutex_, if both are
+  mutable engine::Mutex notes_mutex_;  // held for a few instructions; acquired after mutex_ if both are
+                                       // needed
   Notes notes_ GUARDED_BY(notes_mutex_);
 
   mutable engine::Mutex mutex_;
   std::shared_ptr<const EventSourceMapping> mapping_ GUARDED_BY(mutex_);
   std::string last_result_ GUARDED_BY(mutex_) = nothing_processed;
   bool may_begin_ GUARDED_BY(mutex_) = false, ended_ GUARDED_BY(mutex_) = false;
-  // Every shard with something to deliver has lanes, waits, or is in to_look_at_ or notes_.
+  // True: every shard with something to deliver has lanes, waits, or is in to_look_at_ or notes_.
   bool searched_ GUARDED_BY(mutex_) = false;
-  std::shared_ptr<Poller> predecessor_ GUARDED_BY(mutex_);  // until it has nothing under way
+  std::shared_ptr<Poller> predecessor_ GUARDED_BY(mutex_);  // until it has nothing in flight
   std::weak_ptr<Poller> successor_ GUARDED_BY(mutex_);
   Notes to_look_at_ GUARDED_BY(mutex_);
-  // Shards with something to deliver, by the nearest ancestor that is not done. Each chain of them ends in a
-  // shard that has lanes.
+  // Shards with something to deliver, by the nearest ancestor that is not done. Each chain of ancestors ends
+  // in a shard that has lanes.
   std::map<engine::ShardNumber, std::set<engine::ShardNumber>> waiting_ GUARDED_BY(mutex_);
-  bool forgets_ GUARDED_BY(mutex_) = true;  // something stored may be of a forgotten shard
+  bool forgets_ GUARDED_BY(mutex_) = true;  // stored positions may be in a shard that the stream has dropped
   std::uint64_t looks_ GUARDED_BY(mutex_) = 0;
   std::set<LaneName> done_ GUARDED_BY(mutex_);
   std::map<LaneName, std::shared_ptr<Lane>> running_ GUARDED_BY(mutex_);
   std::size_t calls_ GUARDED_BY(mutex_) = 0;
   std::set<std::weak_ptr<Lane>, std::owner_less<>> wait_for_call_ GUARDED_BY(mutex_);
 
-  // For steps alone.
-  bool loaded_ = false;         // start_ and stored_ are what is stored
-  engine::Sequence start_ = 0;  // no record before it is delivered
+  // Used only by steps.
+  bool loaded_ = false;         // whether start_ and stored_ are loaded
+  engine::Sequence start_ = 0;  // no earlier record is delivered
   std::map<engine::ShardNumber, std::vector<StoredPosition>> stored_;  // by shard: where lanes begin
-  std::size_t forgotten_ = 0;                                          // by the last forget_shards
+  std::size_t forgotten_ = 0;                                          // as of the last forget_shards
 };
 
 }  // namespace mayfly::compat::triggers

@@ -1,4 +1,4 @@
-// Lambda's REST API, as far as it is about event source mappings and calling functions.
+// The part of Lambda's REST API that concerns event source mappings and invoking functions.
 //
 //   POST|GET /2015-03-31/event-source-mappings[/]     GET|PUT|DELETE /2015-03-31/event-source-mappings/{UUID}
 //   GET|POST|DELETE /2017-03-31/tags/{arn}            POST /2015-03-31/functions/{name}/invocations
@@ -26,7 +26,7 @@ struct RestRequest {
   std::string_view method, path, query, body;
   std::string_view invocation_type;  // X-Amz-Invocation-Type; empty: RequestResponse
   std::string_view client_context;   // X-Amz-Client-Context
-  std::stop_token stop;              // of a call that waits for a function
+  std::stop_token stop;              // for a call that waits for a function
 };
 
 struct RestAnswer {
@@ -35,7 +35,7 @@ struct RestAnswer {
   std::vector<std::pair<std::string, std::string>> headers;  // x-amzn-ErrorType, X-Amz-Function-Error, …
 };
 
-// Whether a path is Lambda's, and whether answering waits for somebody else.
+// Whether a path belongs to Lambda, and whether the request waits for a function's response.
 bool is_rest_path(std::string_view path);
 bool waits_for_function(std::string_view method, std::string_view path);
 

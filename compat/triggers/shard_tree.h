@@ -1,9 +1,9 @@
-// A stream's shards as triggers read them: a shard's records after those of its ancestors.
+// A stream's shards as triggers read them: a shard's records come after those of its ancestors.
 //
 //   StreamShards shards(database, stream.id);             // shared by the stream's mappings
-//   const auto tree = shards.present();                   // nullptr if the stream was forgotten
-//   const engine::Shard* shard = tree->find(7);           // nullptr if the shard was forgotten
-//   tree->written_ancestor(*shard);                       // whose records come before its own
+//   const auto tree = shards.present();                   // nullptr if the stream was dropped
+//   const engine::Shard* shard = tree->find(7);           // nullptr if the shard was dropped
+//   tree->written_ancestor(*shard);                       // its records come before the shard's
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,11 @@ class ShardTree {
   [[nodiscard]] const engine::Shard* find(engine::ShardNumber number) const {
     return stream_->find_shard(number);
   }
-  // The nearest ancestor that ever had a record, all of which may be trimmed. nullptr if there is none, or if
-  // it or a shard in between was forgotten. Requires: `shard` is one of this tree's. Takes constant time.
+  // Returns the nearest ancestor that ever had a record, even if all of its records are trimmed. Returns
+  // nullptr if there is no such ancestor, or if it or a shard in between was dropped. Takes constant time.
+  // Requires: `shard` is one of this tree's.
   [[nodiscard]] const engine::Shard* written_ancestor(const engine::Shard& shard) const;
-  // How many shards the stream has forgotten so far. Never decreases while the stream keeps its id.
+  // How many shards the stream has dropped so far. Never decreases while the stream keeps its id.
   [[nodiscard]] std::size_t forgotten() const;
 
  private:
@@ -38,14 +39,14 @@ class ShardTree {
   std::vector<const engine::Shard*> written_ancestors_;  // by index in the stream's shards
 };
 
-// Makes each version's tree once for all mappings of a stream. Thread-safe.
+// Builds the tree of each version of a stream once, for all mappings of the stream. Thread-safe.
 class StreamShards {
  public:
-  // `database` outlives it.
+  // `database` must outlive this object.
   StreamShards(const engine::Database& database, engine::StreamId stream)
       : database_(database), stream_(stream) {}
 
-  // The stream as it is now; nullptr if it was forgotten.
+  // Returns the current version of the stream; nullptr if the stream was dropped.
   [[nodiscard]] std::shared_ptr<const ShardTree> present();
 
  private:

@@ -1,4 +1,4 @@
-// What the triggers are given when Mayfly starts.
+// The triggers' options at Mayfly's start.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace mayfly::compat::triggers {
 
-// Lambda's quota of filters for a mapping, and the most that it raises it to.
+// Lambda's quota of filters per mapping, and the maximum to which Lambda raises it.
 inline constexpr std::size_t filters_quota = 5, filters_quota_raised = 10;
 
 struct TriggerOptions {
   std::shared_ptr<outbound::Invoker> invoker;          // empty: no function can be reached
-  std::map<std::string, Function> functions;           // of every account
-  std::size_t functions_max = 1'000;                   // that all accounts may register
-  std::size_t mappings_max = 1'000;                    // of all accounts
-  std::size_t filters_max = filters_quota;             // of a mapping, at most filters_quota_raised
-  std::size_t held_bytes_max = std::size_t{32} << 20;  // of waiting records: held_records.h
-  std::string destination_directory;  // below it failed batches may go to files; empty: nowhere
+  std::map<std::string, Function> functions;           // available to every account
+  std::size_t functions_max = 1'000;                   // limit for all accounts together
+  std::size_t mappings_max = 1'000;                    // limit for all accounts together
+  std::size_t filters_max = filters_quota;             // per mapping; at most filters_quota_raised
+  std::size_t held_bytes_max = std::size_t{32} << 20;  // limit for waiting records: held_records.h
+  std::string destination_directory;                   // for failed batches; empty: no files
 };
 
 }  // namespace mayfly::compat::triggers

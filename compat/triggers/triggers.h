@@ -1,4 +1,4 @@
-// Event source mappings, of all accounts: keeps them, and has a poller at work for each that is enabled.
+// Stores the event source mappings of all accounts and runs a poller for each enabled one.
 //
 //   Triggers triggers(database, {.invoker = invoker,
 //                                .functions = {{"reminder", {*Url::parse("http://127.0.0.1:9000/")}}}},
@@ -7,8 +7,8 @@
 //   auto settled = triggers.settle("000000000000", 10s);
 //   settled.unfinished, settled.given_up                     // both empty: every record reached its function
 //
-// Mappings and how far each has come are stored; a Triggers made on the same storage goes on where the last
-// one ended. Thread-safe; but for settle(), while_stopped() and reset() no call waits for lanes or functions.
+// Mappings and their positions are stored: a Triggers on the same storage continues where the last one ended.
+// Thread-safe. Only settle(), while_stopped() and reset() wait for lanes or functions.
 #pragma once
 
 #include <chrono>
@@ -52,7 +52,7 @@ class Triggers {
   [[nodiscard]] Functions& functions() { return functions_; }
   [[nodiscard]] outbound::Invoker& invoker() { return *invoker_; }
   [[nodiscard]] engine::Database& database() { return database_; }
-  [[nodiscard]] std::size_t filters_max() const { return filters_max_; }  // of a mapping
+  [[nodiscard]] std::size_t filters_max() const { return filters_max_; }  // per mapping
 
   // Calls a function without waiting for it.
   Result<void> call_later(outbound::Invocation invocation) { return event_calls_.add(std::move(invocation)); }
@@ -64,28 +64,30 @@ class Triggers {
     Tally::Counts counts;
     std::optional<Retrying> retrying{};
   };
-  // `mapping` has all but its UUID. "Stream not found: arn…", a conflict with one that has the same stream
-  // and function, a destination that may not be, no thread to be had, as many mappings as may be, no room.
+  // Requires: `mapping` is complete except for its UUID. Errors: "Stream not found: arn…"; a conflict with a
+  // mapping that has the same stream and function; a destination that is not allowed; no thread can be
+  // started; the limit on mappings is reached; not enough memory.
   Result<View> create(EventSourceMapping mapping);
   [[nodiscard]] std::optional<View> find(const engine::Scope& scope, std::string_view uuid) const;
   [[nodiscard]] std::vector<View> list(const engine::Scope& scope) const;  // by UUID
   [[nodiscard]] std::size_t count() const;                                 // of all accounts
-  // `change` edits a copy. Not found: "The resource you requested does not exist."
+  // `change` edits a copy. Error if the mapping does not exist: "The resource you requested does not exist."
   Result<View> update(const engine::Scope& scope, std::string_view uuid,
                       const std::function<Result<void>(EventSourceMapping&)>& change);
   Result<View> remove(const engine::Scope& scope, std::string_view uuid);
-  // Whether something may be added: as compat/tables/room.h has it, by the name of TooManyRequestsException.
+  // Whether there is memory to add something: see compat/tables/room.h. The error is
+  // TooManyRequestsException.
   [[nodiscard]] Result<void> check_room() const;
 
   // Waits until the account's mappings have delivered, or given up, every record that is in their streams
-  // now. Batching and tumbling windows end at once, and limited retries follow each other without waiting. A
-  // batch with unlimited retries is tried once more at once. Settle does not wait for such a batch after it
-  // has failed three times, nor for a function that is not registered. Returns after `time_max` of real time
-  // at the latest, or when `stop` is requested.
+  // now. Batching and tumbling windows end immediately, and limited retries follow each other without pauses.
+  // A batch with unlimited retries is tried once more immediately. Settle does not wait for such a batch
+  // after it has failed three times, nor for a function that is not registered. Returns after at most
+  // `time_max` of real time, or when `stop` is requested.
   struct Unfinished {
     std::shared_ptr<const EventSourceMapping> mapping;
     std::string reason;
-    bool registered;  // the function is
+    bool registered;  // whether the function is
     std::optional<Retrying> retrying;
   };
   struct NewlyGivenUp {
@@ -94,33 +96,34 @@ class Triggers {
   };
   struct Settled {
     std::vector<Unfinished> unfinished;
-    // Since the account's last settle returned; settles at the same time return the same. By mapping, oldest
-    // first, at most `given_up_max` in all.
+    // Batches given up since the account's last settle returned; concurrent settles return the same batches.
+    // By mapping, oldest first, at most `given_up_max` in total.
     std::vector<NewlyGivenUp> given_up;
-    std::size_t given_up_left_out = 0;  // batches
+    std::size_t given_up_left_out = 0;  // how many batches are not in given_up
   };
   static constexpr std::size_t given_up_max = 100;
   Settled settle(std::string_view account, std::chrono::milliseconds time_max = settle_time_default,
                  const std::stop_token& stop = {});
 
-  // `replace` puts others of the same names in place of the account's streams and positions: a snapshot's.
-  // Nobody reads them meanwhile; its mappings go on with what is there then. One that the snapshot does not
-  // know goes on where it was, as far as the streams have its shards.
+  // Calls `replace`, which replaces the account's streams and positions by those of a snapshot with the same
+  // names. No lane reads them meanwhile, and the account's mappings then continue from the new positions. A
+  // mapping that the snapshot does not contain continues where it was, as far as the streams still have its
+  // shards.
   void while_stopped(std::string_view account, const std::function<void()>& replace);
   // The sum over the account's enabled mappings, for tests.
   [[nodiscard]] Poller::Load load(std::string_view account) const;
   [[nodiscard]] const HeldRecords& held_records() const { return *held_records_; }
 
-  // The account has no mappings any more, when `empty` is called and after it. Its functions stay: they are
-  // outside.
+  // Removes the account's mappings, then calls `empty`. Registered functions remain, because they are outside
+  // the account's state.
   void reset(std::string_view account, const std::function<void()>& empty);
 
  private:
   using Name = std::pair<engine::Scope, std::string>;  // UUID
   struct Entry {
     EventSourceMapping mapping;
-    std::shared_ptr<Poller> poller;  // empty: disabled, or its stream is gone
-    std::shared_ptr<Poller> last;    // that has ended; some lane may not have left yet
+    std::shared_ptr<Poller> poller;  // empty: the mapping is disabled, or its stream was deleted
+    std::shared_ptr<Poller> last;    // the previous poller, whose lanes may not have left yet
     std::shared_ptr<PositionGate> gate = std::make_shared<PositionGate>();
     std::shared_ptr<Tally> tally = std::make_shared<Tally>();
   };
@@ -135,27 +138,27 @@ class Triggers {
   };
   template <typename Some>
   static auto range_of(Some& entries, std::string_view account);
-  // An account's.
+  // Returns the account's entries.
   [[nodiscard]] Range<Entries::iterator> entries_of(std::string_view account) REQUIRES(mutex_);
   [[nodiscard]] Range<Entries::const_iterator> entries_of(std::string_view account) const REQUIRES(mutex_);
   void load() REQUIRES(mutex_);
-  // Shared with a poller of the same stream, if there is one.
+  // Returns an object that is shared with other pollers of the same stream.
   std::shared_ptr<StreamShards> shards_of(const engine::Stream& stream);
-  void start(Entry& entry) REQUIRES(mutex_);  // makes the poller if there should be one
+  void start(Entry& entry) REQUIRES(mutex_);  // creates the poller if there should be one
   void stop(Entry& entry) REQUIRES(mutex_);
-  static void close_gate(Entry& entry);             // nothing is stored by pollers that there were
-  void erase(const Entry& entry) REQUIRES(mutex_);  // what is stored of it
-  // Positions of a mapping that a snapshot does not know; positions that it has of mappings which are no
-  // more.
+  static void close_gate(Entry& entry);             // earlier pollers can store nothing afterwards
+  void erase(const Entry& entry) REQUIRES(mutex_);  // erases the entry's stored state
+  // carry_over() restores the positions of a mapping that a snapshot does not contain. forget_strangers()
+  // erases a snapshot's positions of mappings that no longer exist.
   void carry_over(const EventSourceMapping& mapping, const StoredProgress& progress) REQUIRES(mutex_);
   void forget_strangers(std::string_view account) REQUIRES(mutex_);
   Result<void> check_destination(const EventSourceMapping& mapping) const;
-  Result<void> check_threads();    // whether lanes can be at work
-  void listen() REQUIRES(mutex_);  // tells pollers of commits to their tables
+  Result<void> check_threads();    // whether threads for lanes can be started
+  void listen() REQUIRES(mutex_);  // subscribes pollers to commits on their tables
   static View view(const Entry& entry);
   using Marks = std::map<std::shared_ptr<Tally>, GivenUpLog::Mark>;
   [[nodiscard]] Marks reported(std::string_view account) const;
-  // Adds the batches given up since `marks`. With `report` the next settle does not return them again.
+  // Adds the batches given up since `marks`. With `report`, the next settle does not return them again.
   void collect_given_up(std::string_view account, const Marks& marks, bool report, Settled& settled) const;
 
   engine::Database& database_;
@@ -163,11 +166,12 @@ class Triggers {
   const std::unique_ptr<DestinationDirectory> files_;
   const std::size_t mappings_max_, filters_max_;
   const std::shared_ptr<HeldRecords> held_records_;
-  static constexpr std::size_t threads_max = 4;  // a step waits for nobody: it reads, filters, stores
+  static constexpr std::size_t threads_max = 4;  // enough, because a step never waits: it reads, filters,
+                                                 // stores
   const std::shared_ptr<engine::Scheduler> scheduler_;
   EventCalls event_calls_;
   engine::Bell progress_;
-  engine::Mutex pollers_mutex_;  // for a few instructions; the committing thread takes it
+  engine::Mutex pollers_mutex_;  // held for a few instructions; the committing thread acquires it
   std::multimap<engine::TableId, Poller*> pollers_ GUARDED_BY(pollers_mutex_);
   Functions functions_;
 
