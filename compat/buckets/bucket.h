@@ -1,19 +1,20 @@
-// An S3 bucket, as exports, imports and bulk puts see it: objects by their keys.
+// An S3 bucket as exports, imports and bulk puts use it: objects by key.
 //
-//   bucket->list("2024/", {}, stop, [](Outcome<Listing> listing) { … });   // and its next_token for the rest
-//   bucket->read(key, 0, {}, stop, [](Outcome<Piece> piece) { … });        // then from 0 +
-//   piece->bytes.size() auto upload = bucket->upload("2024/data.json.gz"); upload->append(bytes, stop,
-//   [](Outcome<void> taken) { … });            // as often as there is something upload->finish(stop,
-//   [](Outcome<Stored> stored) { … });                // now it is there, whole Outcome<Listing> listing =
-//   wait<Listing>([&](auto done) { bucket->list("2024/", {}, stop, done); });
+//   bucket->list("2024/", {}, stop, [](Outcome<Listing> listing) { … });   // next_token: the next page
+//   bucket->read(key, 0, {}, stop, [](Outcome<Piece> piece) { … });        // next: offset += bytes.size()
+//   auto upload = bucket->upload("2024/data.json.gz");
+//   upload->append(bytes, stop, [](Outcome<void> taken) { … });            // repeat for all data
+//   upload->finish(stop, [](Outcome<Stored> stored) { … });                // now the whole object exists
+//   Outcome<Listing> listing =
+//       wait<Listing>([&](auto done) { bucket->list("2024/", {}, stop, done); });
 //
-// Nothing here holds more than a piece of an object, or a page of a listing, and no call waits: each tells
-// its `done`, once, before it returns (a directory) or from another thread (an endpoint), as
-// outbound/invoker.h does. `done` takes a note and wakes somebody. What is asked of a bucket or of an upload
-// is asked by one thread at a time, and of an upload when the call before has told its `done`.
+// A bucket holds at most a piece of an object or a page of a listing in memory. No call blocks: each calls
+// its `done` once, either before it returns (a directory) or on another thread (an endpoint), like
+// outbound/invoker.h. `done` must only record the outcome and wake a waiter. Requires: one thread at a time
+// uses a bucket or an upload, and an upload's next call begins after the previous one has called its `done`.
 //
-// Keys are S3's: up to 1,024 bytes of UTF-8. Those with parts "." and ".." are refused, by every kind of
-// bucket: what is between us and an endpoint may take them for a way out of the bucket.
+// Keys are S3's: up to 1,024 bytes of UTF-8. All kinds of buckets reject keys with the parts "." and "..",
+// because a proxy in front of an endpoint could take them for a path out of the bucket.
 #pragma once
 
 #include <cstddef>
@@ -33,12 +34,12 @@
 namespace mayfly::compat::buckets {
 
 inline constexpr std::size_t key_bytes_max = 1024;
-inline constexpr std::size_t listed_max = 1000;              // objects of a page, as S3's
-inline constexpr std::size_t piece_bytes_max = 1024 * 1024;  // of what is read at once
-// An upload's parts, so what it holds at most, twice. S3 takes parts of 5 MB or more, but for the last, and
-// 10,000 of them.
+inline constexpr std::size_t listed_max = 1000;              // objects per page, as on S3
+inline constexpr std::size_t piece_bytes_max = 1024 * 1024;  // maximum size of one read
+// The size of an upload's parts. An upload holds at most two parts in memory. S3 accepts up to 10,000 parts,
+// each of 5 MB or more except the last.
 inline constexpr std::size_t part_bytes = 8 * 1024 * 1024;
-inline constexpr std::uint64_t object_bytes_max = std::uint64_t{5} << 30;  // S3's, of one PUT
+inline constexpr std::uint64_t object_bytes_max = std::uint64_t{5} << 30;  // S3's limit for one PUT
 
 struct Object {
   std::string key;
@@ -47,14 +48,14 @@ struct Object {
 };
 
 struct Listing {
-  std::vector<Object> objects;            // by their keys' bytes
-  std::optional<std::string> next_token;  // nothing: that was all
+  std::vector<Object> objects;            // in byte order of their keys
+  std::optional<std::string> next_token;  // nullopt: this was the last page
 };
 
 struct Piece {
   std::string bytes;
   std::uint64_t object_bytes = 0;
-  std::string version;  // of the object: with it, what is read further is of the same one
+  std::string version;  // of the object: passing it to the next read ensures that the object is the same
 };
 
 struct Stored {
@@ -65,35 +66,36 @@ struct Stored {
 template <class T>
 using Done = std::function<void(Outcome<T>)>;
 
-// An object on its way into a bucket. Dropped before it is finished, it leaves nothing there.
+// An upload in progress. If it is destroyed before finish(), the bucket keeps nothing of it.
 class Upload {
  public:
   virtual ~Upload() = default;
-  // Requires: at most part_bytes.
+  // Requires: at most part_bytes bytes.
   virtual void append(std::string_view bytes, std::stop_token stop, Done<void> done) = 0;
-  // Requires: once, and nothing failed before.
+  // Requires: called once, and no earlier call failed.
   virtual void finish(std::stop_token stop, Done<Stored> done) = 0;
 };
 
 class Bucket {
  public:
   virtual ~Bucket() = default;
-  // Those whose keys begin with `prefix`; `token`: a listing's next_token, of the same prefix.
+  // Lists the objects whose keys begin with `prefix`. `token` is the next_token of a listing with the same
+  // prefix.
   virtual void list(std::string_view prefix, const std::optional<std::string>& token, std::stop_token stop,
                     Done<Listing> done) = 0;
   virtual void head(std::string_view key, std::stop_token stop, Done<Object> done) = 0;
-  // piece_bytes_max from `offset` on, or what there is; `version`: empty, or that of a piece of it. Another
-  // object under that key meanwhile: PreconditionFailed.
+  // Reads up to piece_bytes_max bytes from `offset` on. `version` is empty, or the version of an earlier
+  // piece. Error: PreconditionFailed if the object was replaced since that piece.
   virtual void read(std::string_view key, std::uint64_t offset, std::string_view version,
                     std::stop_token stop, Done<Piece> done) = 0;
-  // Says what is wrong with the key when it is appended to, or finished.
+  // If the key is invalid, append() and finish() return the error.
   virtual std::unique_ptr<Upload> upload(std::string_view key) = 0;
 };
 
-// What keeps a key from being one, in whatever bucket; nothing: it is one.
+// Returns what is wrong with the key in any kind of bucket; nullopt if it is valid.
 std::optional<Failure> problem_of_key(std::string_view key);
 
-// Waits for what `start` tells its `done`.
+// Calls `start` with a `done` callback and waits for the outcome.
 template <class T, class Start>
 Outcome<T> wait(Start&& start) {
   struct Slot {

@@ -1,7 +1,7 @@
-// The buckets that a server knows: directories by their names, and an endpoint for all other names.
+// The buckets that a server can access: directories by name, and an S3 endpoint for all other names.
 //
 //   TRY(auto buckets, Buckets::open({.directories = {{"exports", "/var/exports"}}}));
-//   TRY(const auto bucket, buckets->find("exports"));     // NoSuchBucket: it knows none of that name
+//   TRY(const auto bucket, buckets->find("exports"));     // error: NoSuchBucket if the name is unknown
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace mayfly::compat::buckets {
 
 struct BucketOptions {
   std::map<std::string, std::string> directories;  // names to paths
-  std::optional<S3Endpoint> endpoint;              // nothing: there is none
+  std::optional<S3Endpoint> endpoint;              // nullopt: no endpoint
 };
 
 // Thread-safe.
@@ -26,7 +26,7 @@ class Buckets {
   // The error is a sentence for people.
   static Expected<std::unique_ptr<Buckets>, std::string> open(BucketOptions options);
 
-  // Whether an endpoint has a bucket of that name is found out when it is asked for something.
+  // Does not check whether the endpoint has a bucket of this name; the first request to the bucket does.
   [[nodiscard]] Outcome<std::shared_ptr<Bucket>> find(std::string_view name) const;
 
  private:
@@ -35,7 +35,8 @@ class Buckets {
   std::optional<S3Endpoint> endpoint_;
 };
 
-// 2 to 255 letters, digits, '.', '-' and '_', with a letter or a digit at both ends: the API model's pattern.
+// Whether the name has 2 to 255 letters, digits, '.', '-' and '_', with a letter or a digit at both ends. The
+// pattern is the API model's.
 bool is_bucket_name(std::string_view name);
 
 }  // namespace mayfly::compat::buckets

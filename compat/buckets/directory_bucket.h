@@ -1,16 +1,17 @@
-// A directory as a bucket (--bucket NAME=DIR): an object is a regular file, its key the path below.
+// A directory as a bucket (--bucket NAME=DIR): an object is a regular file, and its key is the path below the
+// directory.
 //
 //   TRY(auto bucket, DirectoryBucket::open("/exports"));
 //
-// No key leads out of the directory, and no link is followed (outbound/beneath.h). A file that is written has
-// a name of its own, which begins with `upload_name` and is no key, until it is whole; then it takes the
-// key's place in one step. A server that is killed may leave such a file behind. Files are their owner's
-// alone (0600), and so are the directories that are made for them (0700). A full disk is a failure,
-// InternalError, and leaves what was there.
+// No key leads out of the directory, and no link is followed (outbound/beneath.h). A file is written under a
+// temporary name, which begins with `upload_name` and is not a valid key, and is renamed to its key when it
+// is complete. A server that is killed can leave such a file behind. Files are accessible only to their owner
+// (0600), and so are the directories created for them (0700). A full disk is a failure, InternalError, and
+// leaves existing objects intact.
 //
-// Not as in S3: keys have no empty parts ("/a", "a//b", "a/"), at most 64 parts, of at most 255 bytes each,
-// and no key is the beginning of another ("a" and "a/b"). What others put into the directory under other
-// names, links and all that is no regular file, is not there.
+// Differences from S3: keys have no empty parts ("/a", "a//b", "a/") and at most 64 parts of at most 255
+// bytes each, and no key is a path prefix of another ("a" and "a/b"). Files with other names, links, and
+// anything else that is not a regular file are invisible.
 #pragma once
 
 #include <memory>
@@ -41,7 +42,7 @@ class DirectoryBucket final : public Bucket {
   explicit DirectoryBucket(outbound::Descriptor directory)
       : directory_(std::make_shared<outbound::Descriptor>(std::move(directory))) {}
 
-  const std::shared_ptr<outbound::Descriptor> directory_;  // of uploads, too
+  const std::shared_ptr<outbound::Descriptor> directory_;  // shared with uploads
 };
 
 }  // namespace mayfly::compat::buckets

@@ -1,13 +1,15 @@
-// What went wrong with a bucket or an object, by S3's name for it: AWS's descriptions of exports and imports
-// carry such names ("S3NoSuchBucket").
+// A bucket's failure under S3's name for it. AWS's descriptions of exports and imports contain such names
+// ("S3NoSuchBucket").
 //
 //   failure_code(no_such_bucket()) == "S3NoSuchBucket"
 //   failure_message(no_such_bucket()) == "The specified bucket does not exist (Service: Amazon S3; Status "
 //       "Code: 404; Error Code: NoSuchBucket; Request ID: null; S3 Extended Request ID: null; Proxy: null)"
 //
-// An endpoint's own errors keep the name and the words that it sent. What no S3 said has the name that S3 has
-// for the like: ServiceUnavailable for an endpoint that cannot be reached, RequestTimeout for one that takes
-// too long, InternalError for one that answers what is no answer, and for a disk that is full.
+// An endpoint's own errors keep the name and message that it sent. Other failures get the S3 name that fits
+// best:
+// - ServiceUnavailable: the endpoint cannot be reached.
+// - RequestTimeout: the endpoint takes too long.
+// - InternalError: the endpoint's response is invalid, or the disk is full.
 #pragma once
 
 #include <string>
@@ -18,7 +20,7 @@ namespace mayfly::compat::buckets {
 
 struct Failure {
   std::string code;     // "NoSuchBucket"
-  int status = 0;       // HTTP's, as S3 has it
+  int status = 0;       // the HTTP status that S3 uses
   std::string message;  // a sentence for people
   std::string request_id{}, extended_request_id{};
 };
@@ -36,10 +38,11 @@ Failure changed_meanwhile();
 Failure internal_error(std::string message);
 Failure service_unavailable(std::string message);
 Failure request_timeout(std::string message);
-// Of an answer without a body that says more: a HEAD's.
+// For a response without an informative body, such as a HEAD's.
 Failure failure_of_status(int status);
 
-// FailureCode and FailureMessage: the developer guide's "Import format quotas and validation" has one whole.
+// FailureCode and FailureMessage. The developer guide's "Import format quotas and validation" shows a
+// complete example.
 std::string failure_code(const Failure& failure);
 std::string failure_message(const Failure& failure);
 

@@ -1,12 +1,13 @@
-// A bucket of any S3 endpoint (--s3-endpoint URL), by plain requests in path style:
+// A bucket on any S3 endpoint (--s3-endpoint URL), accessed by plain path-style requests:
 //
 //   http://127.0.0.1:9000/BUCKET/2024/05/data.json.gz
 //
-// Signed for S3 in a region where the invoker has a key. Each request, and each answer, is of a bounded size
-// and takes a minute at most: an object is read in ranges, of which each says that it is of the same object
-// (If-Match), and what is longer than a part is uploaded in parts. Rejected: one answer for a whole object.
-// Its end would wait for as long as the reader takes, and a broken connection would begin it anew. An upload
-// that is dropped is taken back. Answers that lead elsewhere are failures.
+// Requests are signed for S3 and the endpoint's region if the invoker has a key. Each request and each
+// response has a bounded size and takes at most a minute. An object is read in ranges; each range is
+// conditional on the object being the same (If-Match). An object longer than a part is uploaded in parts. An
+// upload that is destroyed is aborted. Redirects are failures. Rejected: reading a whole object in one
+// response. Such a response would stay open as long as the reader takes, and a broken connection would
+// restart it.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@ namespace mayfly::compat::buckets {
 
 struct S3Endpoint {
   outbound::Url url;
-  std::string region = "us-east-1";  // for which requests are signed
+  std::string region = "us-east-1";  // the region that requests are signed for
   std::shared_ptr<outbound::Invoker> invoker;
 };
 
@@ -38,7 +39,7 @@ class S3Bucket final : public Bucket {
  private:
   class Requests;
   class PartsUpload;
-  const std::shared_ptr<const Requests> requests_;  // of uploads, too
+  const std::shared_ptr<const Requests> requests_;  // shared with uploads
 };
 
 }  // namespace mayfly::compat::buckets

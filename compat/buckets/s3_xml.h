@@ -1,12 +1,12 @@
-// S3's XML, by Expat: listings, errors, and what uploads in parts are answered.
+// Reads and writes S3's XML with Expat: listings, errors, and the responses of multipart uploads.
 //
-//   read_listing(body)      -> objects and the next token; nothing: the text is none, or says what no key is
-//   read_error(body)        -> its Code, Message, RequestId, HostId; nothing: it is no error
+//   read_listing(body)      -> objects and the next token; nullopt: not a listing, or an invalid key in it
+//   read_error(body)        -> its Code, Message, RequestId, HostId; nullopt: not an error
 //   read_upload_id(body)    read_etag(body)
 //   completion({"\"etag 1\"", …}) == "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber>…"
 //
-// Of the text nothing is believed: elements nest eight deep at most, a value has 8 KB, document types are
-// refused, and with them entities that anybody declares.
+// The text is untrusted. Elements nest at most eight deep, a value has at most 8 KB, and document types are
+// rejected, which also excludes entity declarations.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ std::optional<std::string> read_upload_id(std::string_view xml);
 std::optional<std::string> read_etag(std::string_view xml);  // of a completed upload, without quotes
 
 std::string completion(const std::vector<std::string>& etags);
-// Without the quotes that S3 puts around it.
+// Removes the quotes that S3 puts around an ETag.
 std::string bare_etag(std::string_view etag);
 
 }  // namespace mayfly::compat::buckets

@@ -1,12 +1,12 @@
-// A call of the control API as its handler sees it.
+// A control API call as its handler sees it.
 //
 //   Result<json::Tree> sweep(Call& call) {
 //     CHECK_OK(call.body.nothing_else());
 //     TRY(auto table, call.table(call.parameters[0]));
 //     ...
 //
-// A body's members are asked for one by one. A member that nobody asked for is a mistake of the caller's, and
-// the answer says so.
+// Handlers read a body's members one by one. A member that no handler read is the caller's mistake, and the
+// error names it.
 #pragma once
 
 #include <array>
@@ -26,13 +26,14 @@
 
 namespace mayfly::compat::control {
 
-// 400: "fault must be throttle or latency, got "throtle".", with at most 64 bytes of the value's JSON.
+// Returns a 400: "fault must be throttle or latency, got "throtle".", with at most 64 bytes of the value's
+// JSON.
 Unexpected<Error> must_be(std::string_view name, std::string_view what, const json::Tree& got);
-// The same of names: "real, frozen or offset".
+// The same for a value that must be one of several names: "real, frozen or offset".
 Unexpected<Error> must_be_one_of(std::string_view name, const std::vector<std::string_view>& names,
                                  std::string_view got);
 
-// What a value can be, by name: {{"user", Cause::user}, {"service", Cause::time_to_live}}.
+// The possible values by name: {{"user", Cause::user}, {"service", Cause::time_to_live}}.
 template <typename Value, std::size_t count>
 using Choices = std::pair<std::string_view, Value>[count];
 
@@ -48,11 +49,11 @@ Result<std::optional<Value>> choose(std::string_view name, const std::optional<s
   return must_be_one_of(name, names, *text);
 }
 
-// The members of a JSON object. Each getter says what is wrong with the member's type: "seconds must be a
+// The members of a JSON object. Each getter checks the member's type; errors read like "seconds must be a
 // number, got "1"".
 class Fields {
  public:
-  // nullptr: there are no members. Requires: `object` outlives this.
+  // nullptr stands for an object without members. Requires: `object` outlives this object.
   explicit Fields(const json::Tree* object) : object_(object) {}
 
   [[nodiscard]] bool empty() const;
@@ -68,7 +69,7 @@ class Fields {
     TRY(const auto text, string(name));
     return choose(name, text, choices);
   }
-  // Whether no member is left over. Requires: all getters were called.
+  // Returns an error if a member was not read. Requires: all getters have been called.
   [[nodiscard]] Result<void> nothing_else() const;
 
  private:
@@ -79,41 +80,42 @@ class Fields {
 struct Call {
   Emulator& emulator;
   const engine::Scope& scope;
-  std::vector<std::string> parameters;  // what stood in the path for {…}
+  std::vector<std::string> parameters;  // the path segments that matched {…}
   std::string_view query;
   Fields body;
   std::string_view body_text;
   const std::stop_token& stop;
   bool in_pieces;  // Request::in_pieces
-  Answer& answer;  // what the handler returns becomes its body
+  Answer& answer;  // the handler's result becomes its body
 
   [[nodiscard]] engine::Database& database() const { return emulator.database(); }
-  // Of ?name=value; nothing: it is not there.
+  // Returns the value of ?name=value, or nullopt if the query does not have it.
   [[nodiscard]] std::optional<std::string> query_value(std::string_view name) const;
   Result<std::optional<std::int64_t>> query_integer(std::string_view name, std::int64_t least,
                                                     std::int64_t most) const;
-  // 404 "There is no table carts in us-east-1 of account 000000000000."
+  // Error: 404 "There is no table carts in us-east-1 of account 000000000000."
   [[nodiscard]] Result<std::shared_ptr<engine::LiveTable>> table(std::string_view name) const;
   [[nodiscard]] Unexpected<Error> no_such_table(std::string_view name) const;
-  // The body's member "key", {"id":{"S":"1"}}: an item that has a key's attributes. It is read as operations
-  // read one, so that it is refused in DynamoDB's words.
+  // Returns the body's member "key", {"id":{"S":"1"}}: an item that has the key's attributes. It is read as
+  // operations read a key, so errors have DynamoDB's wording.
   [[nodiscard]] Result<engine::Item> key() const;
-  // The same as key_codec has it.
+  // The same key, encoded by key_codec.
   [[nodiscard]] Result<std::string> item_key(const engine::Table& table) const;
 };
 
-// The answer's body; null: the handler has put another into call.answer.
+// Returns the response body; null if the handler has put a body or events into call.answer.
 using Handle = Result<json::Tree> (*)(Call& call);
 
-// 404 and 409: what the control API refuses in words of its own.
+// 404 and 409 for errors that DynamoDB does not have.
 Unexpected<Error> not_found(std::string message);
 Unexpected<Error> conflict(std::string message);
-// 503: the call waited, and was told to stop.
+// 503: the call was told to stop while it waited.
 Unexpected<Error> stopped();
 
-// "2026-11-20T00:00:00Z", a fraction of up to three digits, an offset instead of Z. Nothing: it is no time.
+// Parses "2026-11-20T00:00:00Z". Fractional seconds and an offset instead of Z are allowed. Returns nullopt
+// if the text is not a time.
 std::optional<engine::Instant> parse_time(std::string_view text);
-// The same, without a fraction where that is 0.
+// The reverse of parse_time. A fraction of zero is omitted.
 std::string print_time(engine::Instant instant);
 json::Tree time_or_null(std::optional<engine::Instant> instant);
 json::Tree item_tree(const engine::Item& item);

@@ -1,4 +1,5 @@
-// The changes that a caller waits for or follows: members and query values "event" and "by".
+// The choices for the members and query values "event" and "by", which select the changes that a caller
+// awaits or follows.
 #pragma once
 
 #include <string_view>

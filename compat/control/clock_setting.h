@@ -1,7 +1,7 @@
-// How a clock begins, in one word, as options say it.
+// Parses how a clock begins, as command-line options spell it.
 //
-//   parse_clock_setting("rate=60")  -> sixty times as fast as the host's
-//   parse_clock_setting("stopped")  -> nothing: it is none; clock_settings says what there is
+//   parse_clock_setting("rate=60")  -> sixty times as fast as the host's clock
+//   parse_clock_setting("stopped")  -> nullopt; the error message is clock_settings
 #pragma once
 
 #include <optional>

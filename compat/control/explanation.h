@@ -1,4 +1,4 @@
-// Why an item is still there, and until when; or why it is not (explain.cc).
+// Explains why an item still exists and when it expires, or why it does not exist (explain.cc).
 //
 //   explain(table, stored, last, now, "Its TTL").message
 //   -> "Its TTL is a string (\"soon\"), so it never expires; use a Number."
@@ -22,7 +22,7 @@ struct Explanation {
   std::string message;
 };
 
-// `last`: the last deletion of the item by its TTL, if it is known. `ttl`: how the message calls the item's
+// `last` is the last deletion of the item by its TTL, if known. `ttl` is the message's name for the item's
 // TTL.
 Explanation explain(const engine::Table& table, const std::optional<engine::StoredItem>& stored,
                     const std::optional<engine::ExpiryStats::Deletion>& last, engine::Instant now,

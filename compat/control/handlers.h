@@ -1,4 +1,4 @@
-// Every handler of the control API, by the file that defines it. control.cc says what calls it.
+// Declares all handlers of the control API, by the file that defines them. control.cc maps routes to them.
 #pragma once
 
 #include "compat/control/call.h"

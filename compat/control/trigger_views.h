@@ -1,4 +1,5 @@
-// How answers of the control API show what became of triggers' batches (trigger_calls.cc).
+// Shows batches that triggers have not delivered or have given up, for responses of the control API
+// (trigger_calls.cc).
 //
 //   {"UUID":"…","FunctionArn":"arn:…","EventSourceArn":"arn:…",
 //    "LastProcessingResult":"PROBLEM: Function call failed","function":"reminder","table":"carts",

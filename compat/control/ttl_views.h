@@ -1,5 +1,5 @@
-// How answers of the control API show items that have a TTL and never expire: {"milliseconds":3,"string":1}
-// (ttl_calls.cc).
+// Shows the number of items whose TTL is unusable, so that they never expire, for responses of the control
+// API (ttl_calls.cc): {"milliseconds":3,"string":1}.
 #pragma once
 
 #include "compat/wire/json_tree.h"
@@ -7,6 +7,6 @@
 
 namespace mayfly::compat::control {
 
-json::Tree show_never(const engine::NeverCounts& counts);  // an empty object: there are none
+json::Tree show_never(const engine::NeverCounts& counts);  // an empty object if there are none
 
 }  // namespace mayfly::compat::control

@@ -1,13 +1,15 @@
-// Tables whose changes go to Kinesis data streams: which, and the changes on their way.
+// Sends the changes of tables to Kinesis data streams, and stores which tables have such destinations.
 //
-// Each change of a table that has an active destination becomes one record, put with PutRecords to the
-// endpoint in the order of the commits, at least once: what Kinesis does not take is put again, after 0.1 s,
-// 0.2 s, … up to 10 s of the scheduler's time. Changes on their way are in memory, at most `waiting_max` of
-// them and the options' `waiting_bytes_max` (then the oldest go, which dropped() counts), and are lost when
-// Mayfly ends. Nothing that waits holds a thread: one task puts one request after the other.
+// Each change of a table with an active destination becomes one record. PutRecords sends the records to the
+// endpoint in commit order, each at least once: a record that Kinesis rejects is sent again after 0.1 s, 0.2
+// s, … up to 10 s of the scheduler's time. Waiting changes are kept in memory, at most `waiting_max` changes
+// and the options' `waiting_bytes_max` bytes. Beyond that the oldest are dropped and counted by dropped().
+// Waiting changes are lost when Mayfly ends. Waiting holds no thread: one task sends one request after
+// another.
 //
-// Destinations are stored, and are of their account's state (engine/documents.h): a restore brings back those
-// that the snapshot has, a reset drops them. Changes that are on their way by then go on. Thread-safe.
+// Destinations are stored as part of their account's state (engine/documents.h): a restore brings back the
+// snapshot's destinations, and a reset removes all. Changes that are already waiting are still sent.
+// Thread-safe.
 //
 //   Destinations destinations(database, {.invoker = invoker,
 //                                       .endpoint = *outbound::Url::parse("http://127.0.0.1:4567/")});
@@ -45,7 +47,7 @@ namespace mayfly::compat::kinesis {
 struct Destination {
   std::string table, table_uuid, stream_arn;
   bool active = false;
-  std::optional<bool> microseconds = {};  // ApproximateCreationDateTimePrecision; nothing: never chosen
+  std::optional<bool> microseconds = {};  // ApproximateCreationDateTimePrecision; nullopt: never set
 };
 
 class Destinations {
@@ -57,24 +59,26 @@ class Destinations {
   Destinations(const Destinations&) = delete;
   Destinations& operator=(const Destinations&) = delete;
 
-  // Of a table, active ones and others.
+  // Returns a table's destinations, active and inactive.
   [[nodiscard]] std::vector<Destination> list(const engine::Table& table) const;
-  // The table's destination with this stream becomes what `decide` makes of it, or nothing is changed. It is
-  // told an inactive one, of no precision, if there is none. One change after the other, and forget(): what
-  // `decide` sees, the table's being there too, is so until its answer is in force. InternalServerError:
-  // there is no thread to be had that puts records. Requires: the account is not being replaced
-  // (documents.h), as in a request.
+  // Replaces the table's destination for this stream by the one that `decide` returns; if `decide` fails,
+  // nothing changes. If there is no such destination, `decide` receives an inactive one without a precision.
+  // Calls of change() and forget() run one after another: what `decide` sees, including the table's
+  // existence, remains true until its result is in effect. Error: InternalServerError if no thread for
+  // sending records can be started. Requires: the account is not being replaced (documents.h), as in a
+  // request.
   using Decide = std::function<Result<Destination>(Destination before)>;
   Result<Destination> change(const engine::Table& table, std::string_view stream_arn, const Decide& decide);
-  // Of a table that is gone. Its changes that are on their way go on.
+  // Removes the destinations of a deleted table. Its changes that are already waiting are still sent.
   void forget(const engine::Table& table);
-  // Waits until everything that was committed so far is taken. False: not in time.
+  // Waits until everything committed so far has been accepted. Returns false on time-out.
   bool settle(engine::RealTime deadline, const std::stop_token& stop = {});
-  // Changes that waited too long behind others.
+  // The number of changes dropped because too many were waiting.
   [[nodiscard]] std::uint64_t dropped() const;
 
  private:
-  // A change on its way: kept as it was told; once, outside of the commit, it becomes what Kinesis gets.
+  // A waiting change. It is kept in the form in which it was reported and rendered into a Kinesis record
+  // later, once, outside the commit.
   struct Waiting {
     Waiting(const Destination& destination, const engine::Change& change)
         : stream_arn(destination.stream_arn),
@@ -88,28 +92,28 @@ class Destinations {
     bool microseconds;
     std::shared_ptr<const engine::Table> table;
     std::shared_ptr<const engine::KeptChange> change;  // until it is rendered
-    std::string partition_key, data;                   // from then on
+    std::string partition_key, data;                   // after it is rendered
   };
 
   class Puts;                                                                    // the task
-  using ByTable = std::map<std::string, std::vector<Destination>, std::less<>>;  // by its UUID
+  using ByTable = std::map<std::string, std::vector<Destination>, std::less<>>;  // by the table's UUID
 
-  // Adds what was stored to its table's. Returns whether it is active.
+  // Adds a stored destination to its table's. Returns whether it is active.
   static bool add(const engine::Document& stored, ByTable& by_table);
   void load();
-  // Those of the account are what is stored of it by now.
+  // Replaces the account's destinations by the stored ones.
   void reload(std::string_view account);
   [[nodiscard]] bool listen() REQUIRES(mutex_);
-  void take(const engine::Change& change);  // on the committing thread
-  // Of a table; nullptr: none.
+  void take(const engine::Change& change);  // called on the committing thread
+  // Returns the table's destinations; nullptr if it has none.
   [[nodiscard]] const std::vector<Destination>* find(const engine::Table& table) const
       REQUIRES(waiting_mutex_);
   void keep_within_bounds() REQUIRES(waiting_mutex_);
-  // Takes what goes into one request, and renders it; empty: nothing waits.
+  // Takes the changes for one request and renders them; leaves `batch` empty if no change waits.
   void take_batch(std::vector<Waiting>& batch);
-  bool take_first(std::vector<Waiting>& batch);  // false: it is for another stream, or there is none
+  bool take_first(std::vector<Waiting>& batch);  // false: it is for another stream, or no change waits
   void give_back_last(std::vector<Waiting>& batch);
-  // What is left of a batch is under way no longer, and waits before all others.
+  // Returns the rest of a batch to the front of the queue; it is no longer in flight.
   void give_back(std::vector<Waiting>& batch);
 
   engine::Database& database_;
@@ -121,12 +125,13 @@ class Destinations {
   engine::Bell progress_;
   std::stop_source stop_;
 
-  // While destinations are changed. Not taken by the committing thread, which subscribe() may wait for.
+  // Held while destinations change. The committing thread does not acquire it, because subscribe() can wait
+  // for that thread.
   mutable engine::Mutex mutex_;
   engine::ChangeFeed::Subscription subscription_ GUARDED_BY(mutex_);
   bool listening_ GUARDED_BY(mutex_) = false;
 
-  mutable engine::Mutex waiting_mutex_;  // for a few instructions; the committing thread takes it
+  mutable engine::Mutex waiting_mutex_;  // held for a few instructions; the committing thread acquires it
   std::map<std::string, ByTable, std::less<>> by_account_ GUARDED_BY(waiting_mutex_);
   std::deque<Waiting> waiting_ GUARDED_BY(waiting_mutex_);
   std::size_t waiting_bytes_ GUARDED_BY(waiting_mutex_) = 0;

@@ -1,4 +1,4 @@
-// Where the changes of tables with a Kinesis destination are put.
+// Where to send the changes of tables that have a Kinesis destination.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 namespace mayfly::compat::kinesis {
 
 struct KinesisOptions {
-  std::shared_ptr<outbound::Invoker> invoker;  // empty: nothing can be reached
-  std::optional<outbound::Url> endpoint;       // empty: changes go nowhere
-  std::size_t waiting_bytes_max = std::size_t{64}
-                                  << 20;  // of changes that were not taken yet; then the oldest go
+  std::shared_ptr<outbound::Invoker> invoker;  // empty: no endpoint can be reached
+  std::optional<outbound::Url> endpoint;       // empty: changes are not sent
+  // The limit for changes that are not accepted yet; beyond it the oldest are dropped.
+  std::size_t waiting_bytes_max = std::size_t{64} << 20;
 };
 
 }  // namespace mayfly::compat::kinesis

@@ -1,5 +1,5 @@
-// A change as a Kinesis data stream gets it. Unlike DynamoDB's own streams it always has both images, a
-// user's write says "userIdentity":null, and there is no eventVersion.
+// Builds the record of a change for a Kinesis data stream. Unlike a record in DynamoDB's own streams, it
+// always has both images, has "userIdentity":null for a user's write, and has no eventVersion.
 //
 //   {"awsRegion":"us-east-1","eventID":"3b241101-…","eventName":"INSERT","userIdentity":null,
 //    "recordFormat":"application/json","tableName":"carts",
@@ -14,9 +14,10 @@
 
 namespace mayfly::compat::kinesis {
 
-// Decodes and prints: not in a commit.
+// Decodes and prints the whole change: too slow to call within a commit.
 std::string record_json(const engine::Change& change, bool microseconds, engine::Random& ids);
-// The partition key of a change's record: the same for all changes of an item, so that they stay in order.
+// Returns the partition key of a change's record. All changes of an item have the same one, so that they stay
+// in order.
 std::string partition_key(const engine::Change& change);
 
 }  // namespace mayfly::compat::kinesis

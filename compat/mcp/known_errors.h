@@ -1,10 +1,9 @@
-// What errors mean, for whoever reads one and does not know what brought it about: by their names, and by
-// what their messages say.
+// Explains errors to readers who do not know what caused them, by error name and by message text.
 //
 //   explain_error("ValidationException: The provided key element does not match the schema")
 //     -> {"errors":[{"name":"ValidationException","status":400,"when":"…","then":"…","retry":false}],
-//         "messages":[{"message":"The provided key element does not match the
-//         schema","when":"…","then":"…"}]}
+//         "messages":[{"message":"The provided key element does not match the schema",
+//                      "when":"…","then":"…"}]}
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -26,12 +25,12 @@ struct KnownMessage {
   std::string_view when, then;
 };
 
-// Every error of DynamoDB's and of the control API's, in the order of Error::Kind; and messages that ask for
-// more than their error's name says.
+// known_errors() has every error of DynamoDB and of the control API, in the order of Error::Kind.
+// known_messages() has the messages that need a more specific explanation than their error's name allows.
 std::span<const KnownError> known_errors();
 std::span<const KnownMessage> known_messages();
 
-// `text`: a name, a message, or both. What it has of what is known; null: nothing.
+// Explains the known names and messages that occur in `text`; null if there are none.
 json::Tree explain_error(std::string_view text);
 
 }  // namespace mayfly::compat::mcp

@@ -1,12 +1,12 @@
-// Items as plain JSON, for who would rather not write types: {"id":"7","ttl":1924992000} is
+// Converts items to and from plain JSON, without DynamoDB's types: {"id":"7","ttl":1924992000} stands for
 // {"id":{"S":"7"},"ttl":{"N":"1924992000"}}.
 //
-//   write_types(request);   // of a request: Item, Key, ExpressionAttributeValues, Parameters, … wherever
-//   they are drop_types(answer);     // of an answer: Item, Items, Attributes, LastEvaluatedKey, …
+//   write_types(request);   // Item, Key, ExpressionAttributeValues, Parameters, … at any depth
+//   drop_types(answer);     // Item, Items, Attributes, LastEvaluatedKey, …
 //
-// Numbers keep the digits that they were written with. What JSON does not have is lost on the way out and
-// cannot be written: a set comes as a list, binary as its base64. Trees are those that parse_tree made
-// as_written.
+// Numbers keep the digits that they were written with. Types that JSON does not have are lost in responses
+// and cannot be written in requests: a set becomes a list, and binary its base64. Requires: parse_tree made
+// the trees as_written.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

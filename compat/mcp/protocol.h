@@ -1,17 +1,18 @@
-// The Model Context Protocol: a message in, what is to be said to it out. No transport here.
+// The Model Context Protocol without a transport: takes a message and returns the response.
 //
 //   Protocol protocol(world, {.scope = scope});
 //   const Message message = Message::read(R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
 //   const Said said = protocol.answer(message, {.version = legacy_version}, stop);
 //   said.body == R"({"jsonrpc":"2.0","id":1,"result":{"tools":[…]}})"
 //
-// Two kinds of revisions are spoken. From 2026-07-28 on each request says in `_meta` which revision it is of,
-// and nothing is remembered from one to the next. Before, `initialize` agreed upon one; who has not said (or
-// cannot have: each HTTP request may be another's) is answered as the newest of these. Nothing is remembered
-// here for them either: their transport says in Peer what was agreed upon.
+// Two groups of protocol revisions are supported:
+// - From 2026-07-28 on, each request names its revision in `_meta`. No state is kept between requests.
+// - In earlier revisions, `initialize` negotiates one. A client that has not done so (or cannot, because HTTP
+//   requests are independent of each other) is served the newest of these revisions. No state is kept here
+//   either: the transport passes the negotiated revision in Peer.
 //
-// What is no JSON, no request, no method or no parameter gets JSON-RPC's error; what a tool could not do is a
-// result that says so (`isError`), in the words of whoever refused it.
+// Invalid JSON and an invalid request, method or parameter get a JSON-RPC error. A tool's failure is a result
+// with `isError`, in the words of the component that raised the error.
 #pragma once
 
 #include <array>
@@ -33,64 +34,66 @@ inline constexpr std::string_view modern_version = "2026-07-28";
 inline constexpr std::array<std::string_view, 4> handshake_versions = {"2025-11-25", "2025-06-18",
                                                                        "2025-03-26", "2024-11-05"};
 inline constexpr std::string_view legacy_version = handshake_versions[0];
-inline constexpr std::string_view batch_version = "2025-03-26";  // the one whose messages may come in arrays
+inline constexpr std::string_view batch_version = "2025-03-26";  // the only one whose messages can be sent in
+                                                                 // arrays
 bool is_handshake_version(std::string_view version);
 
 inline constexpr std::size_t batch_max = 100;
-// JSON values in a message, or in an array of them: a tree is made of it, many times as large.
+// Limits the JSON values in a message or in an array of messages: the tree made from them is many times as
+// large.
 inline constexpr std::size_t message_values_max = 100'000;
 
 class Message {
  public:
-  static Message read(std::string_view text);  // message_values_max of it at most
+  static Message read(std::string_view text);  // message_values_max applies
   Message(Message&&) noexcept;
   Message& operator=(Message&&) noexcept;
   ~Message();
 
-  // As JSON; empty: nobody waits for an answer, or it is an array.
+  // The request's id as JSON; empty if the message expects no response, or is an array.
   [[nodiscard]] std::string id() const;
-  // Of notifications/cancelled: which request's id, as JSON. Else empty.
+  // For notifications/cancelled: the id of the cancelled request, as JSON. Otherwise empty.
   [[nodiscard]] std::string cancels() const;
   [[nodiscard]] bool is_batch() const;
 
  private:
   friend class Protocol;
   explicit Message(std::unique_ptr<json::Tree> tree, bool has_too_many_values = false);
-  std::unique_ptr<json::Tree> tree_;  // nullptr: no JSON, or too much of it
+  std::unique_ptr<json::Tree> tree_;  // nullptr: invalid JSON, or too many values
   bool has_too_many_values_;
 };
 
-// What HTTP says beside the body. A header that is not there is nothing.
+// The HTTP headers that repeat parts of the body. A missing header is nullopt.
 struct RoutingHeaders {
   std::optional<std::string_view> version, method, name;
-  bool repeated = false;  // one of them came twice
+  bool repeated = false;  // one of them occurred twice
 };
 
 struct Peer {
-  std::string_view version = legacy_version;  // of handshakes: what was agreed upon
-  const RoutingHeaders* headers = nullptr;    // of HTTP
+  std::string_view version = legacy_version;  // negotiated, for the earlier revisions
+  const RoutingHeaders* headers = nullptr;    // over HTTP only
 };
 
 struct Said {
-  std::string body;          // empty: nothing
-  int status = 200;          // of HTTP
-  std::string version = {};  // what an `initialize` agreed upon
+  std::string body;          // empty: no response
+  int status = 200;          // for HTTP
+  std::string version = {};  // negotiated by `initialize`
 };
 
 struct ProtocolSettings {
-  engine::Scope scope;  // of tools that are not told another; without a region: the world's
+  engine::Scope scope;  // for tools without an account or region argument; an empty region: the world's
   bool read_only = false;
-  // Is told what tools have changed: "advance_clock {"seconds":60} of account 000000000000 -> {…}".
+  // Called with each change that a tool makes: "advance_clock {"seconds":60} of account 000000000000 -> {…}".
   std::function<void(const std::string& sentence)> notice{};
 };
 
 class Protocol {
  public:
-  // `world` outlives it.
+  // `world` must outlive this object.
   Protocol(World& world, ProtocolSettings settings);
   ~Protocol();
 
-  // Thread-safe. May wait as long as a tool does.
+  // Answers a message. Blocks as long as the called tool does. Thread-safe.
   [[nodiscard]] Said answer(const Message& message, const Peer& peer, const std::stop_token& stop) const;
 
  private:

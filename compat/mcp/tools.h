@@ -1,12 +1,14 @@
-// The tools that an agent may call: one table, and what a call of one does.
+// The tools that an agent can call: a table of them, and the function that calls one.
 //
 //   const Tool* tool = find_tool("advance_clock");
 //   auto outcome = call_tool(*tool, world, scope, R"({"seconds":60})" as a tree, stop);
 //   outcome.failed == false, outcome.text == R"({"now":"2031-01-01T00:01:00Z","expired":1,…})"
 //
-// A tool is an operation, whose arguments are the members of its request; or a call of the control API, or of
-// Lambda's, whose arguments are the members of its body, of its query and of its path; or one of a few that
-// put several of these together. What fails is told in the words of whoever refused it.
+// Most tools make one call:
+// - an operation, whose request members are the tool's arguments, or
+// - a call of the control API or of Lambda's API, whose body, query and path members are the arguments.
+//
+// A few tools combine several calls. A failure is reported in the words of the component that raised it.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +28,10 @@ namespace mayfly::compat::mcp {
 class World;
 struct ToolCall;
 
-// What an agent has read is in its way from then on: an answer longer than this is cut, and a page of items
-// made shorter, and both are said.
+// Everything that an agent reads takes up its context. A longer result is therefore cut, and a page of items
+// is shortened; the result says so.
 inline constexpr std::size_t result_bytes_max = 256 * 1024;
-inline constexpr std::int64_t page_items_default = 50;  // of query and scan, where no Limit is given
+inline constexpr std::int64_t page_items_default = 50;  // for query and scan without a Limit
 
 struct Argument {
   std::string_view name;
@@ -39,45 +41,45 @@ struct Argument {
 };
 
 enum class Effect : std::uint8_t {
-  reads,     // nothing changes
-  adds,      // something joins what there is
-  sets,      // what is there is set; once more changes nothing
-  destroys,  // something may be gone afterwards
+  reads,     // changes nothing
+  adds,      // adds something
+  sets,      // overwrites something; a repetition changes nothing
+  destroys,  // can delete something
 };
 
 struct Outcome {
   bool failed = false;
-  std::string text;        // JSON, unless the tool says otherwise
+  std::string text;        // JSON, unless the tool documents another format
   bool is_object = false;  // `text` is a JSON object
-  std::string more =
-      {};  // for who reads it: what was left out, or all of an error that has more than a message
+  // For the reader: what was left out, or the whole of an error that has more than a message.
+  std::string more = {};
 };
 
 struct Tool {
   std::string_view name, title, about;
   Effect effect;
-  // "PutItem"; or "POST /_mayfly/ttl/{table}/sweep?limit": what stands in braces comes from the argument of
-  // that name
-  // ({table?}: or the segment is left out), what stands behind the mark becomes the query, all others the
-  // body.
+  // "PutItem", or "POST /_mayfly/ttl/{table}/sweep?limit". A name in braces is replaced by the argument of
+  // that name; the segment of a missing {table?} is omitted. The names after the question mark become the
+  // query, all other arguments the body.
   std::string_view call;
   std::span<const Argument> arguments;
-  bool has_items = false;                    // and takes `plain`
-  Outcome (*run)(ToolCall& call) = nullptr;  // instead of `call`
-  std::string_view output = {};              // its answer's JSON schema; empty: not said
+  bool has_items = false;                    // and accepts `plain`
+  Outcome (*run)(ToolCall& call) = nullptr;  // replaces `call`
+  std::string_view output = {};              // its result's JSON schema; empty: not declared
 };
 
 std::span<const Tool> all_tools();
-const Tool* find_tool(std::string_view name);  // nullptr: there is none
+const Tool* find_tool(std::string_view name);  // nullptr if there is no such tool
 
-// Whether it is there where nothing may change: it reads, or, as `operation`, refuses what does not.
+// Whether the tool is available. In read-only mode, only tools that read are, and `operation`, which rejects
+// writes.
 bool is_offered(const Tool& tool, bool read_only);
 
-// As tools/list shows it.
+// Returns the tool's description for tools/list.
 json::Tree describe(const Tool& tool, bool read_only);
 
-// Requires: the tool is offered; `arguments` is an object, parsed as_written. `scope` is who asks, unless
-// `account` and `region` say otherwise.
+// Calls a tool. Requires: the tool is offered; `arguments` is an object, parsed as_written. The arguments
+// `account` and `region` override `scope`.
 Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, json::Tree arguments,
                   bool read_only, const std::stop_token& stop);
 

@@ -1,8 +1,8 @@
-// What tools ask: an emulator in this process, or a server somewhere else. Tools know no difference.
+// The server that tools call: an emulator in this process or a remote server. Tools do not depend on which.
 //
 //   EmulatorWorld world(emulator);
 //   auto answer = world.operate(scope, "DynamoDB_20120810.ListTables", "{}", stop);
-//   if (!answer) …                                 // a sentence: nobody could be asked
+//   if (!answer) …                                 // a sentence: the server could not be reached
 //   answer->status == 200, answer->body == R"({"TableNames":[]})"
 #pragma once
 
@@ -25,24 +25,24 @@ struct WorldAnswer {
 };
 using Asked = Expected<WorldAnswer, std::string>;
 
-// Thread-safe. A call may wait as long as what it asks for does, though not beyond a request to `stop`.
+// Thread-safe. A call blocks as long as the operation that it makes, but returns when `stop` is requested.
 class World {
  public:
   virtual ~World() = default;
-  // An operation; `target` is X-Amz-Target.
+  // Calls an operation; `target` is X-Amz-Target.
   virtual Asked operate(const engine::Scope& scope, std::string_view target, const std::string& body,
                         const std::stop_token& stop) = 0;
-  // A call of the control API, "/_mayfly/clock", or of Lambda's for event source mappings,
-  // "/2015-03-31/event-source-mappings/". `path` may end with a query.
+  // Calls the control API, "/_mayfly/clock", or Lambda's API for event source mappings,
+  // "/2015-03-31/event-source-mappings/". `path` can end with a query.
   virtual Asked call(const engine::Scope& scope, std::string_view method, const std::string& path,
                      const std::string& body, const std::stop_token& stop) = 0;
-  // Of who names none.
+  // The default region, for calls that name none.
   virtual std::string region() = 0;
 };
 
 class EmulatorWorld final : public World {
  public:
-  // The emulator outlives it.
+  // `emulator` must outlive this object.
   explicit EmulatorWorld(Emulator& emulator) : emulator_(emulator) {}
   Asked operate(const engine::Scope& scope, std::string_view target, const std::string& body,
                 const std::stop_token& stop) override;

@@ -1,11 +1,11 @@
-// Files below one directory, reached through no link: neither symbolic, nor, for what is written to in place,
-// hard.
+// Opens files below one directory without following links: no symbolic links, and no hard links for files
+// that are written in place.
 //
-// A directory's entry is opened by one name, never by a path, and never followed (O_NOFOLLOW): so a name that
-// a client chose cannot lead out of the directory, whoever changes what is in it meanwhile. Rejected: openat2
-// with RESOLVE_BENEATH. It is one call instead of several, but older kernels and the system-call filters of
-// containers do not have it, so that this way would be needed beside it; and it follows links that stay
-// inside.
+// Each path component is opened on its own, relative to its directory and with O_NOFOLLOW. A name that a
+// client chose can therefore not lead out of the directory, even if the directory's contents change
+// meanwhile. Rejected: openat2 with RESOLVE_BENEATH. It is one call instead of several, but older kernels and
+// the system-call filters of containers do not support it, so this code would be needed as well; and it
+// follows links that stay inside the directory.
 //
 //   TRY(const auto parts, …);   // {"2024", "05", "a.json"}
 //   const RegularFile file = open_regular(directory, parts);
@@ -35,7 +35,7 @@ class Descriptor {
   }
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
-  int release() { return std::exchange(number_, -1); }  // whoever takes it closes it
+  int release() { return std::exchange(number_, -1); }  // the caller must close it
 
  private:
   int number_;
@@ -43,31 +43,31 @@ class Descriptor {
 
 #if defined(O_PATH)
 inline constexpr int path_flag = O_PATH;
-#else  // macOS: who looks at something must be allowed to read it
+#else  // macOS: inspecting a file requires permission to read it
 inline constexpr int path_flag = O_RDONLY | O_NONBLOCK;
 #endif
 
-// To look at what is there, and to go on from a directory.
+// For inspecting an entry, and for traversing a directory.
 inline constexpr int look_flags = path_flag | O_NOFOLLOW | O_CLOEXEC;
 inline constexpr int directory_flags = look_flags | O_DIRECTORY;
-// Besides how it is opened: waits for nobody, whatever it turns out to be.
+// In addition to the access mode. Opening never blocks, whatever kind of file the name refers to.
 inline constexpr int file_flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-// "", ".", ".." and what has a byte 0 name no entry of a directory.
+// True for parts that cannot name a directory entry: "", ".", "..", and those with a zero byte.
 bool names_nothing(std::string_view part);
 
-// The directory that the last part is in; closed: there is none, and errno says why. `make_missing`: those
-// that are not there are made, for their owner alone. Requires: `parts` is not empty, and none of them
-// names_nothing.
+// Opens the directory that contains the last part. On failure, the descriptor is closed and errno says why.
+// With `make_missing`, missing directories are created, accessible only to their owner. Requires: `parts` is
+// not empty, and names_nothing is false for each part.
 Descriptor open_parent(int directory, const std::vector<std::string>& parts, bool make_missing = false);
 
 struct RegularFile {
   Descriptor descriptor = Descriptor();
   struct stat status {};
 };
-// Opens the regular file that `parts` name, to read it. Never waits. Closed if there is none; errno says
-// why: ELOOP or ENOTDIR for a link, ENXIO for a FIFO, a socket or a device, EISDIR for a directory. Requires:
-// as open_parent.
+// Opens the regular file that `parts` name, for reading. Never blocks. On failure, the descriptor is closed
+// and errno says why: ELOOP or ENOTDIR for a link, ENXIO for a FIFO, a socket or a device, EISDIR for a
+// directory. Requires: as open_parent.
 RegularFile open_regular(int directory, const std::vector<std::string>& parts);
 
 }  // namespace mayfly::compat::outbound

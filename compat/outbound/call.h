@@ -1,13 +1,13 @@
-// A call that a task has under way: its answer wakes the task, whose next step takes it.
+// A task's call in flight: the response wakes the task, and the task's next step takes it.
 //
 //   call_.emplace(scheduler, weak_from_this());
 //   call_->start(invoker, {.url = url, .body = event}, stop.get_token());
 //   return Next::when_woken();
 //   …
-//   if (const auto answer = call_->take()) …          // nothing: it is still under way
+//   if (const auto answer = call_->take()) …          // nullopt: still in flight
 //
-// Who waits for the answer no longer lets the call go. An answer that comes later is dropped, and one that
-// comes when the task is no more wakes nobody.
+// To stop waiting for the response, destroy the Call. A response that arrives later is dropped, and a
+// response that arrives after the task's end wakes nothing.
 #pragma once
 
 #include <memory>
@@ -24,13 +24,13 @@ class Call {
   // `scheduler` is the one that steps `task`.
   Call(std::shared_ptr<engine::Scheduler> scheduler, std::weak_ptr<engine::Task> task);
 
-  // Requires: once.
+  // Requires: called once.
   void start(Invoker& invoker, Invocation invocation, std::stop_token stop);
-  // The answer, once. Nothing: it has not come yet.
+  // Takes the response; nullopt if it has not arrived yet, or was taken before.
   [[nodiscard]] std::optional<Invoker::Answer> take();
 
  private:
-  struct Slot;  // where the answer goes; outlives a call that was let go
+  struct Slot;  // receives the response; outlives a Call that was destroyed
   std::shared_ptr<Slot> slot_;
 };
 

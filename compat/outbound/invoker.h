@@ -1,8 +1,8 @@
-// How a function, or a bucket, is reached: one HTTP request, and what came of it. The sockets are http's.
+// Sends one HTTP request to a function or a bucket and returns the response. http implements the sockets.
 //
 //   invoker.start({.url = url, .body = event, .time_max = 60s}, stop.get_token(),
 //                 [=](Invoker::Answer answer) { … });
-//   Invoker::Answer answer = invoker.post({.url = url, .body = event}, stop.get_token());  // waits
+//   Invoker::Answer answer = invoker.post({.url = url, .body = event}, stop.get_token());  // blocks
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace mayfly::compat::outbound {
 
-// Whose requests a signature is for (AWS Signature Version 4).
+// The service and region that a request is signed for (AWS Signature Version 4).
 struct SigningScope {
   std::string service, region;  // "s3", "eu-west-1"
 };
@@ -27,29 +27,30 @@ struct SigningScope {
 struct Invocation {
   Url url;
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers;  // beside Host, Content-Type and Content-Length
+  std::vector<std::pair<std::string, std::string>> headers;  // in addition to Host, Content-Type and
+                                                             // Content-Length
   std::string method = "POST";
-  std::string content_type = "application/json";  // empty: says none
-  std::chrono::milliseconds time_max{60'000};     // for all of it, in real time
-  std::optional<SigningScope> signing{};          // set: it is signed, by an invoker that has a key
+  std::string content_type = "application/json";  // empty: no Content-Type
+  std::chrono::milliseconds time_max{60'000};     // for the whole call, in real time
+  std::optional<SigningScope> signing{};          // if set, an invoker that has a key signs the request
 };
 
 struct InvocationAnswer {
   int status = 200;
-  std::string function_error;    // X-Amz-Function-Error; empty: none
+  std::string function_error;    // X-Amz-Function-Error; empty: no error
   std::string executed_version;  // X-Amz-Executed-Version
   std::string log_result;        // X-Amz-Log-Result
   std::string content_type;
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers{};  // all, as they were sent
+  std::vector<std::pair<std::string, std::string>> headers{};  // all headers, as they were sent
 
-  // The first header of that name, in whatever case; empty: there is none.
+  // Returns the first header with this name, ignoring case; empty if there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
 struct InvocationFailure {
-  // `unable`: no call could be made, for want of a thread, a file descriptor or memory; it says nothing of
-  // the function.
+  // `unable`: no call could be made, because a thread, a file descriptor or memory was lacking. It does not
+  // mean that the function failed.
   enum class Kind { unreachable, timed_out, no_answer, stopped, unable };
   Kind kind;
   std::string sentence;  // for people
@@ -61,12 +62,13 @@ class Invoker {
   using Done = std::function<void(Answer)>;
 
   virtual ~Invoker() = default;
-  // Returns at once, and tells `done` the whole answer, once, from whatever thread: it takes a note and wakes
-  // somebody up. Thread-safe; many may be under way. Ends early, as stopped, when `stop` is asked for.
+  // Starts the call and returns immediately. `done` is called once with the whole response, on any thread; it
+  // must only record the response and wake a waiter. Thread-safe; many calls can be in flight. Requesting
+  // `stop` ends the call early, as stopped.
   virtual void start(Invocation invocation, std::stop_token stop, Done done) = 0;
-  // What calls need is there; else a sentence for people.
+  // Acquires the resources that calls need. On failure, returns a sentence for people.
   virtual Expected<void, std::string> prepare() { return {}; }
-  // As start, but waits for the answer.
+  // Like start, but waits for the response.
   Answer post(Invocation invocation, std::stop_token stop);
 };
 

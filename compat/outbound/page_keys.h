@@ -1,13 +1,13 @@
-// Notices that the pages of a listing go in circles.
+// Detects listings whose pages repeat endlessly.
 //
 //   PageKeys keys;
 //   for (…; !last.empty();) {
 //     if (!keys.advance(last)) return Unexpected{std::string(PageKeys::repeated)};
-//     … ask for the page behind `last` …
+//     … ask for the page after `last` …
 //   }
 //
-// An endpoint that returns a key for the second time would be asked for the same pages for ever. Of a circle
-// of n keys one is noticed within three times as many pages (Brent's algorithm), in the memory of one key.
+// An endpoint that returns the same key twice would be asked for the same pages forever. A cycle of n keys is
+// detected within 3n pages (Brent's algorithm), using the memory of one key.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class PageKeys {
   static constexpr std::string_view repeated =
       "the endpoint returned the same page key twice, so its pages would never end";
 
-  // `key`: where the next page begins. False: it was returned before.
+  // `key` is where the next page begins. Returns false if the key was returned before.
   [[nodiscard]] bool advance(std::string_view key) {
     if (pages_ > 0 && key == kept_) return false;
     if (++pages_ == keeps_at_) {

@@ -1,5 +1,5 @@
-// Where something is posted to: http://HOST[:PORT][/PATH][?QUERY], kept exactly as it was given; for who
-// speaks TLS also https://.
+// A URL to send requests to: http://HOST[:PORT][/PATH][?QUERY], kept exactly as it was given. Callers that
+// support TLS can also allow https://.
 //
 //   auto url = Url::parse("http://127.0.0.1:9000/2015-03-31/functions/function/invocations");
 //   url->host == "127.0.0.1", url->port == 9000, url->target == "/2015-03-31/functions/function/invocations"
@@ -20,7 +20,7 @@ struct Url {
   std::string host;  // an address or a name; an IPv6 address without its brackets
   std::uint16_t port = 80;
   bool tls = false;       // https://
-  std::string authority;  // what a Host header says: "127.0.0.1:9000"
+  std::string authority;  // for the Host header: "127.0.0.1:9000"
   std::string target = "/";
 
   // The error is a sentence for people.
