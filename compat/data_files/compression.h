@@ -1,13 +1,13 @@
-// gzip and Zstandard, in pieces: what exports pack, and what imports unpack.
+// Packs gzip for exports, and unpacks gzip and Zstandard for imports, piece by piece.
 //
 //   auto unpacker = Unpacker::of(Compression::gzip);
 //   while (!input.empty() || unpacker->holds_more())
 //     if (const auto step = unpacker->step(input, text); !step) return step.error();  // a sentence
-//   CHECK_OK(unpacker->end());                                       // the file may end here
+//   CHECK_OK(unpacker->end());                                       // the file can end here
 //
-// A step adds at most step_bytes, whatever it is given: nobody's bytes unpack to more memory than that and
-// the window: 32 KB, or for Zstandard up to 8 MB, which is what its levels up to 19 use. Several gzip members
-// or frames in one file are one text. An empty file has an empty text.
+// A step adds at most step_bytes, whatever its input. Unpacking therefore takes no more memory than that plus
+// the window: 32 KB for gzip, and up to 8 MB for Zstandard, which covers its levels up to 19. Several gzip
+// members or Zstandard frames in one file are one text. An empty file is an empty text.
 #pragma once
 
 #include <cstddef>
@@ -26,23 +26,23 @@ class Unpacker {
 
   static std::unique_ptr<Unpacker> of(Compression compression);
   virtual ~Unpacker() = default;
-  // Takes from the front of `input` what it has read. Where that fails, `out` has what came before; of
-  // Zstandard only what came in steps before this one, which is all that the library tells.
+  // Consumes what it reads from the front of `input`. On failure, `out` has the text before the error. With
+  // Zstandard, it has only the text from earlier steps, because the library does not report more.
   virtual Expected<void, std::string> step(std::string_view& input, std::string& out) = 0;
-  // There may be more to come without further input.
+  // Whether there may be more text without further input.
   [[nodiscard]] virtual bool holds_more() const = 0;
-  // Whether the file may end here.
+  // Returns an error if the file cannot end here.
   [[nodiscard]] virtual Expected<void, std::string> end() const = 0;
 };
 
-// gzip, as exports are packed. The same text is always the same bytes.
+// Packs gzip for exports. Deterministic: the same text always produces the same bytes.
 class Gzip {
  public:
   Gzip();
   ~Gzip();
   void add(std::string_view text);
-  void end();  // Requires: once, and nothing is added then.
-  // What is packed so far, once.
+  void end();  // Requires: called once; nothing is added afterwards.
+  // Returns and removes what is packed so far.
   std::string take();
 
  private:

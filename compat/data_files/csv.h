@@ -1,7 +1,8 @@
-// CSV: RFC 4180's rows, with any of DynamoDB's delimiters; reader.h says what becomes of their fields.
+// Reads CSV: RFC 4180's rows, with any of DynamoDB's delimiters. reader.h describes how fields become
+// attributes.
 //
-// A row with more or fewer fields than the header is no item, and the next one may be. A quote where none may
-// be, and a header that is none, end the file.
+// A row with more or fewer fields than the header is a bad record, and reading continues with the next row. A
+// misplaced quote or an invalid header ends the file.
 #pragma once
 
 #include <optional>
@@ -19,12 +20,12 @@ class CsvReader final : public RecordParser {
 
  private:
   enum class At : unsigned char { field_start, plain, quoted, after_quote, after_quote_and_return };
-  // What a byte of a row brings about.
+  // The effect of one byte of a row.
   enum class Step : unsigned char { goes_on, row_ends, misplaced_quote };
 
   Step take(char c);
   void end_field();
-  // The row that has ended; nothing: it was empty, or the header.
+  // Returns the record of the row that has ended; nullopt if the row was empty or the header.
   std::optional<Record> row();
   Record item() const;
 
@@ -33,9 +34,9 @@ class CsvReader final : public RecordParser {
   At at_ = At::field_start;
   std::vector<std::string> fields_;
   std::string field_;
-  bool has_quotes_ = false;              // the row
+  bool has_quotes_ = false;              // whether the row has any
   std::size_t row_bytes_ = 0;            // so far
-  std::uint64_t line_ = 1, offset_ = 0;  // where the row began
+  std::uint64_t line_ = 1, offset_ = 0;  // where the row begins
 };
 
 }  // namespace mayfly::compat::data_files

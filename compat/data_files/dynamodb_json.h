@@ -1,5 +1,5 @@
-// DYNAMODB_JSON: a line for each item, {"Item":{"id":{"S":"1"}}}. A line may have several, one behind the
-// other, which AWS reads too (moto's tests that were verified there import such a file).
+// Reads DYNAMODB_JSON: one line for each item, {"Item":{"id":{"S":"1"}}}. A line can have several items one
+// after another, which AWS accepts too (moto's tests that were verified on AWS import such a file).
 //
 //   read_dynamodb_json(R"({"Item":{"id":{"S":"1"}}})")      the item, or what is wrong with it
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace mayfly::compat::data_files {
 
-// Of a bad one where it is remains to be said.
+// The caller sets the location of a bad record.
 Record read_dynamodb_json(std::string_view text);
 
 class JsonLinesReader final : public RecordParser {
@@ -21,17 +21,17 @@ class JsonLinesReader final : public RecordParser {
   std::optional<Record> next(Text& text, bool last) override;
 
  private:
-  // Where the record ends that the rest begins with: at the end of its line, or where another one begins.
-  // Nothing: that is not there yet.
+  // Returns where the record at the front of `rest` ends: at the end of its line, or where another record
+  // begins. Returns nullopt if that is not in `rest` yet.
   std::optional<std::size_t> find_end(std::string_view rest, bool last);
   void look(char c);
 
   const bool keeps_json_;
-  std::size_t looked_at_ = 0;  // of the text's rest, in which no record ends before
-  std::size_t depth_ = 0;      // of braces there
+  std::size_t looked_at_ = 0;  // bytes at the rest's front that contain no record's end
+  std::size_t depth_ = 0;      // nesting of braces after these bytes
   bool in_string_ = false, escaped_ = false;
-  bool is_object_ = true;                  // so far; what is none ends with its line
-  std::optional<std::size_t> object_end_;  // and there it has ended
+  bool is_object_ = true;                  // so far; a record that is not an object ends with its line
+  std::optional<std::size_t> object_end_;  // where the object has ended, if it has
 };
 
 }  // namespace mayfly::compat::data_files

@@ -1,10 +1,10 @@
-// Amazon Ion's text, as DynamoDB writes it: $ion_1_0 {Item:{Id:103.,Authors:$dynamodb_SS::["a","b"]}}.
+// Reads Amazon Ion text as DynamoDB writes it: $ion_1_0 {Item:{Id:103.,Authors:$dynamodb_SS::["a","b"]}}.
 //
-// A record is a struct with a member Item, outside of all else or in a list that is. Values are read as the
-// developer guide maps them: strings, decimals (and whole numbers) as N, blobs, lists, structs, true, false,
+// A record is a struct with a member Item, at the top level or in a list at the top level. Values are read as
+// the developer guide maps them: strings, decimals (and integers) as N, blobs, lists, structs, true, false,
 // null, and lists with one of DynamoDB's annotations as sets. Ion's other types and annotations, and symbols
-// by their numbers, are no item's, and end the file. What is read becomes DYNAMODB_JSON, and is checked as
-// that is: there is one place that knows what an item is.
+// written as numbers, do not occur in items and end the file. The text is converted to DYNAMODB_JSON and
+// checked as such, so that the rules for items are in one place.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,12 @@
 
 namespace mayfly::compat::data_files {
 
-// {Item:{…}} as {"Item":{…}}; nothing: it is no such struct. `with_condition`: its condition, too, whose
-// expression is a string, and its names a struct of strings. Requires: `ion` is UTF-8.
+// Converts {Item:{…}} to {"Item":{…}}; returns nullopt if `ion` is not such a struct. With `with_condition`,
+// it also converts the condition: a string expression, and names in a struct of strings. Requires: `ion` is
+// UTF-8.
 std::optional<std::string> dynamodb_json_of_ion(std::string_view ion, bool with_condition = false);
 
-// Finds where structs begin and end; what is in them is dynamodb_json_of_ion's.
+// Finds where structs begin and end; dynamodb_json_of_ion reads their contents.
 class IonReader final : public RecordParser {
  public:
   explicit IonReader(bool with_conditions = false) : with_conditions_(with_conditions) {}
@@ -28,10 +29,10 @@ class IonReader final : public RecordParser {
 
  private:
   enum class In : unsigned char { plain, string, symbol, long_string, line_comment, block_comment, blob };
-  // What a place in the text brings about.
+  // The effect of the token at one place in the text.
   enum class Step : unsigned char { goes_on, needs_more, struct_begins, struct_ends, wrong };
 
-  // Looks at what begins at `place`, and moves it on.
+  // Examines the token at `place` and advances `place`.
   Step look(std::string_view rest, std::size_t& place, bool last);
   Step look_outside(std::string_view rest, std::size_t& place, bool last);
   Record read(std::string_view ion);
@@ -39,9 +40,9 @@ class IonReader final : public RecordParser {
   const bool with_conditions_;
 
   In in_ = In::plain;
-  std::uint64_t depth_ = 0;    // of brackets within the struct, it included; 0: outside
-  bool in_list_ = false;       // a list around the structs
-  std::size_t looked_at_ = 0;  // of the text's rest
+  std::uint64_t depth_ = 0;    // nesting of brackets, counting the struct's own; 0: outside a struct
+  bool in_list_ = false;       // within a list at the top level
+  std::size_t looked_at_ = 0;  // bytes of the text's rest
 };
 
 }  // namespace mayfly::compat::data_files

@@ -1,14 +1,14 @@
-// Writes items as exports do: a line for each, in the forms of the developer guide's "DynamoDB table export
-// output format".
+// Writes items as exports do, one line for each, in the formats of the developer guide's "DynamoDB table
+// export output format".
 //
 //   append_item(out, Format::dynamodb_json, item);    {"Item":{"Id":{"N":"103"},"Title":{"S":"Book"}}}
 //   append_item(out, Format::ion, item);              $ion_1_0 {Item:{Id:103.,Title:"Book"}}
 //   append_change(out, Format::dynamodb_json, change);
 //       {"Metadata":{"WriteTimestampMicros":{"N":"1684374845117899"}},"Keys":{…},"NewImage":{…},"OldImage":{…}}
 //
-// Ion is spelled as Amazon's writer for Java spells it, whose output the guide shows: numbers as decimals of
-// their significant digits (600 is 6d2, 103 is 103.), names without quotes where they need none. Of
-// incremental exports in Ion no example was found: their members are those of the JSON.
+// Ion is spelled as by Amazon's writer for Java, whose output the guide shows: numbers as decimals of their
+// significant digits (600 is 6d2, 103 is 103.), and names without quotes where possible. No example of an
+// incremental export in Ion was found; its members are those of the JSON.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@
 
 namespace mayfly::compat::data_files {
 
-// Requires, here and below: the format is no CSV, which exports do not have.
+// Requires, here and below: the format is not CSV, which exports do not support.
 void append_item(std::string& out, Format format, const engine::Item& item);
 
 struct Change {
-  std::int64_t write_micros = 0;  // since 1970
+  std::int64_t write_micros = 0;  // since 1970-01-01
   const engine::Item& keys;
-  const engine::Item* new_image = nullptr;  // nullptr: it was deleted
-  const engine::Item* old_image = nullptr;  // nullptr: it is new, or old images are not exported
+  const engine::Item* new_image = nullptr;  // nullptr: the item was deleted
+  const engine::Item* old_image = nullptr;  // nullptr: the item is new, or old images are not exported
 };
 void append_change(std::string& out, Format format, const Change& change);
 

@@ -1,9 +1,10 @@
-// An export as DescribeExport and ExportTableToPointInTime describe it, and its ARN.
+// Describes an export for DescribeExport and ExportTableToPointInTime, and builds and parses its ARN.
 //
 //   arn:aws:dynamodb:us-east-1:000000000000:table/carts/export/01695097218000-d6299cbd
 //
-// Members are those that AWS was seen to answer (DDB-EXPORT-008, 016, 017): ExportType is not told of full
-// exports, whatever the request said. Unlike AWS's, counts are there as soon as there is something to count.
+// The members are those that AWS was observed to return (DDB-EXPORT-008, 016, 017). A full export has no
+// ExportType, even if the request had one. Unlike on AWS, counts appear as soon as there is something to
+// count.
 #pragma once
 
 #include <optional>
@@ -22,7 +23,7 @@ std::string export_arn(std::string_view table_arn, std::string_view id);
 struct ExportArn {
   std::string_view region, account, table, id;
 };
-// Nothing: it is no export's.
+// Returns nullopt if the ARN is not an export's.
 std::optional<ExportArn> parse_export_arn(std::string_view arn);
 
 }  // namespace mayfly::compat::exports

@@ -1,10 +1,10 @@
-// What ExportTableToPointInTime was asked for, as its job keeps it (jobs/job.h) and descriptions answer it.
+// The request of ExportTableToPointInTime, as its job stores it (jobs/job.h) and descriptions return it.
 //
-//   TRY(ExportRequest asked, ExportRequest::read(request));      // what is wrong in itself is refused
+//   TRY(ExportRequest asked, ExportRequest::read(request));      // rejects requests invalid in themselves
 //   job.request = asked.stored();
 //   ExportRequest::parse(job.request) == asked
 //
-// What has to do with the table, its past above all, is export_window.h's.
+// export_window.h checks everything that depends on the table, mainly on its past.
 #pragma once
 
 #include <optional>
@@ -24,37 +24,38 @@ extern const Shape export_request_shape;
 
 struct ExportRequest {
   std::string table_arn;
-  std::optional<engine::Instant> time;  // of a full export
-  std::string client_token;             // empty, as what follows: the request has none
+  std::optional<engine::Instant> time;  // for a full export
+  std::string client_token;             // this and the following are empty if the request does not have them
   std::string bucket, bucket_owner, prefix;
   std::string sse_algorithm, sse_key_id;
   std::optional<data_files::Format> format;
   std::optional<data_files::ExportType> type;
-  std::optional<engine::Instant> from, to;  // of an incremental one
+  std::optional<engine::Instant> from, to;  // for an incremental export
   std::optional<bool> old_images;
   std::string filter;  // FilterSpecification, as JSON
-  // What came of the times: the instant of a full export, the end of an incremental one, which has nothing of
-  // that instant any more.
+  // Resolved from the times: a full export's instant, or an incremental export's end. The end is exclusive:
+  // no change made at that instant is exported.
   engine::Instant until = 0;
 
   [[nodiscard]] bool incremental() const { return type == data_files::ExportType::incremental; }
-  // What there is where nothing was asked for.
+  // The values with defaults applied.
   [[nodiscard]] data_files::Format format_or_default() const;
   [[nodiscard]] bool old_images_or_default() const { return old_images.value_or(true); }
 
-  // "Invalid Request: Export Type expected to be Incremental Export when incremental export specification is
-  // provided" and the like. Requires: the request is of the shape.
+  // Errors: "Invalid Request: Export Type expected to be Incremental Export when incremental export
+  // specification is provided" and similar. Requires: the request has been checked against the shape.
   static Result<ExportRequest> read(const json::Value& request);
 
-  // Whether another request asks for the same, whatever its token.
+  // Whether the other request is the same except for its token.
   [[nodiscard]] bool same_as(const ExportRequest& other) const;
-  // All but the token, as JSON. Times are in ms.
+  // Returns everything except the token, as JSON. Times are in ms.
   [[nodiscard]] std::string stored() const;
-  // Requires: stored() made it.
+  // Requires: `stored` was made by stored().
   static ExportRequest parse(std::string_view stored);
 };
 
-// Seconds since 1970, with a fraction of any length, as AWS's SDKs send a time. Nothing: it fits no Instant.
+// Reads seconds since 1970, with a fraction of any length, as AWS's SDKs send a time. Returns nullopt if the
+// value does not fit an Instant.
 std::optional<engine::Instant> instant_member(const json::Value& object, std::string_view name);
 
 }  // namespace mayfly::compat::exports

@@ -1,10 +1,11 @@
-// Which past a request asks for, and whether it can be gone back to.
+// Determines which past an export request asks for, and whether it can still be restored.
 //
 //   TRY(asked.until, resolve_window(context, *table, asked, job.started));
 //   const auto records = records_of(context, *table, asked);
 //
-// Rules, messages and their order: measured on AWS in October 2026 (aws-controllers-k8s/dynamodb-controller,
-// DDB-EXPORT-001, 003, 004 and 019), but for what docs/differences.md says was not.
+// Rules, messages and their order were measured on AWS in October 2026
+// (aws-controllers-k8s/dynamodb-controller, DDB-EXPORT-001, 003, 004 and 019), except where
+// docs/differences.md says otherwise.
 #pragma once
 
 #include <memory>
@@ -20,14 +21,14 @@ namespace mayfly::compat::exports {
 inline constexpr engine::Instant window_ms_min = 15 * 60 * 1000;
 inline constexpr engine::Instant window_ms_max = 24 * 60 * 60 * 1000;
 
-// ExportRequest's `until`, of an export that begins `now`. PointInTimeRecoveryUnavailableException "Point in
-// time recovery is not enabled for table 'carts'", InvalidExportTimeException "Export Time is invalid" and
-// others.
+// Returns ExportRequest's `until` for an export that begins at `now`. Errors:
+// PointInTimeRecoveryUnavailableException "Point in time recovery is not enabled for table 'carts'",
+// InvalidExportTimeException "Export Time is invalid" and others.
 Result<engine::Instant> resolve_window(const Context& context, const engine::LiveTable& table,
                                        const ExportRequest& asked, engine::Instant now);
 
-// What the export reads; nullptr: recovery was switched off meanwhile, or gave the instant up. Requires:
-// `until` is resolved.
+// Returns the records that the export reads; nullptr if recovery was disabled meanwhile or no longer covers
+// the instant. Requires: `until` is resolved.
 std::unique_ptr<Records> records_of(const Context& context, const engine::LiveTable& table,
                                     const ExportRequest& asked);
 

@@ -1,16 +1,17 @@
-// The job that writes an export into its bucket (jobs/work.h): `_started`, a data file or more for each
-// partition of the table, the manifest of these, the summary, and the checksums of both.
+// Writes an export into its bucket, as a job (jobs/work.h): `_started`, one or more data files for each
+// partition of the table, the files' manifest, the summary, and the checksums of both.
 //
 //   jobs.start(std::move(job), std::make_unique<ExportWork>(database, std::move(parts)), decide);
 //
-// Where the files lie and what is in them: data_files/manifest.h, data_files/writer.h. The summary is written
-// last but for its checksum: an export that has one is whole. Memory has a piece of a file and the lines of
-// the files' manifest. Where the bucket fails, the export has FAILED with S3's name for it and no summary,
-// and what was stored by then stays.
+// See data_files/manifest.h for the files' names and data_files/writer.h for their contents. The summary is
+// written last, except for its checksum: an export with a summary is complete. Memory holds a piece of a file
+// and the lines of the files' manifest. If the bucket fails, the export is FAILED with S3's name for the
+// failure and has no summary; files stored by then remain.
 //
-// Billed are the bytes of the items that were read: of a full export all of those that its key condition lets
-// in, of an incremental one both images of each change, 10 MB at least. (AWS has a full export's table's size
-// of up to six hours ago, which is why it says 0 of a new one.)
+// Billed are the bytes of the items that were read, at least 10 MB for an incremental export. A full export
+// counts all items that its key condition admits; an incremental export counts both images of each change.
+// (AWS bills a full export by the table's size as of up to six hours ago, which is why it reports 0 for a new
+// table.)
 #pragma once
 
 #include <cstdint>
@@ -31,22 +32,22 @@
 
 namespace mayfly::compat::exports {
 
-// What is packed into one data file before the next one of its partition begins.
+// A data file that has packed this many bytes is followed by another file for the same partition.
 inline constexpr std::uint64_t data_file_bytes_max = std::uint64_t{1} << 30;
 inline constexpr std::int64_t incremental_billed_bytes_min = 10'000'000;
 
-// Names of the job's counts: AWS's.
+// AWS's names of the job's counts.
 inline constexpr std::string_view item_count = "ItemCount", billed_bytes = "BilledSizeBytes";
 
 class ExportWork final : public jobs::Work {
  public:
   struct Parts {
-    buckets::Outcome<std::shared_ptr<buckets::Bucket>> bucket;  // an error: there is none of the name
+    buckets::Outcome<std::shared_ptr<buckets::Bucket>> bucket;  // an error if the bucket is not found
     std::shared_ptr<const engine::Table> table;
     std::unique_ptr<Records> records;
     ExportRequest asked;
     Filter filter;
-    unsigned partitions = 1;  // a data file each, at least
+    unsigned partitions = 1;  // each has at least one data file
   };
   ExportWork(engine::Database& database, Parts parts);
   ~ExportWork() override;
@@ -58,27 +59,27 @@ class ExportWork final : public jobs::Work {
   struct DataFile;
 
   buckets::Outcome<jobs::Step> go_on(jobs::Run& run);
-  // One of the files that are no data file. False: it is under way.
+  // Writes an object other than a data file. Returns false if a call is in flight.
   buckets::Outcome<bool> write_object(jobs::Run& run);
   [[nodiscard]] std::string_view object_key() const;
   [[nodiscard]] std::string object_text(jobs::Run& run);
-  // The data files. False: one of them is under way; nothing: the step has done enough.
+  // Writes the data files. Returns false if a call is in flight, and nullopt if the step has done enough.
   buckets::Outcome<std::optional<bool>> write_data(jobs::Run& run);
-  // Packs records until the file's writer has enough, or its partition, or it, is at its end.
+  // Packs records until the file's writer has enough, or the partition or the file ends.
   void fill(jobs::Run& run);
-  void pack(jobs::Run& run);  // one record
+  void pack(jobs::Run& run);  // packs one record
   void end_file();
   [[nodiscard]] std::string summary(const jobs::Run& run) const;
 
   engine::Database& database_;
   Parts parts_;
-  data_files::ExportKeys keys_;  // empty: before the first step
+  data_files::ExportKeys keys_;  // empty before the first step
   Stage stage_ = Stage::started;
   std::unique_ptr<jobs::ObjectWriter> object_;
-  std::unique_ptr<DataFile> file_;  // nullptr: none is open
+  std::unique_ptr<DataFile> file_;  // nullptr if no file is open
   unsigned partition_ = 0;
-  bool has_record_ = false;  // one that is not packed yet: it may be of a later partition
-  std::uint64_t records_left_ = 0, bytes_left_ = 0, steps_left_ = 0;  // of the step
+  bool has_record_ = false;  // not packed yet; it may belong to a later partition
+  std::uint64_t records_left_ = 0, bytes_left_ = 0, steps_left_ = 0;  // in this step
   std::string line_;
   std::string files_manifest_, summary_;
 };

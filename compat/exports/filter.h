@@ -1,10 +1,11 @@
-// FilterSpecification: which items are exported, and which of their attributes.
+// FilterSpecification: selects the items that an export contains, and their attributes.
 //
 //   TRY(const Filter filter, Filter::read(*request.member("FilterSpecification"), table, context.frame));
 //   if (filter.reads(key) && filter.takes(item)) write(filter.shown(item));
 //
-// Rules: "Filtering a table export" in AWS's developer guide. A key condition and a filter are Query's, a
-// filter alone is Scan's and may name keys. Of a change its latest image decides, of a deletion the old one.
+// The rules are those of "Filtering a table export" in AWS's developer guide. With a key condition, the
+// filter follows Query's rules. Without one, it follows Scan's and can name key attributes. A change is
+// filtered by its new image, a deletion by its old image.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +27,17 @@ namespace mayfly::compat::exports {
 
 class Filter {
  public:
-  Filter() = default;  // takes everything
+  Filter() = default;  // accepts everything
 
-  // "Invalid Request: Invalid FilterSpecification: The specification can not be empty"; expressions are
-  // refused in Query's words, after "Invalid Request: ".
+  // Errors: "Invalid Request: Invalid FilterSpecification: The specification can not be empty"; invalid
+  // expressions get Query's messages after "Invalid Request: ".
   static Result<Filter> read(const json::Value& specification, std::shared_ptr<const engine::Table> table,
                              Frame frame);
 
-  // Whether its key condition lets an encoded key in: only what it does counts as read.
+  // Whether the key condition admits an encoded key. Only admitted items count as read.
   [[nodiscard]] bool reads(std::string_view key) const;
   [[nodiscard]] bool takes(const engine::Item& item) const;
-  // What `takes` may cost, in steps of expression/steps.h.
+  // Returns the maximum cost of `takes`, in steps of expression/steps.h.
   [[nodiscard]] std::uint64_t steps(const engine::Item& item) const;
   [[nodiscard]] bool projects() const { return projection_.has_value(); }
   [[nodiscard]] engine::Item shown(const engine::Item& item) const;
@@ -44,7 +45,7 @@ class Filter {
  private:
   std::optional<engine::KeyRange> keys_;
   std::optional<expression::Condition> condition_;
-  expression::Work work_;  // the condition's
+  expression::Work work_;  // of evaluating the condition
   std::optional<expression::Projection> projection_;
 };
 

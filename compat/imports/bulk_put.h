@@ -1,16 +1,15 @@
-// StartBulkPutItems' work: the records of a bucket put into a table that is there, each if its condition lets
-// it.
+// Runs StartBulkPutItems: puts a bucket's records into an existing table, each only if its condition holds.
 //
 //   {"Item":{"id":{"S":"1"}},"ConditionExpression":"attribute_not_exists(id)"}
 //
-// Conditions are PutItem's: ExpressionAttributeNames and ExpressionAttributeValues stand beside them. Whom a
-// condition turns away is no error. What is no item of the table is one, is counted and reported, and the
-// others are put. When all are, the report is written (bulk_report.h). A bulk put that is cancelled stops
-// after a commit, keeps what it has put, and writes no report. A table that is dropped meanwhile is its
-// failure.
+// Conditions are PutItem's; ExpressionAttributeNames and ExpressionAttributeValues are members of the same
+// record. A failed condition is not an error. A record that is not an item of the table is an error: it is
+// counted and reported, and the other records are put. At the end, the report is written (bulk_report.h). A
+// cancelled bulk put stops after a commit, keeps what it has put, and writes no report. If the table is
+// deleted meanwhile, the bulk put fails.
 //
-// Its counts: ProcessedItemCount, FailedItemCount, ConditionCheckFailureCount, ProcessedInputBytes, those of
-// put_together for what was written, and TotalInputBytes once all objects are listed.
+// Its counts: ProcessedItemCount, FailedItemCount, ConditionCheckFailureCount, ProcessedInputBytes,
+// put_together's counts of written bytes, and TotalInputBytes once all objects are listed.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@
 
 namespace mayfly::compat::imports {
 
-// How one that was cancelled ends.
+// The ending of a cancelled bulk put.
 jobs::Ending cancelled_ending();
 
 class BulkPut final : public jobs::Work {
@@ -35,7 +34,7 @@ class BulkPut final : public jobs::Work {
     SourceOptions source{};  // with conditions
     ReportOptions report{};
     std::string report_bucket;
-    std::optional<std::int64_t> units_max{};  // write request units in a second; nothing: as fast as it can
+    std::optional<std::int64_t> units_max{};  // write request units per second; nullopt: unlimited
   };
   BulkPut(const Context& context, std::shared_ptr<engine::LiveTable> table, Options options);
 
@@ -45,7 +44,7 @@ class BulkPut final : public jobs::Work {
   jobs::Step list(jobs::Run& run);
   jobs::Step read(jobs::Run& run);
   jobs::Step end(jobs::Run& run);
-  // With its condition.
+  // Reads the item together with its condition.
   Result<Put> read_put(engine::Item item) const;
   void fail(jobs::Run& run, const data_files::BadRecord& bad);
   Result<void> write(jobs::Run& run);
@@ -58,8 +57,8 @@ class BulkPut final : public jobs::Work {
   const std::optional<std::int64_t> units_max_;
   Source source_;
   PutReader reader_{source_};
-  std::unique_ptr<BulkReport> report_;  // nullptr: the input is not listed yet
-  bool reads_ = true;                   // the input is not at its end
+  std::unique_ptr<BulkReport> report_;  // nullptr until the input is listed
+  bool reads_ = true;                   // the input has not ended
   std::int64_t units_ = 0;              // of the last commit
 };
 

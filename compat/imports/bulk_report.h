@@ -1,5 +1,5 @@
-// What a bulk put says of the records that it did not write: one object for each kind that was asked for, and
-// a manifest that names them.
+// Writes a bulk put's report about the records that it did not write: one object for each requested kind of
+// record, and a manifest that names the objects.
 //
 //   PREFIX/AWSDynamoDB/01700000600000-1a2b3c4d/error.json
 //     {"itemS3Pointer":{"bucket":"b","key":"a.json","itemIndex":0},"bulkOperationArn":"arn:…",
@@ -10,9 +10,9 @@
 //     {"bulkOperationArn":"arn:…","processedItemCount":3,"failedItemCount":1,
 //      "conditionCheckFailureCount":1,"files":[{"outputType":"ERROR","key":"…","itemCount":1}]}
 //
-// The developer guide says what a report has in it ("Bulk put items output and reconciliation"); the names of
-// keys and members above are ours, since no report of AWS's was found. A kind of which there is nothing to
-// say has no object; the manifest is written in any case, and last.
+// The developer guide describes a report's contents ("Bulk put items output and reconciliation"). The names
+// of keys and members above are Mayfly's, because no report from AWS was found. A kind without records has no
+// object. The manifest is always written, and written last.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@
 namespace mayfly::compat::imports {
 
 struct ReportOptions {
-  std::string input_bucket;  // whose objects the report is about
+  std::string input_bucket;  // the bucket with the objects that the report is about
   std::string prefix;
-  bool errors = false, condition_failures = false;  // what is asked for
+  bool errors = false, condition_failures = false;  // the requested kinds
 };
 
 class BulkReport {
@@ -40,18 +40,18 @@ class BulkReport {
       : options_(std::move(options)), bucket_(std::move(bucket)) {}
 
   void add_error(const jobs::Job& job, const data_files::BadRecord& bad);
-  // `existing`: its JSON; empty: there was none.
+  // `existing` is the existing item as JSON; empty if there was none.
   void add_condition_failure(const jobs::Job& job, const data_files::BadRecord& where,
                              const engine::Item& attempted, std::string_view existing);
-  // Does what can be done. True: more may be added.
+  // Makes progress without blocking. Returns true if more can be added.
   buckets::Outcome<bool> advance(const jobs::Run& run);
-  // The same, until all is there: true. Nothing is added any more.
+  // The same, but returns true when the whole report is written. Requires: nothing is added afterwards.
   buckets::Outcome<bool> finish(const jobs::Run& run);
 
  private:
   struct File {
     std::string_view type, name;
-    std::unique_ptr<jobs::ObjectWriter> writer{};  // nullptr: there is nothing to say
+    std::unique_ptr<jobs::ObjectWriter> writer{};  // nullptr if the object has no lines
     std::string key{};
     std::uint64_t lines = 0;
   };

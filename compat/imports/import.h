@@ -1,14 +1,15 @@
-// ImportTable's work: a table made of the records of a bucket.
+// Runs ImportTable: creates a table from a bucket's records.
 //
-// The objects are listed first; a bucket that is not there is the import's failure, and then there is no
-// table. The table is CREATING until the import is over, whichever way. A record that is no item of it is
-// counted and logged, and the others are imported: then the import has FAILED with ItemValidationError, as
-// AWS was seen to do (aws-controllers-k8s/dynamodb-controller, DDB-IMPORT-012 to 015).
+// The objects are listed first. If the bucket does not exist, the import fails and creates no table. The
+// table is CREATING until the import ends, successfully or not. A record that is not a valid item of the
+// table is counted and logged, and the other records are imported. Such an import is then FAILED with
+// ItemValidationError, as AWS was observed to do (aws-controllers-k8s/dynamodb-controller, DDB-IMPORT-012 to
+// 015).
 //
 //   jobs.start(job, std::make_unique<Import>(context, std::move(table), bucket, prefix, files), decide);
 //
-// Its counts: ProcessedItemCount, ImportedItemCount, ErrorCount, ProcessedSizeBytes. Its log: a line for each
-// error, as AWS writes them to CloudWatch (data_files/record.h).
+// Its counts: ProcessedItemCount, ImportedItemCount, ErrorCount, ProcessedSizeBytes. Its log has one line for
+// each error, as AWS writes them to CloudWatch (data_files/record.h).
 #pragma once
 
 #include <memory>
@@ -25,7 +26,7 @@ namespace mayfly::compat::imports {
 
 class Import final : public jobs::Work {
  public:
-  // `table` lacks only what create_table fills in, and has a UUID.
+  // Requires: `table` has a UUID and is complete except for what create_table fills in.
   Import(const Context& context, engine::Table table, SourceOptions options);
   ~Import() override;
 
@@ -45,7 +46,7 @@ class Import final : public jobs::Work {
   const std::string bucket_;
   Source source_;
   PutReader reader_{source_};
-  bool is_held_ = false;  // the table is CREATING, by us
+  bool is_held_ = false;  // this import keeps the table CREATING
   std::shared_ptr<engine::LiveTable> table_;
 };
 

@@ -1,13 +1,13 @@
-// Items that are put together, in one commit: what imports and bulk puts write.
+// Puts items in batches, one commit for each, for imports and bulk puts.
 //
 //   std::vector<Put> puts;
-//   auto write = put_of(table, std::move(item));            // or why that is no item of the table
+//   auto write = put_of(table, std::move(item));            // or why the item does not fit the table
 //   …
-//   CHECK_OK(put_together(context, puts, counts));          // and then each Put::refused
+//   CHECK_OK(put_together(context, puts, counts));          // and then check each Put::refused
 //
-// Each item is judged by itself, by the same rules as PutItem's, and those that are refused leave the others
-// as they are. One commit for some dozens of them, since each costs a write of storage, and with --fsync a
-// wait for the disk; AWS promises no more than that each is written.
+// Each item is judged on its own by PutItem's rules; a rejected item does not affect the others. A commit
+// covers some dozens of items, because each commit costs a write to storage and, with --fsync, a wait for the
+// disk. AWS promises only that each item is written.
 #pragma once
 
 #include <cstddef>
@@ -21,25 +21,25 @@
 
 namespace mayfly::compat::imports {
 
-inline constexpr std::size_t puts_max = 64;                 // of one commit
-inline constexpr std::size_t puts_bytes_max = 1024 * 1024;  // but for the last item
+inline constexpr std::size_t puts_max = 64;                 // per commit
+inline constexpr std::size_t puts_bytes_max = 1024 * 1024;  // per commit, not counting the last item
 
 struct Put {
   ItemWrite write;
-  data_files::BadRecord where;   // what is said of it if it is refused
-  std::size_t item_bytes = 0;    // by DynamoDB's count
-  std::optional<Error> refused;  // by its condition, which has AWS's words, or by a rule of the table's
+  data_files::BadRecord where;   // for the report if the item is rejected
+  std::size_t item_bytes = 0;    // as DynamoDB counts
+  std::optional<Error> refused;  // by its condition, with AWS's message, or by a rule of the table
 };
 
-// Checks all that needs no table's item. Errors are PutItem's.
+// Makes every check that does not need the table's items. Errors are PutItem's.
 Result<Put> put_of(const std::shared_ptr<engine::LiveTable>& table, engine::Item item);
 
-// Whether the batch may have this one, too: it has room, and no other of the same key.
+// Whether the put fits the batch: there is room, and no other put has its key.
 bool takes(const std::vector<Put>& puts, const Put& put);
 
-// Writes those that are not refused. `bytes`: adds what each wrote, to "bytes" and to "gsi/NAME", "lsi/NAME"
-// and "vector/NAME" of the indexes; nullptr: nobody asks. An error is of all of them, and then none is
-// written: the table is gone, or memory is full.
+// Writes the items that are not rejected. If `bytes` is not nullptr, adds the bytes written: to "bytes", and
+// for indexes to "gsi/NAME", "lsi/NAME" and "vector/NAME". An error concerns the whole batch, of which
+// nothing is then written: the table was deleted, or memory is full.
 Result<void> put_together(Context& context, std::vector<Put>& puts, jobs::Counts* bytes);
 
 }  // namespace mayfly::compat::imports

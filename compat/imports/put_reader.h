@@ -1,11 +1,11 @@
-// Reads puts from a source until they are enough for a commit: what imports and bulk puts have in common.
+// Collects puts from a source until there are enough for a commit, for imports and bulk puts.
 //
-//   const Source::Got got = reader.gather(run, read, refuse);   // a step's worth of records
+//   const Source::Got got = reader.gather(run, read, refuse);   // one step's records
 //   CHECK_OK(put_together(context, reader.puts(), counts));
 //   reader.puts().clear();
 //
-// It counts each record, good or bad, as ProcessedItemCount. A put that does not go with the others, since it
-// has the key of one of them or they are enough, waits for the next ones.
+// It counts every record, good or bad, as ProcessedItemCount. A put that does not fit the batch, because of
+// its key or because the batch is full, becomes the first of the next batch.
 #pragma once
 
 #include <functional>
@@ -20,16 +20,16 @@ namespace mayfly::compat::imports {
 
 class PutReader {
  public:
-  static constexpr std::size_t records_max = 256;  // of a step, good and bad
+  static constexpr std::size_t records_max = 256;  // per step, good and bad
 
-  // What an item asks for, or why it is no item of the table.
+  // Converts an item to a put, or says why it is not an item of the table.
   using Read = std::function<Result<Put>(engine::Item item)>;
   using Refuse = std::function<void(const data_files::BadRecord& record)>;
 
-  // `source` outlives it.
+  // `source` must outlive this object.
   explicit PutReader(Source& source) : source_(source) {}
 
-  // `later`: it has read a step's worth. Requires: all objects of the source are listed.
+  // Returns `later` when it has read one step's records. Requires: all objects of the source are listed.
   Source::Got gather(jobs::Run& run, const Read& read, const Refuse& refuse);
   [[nodiscard]] std::vector<Put>& puts() { return puts_; }
 

@@ -1,12 +1,13 @@
-// A bucket's call that a work has under way: its outcome wakes the job, whose next step takes it.
+// A call to a bucket that a job's Work has in flight: the outcome wakes the job, and the job's next step
+// takes it.
 //
 //   listing_.start(run, [&](auto done) { bucket_->list(prefix, token, run.stop, done); });
 //   …
 //   if (!listing_.under_way()) …
-//   const auto listing = listing_.take();                   // nothing: it has not come yet
+//   const auto listing = listing_.take();                   // nullopt: still in flight
 //
-// A directory has told its outcome when start returns; an endpoint tells it from another thread. What comes
-// after the call was let go is dropped.
+// A directory has reported its outcome when start returns; an endpoint reports it from another thread. An
+// outcome that arrives after this object was destroyed is dropped.
 #pragma once
 
 #include <functional>
@@ -23,7 +24,7 @@ namespace mayfly::compat::jobs {
 template <class T>
 class BucketCall {
  public:
-  // Requires: none is under way.
+  // Requires: no call is in flight.
   template <class Start>
   void start(const Run& run, Start&& start) {
     slot_ = std::make_shared<Slot>();
@@ -36,7 +37,7 @@ class BucketCall {
     }));
   }
   [[nodiscard]] bool under_way() const { return slot_ != nullptr; }
-  // The outcome, once. Nothing: it has not come yet, or none is under way.
+  // Takes the outcome; nullopt if it has not arrived yet, or no call is in flight.
   [[nodiscard]] std::optional<buckets::Outcome<T>> take() {
     if (slot_ == nullptr) return std::nullopt;
     std::optional<buckets::Outcome<T>> outcome;

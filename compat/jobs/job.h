@@ -1,12 +1,12 @@
-// An export, an import or a bulk put, as it is described: what was asked for, how far it is, how it ended.
+// Describes an export, an import or a bulk put: its request, its progress, and how it ended.
 //
-//   job.id       "01791506763707-476754e8": when it began, in ms, and what nobody can guess
+//   job.id       "01791506763707-476754e8": its start in ms, and an unguessable part
 //   job.counts   {"ProcessedItemCount": 10, "ImportedItemCount": 9, "ErrorCount": 1}, by AWS's names
-//   job.request  what its kind answers of the request, as JSON: nobody else reads it
+//   job.request  what its kind returns of the request, as JSON; opaque to all other code
 //
-// A job is stored as a document of its account's state (engine/documents.h), so that a snapshot has the jobs
-// that there were, a restore brings those back, and a reset drops them: they name tables, tokens and instants
-// of an account, which all are the account's state. What a job put into a bucket stays there.
+// A job is stored as a document of its account's state (engine/documents.h). A snapshot therefore contains
+// the account's jobs, a restore brings them back, and a reset removes them. Jobs name tables, tokens and
+// instants of the account, which are account state, too. What a job has put into a bucket remains there.
 //
 //   "@job" / "REGION/import/01791506763707-476754e8"
 //   {"table":…,"table_uuid":…,"arn":…,"status":"IN_PROGRESS","started":1791506763707,"counts":{…},…}
@@ -28,7 +28,7 @@ enum class Kind : std::uint8_t { table_export, table_import, bulk_put };
 std::string_view name_of(Kind kind);  // "export", "import", "bulk-put"
 
 enum class Status : std::uint8_t {
-  in_progress,  // or it waits for its turn
+  in_progress,  // running, or waiting for its turn
   completed,
   completed_with_errors,
   cancelling,
@@ -42,14 +42,15 @@ constexpr bool is_over(Status status) {
 
 using Counts = std::map<std::string, std::int64_t, std::less<>>;
 
-// How far it is. `done` of `total` are of one unit, whichever its kind counts by; total 0: not known yet.
+// How far a job has come. `done` and `total` have the same unit, which depends on the kind; a total of 0
+// means not known yet.
 struct Progress {
   std::uint64_t done = 0, total = 0;
   Counts counts;
   friend bool operator==(const Progress&, const Progress&) = default;
 };
 
-// How it ended.
+// How a job ended.
 struct Ending {
   Status status = Status::completed;
   std::string failure_code{}, failure_message{};  // AWS's FailureCode: "S3NoSuchBucket"
@@ -60,25 +61,25 @@ struct Job {
   Kind kind = Kind::table_export;
   std::string id;
   std::string arn;
-  std::string table_name, table_uuid;  // as its kind names them: of an import's table before it is there
-  std::string client_token;            // empty: none
+  std::string table_name, table_uuid;  // set by its kind; an import sets them before its table exists
+  std::string client_token;            // empty: no token
   std::string request;
-  engine::Instant started = 0;  // by the account's clock, as `ended`
+  engine::Instant started = 0;  // by the account's clock, like `ended`
   std::optional<engine::Instant> ended;
-  Ending ending{.status = Status::in_progress};  // its status while it runs, too
+  Ending ending{.status = Status::in_progress};  // also has its status while it runs
   Progress progress;
 
   [[nodiscard]] Status status() const { return ending.status; }
   [[nodiscard]] bool over() const { return is_over(ending.status); }
-  [[nodiscard]] std::int64_t count(std::string_view name) const;  // 0: nothing was counted
-  // 0 to 100, rounded down; 100 only of one that is over.
+  [[nodiscard]] std::int64_t count(std::string_view name) const;  // 0 if nothing was counted
+  // 0 to 100, rounded down; 100 only when the job is over.
   [[nodiscard]] int percent() const;
 };
 
 inline constexpr std::string_view document_kind = "@job";
 engine::DocumentName document_name(const Job& job);
 engine::Document to_document(const Job& job);
-// Nothing: it is no job's.
+// Returns nullopt if the document is not a job's.
 std::optional<Job> from_document(const engine::Document& document);
 
 }  // namespace mayfly::compat::jobs

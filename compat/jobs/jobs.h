@@ -1,22 +1,22 @@
-// Long work of an account's that goes on outside of requests: exports, imports and bulk puts.
+// Runs an account's long work outside requests: exports, imports and bulk puts.
 //
 //   jobs::Job job = jobs.draft(scope, jobs::Kind::table_import);     // its id, and when it starts
 //   job.arn = …; job.request = …;
 //   TRY(const auto started, jobs.start(std::move(job), std::make_unique<Import>(…), decide));
-//   jobs.find(scope, jobs::Kind::table_import, started->id)          // as it is now
+//   jobs.find(scope, jobs::Kind::table_import, started->id)          // its current state
 //
-// A few jobs of an account run at once (`running_max`, of all `running_in_all_max`), on threads of a
-// scheduler of its own; the others wait for their turn, in the order in which they came, and are IN_PROGRESS
-// like them. What a step brought about is stored before anybody sees it.
+// At most `running_max` jobs of an account and `running_in_all_max` jobs in total run at the same time, on
+// the threads of a separate scheduler. Other jobs wait for their turn in order of arrival and are
+// IN_PROGRESS, too. The result of a step is stored before it becomes visible.
 //
-// A restore or a reset of an account is an instant between two steps: what ran is dropped, and no step of it
-// comes later. The jobs of the account are the snapshot's then. Those that ran when it was taken, as those
-// that ran when the server ended, have FAILED: their work is gone, and half of it is not done again in
-// silence. It is reported in a sentence each. Rejected: going on with them. What had been read of a bucket
-// may be another by then, and AWS's own jobs begin anew, too, when they fail.
+// A restore or a reset of an account happens between two steps: running jobs are dropped and take no further
+// step, and the account then has the snapshot's jobs. Jobs that were running when the snapshot was taken,
+// like jobs that were running when the server ended, are FAILED: their work is lost and is not silently
+// restarted halfway. Each is reported in a sentence. Rejected: continuing them. The bucket's contents can
+// have changed since they were read, and AWS's own jobs also start over when they fail.
 //
-// Jobs are remembered for 90 days of the account's clock, as AWS does, the latest `remembered_max` of an
-// account. Thread-safe.
+// Jobs are remembered for 90 days of the account's clock, as on AWS, but at most the latest `remembered_max`
+// of an account. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -42,53 +42,56 @@
 namespace mayfly::compat::jobs {
 
 inline constexpr std::size_t running_max = 2, running_in_all_max = 4;
-inline constexpr std::size_t remembered_max = 1'000;  // of an account, those that are not over besides
+inline constexpr std::size_t remembered_max = 1'000;  // per account, in addition to unfinished jobs
 inline constexpr std::size_t remembered_in_all_max = 50'000;
-inline constexpr std::size_t log_lines_max = 10'000;  // of a job
+inline constexpr std::size_t log_lines_max = 10'000;  // per job
 inline constexpr std::size_t log_line_bytes_max = 4 * 1024;
 inline constexpr engine::Instant remembered_ms = std::int64_t{90} * 24 * 60 * 60 * 1000;
 
 class Jobs {
  public:
-  // `report` is told of jobs that the server's end cut off, a sentence each. Both outlive it.
+  // `report` is called with a sentence for each job that the server's end interrupted. Requires: both
+  // arguments outlive this object.
   Jobs(engine::Database& database, std::function<void(std::string_view)> report);
   ~Jobs();
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  // A job that begins now, with an id that no other has.
+  // Returns a job that begins now, with a new, unique id.
   [[nodiscard]] Job draft(const engine::Scope& scope, Kind kind);
 
-  // What there is of the draft's kind in its account and region when it is to start.
+  // Existing jobs at the time when a draft is about to start.
   struct Present {
-    const Job* same_token = nullptr;  // the latest with its token, of the last eight hours or not over yet
+    const Job* same_token = nullptr;  // the latest with its kind and token that is unfinished or at most
+                                      // eight hours old
     std::size_t unfinished = 0;       // of its kind, in all regions of the account
     std::size_t waiting_in_all = 0;   // of all kinds and accounts
   };
-  // Whether the draft starts; else the job of the same token is the answer.
+  // Returns whether the draft starts; if not, start() returns the job with the same token.
   using Decide = std::function<Result<bool>(const Present& present)>;
-  // One start after the other, so that of two requests with one token one starts a job. InternalServerError:
-  // no thread is to be had. Requires: the account is not being replaced, as in a request.
+  // Starts a job. Starts run one after another, so that of two requests with the same token only one starts a
+  // job. Error: InternalServerError if no thread can be started. Requires: the account is not being replaced,
+  // as in a request.
   Result<std::shared_ptr<const Job>> start(Job draft, std::unique_ptr<Work> work, const Decide& decide);
 
-  // nullptr: there is none, or it is forgotten.
+  // Returns nullptr if the job does not exist or is no longer remembered.
   [[nodiscard]] std::shared_ptr<const Job> find(const engine::Scope& scope, Kind kind,
                                                 std::string_view id) const;
-  // The latest first.
+  // Latest first.
   [[nodiscard]] std::vector<std::shared_ptr<const Job>> list(const engine::Scope& scope, Kind kind) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Job>> list(std::string_view account) const;  // of all kinds
-  // The lines that its work logged, in their order.
+  // Returns the lines that the job's work logged, in order.
   [[nodiscard]] std::vector<std::string> log(const Job& job) const;
 
-  // It is CANCELLING until its work ends, or has ended so where it had not begun; one that is over is left as
-  // it is. nullptr: there is none. Requires: as start.
+  // Cancels a job. A running job is CANCELLING until its work ends; a waiting job ends immediately with
+  // `ending`; a finished job is unchanged. Returns nullptr if there is no such job. Requires: as start.
   std::shared_ptr<const Job> cancel(const engine::Scope& scope, Kind kind, std::string_view id,
                                     const Ending& ending = {Status::cancelled});
 
-  // Waits until all jobs of the account are over. False: not in time.
+  // Waits until all jobs of the account are over. Returns false on time-out.
   bool settle(std::string_view account, engine::RealTime deadline, const std::stop_token& stop = {});
 
-  // How many run and how many wait, of all accounts.
+  // The number of running and waiting jobs of all accounts.
   struct Occupancy {
     std::size_t running = 0, waiting = 0;
   };
@@ -99,12 +102,12 @@ class Jobs {
   using Remembered = std::map<std::string, std::shared_ptr<const Job>, std::less<>>;  // by "REGION/kind/ID"
   struct OfAccount {
     Remembered jobs;
-    engine::Instant last_id = 0;  // the latest that was given
+    engine::Instant last_id = 0;  // the latest assigned
   };
 
   void load();
   void reload(std::string_view account);
-  // What nobody works on any more has failed; stores that. Returns those.
+  // Marks jobs that no longer have a work as failed, and stores that. Returns them.
   std::vector<std::shared_ptr<const Job>> adopt(std::string_view account,
                                                 const std::vector<engine::Document>& documents,
                                                 std::string_view why) REQUIRES(mutex_);
@@ -114,16 +117,18 @@ class Jobs {
 
   void keep(Job job, const std::vector<std::string>& log = {}, std::size_t first_line = 0) REQUIRES(mutex_);
   void run_next() REQUIRES(mutex_);
-  // One step of a job; after which pause another is to follow. Nothing: when somebody wakes it.
+  // Runs one step of a job. Returns the pause before the next one; nullopt: the next step waits for a
+  // wake-up.
   std::optional<std::chrono::milliseconds> step(Runner& runner);
-  void end(Runner& runner) REQUIRES(mutex_);  // it runs no longer: others may
+  void end(Runner& runner) REQUIRES(mutex_);  // removes the job from the running ones, so that others can run
 
   engine::Database& database_;
   const std::function<void(std::string_view)> report_;
   const std::shared_ptr<engine::Scheduler> scheduler_;
   engine::Bell ended_;
 
-  // Taken within an account's requests, and within tables' gates; nothing but storage within it.
+  // Acquired within requests of an account and within tables' gates. Only storage's locks are acquired within
+  // it.
   mutable engine::Mutex mutex_;
   std::map<std::string, OfAccount, std::less<>> accounts_ GUARDED_BY(mutex_);
   std::size_t remembered_ GUARDED_BY(mutex_) = 0;  // of all accounts

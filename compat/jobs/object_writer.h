@@ -1,12 +1,12 @@
-// An object on its way into a bucket, written in steps that wait for nobody.
+// Writes an object into a bucket in steps that do not block.
 //
-//   writer.add(bytes);                                     // as often as it wants_more()
+//   writer.add(bytes);                                     // as long as it wants_more()
 //   writer.end();
-//   TRY(const bool idle, writer.advance(run));             // false: a call is under way, which will wake the
-//   job if (idle && writer.stored()) use(writer.stored()->etag);
+//   TRY(const bool idle, writer.advance(run));             // false: a call in flight will wake the job
+//   if (idle && writer.stored()) use(writer.stored()->etag);
 //
-// It holds what was added and is not taken yet: a piece, and what one `add` brings. Dropped before it is
-// stored, it leaves nothing in the bucket.
+// The writer holds the added bytes that the bucket has not accepted yet: a piece plus one `add`. If it is
+// destroyed before the object is stored, the bucket keeps nothing.
 #pragma once
 
 #include <memory>
@@ -28,9 +28,10 @@ class ObjectWriter {
   void end() { ended_ = true; }
   [[nodiscard]] bool wants_more() const { return waiting_.size() < buckets::piece_bytes_max; }
 
-  // Does what can be done. True: there is nothing to do until more is added, or all is done.
+  // Makes progress without blocking. Returns true if there is nothing to do until more is added, or the
+  // object is stored.
   buckets::Outcome<bool> advance(const Run& run);
-  // Of the object, once it is there.
+  // Set when the object is stored.
   [[nodiscard]] const std::optional<buckets::Stored>& stored() const { return stored_; }
 
  private:

@@ -1,4 +1,4 @@
-// What a job does, in steps: the part that each kind writes.
+// The work of a job, done in steps; each kind of job implements it.
 //
 //   class Import final : public Work {
 //     Step step(Run& run) override {
@@ -11,13 +11,13 @@
 //     }
 //   };
 //
-// A step is a bounded piece of work that waits for nobody: some pieces of a file, some dozens of items. While
-// it runs its account is not replaced (Database::begin_request), so it may use the account's tables as a
-// request may; it takes no account's turn. What it changed of `progress` and `log` is stored when it returns,
-// and seen from then on.
+// A step does a bounded amount of work and does not block: some pieces of a file, some dozens of items. While
+// it runs, its account is not replaced (Database::begin_request), so it can use the account's tables as a
+// request can; it must not take an account's turn. Its changes to `progress` and `log` are stored and become
+// visible when it returns.
 //
-// A work is dropped, without another step, when its account is restored or reset and when the server ends: it
-// lets go of what it holds, leaves no file half written that would look whole, and tells nobody.
+// A Work object is destroyed without another step when its account is restored or reset, and when the server
+// ends. It must release what it holds, leave no incomplete file that looks complete, and notify nothing.
 #pragma once
 
 #include <chrono>
@@ -37,22 +37,22 @@ struct Step {
   std::chrono::milliseconds pause{};
 
   static Step goes_on() { return {Then::goes_on}; }
-  // Until Run::wake is called; a call may come before it returns.
+  // Waits until Run::wake is called; a call before the step returns also counts.
   static Step waits() { return {Then::waits}; }
-  // For so long of real time, whoever wakes it, but for who cancels it.
+  // Pauses for this much real time. Wake-ups do not end the pause, but a cancellation does.
   static Step rests(std::chrono::milliseconds pause) { return {.then = Then::rests, .pause = pause}; }
   static Step ends(Ending ending) { return {Then::ends, std::move(ending)}; }
 };
 
 struct Run {
-  const Job& job;      // as it was before the step
-  Progress& progress;  // of it, for the step to change
-  // Lines to be kept of what went wrong, for people; of a job log_lines_max at most, what comes then is
-  // dropped.
+  const Job& job;      // before the step
+  Progress& progress;  // of the job; the step updates it
+  // Receives lines about problems, for people. At most log_lines_max lines of a job are kept; further ones
+  // are dropped.
   std::vector<std::string>& log;
-  const std::stop_token&
-      stop;  // it was cancelled, or is about to be dropped: calls that are under way shall end
-  const std::function<void()>& wake;  // thread-safe, and may outlive the job
+  // Requested when the job is cancelled or about to be dropped: calls in flight must end.
+  const std::stop_token& stop;
+  const std::function<void()>& wake;  // thread-safe; can outlive the job
 };
 
 class Work {
