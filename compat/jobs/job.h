@@ -6,7 +6,8 @@
 //
 // A job is stored as a document of its account's state (engine/documents.h). A snapshot therefore contains
 // the account's jobs, a restore brings them back, and a reset removes them. Jobs name tables, tokens and
-// instants of the account, which are account state, too. What a job has put into a bucket remains there.
+// instants of the account, which are also account state. Objects that a job has put into a bucket remain
+// there.
 //
 //   "@job" / "REGION/import/01791506763707-476754e8"
 //   {"table":…,"table_uuid":…,"arn":…,"status":"IN_PROGRESS","started":1791506763707,"counts":{…},…}

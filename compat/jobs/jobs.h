@@ -6,8 +6,8 @@
 //   jobs.find(scope, jobs::Kind::table_import, started->id)          // its current state
 //
 // At most `running_max` jobs of an account and `running_in_all_max` jobs in total run at the same time, on
-// the threads of a separate scheduler. Other jobs wait for their turn in order of arrival and are
-// IN_PROGRESS, too. The result of a step is stored before it becomes visible.
+// the threads of a separate scheduler. Other jobs wait for their turn in order of arrival and are also
+// IN_PROGRESS. The result of a step is stored before it becomes visible.
 //
 // A restore or a reset of an account happens between two steps: running jobs are dropped and take no further
 // step, and the account then has the snapshot's jobs. Jobs that were running when the snapshot was taken,
@@ -107,7 +107,7 @@ class Jobs {
 
   void load();
   void reload(std::string_view account);
-  // Marks jobs that no longer have a work as failed, and stores that. Returns them.
+  // Marks jobs that no longer have a Work object as failed, and stores that. Returns them.
   std::vector<std::shared_ptr<const Job>> adopt(std::string_view account,
                                                 const std::vector<engine::Document>& documents,
                                                 std::string_view why) REQUIRES(mutex_);
