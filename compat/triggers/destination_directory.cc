@@ -23,7 +23,8 @@ std::string_view path_of(std::string_view destination) {
   return destination;
 }
 
-// The file's status, if it is one that may be written to: a second name could be that of a file elsewhere.
+// Returns the file's status if the file can be written to. A file with a second name is rejected, because
+// that name could be a file outside the directory.
 std::optional<struct stat> regular_file(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1)
@@ -116,7 +117,7 @@ bool DestinationDirectory::append(std::string_view destination, std::string_view
   if (!status || status->st_size > file_bytes_max_ - bytes) return false;
   if (::write(file.number(), text.data(), text.size()) == bytes) return true;
   [[maybe_unused]] const int cut =
-      ::ftruncate(file.number(), status->st_size);  // no half line stays on a full disk
+      ::ftruncate(file.number(), status->st_size);  // a full disk must not leave half a line
   return false;
 }
 

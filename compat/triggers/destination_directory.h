@@ -7,8 +7,7 @@
 // A file takes lines up to `file_bytes_max`.
 //
 //   TRY(auto directory, DestinationDirectory::open("/failed"));
-//   CHECK_OK(directory->check("file:///failed/carts.jsonl"));    // when a mapping is created; error: a
-// sentence
+//   CHECK_OK(directory->check("file:///failed/carts.jsonl"));    // when a mapping is created
 //   if (!directory->append("file:///failed/carts.jsonl", line)) try_again();
 #pragma once
 
@@ -28,7 +27,8 @@ class DestinationDirectory {
  public:
   static constexpr std::int64_t file_bytes_max_default = std::int64_t{256} << 20;
 
-  // An empty `path` means no directory: all destinations are rejected. Errors are sentences for people.
+  // An empty `path` means no directory: all destinations are rejected. Errors, here and in check(), are
+  // sentences for people.
   static Expected<std::unique_ptr<DestinationDirectory>, std::string> open(
       const std::string& path, std::int64_t file_bytes_max = file_bytes_max_default);
   ~DestinationDirectory();

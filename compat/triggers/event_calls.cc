@@ -47,7 +47,8 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
     engine::RealTime not_before;
   };
 
-  // The next that may be called; nothing: `alarm` is when to look again, if ever.
+  // Takes the next call that is ready. If none is, returns nullopt and sets `alarm` to the time to check
+  // again, if any.
   std::optional<Waiting> take(std::optional<engine::RealTime>& alarm) {
     const engine::Lock lock(mutex_);
     if (under_way_ >= at_once_max || stop_.stop_requested()) return std::nullopt;
@@ -99,7 +100,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
   std::stop_source stop_;
   engine::Mutex mutex_;
   std::deque<Waiting> waiting_ GUARDED_BY(mutex_), again_ GUARDED_BY(mutex_);
-  std::size_t bytes_ GUARDED_BY(mutex_) = 0;  // of all that are not done with
+  std::size_t bytes_ GUARDED_BY(mutex_) = 0;  // of all unfinished calls
   std::size_t under_way_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -34,7 +34,7 @@ constexpr Shape metric = enum_shape(metric_names);
 constexpr Shape metric_list = list_of(metric, 0, 3);
 constexpr Member metrics_members[] = {{"Metrics", &metric_list}};
 constexpr Shape metrics = structure("EventSourceMappingMetricsConfig", metrics_members);
-// Their members are not looked at.
+// Their members are not checked.
 constexpr Shape logging = structure("EventSourceMappingLoggingConfig", {});
 constexpr Shape scaling = structure("ScalingConfig", {});
 constexpr Shape pollers = structure("ProvisionedPollerConfig", {});
@@ -102,7 +102,7 @@ constexpr Member tag_members[] = {
 };
 constexpr Shape tag_shape = structure("TagResourceRequest", tag_members);
 
-// shape's errors are DynamoDB's; the messages are the same.
+// The shape check's errors are DynamoDB's; Lambda uses the same messages.
 Result<void> check(const Shape& shape, const json::Value& request) {
   if (auto types = check_types(shape, request); !types) {
     return Unexpected{Error{Error::Kind::lambda_serialization, std::move(types).error().message}};
@@ -149,8 +149,8 @@ Result<void> read_filters(const json::Value& request, std::size_t filters_max, E
   return {};
 }
 
-// Members that Lambda documents for other event sources only. An empty one asks for nothing. The words are
-// ours.
+// Rejects members that Lambda documents only for other event sources. An empty one requests nothing and is
+// accepted. The wording is Mayfly's.
 Result<void> refuse_others(const json::Value& request) {
   for (const std::string_view name : {"ScalingConfig", "ProvisionedPollerConfig", "LoggingConfig"}) {
     const json::Value* const wanted = request.member(name);
@@ -184,7 +184,7 @@ void read_integer(const json::Value& request, std::string_view name, std::int64_
   value = integer_member(request, name).value_or(value);
 }
 
-// What can be given when a mapping is created and changed later.
+// Reads the settings that can be given at creation and changed later.
 Result<void> read_settings(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping) {
   CHECK_OK(refuse_others(request));
   CHECK_OK(read_function(request, mapping));
@@ -215,7 +215,7 @@ Result<void> read_settings(const json::Value& request, std::size_t filters_max, 
   return {};
 }
 
-// LocalStack's words for it. Those of the other refusals of tags are ours.
+// LocalStack's wording. The wording of the other tag errors is Mayfly's.
 Unexpected<Error> too_many_tags() {
   return lambda_error::invalid_parameter("Number of tags exceeds resource tag limit.");
 }
@@ -236,7 +236,7 @@ Result<void> check_tag(std::string_view key, std::string_view value) {
   return {};
 }
 
-// Of a map that is one.
+// Requires: `wanted` is a map.
 Result<std::map<std::string, std::string>> tags_in(const json::Value& wanted) {
   std::map<std::string, std::string> read;
   for (const auto& [key, value] : wanted.members()) {
@@ -247,7 +247,7 @@ Result<std::map<std::string, std::string>> tags_in(const json::Value& wanted) {
   return read;
 }
 
-// All of a creation but its tags.
+// Reads everything in a creation except the tags.
 Result<void> read_mapping(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping) {
   CHECK_OK(check(create_shape, request));
   const auto source = string_member(request, "EventSourceArn");
@@ -279,7 +279,7 @@ json::Tree filters_of(const EventSourceMapping& mapping) {
   return {{"Filters", std::move(list)}};
 }
 
-// What the answer and the stored document have in common.
+// Adds the members that the response and the stored document have in common.
 void add_settings(json::Tree& shown, const EventSourceMapping& mapping) {
   shown["StartingPosition"] = mapping.starting_position;
   shown["BatchSize"] = mapping.batch_size;
@@ -365,8 +365,8 @@ engine::Document to_document(const EventSourceMapping& mapping) {
           json::print(shown)};
 }
 
-// A document has the form of the request that creates such a mapping, and is read as one, but that its tags
-// are taken as they are: they may be of a time when they had no bounds.
+// A document has the form of the request that creates such a mapping and is read as one, except that its tags
+// are not checked: they may be from a version that did not limit them.
 std::optional<EventSourceMapping> from_document(const engine::Document& document) {
   const auto slash = document.name.name.find('/');
   const auto parsed = json::parse(document.bytes);

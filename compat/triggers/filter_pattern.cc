@@ -19,16 +19,16 @@ namespace {
 
 using Kind = json::Value::Kind;
 
-// --- what a leaf may be
+// --- matchers of a leaf
 
 struct Text {
   enum class Where : std::uint8_t { whole, prefix, suffix };
   Where where = Where::whole;
   bool ignore_case = false;
-  std::string text;  // folded if the case is ignored
+  std::string text;  // folded if ignore_case
 };
-// Equal as numbers: 42, 42.0 and 4.2e1. One that is too large or too precise to compare equals its own
-// spelling.
+// Compares as numbers: 42, 42.0 and 4.2e1 are equal. A number that is too large or too precise to compare
+// equals only its own spelling.
 struct NumberIs {
   std::string text;
   std::optional<engine::Number> number;
@@ -49,9 +49,9 @@ struct AnythingBut {
 };
 struct Exists {
   bool present;
-  std::size_t number = 0;  // of `exists: false` in the whole pattern, from 0
+  std::size_t number = 0;  // the index of `exists: false` in the whole pattern, from 0
 };
-// Addresses whose first `bits` are those of `network`; an IPv4 address has 4 bytes, an IPv6 one 16.
+// Addresses whose first `bits` bits are those of `network`. An IPv4 address has 4 bytes, an IPv6 address 16.
 struct AddressRange {
   std::vector<std::uint8_t> network;
   unsigned bits;
@@ -64,14 +64,14 @@ using Matcher = std::variant<Text, NumberIs, Literal, NumberRange, AnythingBut, 
 struct FilterPattern::Object {
   struct Field {
     std::string name;
-    std::vector<std::string> path;  // from the record's root, its name included
+    std::vector<std::string> path;  // from the record's root, including `name`
     std::vector<Matcher> any_of;
   };
-  std::string name;  // the root has none
+  std::string name;  // empty for the root
   std::vector<Field> fields;
   std::vector<Object> nested;
-  std::vector<std::vector<Object>> ors;  // of each, one must match
-  std::size_t absences = 0;              // the root's: how often it says `exists: false`
+  std::vector<std::vector<Object>> ors;  // one member of each must match
+  std::size_t absences = 0;              // for the root: the number of `exists: false`
 };
 
 namespace {
@@ -93,7 +93,7 @@ std::optional<std::vector<std::uint8_t>> parse_ipv4(std::string_view text) {
   return bytes.size() == 4 ? std::optional(bytes) : std::nullopt;
 }
 
-// Groups of an IPv6 address between colons; nothing if one is no group.
+// Parses groups of an IPv6 address between colons; nullopt if one is invalid.
 std::optional<std::vector<std::uint8_t>> parse_groups(std::string_view text) {
   std::vector<std::uint8_t> bytes;
   while (!text.empty()) {
@@ -133,7 +133,7 @@ bool contains(const AddressRange& range, std::string_view text) {
   return true;
 }
 
-// --- parsing. Nothing, everywhere: this is no pattern.
+// --- parsing. All functions return nullopt for an invalid pattern.
 
 NumberIs number_is(const json::Value& value) {
   std::optional<engine::Number> number;
@@ -250,7 +250,8 @@ std::optional<Matcher> parse_matcher(const json::Value& value) {
   return std::nullopt;
 }
 
-// Operators, and names that the pattern language keeps for more of them: no fields inside "$or".
+// Operators, and names that the pattern language reserves for future operators. Fields inside "$or" cannot
+// have these names.
 constexpr std::array<std::string_view, 24> reserved_in_or = {"exactly",
                                                              "equals-ignore-case",
                                                              "prefix",
@@ -293,7 +294,7 @@ std::optional<std::vector<Object>> parse_or(const json::Value& value, const std:
 std::optional<Object> parse_object(const json::Value& value, const std::vector<std::string>& path,
                                    bool in_or) {
   Object object;
-  if (value.members().empty()) return std::nullopt;  // no object, or an empty one
+  if (value.members().empty()) return std::nullopt;  // not an object, or an empty one
   for (std::size_t i = 0; i < value.members().size(); ++i) {
     const auto& [name, wanted] = value.members()[i];
     const auto has_name = [name = name](const auto& other) { return other.name == name; };
@@ -323,7 +324,7 @@ std::optional<Object> parse_object(const json::Value& value, const std::vector<s
       if (!matcher) return std::nullopt;
       field.any_of.push_back(*std::move(matcher));
     }
-    if (field.any_of.empty()) return std::nullopt;  // no array, or an empty one
+    if (field.any_of.empty()) return std::nullopt;  // not an array, or an empty one
     if (!repeated) object.fields.push_back(std::move(field));
   }
   return object;
@@ -371,7 +372,7 @@ struct LeafMatches {
     return leaf.is(literal.kind) && leaf.boolean() == literal.boolean;
   }
   bool operator()(const NumberRange& range) const { return contains(range, leaf); }
-  // Whatever is of another type is also something else.
+  // A value of another type also differs from the listed values.
   bool operator()(const AnythingBut& but) const {
     return std::none_of(but.values.begin(), but.values.end(), [&](const auto& value) {
       return std::visit([&](const auto& one) { return equals(one, leaf); }, value);
@@ -383,7 +384,7 @@ struct LeafMatches {
   }
 };
 
-// A pattern beside a record.
+// Matches a pattern against a record.
 class Match {
  public:
   Match(const Object& pattern, const json::Value& record, FilterWork& work)
@@ -392,7 +393,7 @@ class Match {
   bool run() { return object(pattern_, &record_); }
 
  private:
-  // As Value::member, but a null is a value here.
+  // Like Value::member, but a null counts as a value.
   const json::Value* find(const json::Value* object, std::string_view name) {
     if (object == nullptr) return nullptr;
     const auto members = object->members();
@@ -403,7 +404,7 @@ class Match {
     return nullptr;
   }
 
-  // True if `visit` is true of a scalar, or of one in arrays of any depth.
+  // Whether `visit` returns true for the scalar, or for a scalar in arrays of any depth.
   template <class Visit>
   bool any_leaf(const json::Value& value, const Visit& visit) {
     if (!work_.step() || value.is(Kind::object)) return false;
@@ -422,7 +423,7 @@ class Match {
     return next != nullptr && has_leaf(*next, path.subspan(1));
   }
 
-  // Said of the whole record, so it is the same beside each object of an array.
+  // Concerns the whole record, so the result is the same for each object of an array.
   bool absent(const Exists& exists, const Object::Field& field) {
     std::optional<bool>& known = absent_[exists.number];
     if (!known) known = !has_leaf(record_, field.path);
@@ -443,7 +444,7 @@ class Match {
     });
   }
 
-  // The objects in arrays of any depth.
+  // Collects the objects in arrays of any depth.
   void collect_objects(const json::Value& value, std::vector<const json::Value*>& out) {
     if (!work_.step()) return;
     if (value.is(Kind::object)) out.push_back(&value);
@@ -475,7 +476,7 @@ class Match {
   const Object& pattern_;
   const json::Value& record_;
   FilterWork& work_;
-  std::vector<std::optional<bool>> absent_;  // by number; nothing: nobody has asked
+  std::vector<std::optional<bool>> absent_;  // by number; nullopt: not computed yet
 };
 
 // Numbers each `exists: false`.

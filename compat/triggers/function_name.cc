@@ -50,7 +50,7 @@ std::optional<FunctionName> FunctionName::parse(std::string_view text, const eng
     function.qualifier = *part++;
   }
   if (part != parts.end()) return std::nullopt;
-  // The bound is the whole ARN's: what would not be taken back by its ARN is no name.
+  // The limit applies to the whole ARN: a name whose ARN would be rejected is invalid.
   if (function.arn().size() > name_bytes_max) return std::nullopt;
   return function;
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t request_bytes_max = 6 * 1024 * 1024, event_bytes_max = 1024 * 1024;
 
-// What Lambda answers for a function that did not answer in time.
+// Lambda's response for a function that timed out.
 std::string timed_out_body(const Function& function) {
   std::string body;
   json::Writer out(body);

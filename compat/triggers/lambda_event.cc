@@ -13,7 +13,7 @@ namespace {
 // "2024-05-01T00:00:00Z"
 std::string seconds_of(engine::Instant instant) { return engine::iso8601(instant).substr(0, 19) + "Z"; }
 
-// The member "Records".
+// Writes the member "Records".
 void write_records(json::Writer& out, std::span<const Record> records) {
   out.key("Records");
   out.begin_array();
@@ -85,7 +85,7 @@ std::string failure_body(const FailedBatch& batch) {
     out.key("statusCode");
     out.integer(batch.status);
     member(out, "executedVersion", batch.executed_version.empty() ? "$LATEST" : batch.executed_version);
-    out.key("functionError");  // null: the function took it, and reported records that failed
+    out.key("functionError");  // null: the function accepted the call and reported failed records
     batch.function_error.empty() ? out.raw("null") : out.string(batch.function_error);
     out.end_object();
   }

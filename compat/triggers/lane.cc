@@ -18,11 +18,11 @@ using std::chrono::seconds;
 
 constexpr std::size_t page_records_max = 1000;
 constexpr std::size_t page_bytes_max = std::size_t{1} << 20;
-constexpr std::size_t invocation_bytes_max = 6 * 1024 * 1024;  // Lambda's limit on what a function is sent
-constexpr std::size_t state_bytes_max = 1024 * 1024;           // on what a tumbling window keeps
+constexpr std::size_t invocation_bytes_max = 6 * 1024 * 1024;  // Lambda's limit on an event
+constexpr std::size_t state_bytes_max = 1024 * 1024;           // Lambda's limit on a tumbling window's state
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 constexpr int sends_max = 3;
-// What was read and discarded is noted in storage now and then: a restart reads it again.
+// Discarded records advance the stored position after this many; a restart reads later ones again.
 constexpr engine::Sequence discards_max = 10'000;
 
 CallError error_of(const Outcome& outcome) {
@@ -55,7 +55,7 @@ engine::Task::Next Lane::step() {
   return next;
 }
 
-// From the first record on that is not done with, a little later.
+// Restarts a little later from the first record that is not done.
 engine::Task::Next Lane::failed(std::string_view why) {
   const auto keeper = keeper_.lock();
   if (!keeper) return Next::when_woken();
@@ -97,17 +97,17 @@ engine::Task::Next Lane::go_on() {
   return look(*mapping);
 }
 
-// The poller has ended. A call under way has been stopped too, and is waited for: who comes next must not
-// meet it.
+// The poller has ended. A call in flight has been stopped, but the lane waits for its end, so that it does
+// not overlap with the successor's calls.
 engine::Task::Next Lane::leave() {
   if (call_) {
     const auto answer = call_->call.take();
     if (!answer) return Next::when_woken();
     const Call::For what = call_->what;
     end_call();
-    if (*answer) answered(*poller_.mapping(), what, *answer);  // it came all the same
+    if (*answer) answered(*poller_.mapping(), what, *answer);  // it completed before the stop
   }
-  // What was discarded since the last batch need not be read again.
+  // Records discarded since the last batch need not be read again.
   if (work_.empty() && !closing_ && !sending_ && first_not_done() > stored_next_)
     done_up_to(first_not_done());
   poller_.lane_left(name_);
@@ -123,7 +123,7 @@ engine::Task::Next Lane::look(const EventSourceMapping& mapping) {
   }
   const bool ended = read == ReadOn::ended;
   const engine::RealTime now = this->now();
-  if (position_.window && !window_deadline_) {  // that a predecessor left open
+  if (position_.window && !window_deadline_) {  // left open by a predecessor
     window_deadline_ = now + seconds(mapping.tumbling_window_seconds);
   }
   if (window_is_over(mapping, ended)) {
@@ -191,7 +191,7 @@ void Lane::let_go() {
   }
 }
 
-// The mapping's filters may have changed: of a batch stay those that pass.
+// The mapping's filters may have changed: only records that still pass remain in a batch.
 void Lane::read_again(const EventSourceMapping& mapping) {
   const engine::Database& database = poller_.surroundings().database;
   for (Batch& batch : work_) {
@@ -339,7 +339,7 @@ void Lane::answered(const EventSourceMapping& mapping, Call::For what,
                     const outbound::Invoker::Answer& answer) {
   using Kind = outbound::InvocationFailure::Kind;
   if (!answer && (answer.error().kind == Kind::stopped || answer.error().kind == Kind::unable)) {
-    // The function is not to blame: the same call again, a little later.
+    // The function did not fail; the same call is repeated a little later.
     poller_.set_last_result("PROBLEM: " + answer.error().sentence);
     return rest(fault_wait);
   }
@@ -385,7 +385,7 @@ void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
     if (position_.window) position_.window->state = std::move(outcome.state);
     const auto first = batch.records.begin() + static_cast<std::ptrdiff_t>(outcome.first_failed);
     batch.records.erase(batch.records.begin(), first);
-    batch.invocations = batch.retries = 0;  // Lambda counts from where the batch has got to
+    batch.invocations = batch.retries = 0;  // Lambda starts counting again from the new first record
     return done_up_to(first_not_done());
   }
   if (mapping.bisect && batch.records.size() > 1) {
@@ -466,7 +466,7 @@ void Lane::done_up_to(engine::Sequence next) {
     stored_next_ = next;
   };
   engine::attempt(store, [&](std::string_view why) {
-    // The records are delivered all the same; a restart would deliver them again.
+    // The records count as delivered; a restart would deliver them again.
     poller_.set_last_result("PROBLEM: " + std::string(why));
   });
 }

@@ -86,7 +86,7 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
 
   [[nodiscard]] bool stopped() const { return poller_.stop().stop_requested(); }
   [[nodiscard]] engine::RealTime now() const { return poller_.surroundings().scheduler->now(); }
-  // --- without room for its records, a lane lets them go while it waits, and reads them again later
+  // --- while memory is full, a waiting lane drops its records and reads them again later
   [[nodiscard]] bool is_full() const { return poller_.surroundings().held_records->full(); }
   [[nodiscard]] std::size_t held_bytes() const;
   void let_go();

@@ -11,12 +11,12 @@ namespace {
 
 using Kind = json::Value::Kind;
 
-// Where the next try begins; the batch's size: nothing failed.
+// Returns the index where the next attempt begins; the batch's size if nothing failed.
 std::size_t first_failed(const json::Value& body, std::span<const Record> batch) {
   const json::Value* failures = body.member("batchItemFailures");
   if (failures == nullptr) return batch.size();
   if (!failures->is(Kind::array)) return 0;
-  // A function can name 100,000 records of a batch of 10,000.
+  // Keeps the search linear: a function can name 100,000 records for a batch of 10,000.
   std::unordered_map<std::string_view, std::size_t> places;
   places.reserve(batch.size());
   for (std::size_t place = 0; place < batch.size(); ++place) places.emplace(batch[place].number, place);

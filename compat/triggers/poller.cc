@@ -97,7 +97,7 @@ engine::Task::Next Poller::step() {
   return Next::when_woken();
 }
 
-// A failed step starts over: the next one finds the shards that wait by a search.
+// After a failed step, the poller starts over: the next step searches for the waiting shards.
 engine::Task::Next Poller::failed(std::string_view why) {
   set_last_result("PROBLEM: " + std::string(why));
   wakes_lanes_ = true;
@@ -135,7 +135,7 @@ bool Poller::wake_lanes_of(engine::ShardNumber shard) {
   return any;
 }
 
-// --- which shards have something to deliver
+// --- shards with something to deliver
 
 void Poller::Notes::add(engine::ShardNumber shard, engine::Sequence sequence) {
   if (shards.empty()) first = sequence;
@@ -162,7 +162,7 @@ bool Poller::take_notes() {
   if (!notes_.shards.empty()) {
     to_look_at_.first = to_look_at_.shards.empty() ? notes_.first : std::min(to_look_at_.first, notes_.first);
     to_look_at_.shards.merge(notes_.shards);
-    notes_.shards.clear();  // those that were in both
+    notes_.shards.clear();  // those that were in both sets remain
   }
   return searched_;
 }
@@ -197,7 +197,7 @@ void Poller::look_at_noted() {
       const engine::ShardNumber shard = *shards.begin();
       shards.erase(shards.begin());
       if (!wake_lanes_of(shard)) {
-        // Made after the last note was taken, so that it has every shard that was noted.
+        // Read after the last note was taken, so that it contains every noted shard.
         if (!tree) tree = shards_->present();
         if (tree) look_at(*tree, shard);
       }
@@ -218,19 +218,21 @@ void Poller::look_at(const ShardTree& tree, engine::ShardNumber number) {
     if (shard_done(shard->number) || wake_lanes_of(shard->number)) return;
     const engine::Shard* const ancestor = waits_for(tree, *shard);
     if (ancestor == nullptr) return begin_lanes(tree, *shard);
-    if (!waiting_[ancestor->number].insert(shard->number).second) return;  // the ancestor was looked at
+    if (!waiting_[ancestor->number].insert(shard->number).second)
+      return;  // the ancestor was already
+               // examined
     shard = ancestor;
   }
 }
 
 const engine::Shard* Poller::waits_for(const ShardTree& tree, const engine::Shard& shard) const {
   const engine::Shard* ancestor = tree.written_ancestor(shard);
-  // At most one ancestor has lost all of its records and is still there, so that this ends soon.
+  // The loop is short: at most one ancestor that still exists has lost all its records.
   for (; ancestor != nullptr; ancestor = tree.written_ancestor(*ancestor)) {
     const auto running = running_.lower_bound({ancestor->number, 0, 0});
     if (running != running_.end() && running->first.shard == ancestor->number) return ancestor;
     if (shard_done(ancestor->number) || ancestor->last_sequence.value_or(start_) < start_)
-      return nullptr;  // as are its own ancestors
+      return nullptr;  // and so are its ancestors
     const ShardStart start = start_of(*ancestor);
     if (!std::all_of(start.lanes.begin(), start.lanes.end(), [](const Position& lane) { return lane.done; }))
       return ancestor;
@@ -330,7 +332,7 @@ void Poller::lane_left(const LaneName& name) {
   left();
 }
 
-// --- what lanes and others ask for
+// --- calls by lanes and by other code
 
 std::shared_ptr<const EventSourceMapping> Poller::mapping() const {
   const engine::Lock lock(mutex_);
@@ -420,7 +422,7 @@ bool Poller::settled(engine::Sequence target) const {
 
 bool Poller::at_rest(engine::Sequence target, std::uint64_t flush) const {
   const engine::Lock lock(mutex_);
-  // It may have been registered just now, before the lanes that wait for it have heard of it.
+  // The function may have been registered just now, before the lanes that wait for it were woken.
   const bool registered =
       surroundings_.functions.find(mapping_->function.account, mapping_->function.name).has_value();
   return has_looked_up_to(target) && std::all_of(running_.begin(), running_.end(), [&](const auto& entry) {

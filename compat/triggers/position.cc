@@ -110,14 +110,14 @@ std::vector<std::pair<engine::DocumentName, std::string>> position_owners(const 
 }
 
 ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t lanes, bool closed) {
-  std::map<std::uint32_t, std::vector<Position>>
-      by_number;  // of lanes; what nobody stored is at the beginning
+  // By number of lanes. A lane without a stored position is at the beginning.
+  std::map<std::uint32_t, std::vector<Position>> by_number;
   for (const StoredPosition& one : stored) {
     auto& positions = by_number.try_emplace(one.lane.lanes, one.lane.lanes).first->second;
     if (one.lane.lane < positions.size()) positions[one.lane.lane] = one.position;
   }
   ShardStart start;
-  engine::Sequence low = 0;  // everything before it is done with
+  engine::Sequence low = 0;  // all earlier records are done
   for (const auto& [number, positions] : by_number) {
     const auto behind =
         std::min_element(positions.begin(), positions.end(),
@@ -130,7 +130,7 @@ ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t 
   for (Position& lane : start.lanes) {
     lane.done = lane.done && closed;
     if (lane.next >= low) continue;
-    lane = {low, start.done, std::nullopt};  // its window was given up when the number was changed
+    lane = {low, start.done, std::nullopt};  // its window was given up when the lane count changed
   }
   const auto behind = std::min_element(start.lanes.begin(), start.lanes.end(),
                                        [](const Position& a, const Position& b) { return a.next < b.next; });

@@ -58,7 +58,7 @@ Result<RestAnswer> list_mappings(Triggers& triggers, const RestRequest& request)
           (asked.value_or(0) > list_items_max ? "less than or equal to 10000"
                                               : "greater than or equal to 1"));
     }
-    items_max = std::min(*asked, list_items_default);  // Lambda's pages have 100 at most
+    items_max = std::min(*asked, list_items_default);  // Lambda's pages have at most 100 entries
   }
   const auto source = query_value(request.query, "EventSourceArn");
   const auto marker = query_value(request.query, "Marker");

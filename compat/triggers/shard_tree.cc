@@ -13,7 +13,7 @@ bool ever_had_a_record(const engine::Shard& shard) {
 
 ShardTree::ShardTree(std::shared_ptr<const engine::Stream> stream) : stream_(std::move(stream)) {
   written_ancestors_.reserve(stream_->shards.size());
-  // By number, so that parents are before their children.
+  // Shards are ordered by number, so parents precede their children.
   for (const engine::Shard& shard : stream_->shards) {
     const engine::Shard* const parent = shard.parent ? find(shard.parent->number) : nullptr;
     written_ancestors_.push_back(parent == nullptr || ever_had_a_record(*parent) ? parent

@@ -28,8 +28,8 @@ std::optional<engine::Stream> stream_of(const engine::Database& database, const 
   return database.find_stream(mapping.scope, name->table_name, name->label);
 }
 
-// Where a mapping begins: at the horizon, or after the last record when it was created. Stored at once, so
-// that a snapshot taken then knows the mapping.
+// Where a mapping begins: at the horizon, or after the last record at its creation. It is stored immediately,
+// so that a snapshot taken afterwards contains it.
 engine::Sequence start_of(const EventSourceMapping& mapping, const engine::Stream& stream,
                           engine::Sequence published) {
   engine::Sequence start = published + 1;
@@ -70,7 +70,7 @@ Triggers::~Triggers() {
     subscription_.end();
     for (auto& [name, entry] : entries_) stop(entry);
   }
-  scheduler_->end();  // the steps under way, each short; calls are stopped, and nobody waits for them
+  scheduler_->end();  // waits for short steps only; calls are stopped without waiting
 }
 
 void Triggers::load() {
@@ -100,7 +100,7 @@ Triggers::Range<Triggers::Entries::const_iterator> Triggers::entries_of(std::str
   return range_of(entries_, account);
 }
 
-// Keeps an account's pollers from being started, and mappings from being made.
+// While it exists, no poller of the account is started and no mapping is created.
 class Triggers::Hold {
  public:
   Hold(Triggers& triggers, std::string_view account) : triggers_(triggers), account_(account) {
@@ -136,7 +136,7 @@ void Triggers::while_stopped(std::string_view account, const std::function<void(
     }
   }
   replace();
-  const engine::Lock lock(mutex_);  // given back before the hold ends
+  const engine::Lock lock(mutex_);  // released before the hold ends
   for (const auto& [name, progress] : before) {
     const auto entry = entries_.find(name);
     if (entry != entries_.end()) carry_over(entry->second.mapping, progress);
@@ -239,7 +239,7 @@ void Triggers::stop(Entry& entry) {
     pollers_.erase(
         std::find_if(first, last, [&](const auto& one) { return one.second == entry.poller.get(); }));
   }
-  entry.poller->end();  // settle() may hold it longer
+  entry.poller->end();  // settle() can keep the object alive longer
   entry.last = std::exchange(entry.poller, nullptr);
 }
 
@@ -371,7 +371,7 @@ Result<Triggers::View> Triggers::remove(const engine::Scope& scope, std::string_
   close_gate(entry);
   engine::attempt([&]() NO_THREAD_SAFETY_ANALYSIS { erase(entry); },
                   [&](std::string_view) NO_THREAD_SAFETY_ANALYSIS {
-                    start(entry);  // it is there as before
+                    start(entry);  // restores the previous state
                     throw;
                   });
   entries_.erase(found);
@@ -382,8 +382,8 @@ Triggers::Settled Triggers::settle(std::string_view account, std::chrono::millis
                                    const std::stop_token& stop) {
   const engine::Sequence target = database_.told();
   const Marks marks = reported(account);
-  std::map<std::shared_ptr<Poller>, std::uint64_t> flushed;  // the number of our flush
-  std::vector<std::shared_ptr<Poller>> present;              // a mapping that is changed gets another one
+  std::map<std::shared_ptr<Poller>, std::uint64_t> flushed;  // the number of this settle's flush
+  std::vector<std::shared_ptr<Poller>> present;              // a mapping that is changed gets another poller
   const auto look = [&] {
     const engine::Lock lock(mutex_);
     present.clear();

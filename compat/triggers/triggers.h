@@ -57,7 +57,7 @@ class Triggers {
   // Calls a function without waiting for it.
   Result<void> call_later(outbound::Invocation invocation) { return event_calls_.add(std::move(invocation)); }
 
-  // --- mappings. `state` is what an answer to the call says: "Creating", later "Enabled".
+  // --- mappings. `state` is for the response to the call: "Creating", later "Enabled".
   struct View {
     EventSourceMapping mapping;
     std::string state, last_result;
