@@ -24,7 +24,7 @@ Failure failure_of_errno(int number) {
     case ENOTDIR:
     case EISDIR:
     case ENXIO:
-    case ELOOP: return no_such_key();  // what is no regular file, a link for one, is not there
+    case ELOOP: return no_such_key();  // anything but a regular file, such as a link, counts as missing
     case EACCES:
     case EPERM: return access_denied();
     case ENAMETOOLONG: return key_too_long();
@@ -67,7 +67,7 @@ timespec written_at(const struct stat& status) { return status.st_mtimespec; }
 timespec written_at(const struct stat& status) { return status.st_mtim; }
 #endif
 
-// Another file, or the same one written to, has another.
+// Changes when the file is replaced or written to.
 std::string version_of(const struct stat& status) {
   const timespec written = written_at(status);
   std::string text;
@@ -78,7 +78,7 @@ std::string version_of(const struct stat& status) {
   return text;
 }
 
-// An object's write that failed.
+// The failure of writing an object.
 Failure failure_of_writing(int number) {
   if (number != ENOTDIR && number != EISDIR && number != EEXIST && number != ENOTEMPTY)
     return failure_of_errno(number);
@@ -87,13 +87,13 @@ Failure failure_of_writing(int number) {
       "link");
 }
 
-// The objects of one page, in the order of their keys.
+// Collects the objects of one page in key order.
 class Walk {
  public:
   Walk(std::string_view prefix, std::string_view after, const std::stop_token& stop)
       : prefix_(prefix), after_(after), stop_(stop) {}
 
-  // `path`: "", or the directory's, with a slash at its end. False: there is no more to be done.
+  // `path` is "" or the directory's path with a trailing slash. Returns false when the page is complete.
   Outcome<bool> visit(const Descriptor& directory, const std::string& path, std::size_t depth) {
     if (depth == DirectoryBucket::parts_max) return true;
     TRY(const auto names, names_in(directory, path));
@@ -103,7 +103,7 @@ class Walk {
       if (key.ends_with('/')) {
         const Descriptor below(
             ::openat(directory.number(), name.substr(0, name.size() - 1).c_str(), outbound::directory_flags));
-        if (!below.is_open()) continue;  // it is gone, or a link by now
+        if (!below.is_open()) continue;  // it was deleted, or replaced by a link
         TRY(const bool goes_on, visit(below, key, depth + 1));
         if (!goes_on) return false;
         continue;
@@ -123,7 +123,8 @@ class Walk {
   Listing found;
 
  private:
-  // Those that may have objects of the page: sorted as keys are, so that a directory's has a slash.
+  // Returns the entries that may contain objects of the page. Directory names end with a slash, so that they
+  // sort as keys do.
   [[nodiscard]] Outcome<std::vector<std::string>> names_in(const Descriptor& directory,
                                                            const std::string& path) const {
     const int number = ::openat(directory.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -199,7 +200,7 @@ class DirectoryBucket::FileUpload final : public Upload {
   }
   Outcome<Stored> put_in_place() {
     CHECK_OK(open());
-    // Where a disk says only at the end that it is full.
+    // Some disks report only on close that they are full.
     if (::close(file_.release()) != 0) return Unexpected{failure_of_writing(errno)};
     if (::renameat(parent_.number(), temporary_.c_str(), parent_.number(), parts_.back().c_str()) != 0)
       return Unexpected{failure_of_writing(errno)};
@@ -214,13 +215,13 @@ class DirectoryBucket::FileUpload final : public Upload {
   const std::string key_;
   Parts parts_;
   Descriptor parent_, file_;
-  std::string temporary_;  // empty: there is none
+  std::string temporary_;  // empty: no temporary file
   Md5 sum_;
   std::uint64_t written_ = 0;
 };
 
 Expected<std::shared_ptr<DirectoryBucket>, std::string> DirectoryBucket::open(const std::string& path) {
-  // The directory itself may be a link: whoever started the server named it.
+  // The directory itself can be a link, because it was named by the user who started the server.
   Descriptor directory(::open(path.c_str(), outbound::path_flag | O_DIRECTORY | O_CLOEXEC));
   if (!directory.is_open())
     return Unexpected{"cannot open the directory of a bucket " + path + ": " + std::strerror(errno)};
@@ -257,7 +258,7 @@ void DirectoryBucket::read(std::string_view key, std::uint64_t offset, std::stri
                                  piece.bytes.size() - filled, static_cast<off_t>(offset + filled));
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return done(Unexpected{failure_of_errno(errno)});
-      if (count == 0) return done(Unexpected{changed_meanwhile()});  // it was cut off
+      if (count == 0) return done(Unexpected{changed_meanwhile()});  // it was truncated
       filled += static_cast<std::size_t>(count);
     }
   }

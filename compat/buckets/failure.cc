@@ -4,7 +4,7 @@
 
 namespace mayfly::compat::buckets {
 
-// Names, states and words: "Error responses" in S3's API reference.
+// Names, statuses and messages are from "Error responses" in S3's API reference.
 Failure no_such_bucket() { return {"NoSuchBucket", 404, "The specified bucket does not exist"}; }
 Failure no_such_key() { return {"NoSuchKey", 404, "The specified key does not exist."}; }
 Failure access_denied() { return {"AccessDenied", 403, "Access Denied"}; }

@@ -23,7 +23,7 @@ Failure failure_of(const InvocationFailure& failure) {
   return internal_error(failure.sentence);
 }
 
-// What an answer that is no success says is wrong.
+// Returns the failure that an unsuccessful response describes.
 Failure failure_of(const InvocationAnswer& answer) {
   Failure failure = read_error(answer.body).value_or(failure_of_status(answer.status));
   failure.status = answer.status;
@@ -54,20 +54,20 @@ std::optional<Range> range_of(std::string_view text) {
   return Range{*first, *last, *all};
 }
 
-// What a GET of a range was answered.
+// Reads the response to a GET of a range.
 Outcome<Piece> piece_of(InvocationAnswer answer, std::uint64_t offset) {
   Piece piece{.version = std::string(answer.header("etag"))};
-  // There is nothing there: the object is empty, or ends before its size of a moment ago.
+  // There is nothing at this offset: the object is empty, or has become shorter.
   if (answer.status == 416 && offset == 0) return piece;
   if (answer.status == 416) return Unexpected{changed_meanwhile()};
-  if (answer.status == 200) {  // it knows no ranges, and sent the whole object
+  if (answer.status == 200) {  // the endpoint does not support ranges and sent the whole object
     piece.object_bytes = answer.body.size();
     if (offset < answer.body.size()) piece.bytes = answer.body.substr(offset, piece_bytes_max);
     return piece;
   }
   if (answer.status != 206) return Unexpected{failure_of(answer)};
   const auto range = range_of(answer.header("content-range"));
-  // A shorter range is refused, too: an object could take as many requests as it has bytes.
+  // A shorter range is rejected as well: an endpoint could otherwise require one request for each byte.
   if (!range || range->first != offset || range->last - range->first + 1 != answer.body.size() ||
       answer.body.size() != std::min<std::uint64_t>(piece_bytes_max, range->all - offset))
     return Unexpected{no_answer_of_s3("with another range than was asked for")};
@@ -78,7 +78,7 @@ Outcome<Piece> piece_of(InvocationAnswer answer, std::uint64_t offset) {
 
 }  // namespace
 
-// How a bucket's requests are spelled, and sent.
+// Builds and sends a bucket's requests.
 class S3Bucket::Requests {
  public:
   Requests(S3Endpoint endpoint, std::string_view bucket) : endpoint_(std::move(endpoint)) {
@@ -95,7 +95,7 @@ class S3Bucket::Requests {
     std::vector<std::pair<std::string, std::string>> headers{};
     std::string body{};
   };
-  // Tells `answered` what was answered with a status up to `status_max`, and all else as a failure.
+  // Passes a response with a status up to `status_max` to `answered`, and everything else as a failure.
   void send(Request request, int status_max, std::stop_token stop, Done<InvocationAnswer> answered) const {
     std::string url = base_;
     if (!request.key.empty()) {
@@ -137,7 +137,8 @@ std::string parameter(std::string_view name, std::string_view value) {
 
 }  // namespace
 
-// Keeps what is not sent yet. The first part begins the upload; an object of one part needs none.
+// Keeps data that is not sent yet. The first full part begins a multipart upload; an object that fits in one
+// part is sent by a single PUT.
 class S3Bucket::PartsUpload final : public Upload {
  public:
   PartsUpload(std::shared_ptr<const Requests> requests, std::string_view key)
@@ -147,7 +148,7 @@ class S3Bucket::PartsUpload final : public Upload {
     state_->requests->send(
         {.method = "DELETE", .key = state_->key, .query = parameter("uploadId", state_->id)}, any_status, {},
         [](const auto&) {
-          // Whoever keeps the bucket has a rule for what is left of uploads.
+          // Ignored: bucket owners have lifecycle rules that remove abandoned uploads.
         });
   }
 
@@ -177,7 +178,7 @@ class S3Bucket::PartsUpload final : public Upload {
     const std::shared_ptr<const Requests> requests;
     const std::string key;
     std::string waiting;
-    std::string id;  // empty: it has not begun, or is there
+    std::string id;  // empty: the multipart upload has not begun, or is complete
     std::vector<std::string> etags;
     std::uint64_t bytes = 0;
   };
@@ -224,7 +225,7 @@ class S3Bucket::PartsUpload final : public Upload {
                           success_max, std::move(stop),
                           [state, done = std::move(done)](Outcome<InvocationAnswer> answer) {
                             if (!answer) return done(Unexpected{answer.error()});
-                            // S3 says 200 before it knows: what went wrong stands in the body.
+                            // S3 sends the status 200 before it knows the outcome; an error is in the body.
                             const auto etag = read_etag(answer->body);
                             if (!etag) return done(Unexpected{failure_of(*answer)});
                             state->id.clear();
@@ -274,7 +275,7 @@ void S3Bucket::read(std::string_view key, std::uint64_t offset, std::string_view
       [offset, version = std::string(version), done = std::move(done)](Outcome<InvocationAnswer> answer) {
         if (!answer) return done(Unexpected{answer.error()});
         auto piece = piece_of(*std::move(answer), offset);
-        // Not every endpoint knows If-Match.
+        // Not every endpoint supports If-Match.
         if (piece && !version.empty() && !piece->version.empty() && piece->version != version)
           return done(Unexpected{changed_meanwhile()});
         done(std::move(piece));

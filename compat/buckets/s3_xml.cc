@@ -13,13 +13,13 @@ namespace mayfly::compat::buckets {
 namespace {
 
 constexpr std::size_t depth_max = 8, value_bytes_max = 8 * 1024;
-// A page of a listing has some ten elements for each of its objects.
+// A page of a listing has about ten elements for each of its objects.
 constexpr std::size_t elements_max = 32 * listed_max;
-// Expat keeps a tag whole, whatever its length, with all its attributes.
+// Expat buffers a whole tag with all its attributes, however long it is.
 constexpr std::size_t tag_bytes_max = std::size_t{64} * 1024, fed_bytes = std::size_t{16} * 1024;
 constexpr std::size_t error_bytes_max = 1024;
 
-// Tells each element's end: its path, without namespaces ("ListBucketResult/Contents/Key"), and its text.
+// Reports each element's end: its path without namespaces ("ListBucketResult/Contents/Key"), and its text.
 class Reader {
  public:
   using Told = std::function<void(std::string_view path, std::string_view text)>;
@@ -34,7 +34,7 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // False: it is not XML, or XML that S3 does not send.
+  // Returns false if the text is not XML, or not XML that S3 sends.
   bool read(std::string_view xml) {
     for (std::size_t fed = 0;;) {
       const std::string_view piece = xml.substr(fed, fed_bytes);
@@ -78,10 +78,10 @@ class Reader {
   const XML_Parser parser_;
   std::string path_, text_;
   std::size_t elements_ = 0;
-  std::vector<std::size_t> ends_;  // of the paths of the elements that are open, from the outermost on
+  std::vector<std::size_t> ends_;  // lengths of the open elements' parent paths, outermost first
 };
 
-// The text of one element.
+// Returns the text of one element.
 std::optional<std::string> value_at(std::string_view xml, std::string_view wanted) {
   std::optional<std::string> value;
   Reader reader([&](std::string_view path, std::string_view text) {
@@ -113,7 +113,7 @@ std::optional<Listing> read_listing(std::string_view xml) {
     listing.objects.push_back(std::exchange(object, {}));
   });
   if (!reader.read(xml) || !is_listing || !is_whole) return std::nullopt;
-  // A page that says that there is more and not where would begin again.
+  // A truncated page without a token would restart the listing.
   if (truncated && token.empty()) return std::nullopt;
   if (truncated) listing.next_token = std::move(token);
   for (Object& listed : listing.objects) {
@@ -147,7 +147,7 @@ std::optional<std::string> read_etag(std::string_view xml) {
 std::string completion(const std::vector<std::string>& etags) {
   std::string xml = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
   for (std::size_t i = 0; i < etags.size(); ++i) {
-    // An ETag is an endpoint's: one that is no plain text has none of our elements in it.
+    // An ETag comes from the endpoint: characters that could form XML elements are removed.
     std::string plain;
     for (const char c : bare_etag(etags[i]))
       if (c > ' ' && c < 0x7f && c != '<' && c != '&' && c != '"') plain += c;

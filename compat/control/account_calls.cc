@@ -1,9 +1,9 @@
-// GET /_mayfly/accounts: the worlds there are, of the whole server, whoever asks.
+// GET /_mayfly/accounts: lists the accounts of the whole server, for any caller.
 //
 //   {"accounts":[{"account":"000000000000","tables":{"us-east-1":10,"eu-west-1":1},"snapshots":2}]}
 //
-// An account is there from the first request on that asks for something in it, and whose this call is, is
-// there; with the tables of each region that has some.
+// An account is listed from its first request on. The caller's own account is always listed. Only regions
+// with tables are shown.
 #include <map>
 #include <nlohmann/json.hpp>
 

@@ -1,11 +1,11 @@
-// POST /_mayfly/await: waits for a change of one item, so that no test sleeps.
+// POST /_mayfly/await: waits for a change of one item, so that tests need not sleep.
 //
-// {"table":"carts","key":{"id":{"S":"1"}},"event":"REMOVE","by":"service","timeout_seconds":5} ->
-// {"record":{"eventName":"REMOVE",…}}
+//   {"table":"carts","key":{"id":{"S":"1"}},"event":"REMOVE","by":"service","timeout_seconds":5}
+//   -> {"record":{"eventName":"REMOVE",…}}
 //
-// Changes count from the call on; with "since", also those of the table's stream from that time on. When time
-// is up the answer is 408. Its message says what the item's TTL has to do with it, "records" has the changes
-// that did happen to the item, and "left_out" counts older changes that are not among them, if any.
+// Changes count from the call on; with "since", the changes in the table's stream from that time on count as
+// well. On time-out the response is 408. Its message explains the item's TTL, "records" has the item's
+// changes that did happen, and "left_out" counts older changes that are not in "records", if any.
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -28,7 +28,7 @@ namespace {
 
 constexpr double timeout_seconds_default = 5;
 constexpr double timeout_seconds_max = 600;
-// Of an answer that time is up, and of what is kept for one.
+// Limits for a time-out response, and for the changes kept for one.
 constexpr std::size_t records_max = 100;
 constexpr std::size_t records_bytes_max = 1024 * 1024;
 constexpr std::size_t stream_page_records = 1000;
@@ -50,8 +50,8 @@ struct Wanted {
   }
 };
 
-// The last changes of the item, as many and as large as an answer has; the very last in any case. Of older
-// ones it is known how many they were.
+// Keeps the item's last changes, as many and as large as a response allows, and always the very last one.
+// Counts the older ones.
 template <class T>
 class LastChanges {
  public:
@@ -82,7 +82,7 @@ class LastChanges {
   std::size_t bytes_ = 0, left_out_ = 0;
 };
 
-// What was told of the item since the subscription: the first change that is wanted, and what came before it.
+// The item's changes reported since the subscription: the first wanted change, and those before it.
 struct Inbox {
   engine::Mutex mutex;
   std::condition_variable_any came;
@@ -114,7 +114,7 @@ std::string shown_record(const engine::KeptChange& kept) {
 
 json::Tree answer_with(std::string_view record) { return {{"record", json::raw(record)}}; }
 
-// What happened to the item, each change as the record that an answer shows.
+// The item's changes, each as the record that a response shows.
 using Happened = LastChanges<std::string>;
 
 void note(Happened& happened, std::string record) {
@@ -122,7 +122,7 @@ void note(Happened& happened, std::string record) {
   happened.add(std::move(record), bytes);
 }
 
-// A sentence about the item's TTL, if that can explain the time-out: " Its TTL is …".
+// Returns a sentence about the item's TTL if it can explain the time-out: " Its TTL is …".
 std::string ttl_sentence(Call& call, const engine::LiveTable& table, const Wanted& wanted) {
   if (wanted.kind.value_or(engine::ChangeRecord::Kind::remove) != engine::ChangeRecord::Kind::remove ||
       wanted.cause == engine::Cause::user)
@@ -136,7 +136,7 @@ std::string ttl_sentence(Call& call, const engine::LiveTable& table, const Wante
   return expects_expiry || !says_little ? " " + explanation.message : std::string();
 }
 
-// `item`: carts/{"id": "1"}. `why`: further sentences, or nothing.
+// `item` is like carts/{"id": "1"}. `why` has further sentences, or is empty.
 Unexpected<Error> time_is_up(const Happened& happened, double seconds, const std::string& item,
                              const std::string& why) {
   std::string extra = "\"records\":[";
@@ -156,8 +156,9 @@ Unexpected<Error> time_is_up(const Happened& happened, double seconds, const std
       Error{.kind = Error::Kind::timed_out, .message = std::move(message), .extra = std::move(extra)}};
 }
 
-// Reads what the stream has of the item from `since` on; the record that is waited for, if it is there.
-// `read_to`: the last of the item's records that was read, which may be told as well, as those before it.
+// Reads the item's records in the stream from `since` on. Returns the wanted record if it is among them.
+// `read_to` becomes the last of the item's records that was read; the subscription can report this and
+// earlier records again.
 Result<std::optional<std::string>> look_back(Call& call, const engine::Table& table, const Wanted& wanted,
                                              engine::Instant since, Happened& happened,
                                              engine::Sequence& read_to) {
@@ -222,12 +223,12 @@ Result<json::Tree> await_change(Call& call) {
                         [&]() REQUIRES(inbox.mutex) { return inbox.found != nullptr; });
   }
   subscription.end();
-  const engine::Lock lock(inbox.mutex);  // nobody else takes it any more
+  const engine::Lock lock(inbox.mutex);  // no other thread acquires it any longer
   if (inbox.found) {
     return answer_with(shown_record(*inbox.found));
   }
   if (call.stop.stop_requested()) return stopped();
-  // Of those that were told and read, too, one that is left out may count twice.
+  // A change that was both reported and read can count twice in left_out.
   happened.leave_out(inbox.others.left_out());
   inbox.others.each([&](const std::shared_ptr<const engine::KeptChange>& other) {
     if (!other->sequence || *other->sequence > read_to) note(happened, shown_record(*other));

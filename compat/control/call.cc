@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t got_bytes_max = 64;
 
-// A bound, as people write it: 600000, not 6e+05.
+// Prints a limit without an exponent: 600000, not 6e+05.
 std::string print(double value) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr;
   return {text, end};
 }
 
-// Takes exactly so many digits.
+// Takes exactly `count` digits.
 std::optional<int> take_digits(std::string_view& text, std::size_t count) {
   int value = 0;
   if (text.size() < count) return std::nullopt;
@@ -43,7 +43,7 @@ bool take(std::string_view& text, char c) {
 
 }  // namespace
 
-// --- what is wrong
+// --- errors
 
 Unexpected<Error> must_be(std::string_view name, std::string_view what, const json::Tree& got) {
   return error::validation(std::string(name) + " must be " + std::string(what) + ", got " +

@@ -1,4 +1,4 @@
-// GET and PUT /_mayfly/clock, POST /_mayfly/clock/advance: an account's time, and its travels
+// GET and PUT /_mayfly/clock, POST /_mayfly/clock/advance: show, set and advance an account's clock
 // (engine/time_travel.h).
 //
 //   {"mode":"frozen","now":"2031-01-01T00:00:00Z"}
@@ -49,7 +49,7 @@ void add_advanced(json::Tree& shown, const engine::Advanced& advanced) {
   shown["next_expiry"] = time_or_null(advanced.next_expiry);
 }
 
-// The items whose TTL looks like a mistake: {"never":{"carts":{"string":1}},"born_expired":{"carts":2}}.
+// Adds items whose TTL looks like a mistake: {"never":{"carts":{"string":1}},"born_expired":{"carts":2}}.
 void add_mistakes(json::Tree& shown, Call& call) {
   const engine::TtlMistakes mistakes = engine::take_ttl_mistakes(call.database(), call.scope.account);
   if (!mistakes.never.empty()) {
@@ -102,7 +102,7 @@ void add_settled(json::Tree& shown, Call& call, double seconds_max) {
   const bool jobs = call.emulator.jobs().settle(call.scope.account, deadline, call.stop) &&
                     call.emulator.restores().settle(call.scope.account, deadline, call.stop);
   call.database().settle_replicas(call.scope.account, call.stop);
-  call.database().recent_writes().forget(call.scope.account);  // no read is behind what was written until now
+  call.database().recent_writes().forget(call.scope.account);  // reads no longer lag behind earlier writes
   shown["settled"] = settled.unfinished.empty() && settled.given_up.empty() && kinesis && jobs;
   json::Tree& unfinished = shown["unfinished"] = json::Tree::array();
   for (const auto& one : settled.unfinished) unfinished.push_back(show_unfinished(one));
@@ -111,7 +111,7 @@ void add_settled(json::Tree& shown, Call& call, double seconds_max) {
   if (settled.given_up_left_out > 0) shown["given_up_left_out"] = settled.given_up_left_out;
 }
 
-// The sum of seconds, minutes, hours and days. Nothing: the body has none of them.
+// Returns the sum of seconds, minutes, hours and days; nullopt if the body has none of them.
 Result<std::optional<std::chrono::milliseconds>> read_span(Fields& body) {
   constexpr std::pair<std::string_view, double> units[] = {
       {"seconds", 1000}, {"minutes", 60'000}, {"hours", 3'600'000}, {"days", 86'400'000}};
@@ -190,7 +190,7 @@ Result<json::Tree> advance_clock(Call& call) {
   add_advanced(shown, advanced);
   if (stayed) shown["message"] = "Nothing is going to expire: the clock stays where it is.";
   if (settle) add_settled(shown, call, settle_seconds.value_or(settle_seconds_default));
-  add_mistakes(shown, call);  // functions may have written some, too
+  add_mistakes(shown, call);  // functions may have written more of them
   return shown;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 struct Route {
   std::string_view method;
-  std::string_view path;  // {…} stands for one segment
+  std::string_view path;  // {…} matches one segment
   Handle handle;
   std::string_view about;
 };
@@ -72,7 +72,7 @@ constexpr Route routes[] = {
     {"DELETE", "/_mayfly/faults", &clear_faults, "Remove all fault rules"},
 };
 
-// One member for each call, such as "GET /_mayfly/jobs": "List exports, imports and bulk puts".
+// Returns one member for each call, such as "GET /_mayfly/jobs": "List exports, imports and bulk puts".
 Result<json::Tree> show_calls(Call& call) {
   CHECK_OK(call.body.nothing_else());
   json::Tree calls = json::Tree::object();
@@ -86,7 +86,7 @@ Result<json::Tree> show_calls(Call& call) {
                     {"calls", std::move(calls)}};
 }
 
-// Takes what stands before the next '/' away, and that.
+// Removes the first segment and the '/' after it; returns the segment.
 std::string_view take_segment(std::string_view& path) {
   const auto end = path.find('/');
   const std::string_view segment = path.substr(0, end);

@@ -1,12 +1,12 @@
-// GET /_mayfly/events?table=&event=&by=: the account's changes as they commit, as server-sent events.
+// GET /_mayfly/events?table=&event=&by=: streams the account's changes as they commit, as server-sent events.
 //
 //   id: 100000000000000004200
 //   event: REMOVE
 //   data: {"table":"carts","record":{"eventName":"REMOVE",…}}
 //
-// A reader that is too slow to keep up loses changes, and is told so in place: event "gap", data
-// {"dropped":17}. streams/live_changes.h keeps the changes that wait for readers. A comment keeps a quiet
-// connection alive.
+// A reader that is too slow loses changes and gets an event in their place: event "gap", data {"dropped":17}.
+// streams/live_changes.h keeps the changes that wait for readers. Comment lines keep a quiet connection
+// alive.
 #include <nlohmann/json.hpp>
 
 #include "compat/control/change_choices.h"
@@ -23,8 +23,8 @@ class Events final : public EventSource {
 
   bool next(std::string& piece, const std::stop_token& stop) override {
     if (std::exchange(greeted_, true)) return reader_->next(piece, stop);
-    piece +=
-        ": mayfly\n\n";  // so that a client that waits for the first byte knows that its changes are told
+    // A client that waits for the first byte then knows that its changes will be reported.
+    piece += ": mayfly\n\n";
     return true;
   }
 

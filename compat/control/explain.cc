@@ -1,7 +1,9 @@
-// POST /_mayfly/ttl/{table}/explain: why an item is still there, and until when; or why it is not.
+// POST /_mayfly/ttl/{table}/explain: explains why an item still exists and when it expires, or why it does
+// not exist.
 //
-// {"key":{"id":{"S":"1"}}} -> {"expires_at":"2031-01-01T00:00:00.001Z","reason":"not_due","message":"ttl is
-// 1924992000; the item will be …"}
+//   {"key":{"id":{"S":"1"}}}
+//   -> {"expires_at":"2031-01-01T00:00:00.001Z","reason":"not_due",
+//       "message":"ttl is 1924992000; the item will be …"}
 #include <nlohmann/json.hpp>
 
 #include "compat/control/explanation.h"
@@ -38,7 +40,7 @@ Explanation explain_number(const engine::Table& table, const engine::Number& val
   return {"due", due, text + ", which has passed; the item is about to be deleted."};
 }
 
-// "49h", "1m 30s": the largest two units.
+// Returns the largest two units: "49h", "1m 30s".
 std::string span(engine::Instant ms) {
   const std::pair<std::int64_t, const char*> units[] = {
       {86'400'000, "d"}, {3'600'000, "h"}, {60'000, "m"}, {1000, "s"}, {1, "ms"}};
@@ -52,7 +54,7 @@ std::string span(engine::Instant ms) {
   return shown > 0 ? text : "0s";
 }
 
-// Of an item that is not there.
+// Explains why an item does not exist.
 Explanation explain_absence(const std::string& attribute,
                             const std::optional<engine::ExpiryStats::Deletion>& last) {
   if (!last)

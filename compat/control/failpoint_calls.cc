@@ -1,8 +1,8 @@
-// PUT, GET, DELETE /_mayfly/failpoints: stop an expiry between "due" and "delete" (engine/failpoints.h).
+// PUT, GET, DELETE /_mayfly/failpoints: hold an expired item's deletion (engine/failpoints.h).
 //
-// PUT    {"table":"carts","key":{"id":{"S":"1"}}}  arms a point
-// GET    {"failpoints":[{"table":"carts","key":{…},"state":"waiting","due":"…Z"}]}
-// DELETE the same body: releases it; {}, or no body: all of the account
+//   PUT    {"table":"carts","key":{"id":{"S":"1"}}}  arms a failpoint
+//   GET    {"failpoints":[{"table":"carts","key":{…},"state":"waiting","due":"…Z"}]}
+//   DELETE the same body: releases it; {} or no body: releases all of the account
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"

@@ -1,8 +1,8 @@
-// PUT, GET, DELETE /_mayfly/faults: the account's rules for failing (faults.h).
+// PUT, GET, DELETE /_mayfly/faults: the account's fault rules (faults.h).
 //
-// {"rules":[{"operation":"PutItem","table":"carts","fault":"throttle","count":2},
-//           {"fault":"latency","milliseconds":200,"probability":0.1,"seed":7},
-//           {"fault":"stale_reads","table":"carts","writes":3,"milliseconds":1000,"seed":1}]}
+//   {"rules":[{"operation":"PutItem","table":"carts","fault":"throttle","count":2},
+//             {"fault":"latency","milliseconds":200,"probability":0.1,"seed":7},
+//             {"fault":"stale_reads","table":"carts","writes":3,"milliseconds":1000,"seed":1}]}
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ namespace mayfly::compat::control {
 namespace {
 
 constexpr std::size_t rules_max = 100;
-constexpr std::size_t table_bytes_max = 1024;  // an ARN's
+constexpr std::size_t table_bytes_max = 1024;  // enough for an ARN
 constexpr std::int64_t milliseconds_max = 600'000;
 constexpr std::int64_t writes_max = 1'000;
 static_assert(static_cast<std::size_t>(writes_max) <= engine::RecentWrites::writes_max);
@@ -31,7 +31,7 @@ constexpr std::pair<std::string_view, FaultRule::Kind> kinds[] = {
     {"replicated_write_conflict", FaultRule::Kind::replicated_write_conflict},
 };
 
-// What a rule may throttle with.
+// The exceptions that a throttle rule can raise.
 constexpr Error::Kind throttlings[] = {Error::Kind::provisioned_throughput_exceeded, Error::Kind::throttling,
                                        Error::Kind::request_limit_exceeded};
 

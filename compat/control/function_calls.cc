@@ -1,8 +1,8 @@
-// GET /_mayfly/functions, PUT and DELETE /_mayfly/functions/{name}: where an account's functions are
+// GET /_mayfly/functions, PUT and DELETE /_mayfly/functions/{name}: the URLs of an account's functions
 // (docs/triggers.md).
 //
-// {"url":"http://127.0.0.1:9000/","timeout_seconds":3} ->
-// {"name":"reminder","url":"http://127.0.0.1:9000/","timeout_seconds":3}
+//   {"url":"http://127.0.0.1:9000/","timeout_seconds":3}
+//   -> {"name":"reminder","url":"http://127.0.0.1:9000/","timeout_seconds":3}
 #include <cmath>
 #include <nlohmann/json.hpp>
 

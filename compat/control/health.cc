@@ -8,7 +8,8 @@ namespace mayfly::compat::control {
 
 namespace {
 
-// The worst there is. What is short comes back by itself: a server that serves whom it has is no failed one.
+// Returns the most serious problem. A lack of resources does not fail the health check, because it is
+// temporary and the server still serves its open connections.
 std::string_view status_of(Call& call) {
   const ServerMetrics& server = call.emulator.server_metrics();
   if (!call.database().storage_failure().empty()) {
@@ -26,7 +27,7 @@ std::string_view status_of(Call& call) {
 
 }  // namespace
 
-// Everybody may ask: why it fails is for the log.
+// Available to every caller, so it omits the cause of a storage failure, which is in the log.
 Result<json::Tree> show_health(Call& call) {
   return json::Tree{{"status", status_of(call)}, {"version", MAYFLY_VERSION}};
 }

@@ -1,12 +1,11 @@
-// /_mayfly/jobs: exports, imports and bulk puts of an account, in all regions, the latest first
-// (jobs/jobs.h).
+// /_mayfly/jobs: an account's exports, imports and bulk puts in all regions, latest first (jobs/jobs.h).
 //
 // GET  /_mayfly/jobs           {"jobs":[{"id":"01791506763707-476754e8","kind":"import","arn":"arn:…",
 //                                "region":"us-east-1","table":"carts","status":"IN_PROGRESS","percent":40,
 //                                "done":4096,"total":10240,"counts":{"ProcessedItemCount":12},"started":"…"}]}
-//                              and restores that go on in the background, {"kind":"restore",…}, by items
+//                              and restores in the background, {"kind":"restore",…}, counted in items
 // GET  /_mayfly/jobs/{id}      one of them
-// GET  /_mayfly/jobs/{id}/log  {"lines":[…]}, what it wrote down of what was wrong: JSON, or text
+// GET  /_mayfly/jobs/{id}/log  {"lines":[…]}, its log of problems: JSON, or text
 // POST /_mayfly/jobs/await     {"timeout_seconds":30} -> {"settled":true,"unfinished":[]}: waits until all
 //                              are over
 #include <algorithm>
@@ -45,7 +44,7 @@ json::Tree show(const jobs::Job& job) {
 }
 
 json::Tree show(const backups::Restores::Progress& restore) {
-  // Until the table is ACTIVE it is not done, however many items the source is said to have.
+  // At most 99 percent until the table is ACTIVE, however many items the source is said to have.
   const std::int64_t total = std::max<std::int64_t>(restore.items_total, 1);
   return {{"id", "restore-" + restore.table_name},
           {"kind", "restore"},

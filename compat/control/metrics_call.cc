@@ -1,8 +1,8 @@
-// GET /_mayfly/metrics: what a Prometheus server scrapes. Of all accounts, whoever asks.
+// GET /_mayfly/metrics: metrics of all accounts for a Prometheus server, for any caller.
 //
-// Some series are there for each table, of which there may be many thousands. So the page is made in pieces
-// of some 64 KB while it is sent, each of the values of its moment; a scrape holds one piece, and a list of
-// the tables.
+// Some series exist for each table, and there can be many thousands of tables. The page is therefore produced
+// in pieces of about 64 KB while it is sent, each with the values at its moment. A scrape holds one piece and
+// a list of the tables in memory.
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -110,7 +110,7 @@ void write_operations(Text& text, const Metrics& metrics) {
 
 struct MeterLine {
   Meter meter;
-  std::string_view name, labels, type, help;  // name, type and help of those that follow each other are one
+  std::string_view name, labels, type, help;  // consecutive lines with the same name share type and help
 };
 
 constexpr std::string_view closed = "mayfly_connections_closed_total";
@@ -122,7 +122,7 @@ constexpr std::string_view refused = "mayfly_requests_refused_total";
 constexpr std::string_view refused_help =
     "Requests answered 503, since there were too many or too large ones.";
 
-// In the order of Meter; what has one name stands together.
+// In the order of Meter; lines with the same name are adjacent.
 constexpr MeterLine meters[] = {
     {Meter::connections, "mayfly_connections", "", "gauge", "Connections that are open."},
     {Meter::request_bytes, "mayfly_request_bytes", "", "gauge", "Bytes of large requests under way."},
@@ -195,7 +195,7 @@ std::string labels_of(const engine::LiveTable& table) {
 }
 
 void write_lag(Text& text, const engine::LiveTable& table) {
-  constexpr std::size_t step = 6;  // a bucket of ours is a quarter wider than the one before
+  constexpr std::size_t step = 6;  // each bucket of ExpiryStats is a quarter wider than the one before
   const engine::ExpiryStats& stats = table.expiry_stats();
   if (stats.deleted() == 0) return;
   const std::string labels = labels_of(table);
@@ -305,7 +305,8 @@ class Page final : public EventSource {
   }
 
   bool next(std::string& piece, const std::stop_token&) override {
-    constexpr std::size_t piece_bytes_max = 64 * 1024;  // and what one line, or one part without lines, adds
+    constexpr std::size_t piece_bytes_max = 64 * 1024;  // exceeded by at most one line, or one part without
+                                                        // lines
     Text text(piece);
     const std::size_t bytes_max = piece.size() + piece_bytes_max;
     while (part_ < parts_.size() && piece.size() < bytes_max) {
@@ -317,7 +318,7 @@ class Page final : public EventSource {
   }
 
  private:
-  using Part = std::function<bool(Text&)>;  // false: all of it is written
+  using Part = std::function<bool(Text&)>;  // false: the part is complete
 
   template <class Write>
   void add(Write write) {
@@ -348,7 +349,7 @@ class Page final : public EventSource {
   std::vector<engine::OnTheWay> ways_;
   std::vector<Part> parts_;
   std::size_t part_ = 0;
-  std::size_t line_ = 0;  // of a part that has one for each table or way
+  std::size_t line_ = 0;  // in a part with one line for each table or way
 };
 
 }  // namespace

@@ -1,15 +1,15 @@
-// /_mayfly/replication: how writes get from region to region of an account's global tables
-// (engine/replication.h), and what is on its way.
+// /_mayfly/replication: how the writes to an account's global tables travel between regions
+// (engine/replication.h), and which are on their way.
 //
 //   GET    /_mayfly/replication          {"ways":[{"from":"us-east-1","to":"eu-west-1","paused":false,
 //                                         "lag_milliseconds":500}],"on_the_way":[{"table":"carts","from":…,
 //                                         "to":…,"writes":2,"oldest":"…Z","age_seconds":1.5}]}
 //   PUT    /_mayfly/replication          takes {"from":"us-east-1","to":"eu-west-1","paused":true,
-//                                         "lag_milliseconds":500}: what is left out stays as it is
-//   DELETE /_mayfly/replication          every way is open, and without a lag
-//   POST   /_mayfly/replication/settle   returns when all that may arrive by now has
+//                                         "lag_milliseconds":500}: omitted members keep their values
+//   DELETE /_mayfly/replication          opens every way and removes its lag
+//   POST   /_mayfly/replication/settle   returns when all writes that can arrive by now have arrived
 //
-// All answer what the first does.
+// All return what GET returns.
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"

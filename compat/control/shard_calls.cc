@@ -1,10 +1,10 @@
 // GET /_mayfly/streams/{table}/shards, POST …/split, POST …/roll: the shards of a table's enabled stream
 // (engine/shards.h).
 //
-// POST {"shard":"shardId-…"}  closes it; two children go on with half of its partitions each, or one with
-// all.
-//      {}, or no body         each open shard, all at once or none
-// Each answers {"stream":"arn:…","shards":[{"id":"shardId-…","parent":"shardId-…","open":true}]}.
+//   POST {"shard":"shardId-…"}  closes the shard; a split creates two children with half of its partitions
+//                               each, a roll one child with all of them
+//        {}, or no body         the same for each open shard, all at once or none
+// Each returns {"stream":"arn:…","shards":[{"id":"shardId-…","parent":"shardId-…","open":true}]}.
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -44,7 +44,7 @@ Result<json::Tree> shards_of(const Call& call, const engine::LiveTable& table) {
   return json::Tree{{"stream", stream_arn(stream)}, {"shards", std::move(shards)}};
 }
 
-// `asked`: the shard; nothing: each open one.
+// `asked` is the requested shard; nullopt: each open shard.
 Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table,
                          const std::optional<std::string>& asked) {
   const std::string shard = asked ? "Shard " + *asked : "A shard of the stream of table " + table;

@@ -1,4 +1,4 @@
-// /_mayfly/snapshots/…, /_mayfly/reset: all of an account, kept, brought back, emptied (engine/snapshots.h).
+// /_mayfly/snapshots/…, /_mayfly/reset: save, restore and empty a whole account (engine/snapshots.h).
 //
 // POST   /_mayfly/snapshots               {"id":"7"}; takes {"name":"fixtures"}
 // GET    /_mayfly/snapshots               {"snapshots":[{"id":"7","name":"fixtures"}]}
@@ -6,9 +6,9 @@
 // DELETE /_mayfly/snapshots/{id}          {}
 // POST   /_mayfly/reset                   {"now":"2026-11-20T10:00:00Z"}
 //
-// A name is for people: a document of the account (engine/documents.h), "snapshot-name" / id, which holds it.
-// It is no part of the account's state, so that a restore leaves the names of later snapshots. One that a
-// crash parted from its snapshot names nothing: no id is given twice.
+// A name is for people. It is stored in a document of the account (engine/documents.h), "snapshot-name" / id,
+// which is not part of the account's state: a restore keeps the names of later snapshots. If a crash leaves a
+// name without its snapshot, the name has no effect, because ids are never reused.
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
@@ -32,7 +32,7 @@ engine::DocumentName name_of(const Call& call, std::string id) {
   return {call.scope.account, std::string(name_kind), std::move(id)};
 }
 
-// Answers what the account's clock says now that it was taken back.
+// Returns the account's time after the restore or reset.
 json::Tree show_now(const Call& call) {
   return {{"now", print_time(call.database().now(call.scope.account))}};
 }
@@ -69,7 +69,7 @@ Result<json::Tree> list_snapshots(Call& call) {
 Result<json::Tree> restore_snapshot(Call& call) {
   CHECK_OK(call.body.nothing_else());
   const auto id = engine::whole_number<engine::SnapshotId>(call.parameters[0]);
-  // An advance that stops at one would keep the account to itself.
+  // An advance that stops at a failpoint would block the account.
   call.database().failpoints().release_all(call.scope.account);
   bool restored = false;
   if (id) {

@@ -1,4 +1,4 @@
-// GET /_mayfly/triggers: the event source mappings of the account's region, and how each fares.
+// GET /_mayfly/triggers: the event source mappings of the account's region, with their state and counts.
 //
 //   {"triggers":[{"uuid":"…","function":"reminder","table":"carts","stream":"arn:…","state":"Enabled",
 //                 "last_result":"OK","batches":12,"records":40,"failures":3,"retries":3,"given_up":0,
@@ -7,8 +7,8 @@
 //                                 "message":"assert 1 == 2","at":"2031-01-01T00:00:00Z"},
 //                 "retrying":{"attempts":4,"records":2,"error":{"status":200,"error":"Unhandled",…}}}]}
 //
-// What the mappings are, and changes of them, is Lambda's API (docs/triggers.md); here is what CloudWatch
-// would show: counts since the server started.
+// Lambda's API describes and changes the mappings (docs/triggers.md). This call shows what CloudWatch would
+// show: counts since the server started.
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"

@@ -3,7 +3,7 @@
 //   GET  /_mayfly/ttl                     {"tables":{"carts":{"status":"ENABLED","mode":"exact",…,
 //                                           "never":{"string":1},"suspects":[{"key":{"id":{"S":"1"}},
 //                                           "reason":"string","message":"ttl is …","at":"…Z"}]}}}
-//   GET  /_mayfly/ttl/{table}             the same of one table; ?window_seconds=3600: windows of an hour
+//   GET  /_mayfly/ttl/{table}             the same for one table; ?window_seconds=3600: windows of an hour
 //   PUT  /_mayfly/ttl/{table}             takes {"mode":"aws","delay_seconds":[600,1680],"seed":1}
 //   POST /_mayfly/ttl/{table}/sweep       {"expired":2}
 //   GET  /_mayfly/ttl/{table}/upcoming    {"items":[{"key":{…},"due":"…Z","expires_at":"…Z"}]}
@@ -34,7 +34,7 @@ std::string_view mode_name(Kind kind) {
   return {};
 }
 
-// What fires only when told has no time.
+// Items that expire only on request have no expiry time.
 std::optional<engine::Instant> time_of(engine::Instant fires) {
   return fires == engine::never ? std::nullopt : std::optional(fires);
 }
@@ -52,13 +52,13 @@ json::Tree show_lag(const engine::ExpiryStats& stats) {
   return {{"p50", stats.lag_ms_at(0.5)}, {"p99", stats.lag_ms_at(0.99)}, {"max", stats.lag_ms_max()}};
 }
 
-// How long the windows are that the call asks for; nothing: as those of the index.
+// Returns the requested window length; nullopt: the index's default.
 Result<std::optional<engine::Instant>> window_ms(const Call& call) {
   TRY(const auto seconds, call.query_integer("window_seconds", 1, window_seconds_max));
   return seconds ? std::optional<engine::Instant>(*seconds * 1000) : std::nullopt;
 }
 
-// The latest items whose TTL never expires them, or had passed when they were written.
+// Returns the latest items whose TTL never expires them, or had passed when they were written.
 json::Tree show_suspects(engine::Database& database, const engine::LiveTable& live,
                          const engine::Table& table) {
   json::Tree shown = json::Tree::array();
@@ -145,7 +145,7 @@ Result<json::Tree> show_all_ttl(Call& call) {
     const auto names = call.database().list_tables(call.scope, after, 100);
     for (const std::string& name : names) {
       const auto table = call.database().find_table(call.scope, name);
-      if (table == nullptr) continue;  // dropped meanwhile
+      if (table == nullptr) continue;  // deleted meanwhile
       json::add_member(tables, name, show_table(call.database(), *table, window));
     }
     if (names.size() < 100) break;

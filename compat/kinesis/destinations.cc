@@ -18,14 +18,15 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::string_view kind = "@kinesis-destination";
-// What the kind was called when restores left destinations as they were; snapshots of that time have none.
+// The kind's former name, from when restores did not change destinations; snapshots from that time contain no
+// destinations.
 constexpr std::string_view kind_before = "kinesis-destination";
 constexpr std::size_t records_max = 500,
-                      bytes_max = 4 * 1024 * 1024;  // of one PutRecords; Kinesis takes 5 MB
+                      bytes_max = 4 * 1024 * 1024;  // of one PutRecords; Kinesis accepts 5 MB
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 
 // "@kinesis-destination" / "REGION/TABLE UUID/STREAM ARN"
-// {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}; the last only if chosen
+// {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}; the last only if it was set
 engine::DocumentName document_name(const engine::Scope& scope, const Destination& destination) {
   return {scope.account, std::string(kind),
           scope.region + "/" + destination.table_uuid + "/" + destination.stream_arn};
@@ -56,7 +57,7 @@ auto with_stream(auto& destinations, std::string_view arn) {
                       [&](const Destination& one) { return one.stream_arn == arn; });
 }
 
-// Kinesis look-alikes want a signature, and look at its form only.
+// Kinesis emulators require a signature, but check only its form.
 std::vector<std::pair<std::string, std::string>> headers_for(std::string_view account,
                                                              std::string_view region, engine::Instant now) {
   std::string date = engine::iso8601(now).substr(0, 19);  // 2024-05-01T00:00:00 -> 20240501T000000Z
@@ -72,8 +73,8 @@ std::vector<std::pair<std::string, std::string>> headers_for(std::string_view ac
 
 }  // namespace
 
-// One request after the other: between its steps it waits for the answer of the one that is under way, for
-// the end of a rest, or for changes.
+// Sends one request after another. Between steps, it waits for the response to the call in flight, the end of
+// a rest, or changes.
 class Destinations::Puts final : public engine::Task, public std::enable_shared_from_this<Puts> {
  public:
   explicit Puts(Destinations& destinations) : of_(destinations) {}
@@ -81,14 +82,14 @@ class Destinations::Puts final : public engine::Task, public std::enable_shared_
  private:
   Next step() override;
   Next failed(std::string_view why) override;
-  [[nodiscard]] outbound::Invocation request() const;  // of the batch
-  // Leaves in the batch what Kinesis did not take.
+  [[nodiscard]] outbound::Invocation request() const;  // for the batch
+  // Removes from the batch the records that Kinesis accepted.
   void drop_taken(const outbound::Invoker::Answer& answer);
-  Next put_again();  // what is left, a little later
+  Next put_again();  // sends the rest of the batch a little later
 
-  Destinations& of_;  // ends the steps before it goes
+  Destinations& of_;  // its destructor ends the steps
   std::vector<Waiting> batch_;
-  std::optional<outbound::Call> call_;  // under way
+  std::optional<outbound::Call> call_;  // in flight
   milliseconds wait_ = retry_wait_min;
   std::optional<engine::RealTime> rest_until_;
 };
@@ -110,7 +111,7 @@ Destinations::~Destinations() {
     subscription_.end();
   }
   stop_.request_stop();
-  scheduler_->end();  // the step under way, a short one; the call is stopped, and nobody waits for it
+  scheduler_->end();  // waits for one short step; the call is stopped without waiting
 }
 
 bool Destinations::add(const engine::Document& stored, ByTable& by_table) {
@@ -151,7 +152,7 @@ void Destinations::reload(std::string_view account) {
   for (const engine::Document& stored : database_.documents().list(account, kind)) {
     active = add(stored, by_table) || active;
   }
-  // Where no thread is to be had, changes wait until a destination is set.
+  // If no thread can be started, changes wait until a destination is set.
   if (active) static_cast<void>(listen());
   const engine::Lock lock(waiting_mutex_);
   by_account_.insert_or_assign(std::string(account), std::move(by_table));
@@ -223,7 +224,7 @@ std::size_t Destinations::Waiting::bytes() const {
 }
 
 void Destinations::Waiting::render(engine::Random& ids) {
-  if (!change) return;  // Kinesis refused it before
+  if (!change) return;  // already rendered for an earlier attempt
   const engine::Change told = change->change();
   partition_key = kinesis::partition_key(told);
   data = record_json(told, microseconds, ids);
@@ -277,7 +278,7 @@ void Destinations::take_batch(std::vector<Waiting>& batch) {
   while (batch.size() < records_max && take_first(batch)) {
     batch.back().render(database_.random());
     bytes += batch.back().data.size();
-    // One that is larger than a request may be goes alone: Kinesis shall say so.
+    // A record larger than the limit is sent alone, so that Kinesis rejects it.
     if (bytes > bytes_max && batch.size() > 1) return give_back_last(batch);
   }
 }
@@ -301,7 +302,7 @@ bool Destinations::settle(engine::RealTime deadline, const std::stop_token& stop
   }
 }
 
-// --- putting
+// --- sending
 
 engine::Task::Next Destinations::Puts::step() {
   if (of_.stop_.stop_requested()) return Next::when_woken();
@@ -311,7 +312,7 @@ engine::Task::Next Destinations::Puts::step() {
     call_.reset();
     drop_taken(*answer);
     if (!batch_.empty()) return put_again();
-    of_.give_back(batch_);  // nothing of it is left
+    of_.give_back(batch_);  // the batch is empty
     wait_ = retry_wait_min;
   }
   if (rest_until_) {
@@ -373,7 +374,7 @@ outbound::Invocation Destinations::Puts::request() const {
 
 void Destinations::Puts::drop_taken(const outbound::Invoker::Answer& answer) {
   const auto body = answer && answer->status < 300 ? json::parse(answer->body) : nullptr;
-  if (body == nullptr) return;  // none was taken
+  if (body == nullptr) return;  // no record was accepted
   const json::Value* records = body->root().member("Records");
   const std::size_t answered = records == nullptr ? 0 : std::min(batch_.size(), records->items().size());
   std::size_t left = 0;

@@ -170,7 +170,7 @@ json::Tree explain_error(std::string_view text) {
     const std::string_view name = error_name(known.kind);
     const auto at = text.find(name);
     if (at == std::string_view::npos) continue;
-    // "NotFound" is no part of "BackupNotFoundException".
+    // "NotFound" does not match within "BackupNotFoundException".
     const auto is_letter = [&](std::size_t place) {
       return place < text.size() && ((text[place] | 0x20) >= 'a' && (text[place] | 0x20) <= 'z');
     };

@@ -39,7 +39,7 @@ void write_type(Tree& value) {
   }
 }
 
-// A number's text as JSON has it; any other text stays one.
+// Converts a number's text to a JSON number; other text stays a string.
 Tree number_of(Tree text) {
   const auto& digits = text.get_ref<const std::string&>();
   const bool is_number = !digits.empty() &&
@@ -85,8 +85,8 @@ constexpr std::array<std::string_view, 9> items_by_name = {"Item",
                                                            "NewImage",
                                                            "OldImage"};
 constexpr std::array<std::string_view, 2> lists_by_name = {"Items",
-                                                           "Keys"};  // of a record, "Keys" is one item
-// Their members are called as tables are, and so mean nothing by their names.
+                                                           "Keys"};  // in a stream record, "Keys" is one item
+// Their members are named after tables, so these names have no meaning.
 constexpr std::array<std::string_view, 4> by_table = {"RequestItems", "UnprocessedItems", "UnprocessedKeys",
                                                       "Responses"};
 

@@ -24,7 +24,7 @@ constexpr int legacy_resource_not_found = -32002;
 constexpr std::string_view version_key = "io.modelcontextprotocol/protocolVersion",
                            capabilities_key = "io.modelcontextprotocol/clientCapabilities",
                            server_info_key = "io.modelcontextprotocol/serverInfo";
-// How long (ms) a client may keep what does not change while this program runs.
+// How long, in ms, a client can cache results that do not change while this program runs.
 constexpr int lasting_ms = 3'600'000;
 
 constexpr std::string_view instructions =
@@ -57,7 +57,7 @@ Tree error_message(const Tree& id, const Failure& failure) {
 
 bool is_id(const Tree* id) { return id != nullptr && (id->is_string() || id->is_number_integer()); }
 
-// null: it has none, or none that could be one.
+// Returns null if the message has no valid id.
 Tree id_of(const Tree& message) {
   const Tree* id = message.is_object() ? json::member(message, "id") : nullptr;
   return is_id(id) ? *id : Tree(nullptr);
@@ -67,7 +67,8 @@ Tree server_info() { return {{"name", "mayfly"}, {"title", "Mayfly"}, {"version"
 
 Tree capabilities() { return {{"tools", Tree::object()}, {"resources", Tree::object()}}; }
 
-// What a header says, where a client may have put it into base64: "=?base64?…?=". Nothing: it is malformed.
+// Decodes a header, which a client may have encoded in base64: "=?base64?…?=". Returns nullopt if it is
+// malformed.
 std::optional<std::string> decode_header(std::string_view value) {
   constexpr std::string_view begin = "=?base64?", end = "?=";
   if (!value.starts_with(begin) || !value.ends_with(end) || value.size() < begin.size() + end.size())
@@ -75,7 +76,7 @@ std::optional<std::string> decode_header(std::string_view value) {
   return decode_base64(value.substr(begin.size(), value.size() - begin.size() - end.size()));
 }
 
-// The status that a modern request's error has.
+// Returns the HTTP status for a modern request's error.
 int status_of(int code) {
   switch (code) {
     case method_not_found: return 404;
@@ -84,14 +85,14 @@ int status_of(int code) {
   }
 }
 
-// The part of the parameters that a header repeats.
+// Returns the name of the parameter that a header repeats.
 std::string_view named_member(std::string_view method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
   return method == "resources/read" ? "uri" : "";
 }
 
-// What somebody has sent, to be quoted: whole characters, and none at all of what is no UTF-8, as a header
-// may be.
+// Shortens a client's text for quoting, at a character boundary. Returns "" if it is not UTF-8, as can happen
+// in headers.
 std::string shortened(std::string_view text) {
   constexpr std::size_t shown_max = 200;
   if (!is_utf8(text)) return "";
@@ -149,7 +150,7 @@ class Protocol::Request {
     if (const Tree* parameters = json::member(message, "params")) parameters_ = parameters;
   }
 
-  // What is wrong with it before its method is looked at; and of which kind it is.
+  // Checks the request before its method is examined, and determines whether it is modern.
   std::optional<Failure> examine() {
     if (parameters_ != nullptr && !parameters_->is_object())
       return Failure{invalid_params, "params must be an object"};
@@ -194,7 +195,7 @@ class Protocol::Request {
     return fails(method_not_found, "Method not found: " + shortened(method_));
   }
 
-  // What each result of a modern request has.
+  // Adds the members that each result of a modern request has.
   void complete(Tree& result) const {
     if (!is_modern_) return;
     result["resultType"] = "complete";
@@ -226,7 +227,7 @@ class Protocol::Request {
     return std::nullopt;
   }
 
-  // May be kept by the client, for long or not at all.
+  // Results that a client can cache for long (`lasting`), or not at all (`passing`).
   Result lasting(Result result) const { return kept(std::move(result), lasting_ms, "public"); }
   Result passing(Result result) const { return kept(std::move(result), 0, "private"); }
   Result kept(Result result, int milliseconds, const char* scope) const {
@@ -237,7 +238,7 @@ class Protocol::Request {
     return result;
   }
 
-  // Where none is named, the world's region is meant; which that is, it may have to be asked.
+  // Without a configured region, the scope uses the world's region, which may require a call to the server.
   [[nodiscard]] engine::Scope scope() const {
     engine::Scope scope = settings_.scope;
     if (scope.region.empty()) scope.region = world_.region();
@@ -248,7 +249,7 @@ class Protocol::Request {
     return parameters_ != nullptr ? json::string_member(*parameters_, name) : std::nullopt;
   }
 
-  // Of lists that have one page.
+  // For lists that have only one page.
   Result only_page(Tree page) const {
     if (text("cursor")) return fails(invalid_params, "Invalid cursor: the list has one page");
     return page;
@@ -292,8 +293,8 @@ class Protocol::Request {
     return result;
   }
 
-  // Control calls that change something are told, as those that come by themselves are: a test's time has
-  // moved.
+  // Reports control calls that change something, such as a test's time, like calls that arrive through the
+  // control API.
   void tell(const Tool& tool, const Tree* given, const Outcome& outcome) const {
     const bool is_control = tool.call.find(' ') != std::string_view::npos;
     if (!settings_.notice || !is_control || tool.effect == Effect::reads) return;
@@ -381,7 +382,7 @@ Said Protocol::answer_one(const json::Tree& message, const Peer& peer, const std
   const auto method = json::string_member(message, "method");
   if (version != "2.0") return say(id, {invalid_request, "Invalid request: jsonrpc must be \"2.0\""}, 400);
   if (!method) {
-    // An answer to what we asked: nothing was asked.
+    // A response, although the server sends no requests.
     const bool is_answer = message.contains("result") || message.contains("error");
     if (is_answer && peer.headers != nullptr && peer.headers->version != modern_version)
       return {.status = 202};

@@ -34,7 +34,7 @@ std::optional<Tree> ask(World& world, const engine::Scope& scope, std::string_vi
   return json::parse_tree(answer->body, json::Decimals::as_written);
 }
 
-// What stands before the next slash, decoded; and that is taken away.
+// Removes the first segment and the slash after it; returns the segment, decoded.
 std::string take_segment(std::string_view& path) {
   const std::string_view segment = path.substr(0, path.find('/'));
   path.remove_prefix(std::min(path.size(), segment.size() + 1));
@@ -52,7 +52,7 @@ std::string unpacked(const DocumentPage& page) {
   return text;
 }
 
-// The cursor is the name of the last table before it; the pages of the documentation come before all tables.
+// The cursor is the name of the last table on the previous page. The documentation pages precede all tables.
 Expected<json::Tree, std::string> list_resources(World& world, const engine::Scope& scope,
                                                  std::optional<std::string_view> cursor,
                                                  const std::stop_token& stop) {

@@ -31,7 +31,7 @@ namespace {
 
 using json::Tree;
 
-// --- what arguments look like
+// --- arguments
 
 constexpr std::string_view text = R"("type":"string")", whole = R"("type":"integer","minimum":1)",
                            number = R"("type":"number","minimum":0)", yes = R"("type":"boolean")",
@@ -53,7 +53,7 @@ constexpr Argument return_values{"ReturnValues", text,
                                  "NONE or ALL_OLD; updates also take UPDATED_OLD, ALL_NEW and UPDATED_NEW"};
 constexpr Argument limit_of_page{"Limit", whole, "Maximum items to read (default: 50)"};
 
-// Every tool has these two, and those with items the third.
+// Every tool has the first two arguments; tools with items also have `plain`.
 constexpr Argument account{"account", R"("type":"string","pattern":"^[0-9]{12}$")",
                            "Account to use; each account has its own tables, streams and clock"};
 constexpr Argument region{"region", text};
@@ -216,7 +216,7 @@ constexpr Argument of_metrics[] = {{"contains", text, "Only lines that contain t
 constexpr Argument of_explain_error[] = {
     {"error", text, "The error's name, its message, or both, as the client printed them", true}};
 
-// --- what answers look like, where that is always so
+// --- schemas of results that always have the same form
 
 constexpr std::string_view clock_schema =
     R"({"type":"object","properties":{"mode":{"type":"string"},"now":{"type":"string"},"rate":{"type":"number"}},)"
@@ -233,19 +233,20 @@ constexpr std::string_view explained_schema =
 constexpr std::string_view id_schema =
     R"({"type":"object","properties":{"id":{"type":"string"}},"required":["id"]})";
 
-// --- answers
+// --- results
 
 Outcome failure(std::string sentence) { return {.failed = true, .text = std::move(sentence)}; }
 
 Outcome not_asked(const std::string& why) { return failure("The server could not be asked: " + why); }
 
-// It will stand as it is within a message, which is a line: a server that is none of ours answers anything.
+// The text is inserted verbatim into a message of one line, so it is validated: a foreign server can return
+// anything.
 bool is_object_text(std::string_view body) {
   return body.starts_with('{') && body.find_first_of("\r\n") == std::string_view::npos &&
          json::parse(body) != nullptr;
 }
 
-// "ResourceNotFoundException: Requested resource not found", and all of the answer if it has more than that.
+// "ResourceNotFoundException: Requested resource not found", plus the whole response if it has more members.
 Outcome refused(const WorldAnswer& answer) {
   const auto tree = json::parse_tree(answer.body, json::Decimals::as_written);
   if (!tree || !tree->is_object())
@@ -283,14 +284,14 @@ const Operation* operation_named(std::string_view name) {
   return nullptr;
 }
 
-// Taken out of the arguments; the sentence says what is wrong with it.
+// Removes the argument and returns its text. On failure, the error is a sentence.
 Expected<std::optional<std::string>, std::string> take_text(Tree& arguments, std::string_view name) {
   const auto found = arguments.find(std::string(name));
   if (found == arguments.end() || found->is_null()) return std::optional<std::string>();
   std::string taken;
   if (found->is_string()) {
     taken = found->get<std::string>();
-  } else if (found->is_number_integer()) {  // as agents do write a snapshot's id
+  } else if (found->is_number_integer()) {  // agents sometimes write a snapshot's id as a number
     taken = json::print(*found);
   } else {
     return Unexpected{std::string(name) + " must be a string."};
@@ -301,7 +302,7 @@ Expected<std::optional<std::string>, std::string> take_text(Tree& arguments, std
 
 // --- operations
 
-// Items that do not fit are not looked at: half as many, and the rest is another page.
+// Halves the limit until the page fits. Items that do not fit remain for the next page.
 void shorten_page(ToolCall& call, const Operation& operation, Outcome& outcome) {
   bool shortened = false;
   while (!outcome.failed && outcome.text.size() > result_bytes_max && !call.stop.stop_requested()) {
@@ -331,7 +332,7 @@ bool reads_only(const Operation& operation) {
          (operation.access == Access::reads && !name.ends_with("Statement"));
 }
 
-// Whether a statement reads: its first word says.
+// Whether a statement reads, judged by its first word.
 bool selects(const Tree& arguments) {
   std::string_view statement = json::string_member(arguments, "Statement").value_or("");
   statement.remove_prefix(std::min(statement.find_first_not_of(" \t\r\n"), statement.size()));
@@ -425,20 +426,21 @@ Outcome show_metrics(ToolCall& call) {
 
 // --- streams
 
-// One page of a shard, and where it goes on.
+// One page of a shard, and where to continue.
 struct ShardPage {
   Tree records = Tree::array();
   std::optional<std::string> next;
 };
 
 constexpr std::int64_t records_default = 25, records_max = 200;
-constexpr int shards_max = 1000, pages_max = 1000;  // of a call
+constexpr int shards_max = 1000, pages_max = 1000;  // per call
 
 class StreamReader {
  public:
   explicit StreamReader(ToolCall& call) : call_(call) {}
 
-  // Records from `next` on, or from the stream's beginning: {"records":[…],"next":{"shard":"iterator"}}.
+  // Returns records from `next` on, or from the stream's beginning:
+  // {"records":[…],"next":{"shard":"iterator"}}.
   Outcome read(const std::string& table, const Tree* next, std::int64_t limit, bool last) {
     if (!find_stream(table)) return std::move(*failed_);
     if (!find_shards()) return std::move(*failed_);
@@ -481,7 +483,7 @@ class StreamReader {
   }
 
  private:
-  // False: `failed_` says why.
+  // Returns false on failure; `failed_` then has the error.
   bool ask(std::string_view operation, const Tree& request, Tree& answer) {
     Outcome outcome = outcome_of(operate(call_, *operation_named(operation), request));
     auto tree = outcome.failed ? std::nullopt : json::parse_tree(outcome.text, json::Decimals::as_written);
@@ -730,7 +732,8 @@ void each_argument(const Tool& tool, const auto& visit) {
   visit(region);
 }
 
-// A typing error does not pass; an operation takes every member that its API has, listed or not.
+// Detects misspelled arguments. An operation accepts every member that its API has, whether or not the tool
+// lists it.
 std::optional<std::string> unknown_argument(const Tool& tool, const Operation* operation,
                                             const Tree& arguments) {
   for (auto member = arguments.begin(); member != arguments.end(); ++member) {
@@ -760,7 +763,7 @@ std::optional<std::string> take_scope(Tree& arguments, engine::Scope& scope) {
   return std::nullopt;
 }
 
-// Returns how many bytes are gone.
+// Returns how many bytes were removed.
 std::size_t cut(std::string& text) {
   const std::size_t kept = whole_characters(text, result_bytes_max).size();
   const std::size_t left = text.size() - kept;
@@ -852,7 +855,9 @@ Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, js
   }
   if (!is_utf8(outcome.text)) outcome = failure("The server's answer is no text.");
   cut(outcome);
-  if (!tool.output.empty() && !outcome.is_object) outcome.failed = true;  // it is not as the schema says
+  if (!tool.output.empty() && !outcome.is_object)
+    outcome.failed = true;  // the result does not follow the
+                            // schema
   return outcome;
 }
 
