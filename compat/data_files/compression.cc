@@ -14,8 +14,8 @@ constexpr int gzip_window_bits = 15 + 16;
 constexpr int zstd_window_log_max = 23;  // 8 MB
 using Chunk = std::array<char, Unpacker::step_bytes>;
 
-// The first byte of a frame's magic number, or of what is skipped between frames. The library reads those of
-// its versions before 1.0, too, which nobody writes any more, with windows of any size.
+// The first byte of a frame's magic number, or of a skippable frame's. The library also reads formats from
+// before version 1.0, with windows of any size; no current software writes them.
 bool begins_frame(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte == 0x28 || (byte >= 0x50 && byte <= 0x5f);
@@ -39,7 +39,7 @@ class Plain final : public Unpacker {
   [[nodiscard]] Expected<void, std::string> end() const override { return {}; }
 };
 
-// Of files that are made of parts, each of which says where it ends: gzip's members, Zstandard's frames.
+// Unpacks files that consist of parts, each of which marks its own end: gzip's members, Zstandard's frames.
 class PartsUnpacker : public Unpacker {
  public:
   [[nodiscard]] bool holds_more() const final { return full_; }
@@ -49,8 +49,8 @@ class PartsUnpacker : public Unpacker {
   }
 
  protected:
-  bool at_end_ = true;  // of a part, or nothing has come
-  bool full_ = false;   // the last step's chunk, and there may be more
+  bool at_end_ = true;  // at the end of a part, or before any input
+  bool full_ = false;   // the last step filled its chunk, and more text may be ready
 };
 
 class Gunzip final : public PartsUnpacker {
@@ -73,7 +73,7 @@ class Gunzip final : public PartsUnpacker {
     if (result == Z_MEM_ERROR) throw std::bad_alloc();
     input.remove_prefix(taken - stream_.avail_in);
     out.append(chunk.data(), chunk.size() - stream_.avail_out);
-    // Z_BUF_ERROR: it could not go on, which is no failure.
+    // Z_BUF_ERROR means that no progress was possible, which is not a failure.
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
       return Unexpected{std::string("The file is not in GZIP format")};
     at_end_ = result == Z_STREAM_END;

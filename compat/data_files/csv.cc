@@ -30,7 +30,7 @@ CsvReader::Step CsvReader::take(char c) {
   }
   if (c == '"') {
     if (at_ == At::plain || at_ == At::after_quote_and_return) return Step::misplaced_quote;
-    if (at_ == At::after_quote) field_ += c;  // the second of two
+    if (at_ == At::after_quote) field_ += c;  // the second of two quotes
     at_ = At::quoted;
     has_quotes_ = true;
     return Step::goes_on;

@@ -10,7 +10,7 @@
 namespace mayfly::compat::data_files {
 namespace {
 
-constexpr int depth_max = 64;  // DynamoDB has 32, of which DYNAMODB_JSON's reader says so
+constexpr int depth_max = 64;  // DynamoDB's limit is 32, which DYNAMODB_JSON's reader enforces
 constexpr std::string_view spaces = " \t\r\n\v\f";
 
 bool is_space(char c) { return spaces.find(c) != spaces.npos; }
@@ -37,8 +37,8 @@ void append_utf8(std::string& out, std::uint32_t code) {
   byte(0x80 | (code & 0x3f));
 }
 
-// Each function takes what it reads from the front of the text; false, nothing: it is not there, or wrong,
-// and then all is.
+// Each function consumes what it reads from the front of the text. It returns false or nullopt if the
+// expected text is missing or wrong, which makes the whole record invalid.
 class Converter {
  public:
   Converter(std::string_view ion, bool with_condition) : rest_(ion), with_condition_(with_condition) {}
@@ -69,7 +69,7 @@ class Converter {
   }
 
  private:
-  // Spaces and comments.
+  // Skips spaces and comments.
   void skip() {
     for (;;) {
       while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
@@ -102,7 +102,7 @@ class Converter {
     rest_.remove_prefix(size);
     return found;
   }
-  // $10 stands for a text that only a table of symbols knows.
+  // $10 stands for a text in a symbol table.
   static bool is_symbol_number(std::string_view text) {
     return text.size() > 1 && text[0] == '$' && std::all_of(text.begin() + 1, text.end(), is_digit);
   }
@@ -131,7 +131,7 @@ class Converter {
     return code;
   }
 
-  // What stands behind a backslash.
+  // Reads the rest of an escape, after the backslash.
   bool escape(std::string& out) {
     if (rest_.empty()) return false;
     const char c = rest_.front();
@@ -142,7 +142,7 @@ class Converter {
       out += meant[at];
       return true;
     }
-    if (c == '\n') return true;  // the line goes on
+    if (c == '\n') return true;  // the string continues on the next line
     if (c == '\r') {
       if (rest_.starts_with('\n')) rest_.remove_prefix(1);
       return true;
@@ -182,7 +182,7 @@ class Converter {
     rest_.remove_prefix(quote.size());
     return out;
   }
-  // Long ones that follow each other are one.
+  // Adjacent long strings are one string.
   std::optional<std::string> string() {
     if (rest_.starts_with('"')) return quoted("\"");
     std::string out;
@@ -195,7 +195,7 @@ class Converter {
     return out;
   }
 
-  // The token of a decimal or a whole number as DynamoDB's parser reads it: 6d2 as 6e2, 103. as 103.
+  // Converts a decimal or integer token to DynamoDB's number syntax: 6d2 becomes 6e2, 103. becomes 103.
   std::optional<std::string> number() {
     std::string out;
     std::size_t size = 0;
@@ -215,7 +215,7 @@ class Converter {
       } else if (is_digit(c) || c == '.' || c == '+' || c == '-') {
         out += c;
       } else {
-        return std::nullopt;  // a float, a timestamp, a number in hexadecimal
+        return std::nullopt;  // a float, a timestamp, a hexadecimal number
       }
     }
     return out;
@@ -235,7 +235,7 @@ class Converter {
     return base64;
   }
 
-  // [value, …], each written by `write`.
+  // Writes [value, …], each value by `write`.
   template <class Write>
   bool list(json::Writer& out, Write write) {
     if (!take("[")) return false;
@@ -256,7 +256,7 @@ class Converter {
     if (type != "SS" && type != "NS" && type != "BS") return false;
     out.key(type);
     return list(out, [&] {
-      // What a member is as a value, without its type: {"S":"a"} is "a".
+      // The value without its type: {"S":"a"} becomes "a".
       std::string member;
       json::Writer one(member);
       if (!attribute_value(one, depth + 1)) return false;
@@ -397,7 +397,7 @@ IonReader::Step IonReader::look_outside(std::string_view rest, std::size_t& plac
     if (rest.substr(place).starts_with("{{")) return Step::wrong;
     return Step::struct_begins;
   }
-  // The version marker stands before each record, or before them all.
+  // The version marker precedes each record, or the whole file.
   constexpr std::string_view marker = "$ion_1_0";
   const std::string_view found = rest.substr(place, marker.size());
   if (in_list_ || !marker.starts_with(found)) return Step::wrong;
@@ -463,13 +463,13 @@ std::optional<Record> IonReader::next(Text& text, bool last) {
     if (looked_at_ > record_bytes_max && within) {
       record = unreadable("The text is too long for an item");
     } else if (step == Step::wrong) {
-      // Outside of a struct it is this place that is wrong, and not what was passed on the way to it.
+      // Outside a struct, the error is at this place, not in the text before it.
       if (!within) text.pass(std::exchange(looked_at_, 0));
       record = unreadable("The text is no Ion of an Item");
     } else if (step == Step::struct_ends) {
       record = read(rest.substr(0, looked_at_));
     } else if (step == Step::struct_begins) {
-      // What stands before it is passed, so that the rest begins with it.
+      // Skips the text before the struct, so that the rest begins with it.
       text.pass(looked_at_);
       looked_at_ = 1;
       depth_ = 1;

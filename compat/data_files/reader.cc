@@ -14,7 +14,7 @@ void Text::pass(std::size_t count) {
   line_ += static_cast<std::uint64_t>(std::count(passed.begin(), passed.end(), '\n'));
   offset_ += count;
   begin_ += count;
-  // What is passed is dropped when it is most of it, so that each byte is moved once or twice.
+  // Passed text is erased when it is at least half of the buffer, so that each byte is moved once or twice.
   if (begin_ * 2 < bytes_.size()) return;
   bytes_.erase(0, begin_);
   begin_ = 0;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view ion_marker = "$ion_1_0 ";
 
-// In quotes of either kind. Escaped are control characters, those of Latin-1 too, the quote and the
-// backslash.
+// Writes a quoted text with either kind of quote. Control characters (including Latin-1's), the quote and the
+// backslash are escaped.
 void append_ion_quoted(std::string& out, std::string_view text, char quote) {
   constexpr std::string_view with_letters("\0\a\b\t\n\v\f\r\\", 9);
   constexpr std::string_view letters = "0abtnvfr\\";
@@ -64,7 +64,8 @@ void append_ion_name(std::string& out, std::string_view name) {
   }
 }
 
-// With as few digits as say it; a point among them as long as it needs no more than five zeros before them.
+// Uses the minimum number of digits. The number has a decimal point if at most five zeros must precede the
+// digits.
 void append_ion_decimal(std::string& out, const engine::Number& number) {
   constexpr int magnitude_without_exponent = -6;
   std::array<char, engine::Number::digits_max> buffer;
@@ -88,7 +89,7 @@ void append_ion_decimal(std::string& out, const engine::Number& number) {
   }
 }
 
-// One function for each type, for the variant's visit.
+// One function for each type, for std::visit.
 struct IonWriter {
   std::string& out;
 

@@ -14,7 +14,8 @@ namespace {
 using data_files::ExportType;
 using data_files::Format;
 
-// Its mistakes come first, as a table's name does where AWS takes a name or an ARN.
+// Its length is checked before all other constraints, like that of a table name where AWS accepts a name or
+// an ARN.
 constexpr Shape table_arn = {.type = Shape::Type::string, .min = 1, .max = 1024, .length_first = true};
 constexpr Shape client_token = string_shape({}, {}, client_token_pattern);
 constexpr Shape bucket = string_shape({}, 255, bucket_name_pattern);
@@ -58,8 +59,8 @@ constexpr Member members[] = {
     {"FilterSpecification", &filter},
 };
 
-// Keys are named by an id, an ARN, or an alias's name or ARN. Which pattern AWS has is not known: it was seen
-// to refuse "not a key", and to take "alias/aws/s3".
+// A key is named by an id, an ARN, or an alias's name or ARN. AWS's pattern is not known: AWS was observed to
+// reject "not a key" and to accept "alias/aws/s3".
 constexpr std::string_view key_id_pattern = "[a-zA-Z0-9:/_-]+";
 bool is_key_id(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -68,14 +69,14 @@ bool is_key_id(std::string_view text) {
   });
 }
 
-// AWS was seen to refuse a prefix that is empty or a tab. Its pattern is not known either.
+// AWS was observed to reject an empty prefix and a prefix that is a tab. Its pattern is not known either.
 constexpr std::string_view prefix_pattern = "[^\\p{Cntrl}]+";
 bool is_prefix(std::string_view text) {
   return !text.empty() &&
          std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-// What AWS checks when the members have the right form.
+// AWS makes these checks after those of the members' form.
 Unexpected<Error> breaks_pattern(std::string_view value, std::string_view member, std::string_view pattern) {
   return error::validation(
       "Invalid Request: 1 validation error detected: Value '" + std::string(value) + "' at '" +

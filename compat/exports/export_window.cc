@@ -9,7 +9,7 @@ namespace {
 
 using engine::Instant;
 
-// "2026-10-08T22:51:50Z", with a fraction only where there is one.
+// Prints "2026-10-08T22:51:50Z"; a fraction of zero is omitted.
 std::string printed(Instant instant) {
   std::string text = engine::iso8601(instant);
   constexpr std::string_view whole = ".000Z";
@@ -78,8 +78,8 @@ std::unique_ptr<Records> records_of(const Context& context, const engine::LiveTa
   const auto window = context.backups.window(table);
   if (!window) return nullptr;
   if (!asked.incremental()) return items_at(context.database, table, window->within(asked.until));
-  // The engine's windows begin after an instant and end with one. What was written in the very millisecond in
-  // which recovery began belongs to that instant.
+  // The engine's windows exclude their first instant and include their last one. Changes in the same
+  // millisecond in which recovery began belong to that instant.
   return changes_between(context.database, table, window->within(*asked.from - 1), asked.until - 1);
 }
 

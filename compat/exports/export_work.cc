@@ -12,12 +12,12 @@ namespace {
 using data_files::ExportType;
 using jobs::Step;
 
-// What a step does at most, so that others of the account have their turn.
+// The limits of one step, so that other requests and jobs of the account get their turn.
 constexpr std::uint64_t step_records_max = 1'000;
 constexpr std::uint64_t step_bytes_max = 1024 * 1024;
 constexpr std::uint64_t step_filter_steps_max = 1'000'000;
 
-// Progress is where in the space of hashes the records are.
+// Progress is measured as the position in the hash space.
 constexpr int hash_bits_dropped = 32;
 constexpr std::uint64_t progress_total = std::uint64_t{1} << 32;
 
@@ -41,10 +41,11 @@ struct ExportWork::DataFile {
   const std::string key;
   jobs::ObjectWriter object;
   data_files::Gzip gzip;
-  Md5 sum;  // of what is packed
+  Md5 sum;  // of the packed data
   std::uint64_t packed_bytes = 0;
   std::int64_t items = 0;
-  bool goes_on_in_next = false;  // the partition does, since this one is as large as it may be
+  bool goes_on_in_next = false;  // the file has reached its maximum size and its partition continues in the
+                                 // next file
 };
 
 ExportWork::ExportWork(engine::Database& database, Parts parts)
@@ -57,7 +58,7 @@ Step ExportWork::step(jobs::Run& run) {
   records_left_ = step_records_max, bytes_left_ = step_bytes_max, steps_left_ = step_filter_steps_max;
   auto outcome = go_on(run);
   if (outcome) return *std::move(outcome);
-  // What is half written is gone before anybody is told.
+  // Incomplete objects are dropped before the failure becomes visible.
   object_.reset();
   file_.reset();
   return Step::ends({jobs::Status::failed, buckets::failure_code(outcome.error()),
@@ -157,7 +158,7 @@ void ExportWork::fill(jobs::Run& run) {
   while (file_->object.wants_more() && records_left_ > 0 && bytes_left_ > 0 && steps_left_ > 0) {
     if (parts_.records != nullptr && !has_record_) {
       has_record_ = parts_.records->next();
-      if (!has_record_) parts_.records.reset();  // it lets go of the past
+      if (!has_record_) parts_.records.reset();  // releases the snapshot
     }
     if (!has_record_ || partition_of(parts_.records->key(), parts_.partitions) > partition_)
       return end_file();

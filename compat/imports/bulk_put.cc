@@ -87,7 +87,7 @@ Result<void> BulkPut::write(jobs::Run& run) {
     if (!put.refused) continue;
     if (put.refused->kind == Error::Kind::conditional_check_failed) {
       ++run.progress.counts["ConditionCheckFailureCount"];
-      // "Item":{…}, as ConditionalCheckFailedException has it.
+      // "Item":{…}, as in ConditionalCheckFailedException.
       constexpr std::string_view name = "\"Item\":";
       const std::string_view extra = put.refused->extra;
       report_->add_condition_failure(run.job, put.where, put.write.item,
@@ -102,7 +102,7 @@ Result<void> BulkPut::write(jobs::Run& run) {
 }
 
 Step BulkPut::read(jobs::Run& run) {
-  // The report is written as it grows; while it is, nothing is read.
+  // No input is read while a part of the report is being written.
   const auto reported = report_->advance(run);
   if (!reported) return Step::ends(ending_of(reported.error()));
   if (!*reported) return Step::waits();

@@ -25,7 +25,7 @@ Import::~Import() {
 Step Import::step(jobs::Run& run) { return table_ != nullptr ? read(run) : list(run); }
 
 Step Import::list(jobs::Run& run) {
-  // All of them are answered, from the beginning on.
+  // Descriptions show all counts from the start.
   for (const char* const name :
        {"ErrorCount", "ProcessedItemCount", "ImportedItemCount", "ProcessedSizeBytes"})
     run.progress.counts.try_emplace(name, 0);
@@ -42,7 +42,7 @@ Step Import::list(jobs::Run& run) {
 Step Import::make_table(jobs::Run& run) {
   const jobs::Ending is_taken{Status::failed, "TableAlreadyExists",
                               "Table already exists: " + description_.name};
-  // CREATING before it can be found, so that nobody sees it ACTIVE and empty.
+  // The table is CREATING before it can be found, so that it is never visible as ACTIVE and empty.
   const auto shown = std::make_shared<const engine::Table>(description_);
   if (!context_.table_changes.try_hold(scope_, {TableStatus::creating, shown})) return Step::ends(is_taken);
   is_held_ = true;
@@ -98,10 +98,10 @@ Step Import::read(jobs::Run& run) {
               "error logs for more details."});
 }
 
-// The table is ACTIVE before the import says that it is over.
+// The table becomes ACTIVE before the import is reported as finished.
 Step Import::end(jobs::Ending ending) {
   if (table_ != nullptr)
-    context_.database.recent_writes().forget(table_->id());  // who may read it sees all of it
+    context_.database.recent_writes().forget(table_->id());  // reads of the table see all of it
   if (std::exchange(is_held_, false)) context_.table_changes.settle(scope_, description_.name);
   return Step::ends(std::move(ending));
 }

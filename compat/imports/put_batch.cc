@@ -61,7 +61,7 @@ Result<void> put_together(Context& context, std::vector<Put>& puts, jobs::Counts
   CollectionSizes sizes(context);
   std::vector<std::optional<Written>> written(puts.size());
   for (std::size_t i = 0; i < puts.size(); ++i) {
-    context.steps = 0;  // of each by itself, as of requests
+    context.steps = 0;  // counted per item, as per request
     const Result<void> counted = count_steps(puts[i].write, transaction.old_item(slots[i]), context);
     if (!counted) {
       puts[i].refused = counted.error();

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int not_found = 404, precondition_failed = 412, range_not_satisfiable = 416;
 
-// What becomes of one object says nothing of the others.
+// Whether the failure concerns only one object, so that the other objects can still be read.
 bool is_of_one_object(const buckets::Failure& failure) {
   return failure.code == "NoSuchKey" || failure.status == precondition_failed ||
          failure.status == range_not_satisfiable ||
@@ -34,7 +34,7 @@ Source::Got Source::list(jobs::Run& run) {
   if (!*listing) return fail(listing->error());
   const std::size_t listed_before = objects_.size();
   for (buckets::Object& object : (*listing)->objects) {
-    // What a console makes of a directory is no file.
+    // Skips the empty objects that consoles create for directories.
     if (object.bytes == 0 && object.key.ends_with('/')) continue;
     if (objects_.size() == objects_max) {
       return fail(

@@ -21,7 +21,7 @@ std::string prefix_of(const engine::Scope& scope, Kind kind) {
 
 std::string key_of(const Job& job) { return prefix_of(job.scope, job.kind) + job.id; }
 
-// When the job began, by its id; 0: it has none.
+// Returns the time in a job's id; 0 if it has none.
 engine::Instant instant_of(std::string_view id) {
   engine::Instant instant = 0;
   for (const char c : id.substr(0, id.find('-'))) {
@@ -46,15 +46,17 @@ class Jobs::Runner final : public engine::Task, public std::enable_shared_from_t
   Runner(Jobs& jobs, const Job& job, std::unique_ptr<Work> work)
       : of(jobs), account(job.scope.account), key(key_of(job)), work(std::move(work)) {}
 
-  Jobs& of;  // ends the steps before it goes
+  Jobs& of;  // its destructor ends the steps
   const std::string account, key;
-  std::unique_ptr<Work> work;  // nullptr: it was dropped; of the steps, and of who has the account alone
+  std::unique_ptr<Work> work;  // nullptr: dropped; used by steps, and by a thread that has the account to
+                               // itself
   std::function<void()> wake;
   std::stop_source stop;
-  std::size_t log_lines = 0;      // so far; of the steps
-  std::optional<Ending> failing;  // storage failed: what it becomes once that can be stored; of the steps
-  std::optional<engine::RealTime> rest_until;  // of the steps
-  bool dropped = false;                        // the account is another by now; guarded by `of`'s mutex
+  std::size_t log_lines = 0;      // so far; used by steps
+  std::optional<Ending> failing;  // the ending after a storage failure, once it can be stored; used by steps
+  std::optional<engine::RealTime> rest_until;  // used by steps
+  bool dropped = false;                        // the job is over or its account was replaced; guarded by
+                                               // `of`'s mutex
 
  private:
   Next step() override {
@@ -88,10 +90,10 @@ Jobs::~Jobs() {
     for (const auto& runner : all) runner->dropped = true;
   }
   for (const auto& runner : all) runner->stop.request_stop();
-  scheduler_->end();  // the steps under way, short ones
+  scheduler_->end();  // waits for the steps in progress, which are short
 }
 
-// --- what there is
+// --- loading and listing
 
 void Jobs::load() {
   std::map<std::string, std::vector<engine::Document>> by_account;
@@ -124,7 +126,7 @@ std::vector<std::shared_ptr<const Job>> Jobs::adopt(std::string_view account,
       job->ending = cut_off(why);
       job->ended = std::max(database_.now(account), job->started);
       const engine::Document stored = to_document(*job);
-      // Where that cannot be stored it has failed all the same, and will have when it is read again.
+      // If storing fails, the job has failed nevertheless, and will be marked again at the next load.
       engine::attempt([&] { database_.documents().put(stored.name, stored.bytes); }, [](std::string_view) {});
     }
     auto kept = std::make_shared<const Job>(*std::move(job));
@@ -143,7 +145,7 @@ void Jobs::reload(std::string_view account) {
       std::erase_if(runners, [&](const auto& runner) {
         if (runner->account != account) return false;
         runner->dropped = true;
-        runner->work.reset();  // none of its steps is under way, nor is any request that begins another
+        runner->work.reset();  // no step is running, and no request can start one
         dropped.push_back(runner);
         return true;
       });
@@ -213,7 +215,7 @@ Jobs::Occupancy Jobs::occupancy() const {
   return {running_.size(), waiting_.size()};
 }
 
-// --- beginning
+// --- starting
 
 Job Jobs::draft(const engine::Scope& scope, Kind kind) {
   const engine::Instant now = database_.now(scope.account);
@@ -222,7 +224,7 @@ Job Jobs::draft(const engine::Scope& scope, Kind kind) {
   {
     const engine::Lock lock(mutex_);
     engine::Instant& last = accounts_[scope.account].last_id;
-    number = last = std::max(now, last + 1);  // on a frozen clock each has its own, too
+    number = last = std::max(now, last + 1);  // unique even on a frozen clock
   }
   char id[32];
   std::snprintf(id, sizeof id, "%014lld-%08x", static_cast<long long>(number),
@@ -241,7 +243,8 @@ Result<std::shared_ptr<const Job>> Jobs::start(Job draft, std::unique_ptr<Work> 
     if (job->kind == draft.kind && !job->over()) ++present.unfinished;
     if (draft.client_token.empty() || !key.starts_with(prefix) || job->client_token != draft.client_token)
       continue;
-    if (!job->ended || *job->ended + token_lifetime_ms > now) same_token = job;  // the latest is the last
+    if (!job->ended || *job->ended + token_lifetime_ms > now)
+      same_token = job;  // the last match is the latest
   }
   present.same_token = same_token.get();
   present.waiting_in_all = waiting_.size();
@@ -259,10 +262,10 @@ Result<std::shared_ptr<const Job>> Jobs::start(Job draft, std::unique_ptr<Work> 
   return accounts_[runner->account].jobs[runner->key];
 }
 
-// Before one more comes: those that are too old, and of too many those that were over first.
+// Called before a job is added. Removes jobs that are too old; if there are too many, those that ended first.
 void Jobs::forget_old(const engine::Scope& scope) {
   Remembered& jobs = accounts_[scope.account].jobs;
-  std::vector<std::pair<engine::Instant, std::string>> over;  // by their end
+  std::vector<std::pair<engine::Instant, std::string>> over;  // by end time
   for (const auto& [key, job] : jobs)
     if (job->ended) over.emplace_back(*job->ended, key);
   std::sort(over.begin(), over.end());
@@ -281,7 +284,7 @@ void Jobs::forget_old(const engine::Scope& scope) {
   database_.documents().write(erased, {});
 }
 
-// Stores it, and from then on it is what others see.
+// Stores the job, then makes it visible.
 void Jobs::keep(Job job, const std::vector<std::string>& log, std::size_t first_line) {
   std::vector<engine::Document> documents{to_document(job)};
   for (const std::string& line : log)
@@ -321,14 +324,14 @@ std::optional<std::chrono::milliseconds> Jobs::step(Runner& runner) {
   std::vector<std::string> log;
   const std::stop_token stop = runner.stop.get_token();
   Run run{*before, progress, log, stop, runner.wake};
-  if (runner.failing) runner.work.reset();  // it lets go of what it holds before it is seen to have failed
+  if (runner.failing) runner.work.reset();  // releases resources before the failure becomes visible
   const Step step = runner.failing ? Step::ends(*runner.failing) : runner.work->step(run);
 
   log.resize(std::min(log.size(), log_lines_max - runner.log_lines));
   for (std::string& line : log) line.resize(std::min(line.size(), log_line_bytes_max));
   const engine::Lock lock(mutex_);
   if (runner.dropped) return std::nullopt;
-  Job job = *accounts_[runner.account].jobs[runner.key];  // it may have been cancelled meanwhile
+  Job job = *accounts_[runner.account].jobs[runner.key];  // the job may have been cancelled meanwhile
   const bool ends = step.then == Step::Then::ends;
   std::optional<std::chrono::milliseconds> pause;
   if (step.then == Step::Then::goes_on) pause.emplace(0);
@@ -346,7 +349,7 @@ std::optional<std::chrono::milliseconds> Jobs::step(Runner& runner) {
 }
 
 void Jobs::end(Runner& runner) {
-  runner.dropped = true;  // a wake that comes too late finds no job: it may be forgotten by then
+  runner.dropped = true;  // a late wake-up must not look for the job, which may have been removed
   std::erase_if(running_, [&](const auto& other) { return other.get() == &runner; });
   run_next();
   ended_.ring();
@@ -366,7 +369,7 @@ std::shared_ptr<const Job> Jobs::cancel(const engine::Scope& scope, Kind kind, s
     };
     const Remembered& jobs = accounts_[scope.account].jobs;
     const auto kept = jobs.find(key);
-    if (kept == jobs.end()) return found;  // it is over, and was forgotten just now
+    if (kept == jobs.end()) return found;  // the job was over and was removed just now
     Job job = *kept->second;
     const auto waits = std::find_if(waiting_.begin(), waiting_.end(), is_it);
     const auto running = std::find_if(running_.begin(), running_.end(), is_it);

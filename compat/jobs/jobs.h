@@ -62,8 +62,8 @@ class Jobs {
 
   // Existing jobs at the time when a draft is about to start.
   struct Present {
-    const Job* same_token = nullptr;  // the latest with its kind and token that is unfinished or at most
-                                      // eight hours old
+    const Job* same_token = nullptr;  // the latest with its kind and token that is unfinished or ended at
+                                      // most eight hours ago
     std::size_t unfinished = 0;       // of its kind, in all regions of the account
     std::size_t waiting_in_all = 0;   // of all kinds and accounts
   };
