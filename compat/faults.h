@@ -4,7 +4,7 @@
 //
 //   faults.set(account, {{.operation = "PutItem", .kind = FaultRule::Kind::throttle, .count = 2}});
 //   Fault fault = faults.judge(scope, operation, body);   // no fault for the third PutItem
-//   auto lag = faults.lag(scope, operation, "carts");      // from a rule of kind stale_reads
+//   auto lag = faults.lag(scope, operation, "carts");     // from a rule of kind stale_reads
 //
 // Thread-safe. Without rules, an operation pays for one relaxed load. A request body is parsed only if a rule
 // depends on its contents, and never under the lock.
