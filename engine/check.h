@@ -8,7 +8,8 @@
 // error says what the handler would be told.
 //
 // MAYFLY_DEBUG_CHECK is for checks that cost more than 0.5 % of a hot path's instructions. It is enabled
-// where MAYFLY_DEBUG_CHECKS is defined: in builds with sanitizers and for fuzzing.
+// where MAYFLY_DEBUG_CHECKS is defined: in the engine's and compat's test programs, in builds with
+// sanitizers, and for fuzzing.
 #pragma once
 
 namespace mayfly::engine {
