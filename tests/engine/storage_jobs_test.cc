@@ -34,6 +34,9 @@ class KeptJobs final : public rocksdb::EnvWrapper {
     const Job job = take();
     job.unscheduled(job.argument);
   }
+  void drop_all() {
+    while (!jobs_.empty()) drop_next();
+  }
 
  private:
   struct Job {
@@ -54,6 +57,11 @@ struct Fixture {
   KeptJobs env;
   std::function<void()> body = [] {};
   int runs = 0, dropped = 0;
+
+  ~Fixture() {
+    if (jobs) jobs->release_for_good();  // a held flush holds `jobs`
+    env.drop_all();
+  }
 
   void schedule(Priority priority) {
     jobs->schedule(
