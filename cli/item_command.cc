@@ -306,7 +306,7 @@ Outcome<engine::Instant> account_time(const ServerCalls& server) {
   return *time;
 }
 
-// The table's TTL attribute; empty if there is none.
+// Returns the table's TTL attribute, or an empty string if TTL is off.
 Outcome<std::string> ttl_attribute(ServerCalls& server, const std::string& table) {
   TRY(const Tree answer, operate(server, "DescribeTimeToLive", {{"TableName", table}}));
   const Tree* const ttl = json::member(answer, "TimeToLiveDescription");
@@ -342,7 +342,7 @@ int put_item(ServerCalls& server, const ItemCommand& command) {
   std::string sentence = "Put " + plain_key(key) + " into " + log::printable(command.table) + ".";
   if (const auto why = explanation(server, command.table, key)) {
     const std::string reason = text_of(*why, "reason");
-    // In manual mode there is no expiry time.
+    // Items in manual mode have no expiry time.
     const std::string expires = text_of(*why, "expires_at");
     if (reason == "not_due" || reason == "delayed")
       sentence += expires.empty() ? "\n" + text_of(*why, "message") : " It expires at " + expires + ".";

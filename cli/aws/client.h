@@ -7,8 +7,8 @@
 //   if (!answer && answer.error().name == "ResourceNotFoundException") …
 //
 // It builds on http/client and http/signer.
-// Rejected: AWS's SDK for C++. It is not in Debian 12, and it brings libcurl, a C runtime of its own with a
-// dozen libraries, and some megabytes. The same work takes the four files of this directory.
+// Rejected: AWS's SDK for C++. It is not in Debian 12, and it brings libcurl, AWS's C runtime (a dozen
+// libraries) and some megabytes. The same work takes the four files of this directory.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,7 @@ using Json = json::Tree;
 
 struct Failure {
   // AWS's name without its namespace: "ConditionalCheckFailedException". Other names:
-  // - "Unreachable", "TimedOut", "CutShort" and "Interrupted" if there was no complete answer;
+  // - "Unreachable", "TimedOut", "CutShort" and "Interrupted" if the answer did not arrive completely;
   // - "NotAnAnswer" if the answer was malformed;
   // - "NoCredentials" and "Unusable" if the request could not be sent.
   std::string name;

@@ -15,7 +15,7 @@
 
 namespace mayfly::aws {
 
-// is_throttling: the answer says that there were too many requests. is_retryable: another attempt may
+// is_throttling: the answer reports too many requests. is_retryable: another attempt may
 // succeed.
 bool is_throttling(std::string_view name);
 bool is_retryable(std::string_view name, int status);

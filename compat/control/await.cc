@@ -223,7 +223,7 @@ Result<json::Tree> await_change(Call& call) {
                         [&]() REQUIRES(inbox.mutex) { return inbox.found != nullptr; });
   }
   subscription.end();
-  const engine::Lock lock(inbox.mutex);  // no other thread acquires it any longer
+  const engine::Lock lock(inbox.mutex);  // uncontended: the subscription has ended
   if (inbox.found) {
     return answer_with(shown_record(*inbox.found));
   }
