@@ -1,6 +1,4 @@
 // mayfly/mayfly.h: the control calls by name, in the test's own process.
-#include <algorithm>
-#include <array>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdio>
@@ -11,11 +9,10 @@
 #include <mayfly/mayfly.h>
 #include <mayfly/mayfly_c.h>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "engine/check.h"
 #include "tests/support/certificate.h"
+#include "tests/support/child_process.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/http_client.h"
 
@@ -240,25 +237,12 @@ namespace {
 
 // Calls `set_handler` in a child process and lets a check fail there; returns its standard error.
 std::string said_of_a_failed_check(const std::function<void()>& set_handler) {
-  std::array<int, 2> ends{};
-  REQUIRE(::pipe(ends.data()) == 0);
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    std::signal(SIGABRT, SIG_DFL);  // instead of Catch2's handler
-    ::dup2(ends[1], STDERR_FILENO);
+  const Ended ended = in_a_child([&] {
     set_handler();
     engine::check_failed("a == b", "engine/some.cc", 7);
-  }
-  ::close(ends[1]);
-  std::array<char, 1000> some{};
-  const ssize_t bytes = ::read(ends[0], some.data(), some.size());
-  ::close(ends[0]);
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  CHECK(WIFSIGNALED(status));
-  CHECK(WTERMSIG(status) == SIGABRT);
-  return {some.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))};
+  });
+  CHECK(ended.signal == SIGABRT);
+  return ended.said;
 }
 
 }  // namespace

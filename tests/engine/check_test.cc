@@ -1,50 +1,19 @@
 // Checks stay on in every build, and tell a handler before the process aborts.
 #include "engine/check.h"
 
-#include <array>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdio>
-#include <functional>
 #include <string>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
+
+#include "tests/support/child_process.h"
 
 namespace mayfly::testing {
 
 using namespace engine;
 
 namespace {
-
-struct Ended {
-  int signal = 0;    // 0: it exited
-  std::string said;  // on standard error
-};
-
-// Runs `work` in a child process.
-Ended in_a_child(const std::function<void()>& work) {
-  std::array<int, 2> ends{};
-  REQUIRE(::pipe(ends.data()) == 0);
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    std::signal(SIGABRT, SIG_DFL);  // instead of Catch2's handler
-    ::dup2(ends[1], STDERR_FILENO);
-    work();
-    _exit(0);
-  }
-  ::close(ends[1]);
-  Ended ended;
-  std::array<char, 4096> some{};
-  for (ssize_t bytes = 0; (bytes = ::read(ends[0], some.data(), some.size())) > 0;)
-    ended.said.append(some.data(), static_cast<std::size_t>(bytes));
-  ::close(ends[0]);
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  if (WIFSIGNALED(status)) ended.signal = WTERMSIG(status);
-  return ended;
-}
 
 void fails() {
   const int count = 2;
