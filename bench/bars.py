@@ -14,7 +14,10 @@ BAR, GAP, TOP = 9, 12, 46  # pixels
 
 
 def figure(value):
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    """A number with three significant digits, or all of its whole part: 12.3, 1,234."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def axis(value):

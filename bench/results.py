@@ -8,6 +8,7 @@ Tables are Markdown. A figure that is not there is said in words: why a server w
 import json
 
 import bars
+from bars import figure
 
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
 PROGRAM_TITLES = {
@@ -17,15 +18,6 @@ PROGRAM_TITLES = {
     "history": "Points in time",
     "streams": "A stream of a million items",
 }
-
-
-def figure(value, digits=3):
-    """1234.5 as 1,234 or 1,235; 12.345 as 12.3: so many digits as say something."""
-    if value is None:
-        return ""
-    if abs(value) >= 10 ** (digits - 1):
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
 
 
 def table(head, rows):
