@@ -161,7 +161,7 @@ is_named() {
   return 1
 }
 
-for document in README.md SECURITY.md CONTRIBUTING.md bench/README.md docs/*.md; do
+for document in README.md SECURITY.md CONTRIBUTING.md bench/README.md docs/*.md docs/decisions/*.md; do
   [ -f "$document" ] || continue
   for path in $(paths_in "$document"); do is_there "$path" || complain "$document" "there is no $path"; done
   for link in $(links_in "$document"); do
