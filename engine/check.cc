@@ -1,5 +1,9 @@
 #include "engine/check.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -23,9 +27,15 @@ Installed installed;
 
 THREAD_LOCAL bool is_failing = false;
 
+// Does not use `stderr`: libmayfly.so, linked from the same object files, could not refer to it
+// (engine/thread_local.h).
 void print(const FailedCheck& failed) {
-  std::fprintf(stderr, "mayfly: a check failed, which is a mistake in Mayfly: %s (%s:%d)\n",
-               failed.expression, failed.file, failed.line);
+  std::array<char, 1024> line;
+  const int length = std::snprintf(line.data(), line.size(),
+                                   "mayfly: a check failed, which is a mistake in Mayfly: %s (%s:%d)\n",
+                                   failed.expression, failed.file, failed.line);
+  const std::size_t printed = std::min(static_cast<std::size_t>(std::max(length, 0)), line.size() - 1);
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), printed);
 }
 
 }  // namespace
