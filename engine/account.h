@@ -12,9 +12,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -100,6 +102,7 @@ class Account {
     return turn_.try_lock() ? std::optional(Turn(*this, /*wakes=*/false)) : std::nullopt;
   }
 
+  [[nodiscard]] Instant now() const { return clock_.now(); }
   // The time by which streams age: stream_time.h.
   [[nodiscard]] Instant stream_now() const { return stream_time_of(clock_.now()); }
   [[nodiscard]] Instant stream_time_of(Instant instant) const;
@@ -118,6 +121,9 @@ class Account {
   // storage and memory. The gate is taken after the turn and before any table's gate. Background steps only
   // try to take it, and are woken when the replacement is over.
   [[nodiscard]] Gate& requests() { return requests_; }
+  // Held while a request is served: a restore or a reset of the account happens before it or after it, never
+  // during it.
+  [[nodiscard]] std::shared_lock<Gate> begin_request() { return std::shared_lock(requests_); }
 
   // What writers need to know about the latest snapshot (before_images.h).
   [[nodiscard]] ImageKeeper image_keeper() const;

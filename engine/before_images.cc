@@ -5,7 +5,6 @@
 
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/replica_log.h"
 
 namespace mayfly::engine {
 namespace {

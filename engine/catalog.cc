@@ -8,7 +8,6 @@
 
 #include "engine/account.h"
 #include "engine/before_images.h"
-#include "engine/committer.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"

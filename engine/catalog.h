@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -55,6 +56,8 @@ struct Counter {
   std::atomic<std::int64_t> bytes{0};
 };
 
+inline constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+
 class LiveTable {
  public:
   // `storage` counts the table's memory.
@@ -83,6 +86,9 @@ class LiveTable {
   enum class Past : std::uint8_t { unwanted, points, instants };
   [[nodiscard]] Past past() const { return past_.load(std::memory_order_relaxed); }
   [[nodiscard]] VersionNumber latest_point() const { return latest_point_.load(std::memory_order_relaxed); }
+  // Whether a snapshot has the table: images of its items are kept when they change (Catalog::keep_images).
+  // Requires: a transaction holds the table.
+  [[nodiscard]] bool in_snapshot() const { return kept_.load(); }
   // Items and bytes of the table (index 0) or of one of its indexes.
   [[nodiscard]] Counter& counter(IndexId index) const;
   // Number and bytes of the old versions of items. A table that never had any has no such counter.
@@ -97,7 +103,7 @@ class LiveTable {
 
  private:
   friend class Catalog;
-  friend class Transaction;
+  friend class LockedItems;
 
   void describe(std::shared_ptr<const Table> description);
   void forget_never_expiring();

@@ -4,7 +4,7 @@
 // table has a stream. A subscription receives each commit that begins after subscribe() has returned, and
 // none that ended before. Without listeners, a commit pays only for checking whether a list is empty.
 //
-//   auto subscription = database.subscribe(
+//   auto subscription = feed.subscribe(
 //       [&](const Change& change) { work_to_do.notify(change.table->id); });
 //
 // A listener runs on the committing thread, inside the commit section. It should only take a note and wake
@@ -25,6 +25,7 @@
 #include "engine/change_log.h"
 #include "engine/mutex.h"
 #include "engine/table.h"
+#include "engine/watermark.h"
 
 namespace mayfly::engine {
 
@@ -106,7 +107,7 @@ class ChangeFeed {
   };
 
   // `commits` is the mutex that is held to commit and to publish.
-  explicit ChangeFeed(Mutex& commits) : commits_(commits) {}
+  ChangeFeed(Mutex& commits, const Watermark& watermark) : commits_(commits), watermark_(watermark) {}
 
   [[nodiscard]] Subscription subscribe(Listener listener);
   // Calls `visit` while no commit is in progress: all changes that can be read by then have been told.
@@ -114,6 +115,13 @@ class ChangeFeed {
   void between_commits(Visit visit) {
     const Lock lock(commits_);
     visit();
+  }
+
+  // The last readable record, once every listener has been told of all records up to it. Waits for a commit
+  // in progress.
+  [[nodiscard]] Sequence told() {
+    const Lock lock(commits_);
+    return watermark_.published();
   }
 
   // Requires: the caller holds `commits`. (The analysis cannot see that the mutex it holds is `commits`.)
@@ -128,6 +136,7 @@ class ChangeFeed {
 
  private:
   Mutex& commits_;
+  const Watermark& watermark_;
   Listeners listeners_ GUARDED_BY(commits_);
   std::uint64_t commit_ GUARDED_BY(commits_) = 0;
 };

@@ -176,6 +176,11 @@ std::vector<ShardNumber> ChangeLog::shards_with_records(StreamId stream, Sequenc
   return shards;
 }
 
+Sequence ChangeLog::oldest_sequence(StreamId stream, ShardNumber number) const {
+  const std::optional<Shard> shard = catalog_.find_shard(stream, number);
+  return shard ? shard->oldest_sequence : watermark_.published() + 1;
+}
+
 std::optional<Instant> ChangeLog::trim(const Account& account, Instant instant, Account::Timeline timeline) {
   std::optional<Instant> oldest_left;
   for (const Stream& stream : catalog_.streams(account.id())) {

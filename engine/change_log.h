@@ -23,13 +23,6 @@ class Account;
 class Catalog;
 class Storage;
 
-// A storage key. Value, u64le: the last sequence number that was used by streams that are forgotten by now.
-inline constexpr std::string_view last_sequence_key = "Msequence";
-// A storage key. Value, u64le: the last number that is used by an old version of an item in a data directory
-// (committer.h), or by a tombstone without a record. Only the commit section writes it, so it never goes
-// back.
-inline constexpr std::string_view last_version_key = "Mlast-version";
-
 // Who made the change: a user, by a request, or the service, by deleting an expired item.
 enum class Cause : std::uint8_t { user, time_to_live };
 
@@ -73,13 +66,18 @@ class ChangeLog {
   // The last sequence number that is found in storage.
   static Sequence last_sequence(const Storage& storage, const std::vector<Stream>& streams);
 
-  // Returns at least one record, if there is one. A shard that was forgotten has ended.
+  // The records of a shard starting at `from`, in order: at most `limit` records and `bytes_max` bytes, but
+  // at least one record if there is one. A reader that reads parents to their end before their children sees
+  // each item's records in order, and each record once. A shard that was forgotten has ended.
   [[nodiscard]] StreamPage read(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
                                 std::size_t bytes_max) const;
 
   // The shards that have a record numbered `from` or later, by number. Costs at most two seeks for each shard
   // with records.
   [[nodiscard]] std::vector<ShardNumber> shards_with_records(StreamId stream, Sequence from) const;
+
+  // The first sequence number that is not trimmed; for a forgotten shard, the next number that will be given.
+  [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;
 
   // Forgets an account's records created before `instant`, and its shards and streams closed before it.
   // Returns the earliest time of what remains: when records were created, and when shards and streams were

@@ -101,7 +101,7 @@ class Committer {
   Mutex commit_;
   Batch joined_ GUARDED_BY(commit_);
   std::atomic<bool> busy_{false};  // changes under commit_
-  ChangeFeed feed_{commit_};
+  ChangeFeed feed_{commit_, watermark_};
 
   Mutex queue_mutex_;
   Condition queue_moved_;

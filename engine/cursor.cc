@@ -8,39 +8,15 @@
 #include "engine/check.h"
 #include "engine/departed.h"
 #include "engine/index_entries.h"
+#include "engine/interleaving.h"
 #include "engine/item_codec.h"
+#include "engine/item_reader.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
 #include "engine/recent_writes.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
-
-// --- StoredItem
-
-std::size_t StoredItem::size() const { return stored_item_size(bytes_); }
-
-const Item& StoredItem::item() const {
-  if (!decoded_) {
-    item_ = decode_item(bytes_);
-    decoded_ = true;
-  }
-  return item_;
-}
-
-Item StoredItem::take() && {
-  if (!decoded_) return decode_item(bytes_);
-  decoded_ = false;
-  return std::move(item_);
-}
-
-void StoredItem::assign(std::string_view bytes) {
-  bytes_.assign(bytes);
-  decoded_ = false;
-}
-
-// --- Cursor
 
 namespace {
 
@@ -94,8 +70,7 @@ struct Cursor::State {
   std::size_t next_earlier = 0;
   bool at_earlier = false;
 
-  State(const Database& database, const LiveTable& live)
-      : storage(database.parts().storage()), table(live.id()) {}
+  State(const Storage& storage, const LiveTable& live) : storage(storage), table(live.id()) {}
 
   bool step();  // to the next entry, or the first
   void step_stored();
@@ -104,11 +79,11 @@ struct Cursor::State {
   bool read();  // reads the item at this entry; false if it has departed
 };
 
-Cursor::Cursor(const Database& database, const LiveTable& table, KeyRange range,
+Cursor::Cursor(const ItemReader& reader, const LiveTable& table, KeyRange range,
                const std::optional<Sight>& sight)
-    : state_(std::make_unique<State>(database, table)) {
+    : state_(std::make_unique<State>(reader.storage(), table)) {
   State& state = *state_;
-  RecentWrites& recent = database.parts().recent_writes;
+  RecentWrites& recent = reader.recent_writes();
   const Commit horizon = sight ? recent.horizon(table, *sight) : RecentWrites::sees_all;
   state.index = range.index;
   state.forward = range.forward;
@@ -116,7 +91,7 @@ Cursor::Cursor(const Database& database, const LiveTable& table, KeyRange range,
   const std::string upper = range.upper.empty() ? prefix_end(prefix) : prefix + range.upper;
   do {
     state.iterator.reset();
-    state.departed.emplace(database, table);
+    state.departed.emplace(reader.failpoints(), table);
     if (range.index != 0) state.snapshot.emplace(state.storage);
     state.iterator.emplace(state.storage, prefix + range.lower, upper,
                            state.snapshot ? &*state.snapshot : nullptr);

@@ -1,7 +1,7 @@
 // A cursor reads a table or an index in order, as of one snapshot of storage. It skips items that have
 // expired (departed.h). With a Sight, it can read an older state instead (sight.h).
 //
-//   Cursor cursor(database, table, {.index = 0, .lower = prefix, .upper = prefix_end(prefix)});
+//   Cursor cursor(reader, table, {.index = 0, .lower = prefix, .upper = prefix_end(prefix)});
 //   while (cursor.next()) use(cursor.item());
 #pragma once
 
@@ -11,31 +11,14 @@
 #include <string>
 #include <string_view>
 
-#include "engine/attribute_value.h"
 #include "engine/sight.h"
+#include "engine/stored_item.h"
 #include "engine/table.h"
 
 namespace mayfly::engine {
 
-class Database;
+class ItemReader;
 class LiveTable;
-
-// An item as it is stored. It is decoded only when its attributes are needed.
-class StoredItem {
- public:
-  StoredItem() = default;
-  explicit StoredItem(std::string bytes) : bytes_(std::move(bytes)) {}
-  [[nodiscard]] std::string_view bytes() const { return bytes_; }
-  [[nodiscard]] std::size_t size() const;  // as DynamoDB counts bytes
-  [[nodiscard]] const Item& item() const;  // decodes once
-  Item take() &&;
-  void assign(std::string_view bytes);  // reuses the buffer
-
- private:
-  std::string bytes_;
-  mutable bool decoded_ = false;
-  mutable Item item_;
-};
 
 // Byte bounds within one table or index, made by key_codec: [lower, upper). An empty `upper` is the end of
 // the table or index. The keys of an index's entries are described in index_entries.h; index_entry_key
@@ -49,7 +32,7 @@ struct KeyRange {
 
 class Cursor {
  public:
-  Cursor(const Database& database, const LiveTable& table, KeyRange range,
+  Cursor(const ItemReader& reader, const LiveTable& table, KeyRange range,
          const std::optional<Sight>& sight = std::nullopt);
   ~Cursor();
   Cursor(Cursor&&) noexcept;

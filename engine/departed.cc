@@ -1,8 +1,10 @@
 #include "engine/departed.h"
 
+#include "engine/account.h"
+#include "engine/catalog.h"
 #include "engine/expiry_index.h"
 #include "engine/expiry_mode.h"
-#include "engine/parts.h"
+#include "engine/failpoints.h"
 
 namespace mayfly::engine {
 
@@ -11,15 +13,15 @@ bool has_fired(const Table& table, std::string_view stored, Instant now) {
   return due && is_expired(*due, now) && fires_at(table, *due) <= now;
 }
 
-Departed::Departed(const Database& database, const LiveTable& table)
-    : live_(table), described_(table.described()), failpoints_(database.parts().failpoints) {
+Departed::Departed(const Failpoints& failpoints, const LiveTable& table)
+    : live_(table), described_(table.described()), failpoints_(failpoints) {
   if (!table.expires()) return;
   table_ = table.description();
   now_ = table.account().clock().now();
 }
 
-Departed::Departed(const Database& database, const LiveTable& table, Instant now)
-    : live_(table), described_(table.described()), failpoints_(database.parts().failpoints), now_(now) {
+Departed::Departed(const Failpoints& failpoints, const LiveTable& table, Instant now)
+    : live_(table), described_(table.described()), failpoints_(failpoints), now_(now) {
   if (table.expires()) table_ = table.description();
 }
 

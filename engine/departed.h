@@ -1,7 +1,7 @@
 // Departed tells which items have expired for readers: an item is gone for all of them from the instant at
 // which it fires, even if it has not been deleted yet.
 //
-//   const Departed departed(database, table);              // as of now
+//   const Departed departed(failpoints, table);            // as of now
 //   if (departed.has(item_key, stored)) continue;          // not for this reader
 //
 // The answer is computed from the stored item, by the rules by which the reaper deletes. It is therefore
@@ -24,7 +24,6 @@
 
 namespace mayfly::engine {
 
-class Database;
 class Failpoints;
 class LiveTable;
 
@@ -34,8 +33,8 @@ bool has_fired(const Table& table, std::string_view stored, Instant now);
 class Departed {
  public:
   // Both arguments outlive it. Answers as of now, or as of an instant that the reader has taken.
-  Departed(const Database& database, const LiveTable& table);
-  Departed(const Database& database, const LiveTable& table, Instant now);
+  Departed(const Failpoints& failpoints, const LiveTable& table);
+  Departed(const Failpoints& failpoints, const LiveTable& table, Instant now);
   // Whether the table still has the same description. If not, everything that was read since construction
   // must be read again.
   [[nodiscard]] bool is_current() const;

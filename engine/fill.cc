@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/database.h"
+#include "engine/storage.h"
 #include "engine/transaction.h"
+#include "engine/write_path.h"
 
 namespace mayfly::engine {
 
@@ -12,7 +13,7 @@ namespace {
 constexpr std::size_t batch_bytes_max = 1 << 20;  // a batch ends with the item that reaches it
 }  // namespace
 
-Expected<Filled, FillRefusal> fill(Database& database, HistoryCursor& from,
+Expected<Filled, FillRefusal> fill(const WritePath& path, HistoryCursor& from,
                                    const std::shared_ptr<LiveTable>& into, const std::stop_token& stop,
                                    const std::function<void(const Filled& so_far)>& progress,
                                    std::size_t batch_items_max) {
@@ -23,7 +24,7 @@ Expected<Filled, FillRefusal> fill(Database& database, HistoryCursor& from,
   std::vector<StoredItem> items;
   for (bool more = true; more;) {
     if (stop.stop_requested()) return Unexpected{FillRefusal::stopped};
-    if (!database.has_room()) return Unexpected{FillRefusal::no_room};
+    if (!path.storage.has_room()) return Unexpected{FillRefusal::no_room};
     keys.clear();
     items.clear();
     std::size_t bytes = 0;
@@ -33,7 +34,7 @@ Expected<Filled, FillRefusal> fill(Database& database, HistoryCursor& from,
       bytes += items.back().bytes().size();
     }
     if (items.empty()) break;
-    Transaction transaction(database, Cause::user);
+    Transaction transaction(path, Cause::user);
     for (std::string& key : keys) transaction.add(into, std::move(key));
     if (!transaction.lock()) return Unexpected{FillRefusal::dropped};
     for (std::size_t slot = 0; slot < items.size(); ++slot) {

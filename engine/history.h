@@ -16,12 +16,12 @@
 // order, and a past state is read as one walk over two ranges, in key order.
 //
 //   if (const auto point = history.take_point(table)) {           // a backup
-//     HistoryCursor then(database, *point);                       // history_cursor.h; even years later
+//     HistoryCursor then(reader, *point);                         // history_cursor.h; even years later
 //     while (then.next()) use(then.key(), then.item());
 //   }
 //   history.hold_instant(table, instant)                          // a restore to it begins
 //   history.keep(table, 35);                                      // recovery is on, for 35 days
-//   HistoryCursor at(database, *table, instant);                  // an instant between restorable()'s ends
+//   HistoryCursor at(reader, *table, instant);                  // an instant between restorable()'s ends
 //
 // A version is needed if a point, or an instant that can be restored, lies between it and the version before
 // it. Other versions are erased in the background, in steps (history_trimmer.h). Readers use a snapshot of
@@ -62,10 +62,11 @@
 
 namespace mayfly::engine {
 
-class Database;
+class Catalog;
+class HistoryTrimmer;
 class LiveTable;
-
-inline constexpr Instant day_ms = Instant{24} * 3600 * 1000;
+class SnapshotHeads;
+class Storage;
 
 // Why no point was taken.
 enum class PointRefusal : std::uint8_t {
@@ -73,13 +74,12 @@ enum class PointRefusal : std::uint8_t {
   no_room,  // points alone exceed history_bytes_max, or the memory limit is reached
 };
 
-// The earliest instant whose end can be restored.
-Instant earliest_of(const Recovery& recovery, Instant now);
-
 class History {
  public:
-  // `database` outlives it.
-  explicit History(Database& database);
+  // All of them outlive it.
+  History(Storage& storage, Catalog& catalog, Points& points, const SnapshotHeads& snapshots,
+          HistoryTrimmer& trimmer)
+      : storage_(storage), catalog_(catalog), points_(points), snapshots_(snapshots), trimmer_(trimmer) {}
 
   // --- recovery
   // Keeps the table's versions from now on, for `days` days of the account's clock. If they are kept already,
@@ -103,26 +103,18 @@ class History {
   // nullopt if there is no such point.
   Expected<Point, PointRefusal> hold_instant(const std::shared_ptr<LiveTable>& table, Instant at);
   std::optional<Point> hold_point(PointId id);
-  // Drops the table as Database::drop_table does. If `last` is not null, also takes a point of the table,
-  // whatever the limits; it is in the same batch, so no write comes between the two. Returns false, without a
-  // point, if another thread has already dropped the table.
-  bool drop_table(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last);
   [[nodiscard]] std::optional<Point> find_point(PointId id) const;
   bool drop_point(PointId id);                                              // false if there is no such point
   [[nodiscard]] std::vector<Point> points(std::string_view account) const;  // by id
 
-  // --- size, for all accounts together
-  struct Footprint {
-    std::int64_t versions = 0;
-    std::int64_t bytes = 0;  // of their keys and values
-  };
-  [[nodiscard]] Footprint footprint() const;
-  [[nodiscard]] std::uint64_t bytes_max() const;
-
  private:
   Expected<Point, PointRefusal> take(const std::shared_ptr<LiveTable>& table, std::optional<Instant> at);
 
-  Database& database_;
+  Storage& storage_;
+  Catalog& catalog_;
+  Points& points_;
+  const SnapshotHeads& snapshots_;
+  HistoryTrimmer& trimmer_;
 };
 
 }  // namespace mayfly::engine

@@ -9,10 +9,9 @@
 #include "engine/departed.h"
 #include "engine/expiry_index.h"
 #include "engine/expiry_mode.h"
-#include "engine/history.h"
+#include "engine/item_reader.h"
 #include "engine/item_version.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
 #include "engine/past_walk.h"
 #include "engine/storage.h"
 
@@ -61,9 +60,9 @@ struct HistoryCursor::State {
   }
 };
 
-HistoryCursor::HistoryCursor(const Database& database, const Point& point)
-    : state_(std::make_unique<State>(database.parts().storage())) {
-  const Storage& storage = database.parts().storage();
+HistoryCursor::HistoryCursor(const ItemReader& reader, const Point& point)
+    : state_(std::make_unique<State>(reader.storage())) {
+  const Storage& storage = reader.storage();
   std::string stored;
   if (!storage.get(point_key(point.id), stored, &state_->snapshot)) return;
   state_->table = point.table;
@@ -73,9 +72,9 @@ HistoryCursor::HistoryCursor(const Database& database, const Point& point)
   state_->walk.emplace(storage, state_->snapshot, point.table.id);
 }
 
-HistoryCursor::HistoryCursor(const Database& database, const LiveTable& table, Instant at)
-    : state_(std::make_unique<State>(database.parts().storage())) {
-  const Storage& storage = database.parts().storage();
+HistoryCursor::HistoryCursor(const ItemReader& reader, const LiveTable& table, Instant at)
+    : state_(std::make_unique<State>(reader.storage())) {
+  const Storage& storage = reader.storage();
   std::optional<Table> description = description_at(storage, state_->snapshot, table.id(), at);
   if (!description) return;
   state_->table = *std::move(description);
@@ -126,9 +125,9 @@ struct HistoryChanges::State {
   bool changed();
 };
 
-HistoryChanges::HistoryChanges(const Database& database, const LiveTable& table, Instant from, Instant to)
-    : state_(std::make_unique<State>(database.parts().storage())) {
-  const Storage& storage = database.parts().storage();
+HistoryChanges::HistoryChanges(const ItemReader& reader, const LiveTable& table, Instant from, Instant to)
+    : state_(std::make_unique<State>(reader.storage())) {
+  const Storage& storage = reader.storage();
   std::optional<Table> description = description_at(storage, state_->snapshot, table.id(), from);
   if (!description) return;
   state_->table = *std::move(description);

@@ -1,6 +1,6 @@
 // The items of a table in a past state, in key order: at a point, or at the end of an instant.
 //
-//   HistoryCursor then(database, point);
+//   HistoryCursor then(reader, point);
 //   while (then.next()) use(then.key(), then.item());
 //   if (then.gone()) …                              // the point was dropped before the cursor was made
 //
@@ -17,20 +17,20 @@
 #include <string_view>
 
 #include "engine/clock.h"
-#include "engine/cursor.h"
 #include "engine/points.h"
+#include "engine/stored_item.h"
 
 namespace mayfly::engine {
 
-class Database;
+class ItemReader;
 class LiveTable;
 
 class HistoryCursor {
  public:
-  HistoryCursor(const Database& database, const Point& point);
+  HistoryCursor(const ItemReader& reader, const Point& point);
   // Requires: `at` is not later than the account's now. If `at` is too early to be restored, the cursor is
   // gone().
-  HistoryCursor(const Database& database, const LiveTable& table, Instant at);
+  HistoryCursor(const ItemReader& reader, const LiveTable& table, Instant at);
   ~HistoryCursor();
   HistoryCursor(HistoryCursor&&) noexcept;
   HistoryCursor& operator=(HistoryCursor&&) noexcept;
@@ -56,12 +56,12 @@ class HistoryCursor {
 // key whose item was created and erased in between has neither image. A key that was written but has the same
 // item as before has both images.
 //
-//   HistoryChanges changes(database, table, from, to);
+//   HistoryChanges changes(reader, table, from, to);
 //   while (changes.next()) use(changes.key(), changes.old_image(), changes.new_image(), changes.written());
 class HistoryChanges {
  public:
   // Requires: from <= to, and `to` is not later than the account's now.
-  HistoryChanges(const Database& database, const LiveTable& table, Instant from, Instant to);
+  HistoryChanges(const ItemReader& reader, const LiveTable& table, Instant from, Instant to);
   ~HistoryChanges();
   HistoryChanges(HistoryChanges&&) noexcept;
   HistoryChanges& operator=(HistoryChanges&&) noexcept;

@@ -6,13 +6,18 @@
 #include <limits>
 #include <utility>
 
+#include "engine/account.h"
 #include "engine/attempt.h"
-#include "engine/history.h"
+#include "engine/before_images.h"
+#include "engine/catalog.h"
+#include "engine/committer.h"
+#include "engine/history_size.h"
 #include "engine/item_version.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
-#include "engine/snapshots.h"
+#include "engine/points.h"
+#include "engine/snapshot_heads.h"
+#include "engine/storage.h"
 
 namespace mayfly::engine {
 namespace {
@@ -104,13 +109,12 @@ class HistoryTrimmer::Rounds final : public Task {
   HistoryTrimmer& trimmer_;
 };
 
-HistoryTrimmer::HistoryTrimmer(Database& database, std::shared_ptr<Scheduler> scheduler)
-    : database_(database), scheduler_(std::move(scheduler)) {
+HistoryTrimmer::HistoryTrimmer(const Uses& uses, std::shared_ptr<Scheduler> scheduler)
+    : uses_(uses), scheduler_(std::move(scheduler)) {
   // Which tables were to be trimmed is not stored, so all tables that have versions are trimmed after a
   // restart.
-  Database::Parts& parts = database_.parts();
-  for (const TableId table : parts.points.dropped_tables()) to_trim_.insert(table);
-  for (const auto& live : parts.catalog.tables()) {
+  for (const TableId table : uses_.points.dropped_tables()) to_trim_.insert(table);
+  for (const auto& live : uses_.catalog.tables()) {
     if (live->version_count().versions > 0) to_trim_.insert(live->id());
     agenda_.add(&live->account());
   }
@@ -140,15 +144,14 @@ void HistoryTrimmer::less_needed(TableId table) {
     to_trim_.insert(table);
     ask_to_weigh();
   }
-  if (const auto live = database_.parts().catalog.find(table)) agenda_.add(&live->account());
+  if (const auto live = uses_.catalog.find(table)) agenda_.add(&live->account());
   wake();
 }
 
 void HistoryTrimmer::replaced(Account& account) {
-  Database::Parts& parts = database_.parts();
   std::vector<TableId> tables;
-  for (const Point& point : parts.points.of(account.id())) tables.push_back(point.table.id);
-  for (const auto& live : parts.catalog.tables(account.id()))
+  for (const Point& point : uses_.points.of(account.id())) tables.push_back(point.table.id);
+  for (const auto& live : uses_.catalog.tables(account.id()))
     if (live->version_count().versions > 0) tables.push_back(live->id());
   {
     const Lock lock(mutex_);
@@ -171,7 +174,7 @@ void HistoryTrimmer::ask_to_weigh() {
 }
 
 void HistoryTrimmer::written(std::uint64_t bytes) {
-  const std::uint64_t look_after = database_.parts().history->bytes_max() / looks_in_a_bound;
+  const std::uint64_t look_after = uses_.size.bytes_max() / looks_in_a_bound;
   if (unweighed_.fetch_add(bytes) + bytes <= look_after) return;
   unweighed_ = 0;
   {
@@ -212,10 +215,9 @@ bool HistoryTrimmer::trim_some() {
 }
 
 void HistoryTrimmer::trim_step(Walk& walk, bool& done) {
-  Database::Parts& parts = database_.parts();
-  parts.catalog.hold_changes([&] {
-    const std::shared_ptr<LiveTable> live = parts.catalog.find(walk.table);
-    const Needs needs(parts.points, walk.table, live.get());
+  uses_.catalog.hold_changes([&] {
+    const std::shared_ptr<LiveTable> live = uses_.catalog.find(walk.table);
+    const Needs needs(uses_.points, walk.table, live.get());
     // A dropped table without points has nothing left to erase, except what a snapshot holds.
     if (!live && needs.points.empty()) {
       done = true;
@@ -227,7 +229,7 @@ void HistoryTrimmer::trim_step(Walk& walk, bool& done) {
     StagedWrite write;
     std::int64_t versions = 0, bytes = 0;
     std::size_t seen = 0;
-    Storage::Iterator iterator(parts.storage(), here.from, prefix_end(table_prefix('O', here.table)));
+    Storage::Iterator iterator(uses_.storage, here.from, prefix_end(table_prefix('O', here.table)));
     for (iterator.seek_to_first(); iterator.valid(); iterator.next()) {
       if (seen++ == versions_at_once_max || bytes >= static_cast<std::int64_t>(bytes_at_once_max)) break;
       here.reach(iterator.key());
@@ -242,23 +244,23 @@ void HistoryTrimmer::trim_step(Walk& walk, bool& done) {
     }
     const bool at_end = !iterator.valid();
     if (versions > 0) {
-      Account& account = live ? live->account() : parts.accounts.of(parts.points.account_of(here.table));
-      if (parts.snapshots->have(account.id(), here.table))
-        parts.before_images.stage(write.batch, account.image_keeper());
+      Account& account = live ? live->account() : uses_.accounts.of(uses_.points.account_of(here.table));
+      if (uses_.snapshots.have(account.id(), here.table))
+        uses_.before_images.stage(write.batch, account.image_keeper());
       if (live) {
         write.clock = &account.clock();
         write.count(*live, old_versions, -versions, -bytes);
-        parts.committer.commit(write);
+        uses_.committer.commit(write);
       } else {
-        VersionCount left = parts.points.left(here.table).value_or(VersionCount{});
+        VersionCount left = uses_.points.left(here.table).value_or(VersionCount{});
         left.versions -= versions;
         left.bytes -= bytes;
         std::string value;
         append_little_endian(value, left.versions);
         append_little_endian(value, left.bytes);
         write.batch.put(counter_key(here.table, old_versions), value);
-        parts.storage().write(write.batch);
-        parts.points.leave(here.table, left);
+        uses_.storage.write(write.batch);
+        uses_.points.leave(here.table, left);
       }
       interleave("old versions trimmed");
     }
@@ -289,9 +291,8 @@ bool HistoryTrimmer::begin_weighing() {
     const Lock lock(mutex_);
     if (!std::exchange(to_weigh_, false)) return false;
   }
-  Database::Parts& parts = database_.parts();
-  const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(parts.history->footprint().bytes, 0));
-  const std::uint64_t bound = parts.history->bytes_max();
+  const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(uses_.size.footprint().bytes, 0));
+  const std::uint64_t bound = uses_.size.bytes_max();
   {
     const Lock lock(mutex_);
     if (bytes <= bound) {
@@ -301,9 +302,9 @@ bool HistoryTrimmer::begin_weighing() {
     if (bytes <= bound || (weighed_ > 0 && bytes <= weighed_ + bound / free_part)) return false;
   }
   weighing_ = std::make_unique<Weighing>();
-  weighing_->tables = parts.points.dropped_tables();
+  weighing_->tables = uses_.points.dropped_tables();
   Instant oldest = 0;
-  for (const auto& live : parts.catalog.tables()) {
+  for (const auto& live : uses_.catalog.tables()) {
     if (live->version_count().versions > 0) weighing_->tables.push_back(live->id());
     if (const auto recovery = live->description()->recovery) {
       const Instant now = live->account().clock().now();
@@ -315,14 +316,13 @@ bool HistoryTrimmer::begin_weighing() {
 }
 
 void HistoryTrimmer::weigh_step(Weighing& weighing) {
-  Database::Parts& parts = database_.parts();
-  parts.catalog.hold_changes([&] {
+  uses_.catalog.hold_changes([&] {
     Walk& walk = *weighing.walk;
-    const std::shared_ptr<LiveTable> live = parts.catalog.find(walk.table);
-    const Needs needs(parts.points, walk.table, live.get());
+    const std::shared_ptr<LiveTable> live = uses_.catalog.find(walk.table);
+    const Needs needs(uses_.points, walk.table, live.get());
     const Instant now = live ? live->account().clock().now() : 0;
     std::size_t seen = 0;
-    Storage::Iterator iterator(parts.storage(), walk.from, prefix_end(table_prefix('O', walk.table)));
+    Storage::Iterator iterator(uses_.storage, walk.from, prefix_end(table_prefix('O', walk.table)));
     for (iterator.seek_to_first(); iterator.valid() && seen < versions_at_once_max; iterator.next(), ++seen) {
       walk.reach(iterator.key());
       const VersionNumber number = version_number(iterator.key());
@@ -340,14 +340,13 @@ void HistoryTrimmer::weigh_step(Weighing& weighing) {
 }
 
 void HistoryTrimmer::give_up(const Weighing& weighing) {
-  Database::Parts& parts = database_.parts();
-  const auto bound = static_cast<std::int64_t>(parts.history->bytes_max());
+  const auto bound = static_cast<std::int64_t>(uses_.size.bytes_max());
   std::int64_t left = weighing.of_points;
   for (const std::int64_t bytes : weighing.by_age) left += bytes;
   std::size_t age = ages_max;  // versions that are at least this old are given up
   while (age > 0 && left > bound - bound / static_cast<std::int64_t>(free_part))
     left -= weighing.by_age[--age];
-  for (const auto& live : parts.catalog.tables()) {
+  for (const auto& live : uses_.catalog.tables()) {
     if (!live->description()->recovery) continue;
     const Instant until = live->account().clock().now() - static_cast<Instant>(age) * weighing.age_width_ms;
     move_on(*live, until);
@@ -359,7 +358,7 @@ void HistoryTrimmer::give_up(const Weighing& weighing) {
 
 // Gives up the instants before `until`, so that no restore to them begins while their versions are erased.
 void HistoryTrimmer::move_on(LiveTable& live, Instant until) {
-  database_.parts().catalog.update(live, [&](Table& table) {
+  uses_.catalog.update(live, [&](Table& table) {
     if (table.recovery) table.recovery->given_up = std::max(table.recovery->given_up, until);
   });
   const Lock lock(mutex_);
@@ -389,7 +388,7 @@ bool HistoryTrimmer::survey() {
 bool HistoryTrimmer::survey_account(Account& account) {
   bool any = false;
   std::optional<std::chrono::nanoseconds> pause;
-  for (const auto& live : database_.parts().catalog.tables(account.id())) {
+  for (const auto& live : uses_.catalog.tables(account.id())) {
     std::optional<Recovery> recovery = live->description()->recovery;
     if (!recovery) continue;
     const Instant now = account.clock().now();

@@ -6,7 +6,7 @@
 // time a 24th of its period has passed. So at most that share of the kept versions is useless, and each
 // version is looked at some 24 times in its life.
 //
-// When all versions together exceed the limit (History::bytes_max), their sizes are added up by age, and the
+// When all versions together exceed the limit (history_size.h), their sizes are added up by age, and the
 // oldest instants of all tables are given up until an eighth of the limit is free. Versions that
 // points need are kept; when these alone exceed the limit, no further point is taken.
 //
@@ -34,12 +34,30 @@
 namespace mayfly::engine {
 
 class Account;
-class Database;
+class Accounts;
+class BeforeImages;
+class Catalog;
+class Committer;
+class HistorySize;
 class LiveTable;
+class SnapshotHeads;
+class Storage;
 
 class HistoryTrimmer {
  public:
-  HistoryTrimmer(Database& database, std::shared_ptr<Scheduler> scheduler);
+  // The parts that it uses. All of them outlive it.
+  struct Uses {
+    Accounts& accounts;
+    Catalog& catalog;
+    Storage& storage;
+    BeforeImages& before_images;
+    Points& points;
+    Committer& committer;
+    const SnapshotHeads& snapshots;
+    const HistorySize& size;
+  };
+
+  HistoryTrimmer(const Uses& uses, std::shared_ptr<Scheduler> scheduler);
   ~HistoryTrimmer();
   HistoryTrimmer(const HistoryTrimmer&) = delete;
   HistoryTrimmer& operator=(const HistoryTrimmer&) = delete;
@@ -86,7 +104,7 @@ class HistoryTrimmer {
   void look_again(Account& account, std::chrono::nanoseconds pause);
   void wake();
 
-  Database& database_;
+  const Uses uses_;
   const std::shared_ptr<Scheduler> scheduler_;
   std::shared_ptr<Rounds> rounds_;  // null before start()
   Mutex working_;                   // one step at a time; taken before any table's gate

@@ -9,8 +9,9 @@
 #include "engine/change_log.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/storage.h"
 #include "engine/transaction.h"
+#include "engine/write_path.h"
 
 namespace mayfly::engine {
 
@@ -40,8 +41,9 @@ bool BackfillWalk::needed_since(const Table& before, const Table& after) {
   });
 }
 
-BackfillWalk::BackfillWalk(Database& database, std::shared_ptr<LiveTable> table, const Table& description)
-    : database_(database), table_(std::move(table)) {
+BackfillWalk::BackfillWalk(Catalog& catalog, const WritePath& path, std::shared_ptr<LiveTable> table,
+                           const Table& description)
+    : catalog_(catalog), path_(path), table_(std::move(table)) {
   for (const Index& index : description.indexes)
     if (index.state == Index::State::creating) indexes_.push_back(index.id);
   if (lacks_entries(description.ttl)) ttl_number_ = description.ttl->number;
@@ -69,11 +71,11 @@ bool BackfillWalk::step(std::size_t items) {
   while (items > 0) {
     std::vector<std::string> keys;
     const std::size_t wanted = std::min(items, filled_together_max);
-    Storage::Iterator iterator(database_.parts().storage(), item_key(table_->id(), 0, next_key_), end);
+    Storage::Iterator iterator(path_.storage, item_key(table_->id(), 0, next_key_), end);
     for (iterator.seek_to_first(); iterator.valid() && keys.size() < wanted; iterator.next())
       keys.emplace_back(iterator.key().substr(item_prefix_bytes));
     if (!keys.empty()) {
-      Transaction transaction(database_, Cause::user);
+      Transaction transaction(path_, Cause::user);
       for (const std::string& key : keys) transaction.add(table_, key);
       if (!transaction.lock()) return true;  // the table was dropped meanwhile
       for (std::size_t slot = 0; slot < keys.size(); ++slot) transaction.fill_entries(slot);
@@ -90,7 +92,7 @@ bool BackfillWalk::step(std::size_t items) {
 }
 
 void BackfillWalk::finish() {
-  database_.parts().catalog.update(*table_, [&](Table& table) {
+  catalog_.update(*table_, [&](Table& table) {
     for (Index& index : table.indexes)
       if (fills(index)) index.state = Index::State::active;
     if (fills(table.ttl)) {
@@ -138,11 +140,11 @@ class IndexBackfill::Walks final : public Task {
   std::deque<BackfillWalk> walks_ GUARDED_BY(mutex_);
 };
 
-IndexBackfill::IndexBackfill(Database& database, std::shared_ptr<Scheduler> scheduler)
-    : database_(database), scheduler_(std::move(scheduler)), walks_(std::make_shared<Walks>(scheduler_)) {}
+IndexBackfill::IndexBackfill(Catalog& catalog, const WritePath& path, std::shared_ptr<Scheduler> scheduler)
+    : catalog_(catalog), path_(path), scheduler_(std::move(scheduler)), walks_(std::make_shared<Walks>(scheduler_)) {}
 
 void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once) {
-  BackfillWalk walk(database_, std::move(table), description);
+  BackfillWalk walk(catalog_, path_, std::move(table), description);
   const auto some = [&] { return at_once > 0 && walk.step(at_once); };
   const auto all = [&] {
     while (!walk.step(background_items)) {}

@@ -20,13 +20,14 @@
 
 namespace mayfly::engine {
 
-class Database;
+struct WritePath;
 
 // One resumable walk over a table's items, for those indexes (or the expiry index) that are unfinished when
 // it starts.
 class BackfillWalk {
  public:
-  BackfillWalk(Database& database, std::shared_ptr<LiveTable> table, const Table& description);
+  BackfillWalk(Catalog& catalog, const WritePath& path, std::shared_ptr<LiveTable> table,
+               const Table& description);
 
   // Fills in at most `items` more items. Returns true when done: the description now says that the indexes
   // are filled, or they are no longer wanted. After a failure (attempt.h), step() can be called again.
@@ -43,7 +44,8 @@ class BackfillWalk {
   [[nodiscard]] bool wanted() const;
   void finish();
 
-  Database& database_;
+  Catalog& catalog_;
+  const WritePath& path_;
   std::shared_ptr<LiveTable> table_;
   std::vector<IndexId> indexes_;
   std::optional<std::uint32_t> ttl_number_;  // nullopt: this walk does not fill the expiry index
@@ -52,8 +54,8 @@ class BackfillWalk {
 
 class IndexBackfill {
  public:
-  // Walks end with the scheduler.
-  IndexBackfill(Database& database, std::shared_ptr<Scheduler> scheduler);
+  // Walks end with the scheduler. The others outlive it.
+  IndexBackfill(Catalog& catalog, const WritePath& path, std::shared_ptr<Scheduler> scheduler);
   IndexBackfill(const IndexBackfill&) = delete;
   IndexBackfill& operator=(const IndexBackfill&) = delete;
 
@@ -64,7 +66,8 @@ class IndexBackfill {
  private:
   class Walks;
 
-  Database& database_;
+  Catalog& catalog_;
+  const WritePath& path_;
   const std::shared_ptr<Scheduler> scheduler_;
   const std::shared_ptr<Walks> walks_;
 };

@@ -32,11 +32,19 @@
 
 #include "engine/byte_order.h"
 #include "engine/table.h"
+#include "engine/watermark.h"
 
 namespace mayfly::engine {
 
 inline constexpr std::size_t table_prefix_bytes = 1 + 4;
 inline constexpr std::size_t item_prefix_bytes = table_prefix_bytes + 2;
+
+// A storage key. Value, u64le: the last sequence number that was used by streams that are forgotten by now.
+inline constexpr std::string_view last_sequence_key = "Msequence";
+// A storage key. Value, u64le: the last number that is used by an old version of an item in a data directory
+// (committer.h), or by a tombstone without a record. Only the commit section writes it, so it never goes
+// back.
+inline constexpr std::string_view last_version_key = "Mlast-version";
 
 inline std::string table_prefix(char kind, TableId table) {
   std::string key(1, kind);
@@ -105,6 +113,25 @@ inline std::uint64_t version_number(std::string_view version_key) {
 inline std::string_view version_item_key(std::string_view version_key) {
   version_key.remove_suffix(sizeof(std::uint64_t));
   return version_key.substr(version_prefix_bytes);
+}
+
+inline constexpr std::size_t tombstone_head_bytes = table_prefix_bytes + sizeof(Sequence);
+inline constexpr std::size_t departure_key_bytes = table_prefix_bytes + sizeof(TableId) + sizeof(Sequence);
+
+// Whether a key of kind 'W', 'Y' or 'F' has a valid length.
+inline bool is_replica_key(std::string_view key) {
+  if (key.empty()) return false;
+  switch (key.front()) {
+    case 'W': return key.size() > table_prefix_bytes;
+    case 'Y': return key.size() > tombstone_head_bytes;
+    case 'F': return key.size() == departure_key_bytes;
+    default: return false;
+  }
+}
+// The sequence number in a key of kind 'F' or 'Y'.
+inline Sequence replica_sequence(std::string_view key) {
+  return read_big_endian<Sequence>(
+      key.substr(key.front() == 'F' ? table_prefix_bytes + sizeof(TableId) : table_prefix_bytes));
 }
 
 inline constexpr std::size_t counter_bytes = 2 * sizeof(std::int64_t);

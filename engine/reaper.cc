@@ -8,12 +8,17 @@
 
 #include "engine/agenda.h"
 #include "engine/attempt.h"
+#include "engine/catalog.h"
+#include "engine/expiry_index.h"
 #include "engine/expiry_mode.h"
+#include "engine/failpoints.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+
 #include "engine/stopwatch.h"
+#include "engine/storage.h"
 #include "engine/transaction.h"
+#include "engine/write_path.h"
 
 namespace mayfly::engine {
 
@@ -21,6 +26,12 @@ namespace {
 constexpr std::size_t batch_items_max = 64;   // locked together, for less than a millisecond
 constexpr std::size_t slice_items_max = 256;  // of one account, before the next account is served
 constexpr std::size_t kept_sweeps_max = 16;   // each holds an iterator
+
+std::int64_t total(const Deletions& deletions) {
+  std::int64_t sum = 0;
+  for (const auto& [name, count] : deletions) sum += count;
+  return sum;
+}
 
 struct Entry {
   Instant due;
@@ -46,21 +57,19 @@ struct Reaper::Sweep {
 
 std::optional<Reaper::Sweep> Reaper::begin(const Account::Turn& turn, const TimerQueue::Look& look,
                                            Instant now, Which which) {
-  Database::Parts& parts = database_.parts();
-  std::shared_ptr<LiveTable> table = parts.catalog.find(look.timer.table);
+  std::shared_ptr<LiveTable> table = uses_.catalog.find(look.timer.table);
   if (!table) {
     turn.account().timers().forget(look.timer.table);
     return std::nullopt;
   }
   std::shared_ptr<const Table> description = table->description();
-  Storage::Iterator iterator(parts.storage(), parts.expiry.position(look.timer.table, look.timer.due),
+  Storage::Iterator iterator(uses_.storage, uses_.expiry.position(look.timer.table, look.timer.due),
                              ExpiryIndex::never_begin(look.timer.table));
   iterator.seek_to_first();
   return Sweep{look, std::move(table), std::move(description), now, which, std::move(iterator)};
 }
 
 Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& deletions) {
-  Database::Parts& parts = database_.parts();
   Storage::Iterator& iterator = sweep.iterator;
   std::vector<Entry> batch;
   for (std::size_t swept = 0; swept < items_max; swept += batch.size()) {
@@ -69,7 +78,7 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
       const Instant due = ExpiryIndex::due_in(iterator.key());
       if (!sweep.wants(due)) break;
       const std::string_view item_key = ExpiryIndex::item_key_in(iterator.key());
-      if (parts.failpoints.any() && parts.failpoints.holds(*sweep.table, item_key, due)) continue;
+      if (uses_.failpoints.any() && uses_.failpoints.holds(*sweep.table, item_key, due)) continue;
       batch.push_back({due, std::string(item_key)});
     }
     if (batch.empty()) {
@@ -81,7 +90,7 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
       sweep.table->account().timers().settle(sweep.look, next);
       return Progress::done;
     }
-    Transaction transaction(database_, Cause::time_to_live);
+    Transaction transaction(uses_.path, Cause::time_to_live);
     for (const Entry& entry : batch) transaction.add(sweep.table, entry.item_key);
     if (!transaction.lock()) return Progress::outdated;
     // A new mode or TTL attribute applies from the next batch on: the change has made the timer due for
@@ -98,6 +107,24 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
 
 Reaper::Sweeps::Sweeps() = default;
 Reaper::Sweeps::~Sweeps() = default;
+
+std::int64_t Reaper::reap_due() {
+  Deletions deletions;
+  for (Account* account : uses_.accounts.all()) {
+    const Account::Turn turn = account->take_turn();
+    Sweeps sweeps;
+    sweep_account(turn, account->clock().now(), sweeps, deletions);
+  }
+  return total(deletions);
+}
+
+std::int64_t Reaper::sweep(const std::shared_ptr<LiveTable>& table, const std::stop_token& stop) {
+  Account& account = table->account();
+  Deletions deletions;
+  const Account::Turn turn = account.take_turn();
+  sweep_table(turn, table, account.clock().now(), deletions, stop);
+  return total(deletions);
+}
 
 void Reaper::sweep_account(const Account::Turn& turn, Instant now, Sweeps& sweeps, Deletions& deletions,
                            const std::stop_token& stop) {
@@ -228,14 +255,14 @@ class Reaper::Rounds final : public Task {
     }
     Deletions deletions;
     if (sweep && reaper_.step(*sweep, slice_items_max, deletions) != Progress::more) sweep.reset();
-    if (!reaper_.database_.watched()) return;
+    if (!reaper_.uses_.notice) return;
     if (deletions.empty()) return;
     Deletions& expired = expired_[turn.account().id()];
     for (const auto& [table, count] : deletions) expired[table] += count;
   }
 
   void tell() {
-    for (const auto& [account, expired] : expired_) reaper_.database_.notice(sentence_of(account, expired));
+    for (const auto& [account, expired] : expired_) reaper_.uses_.notice(sentence_of(account, expired));
     expired_.clear();
     told_.emplace();
   }
@@ -263,16 +290,16 @@ class Reaper::Rounds final : public Task {
   std::optional<Stopwatch> told_;             // since the last tell()
 };
 
-Reaper::Reaper(Database& database, std::shared_ptr<Scheduler> scheduler)
-    : database_(database), scheduler_(std::move(scheduler)) {}
+Reaper::Reaper(Uses uses, std::shared_ptr<Scheduler> scheduler)
+    : uses_(std::move(uses)), scheduler_(std::move(scheduler)) {}
 
 void Reaper::start() {
   rounds_ = std::make_shared<Rounds>(*this);
-  database_.parts().accounts.reaper().set([scheduler = scheduler_, rounds = rounds_](Account& account) {
+  uses_.accounts.reaper().set([scheduler = scheduler_, rounds = rounds_](Account& account) {
     rounds->add(account);
     scheduler->wake(rounds);
   });
-  for (Account* account : database_.parts().accounts.all()) rounds_->add(*account);
+  for (Account* account : uses_.accounts.all()) rounds_->add(*account);
   scheduler_->wake(rounds_);
 }
 

@@ -19,22 +19,39 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 
 #include "engine/account.h"
 #include "engine/clock.h"
 
 namespace mayfly::engine {
 
-class Database;
+class Catalog;
+class ExpiryIndex;
+class Failpoints;
 class LiveTable;
+class Storage;
+struct WritePath;
 
 class Reaper {
  public:
-  Reaper(Database& database, std::shared_ptr<Scheduler> scheduler);
+  // The parts that it uses. All of them outlive it.
+  struct Uses {
+    Accounts& accounts;
+    const Catalog& catalog;
+    const Storage& storage;
+    const ExpiryIndex& expiry;
+    Failpoints& failpoints;
+    const WritePath& path;
+    std::function<void(std::string_view)> notice;  // told how many items have expired; may be empty
+  };
+
+  Reaper(Uses uses, std::shared_ptr<Scheduler> scheduler);
   Reaper(const Reaper&) = delete;
   Reaper& operator=(const Reaper&) = delete;
 
@@ -43,6 +60,11 @@ class Reaper {
   void start();
   // Makes running sweeps end soon. A backlog is left for the next start. Steps end with the scheduler.
   void stop() { stop_ = true; }
+
+  // Deletes all items that fire now, in every account. Returns how many.
+  std::int64_t reap_due();
+  // Deletes all items that are due in the table, whatever its expiry mode. Returns how many.
+  std::int64_t sweep(const std::shared_ptr<LiveTable>& table, const std::stop_token& stop = {});
 
   // The read positions in expiry indexes, for a clock that moves from instant to instant.
   class Sweeps;
@@ -79,7 +101,7 @@ class Reaper {
   Progress step(Sweep& sweep, std::size_t items_max, Deletions& deletions);
   [[nodiscard]] bool ends(const std::stop_token& stop) const { return stop_ || stop.stop_requested(); }
 
-  Database& database_;
+  const Uses uses_;
   const std::shared_ptr<Scheduler> scheduler_;
   std::shared_ptr<Rounds> rounds_;  // from start() on
   std::atomic<bool> stop_{false};

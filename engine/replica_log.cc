@@ -9,9 +9,6 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t table_key_bytes = 1 + sizeof(TableId);
-constexpr std::size_t tombstone_head_bytes = table_key_bytes + sizeof(Sequence);
-constexpr std::size_t departure_key_bytes = table_key_bytes + sizeof(TableId) + sizeof(Sequence);
 constexpr std::size_t version_bytes = sizeof(std::uint64_t) + sizeof(TableId) + sizeof(Sequence);
 constexpr std::size_t departure_head_bytes =
     sizeof(Instant) + sizeof(std::uint64_t) + sizeof(TableId) + sizeof(std::uint32_t);
@@ -76,21 +73,6 @@ std::optional<Departure> decode_departure(std::string_view bytes) {
   return Departure{read_little_endian<Instant>(bytes), read_little_endian<std::uint64_t>(bytes.substr(8)),
                    read_little_endian<TableId>(bytes.substr(16)), rest.substr(0, key_bytes),
                    rest.substr(key_bytes)};
-}
-
-bool is_replica_key(std::string_view key) {
-  if (key.empty()) return false;
-  switch (key.front()) {
-    case 'W': return key.size() > table_key_bytes;
-    case 'Y': return key.size() > tombstone_head_bytes;
-    case 'F': return key.size() == departure_key_bytes;
-    default: return false;
-  }
-}
-
-Sequence replica_sequence(std::string_view key) {
-  return read_big_endian<Sequence>(
-      key.substr(key.front() == 'F' ? table_key_bytes + sizeof(TableId) : table_key_bytes));
 }
 
 void stage(Batch& batch, const ReplicaWrite& write, Sequence sequence, Instant at) {

@@ -62,11 +62,6 @@ std::string departure_key(TableId from, TableId to, Sequence sequence);
 std::string encode_departure(const Departure& departure);
 std::optional<Departure> decode_departure(std::string_view bytes);  // nullopt: they are malformed
 
-// Whether a key of kind 'W', 'Y' or 'F' has a valid length.
-bool is_replica_key(std::string_view key);
-// The sequence number in a key of kind 'F' or 'Y'.
-Sequence replica_sequence(std::string_view key);
-
 // A write to an item of a global table, whose sequence number the committer assigns.
 struct ReplicaWrite {
   TableId table = 0;

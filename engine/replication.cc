@@ -9,9 +9,14 @@
 #include "engine/attempt.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/documents.h"
+#include "engine/recent_writes.h"
 #include "engine/replica_log.h"
+#include "engine/storage.h"
+#include "engine/stream_trimmer.h"
 #include "engine/transaction.h"
+#include "engine/watermark.h"
+#include "engine/write_path.h"
 
 namespace mayfly::engine {
 namespace {
@@ -73,11 +78,11 @@ class Replication::Rounds final : public Task {
   Replication& replication_;
 };
 
-Replication::Replication(Database& database, std::shared_ptr<Scheduler> scheduler)
-    : database_(database), scheduler_(std::move(scheduler)) {
-  for (const Document& document : database_.parts().documents.list(ways_kind))
+Replication::Replication(const Uses& uses, std::shared_ptr<Scheduler> scheduler)
+    : uses_(uses), scheduler_(std::move(scheduler)) {
+  for (const Document& document : uses_.documents.list(ways_kind))
     if (const auto way = read_way(document)) ways_[document.name.account].insert(*way);
-  for (const auto& live : database_.parts().catalog.tables())
+  for (const auto& live : uses_.catalog.tables())
     if (live->description()->replicates()) members_changed(live->account());
 }
 
@@ -113,7 +118,7 @@ void Replication::replaced(Account& account) {
 void Replication::load(std::string_view account) {
   const Lock moving(moving_);  // orders this before or after a concurrent set_way()
   std::map<Way, WaySetting> loaded;
-  for (const Document& document : database_.parts().documents.list(account, ways_kind))
+  for (const Document& document : uses_.documents.list(account, ways_kind))
     if (const auto way = read_way(document)) loaded.insert(*way);
   const Lock lock(mutex_);
   ways_[std::string(account)] = std::move(loaded);
@@ -123,18 +128,18 @@ bool Replication::set_way(std::string_view account, const Way& way, const WaySet
   const DocumentName name{std::string(account), std::string(ways_kind), name_of(way)};
   const Lock moving(moving_);  // keeps storage and memory consistent when several callers set ways
   if (setting == WaySetting{}) {
-    database_.parts().documents.erase(name);
+    uses_.documents.erase(name);
   } else {
     const std::map<Way, WaySetting> known = ways(account);
     if (!known.contains(way) && known.size() >= ways_max) return false;
-    database_.parts().documents.put(name, bytes_of(setting));
+    uses_.documents.put(name, bytes_of(setting));
   }
   {
     const Lock lock(mutex_);
     std::map<Way, WaySetting>& own = ways_[std::string(account)];
     setting == WaySetting{} ? void(own.erase(way)) : void(own.insert_or_assign(way, setting));
   }
-  wake(database_.parts().accounts.of(account));
+  wake(uses_.accounts.of(account));
   return true;
 }
 
@@ -153,9 +158,8 @@ std::map<Way, WaySetting> Replication::ways(std::string_view account) const {
 }
 
 std::vector<OnTheWay> Replication::counted(std::string_view account) const {
-  Database::Parts& parts = database_.parts();
   std::vector<OnTheWay> result;
-  for (const auto& live : account.empty() ? parts.catalog.tables() : parts.catalog.tables(account)) {
+  for (const auto& live : account.empty() ? uses_.catalog.tables() : uses_.catalog.tables(account)) {
     const std::shared_ptr<const Table> table = live->description();
     if (!table->replicates()) continue;
     for (const Replica& replica : table->replicas) {
@@ -164,7 +168,7 @@ std::vector<OnTheWay> Replication::counted(std::string_view account) const {
       way.table = table->name;
       way.way = {table->region, replica.region};
       const std::string prefix = departures_prefix(table->id, replica.table);
-      Storage::Iterator departures(parts.storage(), prefix, prefix_end(prefix));
+      Storage::Iterator departures(uses_.storage, prefix, prefix_end(prefix));
       for (departures.seek_to_first(); departures.valid() && way.writes < OnTheWay::counted_max;
            departures.next(), ++way.writes) {
         if (way.writes > 0) continue;
@@ -180,7 +184,7 @@ std::vector<OnTheWay> Replication::on_the_way() const { return counted({}); }
 
 bool Replication::is_on_the_way(TableId from, TableId to) const {
   const std::string prefix = departures_prefix(from, to);
-  Storage::Iterator departures(database_.parts().storage(), prefix, prefix_end(prefix));
+  Storage::Iterator departures(uses_.storage, prefix, prefix_end(prefix));
   departures.seek_to_first();
   return departures.valid();
 }
@@ -202,7 +206,7 @@ Replication::Flows& Replication::flows_of(Account& account) {
     change = stale->second;
   }
   flows.all.clear();
-  for (const auto& live : database_.parts().catalog.tables(account.id())) {
+  for (const auto& live : uses_.catalog.tables(account.id())) {
     const std::shared_ptr<const Table> table = live->description();
     if (!table->replicates()) continue;
     for (const Replica& replica : table->replicas) {
@@ -219,16 +223,15 @@ Replication::Flows& Replication::flows_of(Account& account) {
 }
 
 void Replication::look(Flow& flow) const {
-  const Sequence published = database_.parts().watermark.published();
-  Storage::Iterator iterator(database_.parts().storage(), departure_key(flow.from, flow.to, flow.first),
+  const Sequence published = uses_.watermark.published();
+  Storage::Iterator iterator(uses_.storage, departure_key(flow.from, flow.to, flow.first),
                              departure_key(flow.from, flow.to, published + 1));
   iterator.seek_to_first();
   flow.first = iterator.valid() ? replica_sequence(iterator.key()) : std::max(flow.first, published + 1);
 }
 
 Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto, std::size_t items_max) {
-  Database::Parts& parts = database_.parts();
-  const std::shared_ptr<LiveTable> to = parts.catalog.find(flow.to);
+  const std::shared_ptr<LiveTable> to = uses_.catalog.find(flow.to);
   if (!to) return {};
   const WaySetting setting = way(account.id(), flow.way);
   if (setting.paused) return {.progress = Progress::waits};
@@ -238,7 +241,7 @@ Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto,
     Departure departure;
   };
   Step step;
-  Storage::Iterator iterator(parts.storage(), departure_key(flow.from, flow.to, flow.first),
+  Storage::Iterator iterator(uses_.storage, departure_key(flow.from, flow.to, flow.first),
                              departure_key(flow.from, flow.to, upto + 1));
   iterator.seek_to_first();
   while (step.items < items_max) {
@@ -261,7 +264,7 @@ Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto,
       iterator.next();
     }
     if (arrivals.empty()) break;
-    Transaction transaction(database_, Transaction::Replicated{});
+    Transaction transaction(uses_.path, Transaction::Replicated{});
     for (const Arrival& arrival : arrivals) transaction.add(to, std::string(arrival.departure.key));
     if (!transaction.lock()) return {};
     // If the source is no longer a replica, this table no longer knows which writes are later.
@@ -288,7 +291,7 @@ Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto,
 // --- copying to a new replica
 
 Replication::Step Replication::copy(Account& account, Flow& flow, std::size_t items_max) {
-  const std::shared_ptr<LiveTable> to = database_.parts().catalog.find(flow.to);
+  const std::shared_ptr<LiveTable> to = uses_.catalog.find(flow.to);
   if (!to || !copies(*to->description(), flow.from)) return {};
   if (is_stale(account)) return {.progress = Progress::more};  // the flows may lack some of its replicas
   for (std::size_t items = 0; items < items_max; items += batch_writes_max)
@@ -299,20 +302,19 @@ Replication::Step Replication::copy(Account& account, Flow& flow, std::size_t it
 // Copies one batch. True: everything has been copied. The tombstones follow the items, because a deletion in
 // `flow.from` may still be in transit to another table that the new replica copies from.
 bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) {
-  Database::Parts& parts = database_.parts();
   struct Copied {
     std::string key, item;
     WriteVersion version;
   };
   std::vector<Copied> copied;
-  const Storage::Snapshot at(parts.storage());
+  const Storage::Snapshot at(uses_.storage);
   const auto version_of = [&](std::string_view key) {
     std::string bytes;
-    if (!parts.storage().get(write_version_key(flow.from, key), bytes, &at)) return WriteVersion{};
+    if (!uses_.storage.get(write_version_key(flow.from, key), bytes, &at)) return WriteVersion{};
     return decode_version(bytes).value_or(WriteVersion{});
   };
   const auto walk = [&](const std::string& prefix, const auto& visit) {
-    Storage::Iterator iterator(parts.storage(), prefix + flow.copied_to, prefix_end(prefix), &at);
+    Storage::Iterator iterator(uses_.storage, prefix + flow.copied_to, prefix_end(prefix), &at);
     for (iterator.seek_to_first(); iterator.valid() && copied.size() < items; iterator.next())
       visit(iterator);
     return iterator.valid() ? std::string(iterator.key().substr(prefix.size())) : std::string();
@@ -333,7 +335,7 @@ bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, s
     });
   }
   if (!copied.empty()) {
-    Transaction transaction(database_, Transaction::Replicated{});
+    Transaction transaction(uses_.path, Transaction::Replicated{});
     for (const Copied& each : copied) transaction.add(to, each.key);
     if (!transaction.lock() || !copies(transaction.table(0), flow.from)) return true;
     for (std::size_t slot = 0; slot < copied.size(); ++slot) {
@@ -351,16 +353,18 @@ bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, s
 }
 
 void Replication::finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>& to) {
-  const std::shared_ptr<LiveTable> from = database_.parts().catalog.find(flow.from);
+  const std::shared_ptr<LiveTable> from = uses_.catalog.find(flow.from);
   const std::shared_ptr<const Table> source = from ? from->description() : nullptr;
-  database_.update_table(to, [&](Table& table) {
+  const bool had_stream = to->description()->stream.has_value();
+  const std::shared_ptr<const Table> after = uses_.catalog.update(*to, [&](Table& table) {
     std::erase(table.copies_from, flow.from);
     if (table.copies_from.empty() && !table.stream)
       table.stream =
           Stream{.view = source && source->stream ? source->stream->view : StreamView::new_and_old_images};
     // Readers, which may read the table from now on, see all copied items.
-    if (table.copies_from.empty()) database_.parts().recent_writes.forget(table.id);
+    if (table.copies_from.empty()) uses_.recent_writes.forget(table.id);
   });
+  if (after && after->stream && !had_stream) uses_.stream_trimmer.stream_made(to->account());
 }
 
 void Replication::copy_some(const std::shared_ptr<LiveTable>& table, std::size_t items_max) {
@@ -372,19 +376,18 @@ void Replication::copy_some(const std::shared_ptr<LiveTable>& table, std::size_t
 // --- tombstones
 
 bool Replication::forget_tombstones(Flows& flows, TableId id) {
-  Database::Parts& parts = database_.parts();
-  const std::shared_ptr<LiveTable> live = parts.catalog.find(id);
+  const std::shared_ptr<LiveTable> live = uses_.catalog.find(id);
   if (!live) return true;
   if (is_stale(*flows.account)) return false;  // a new replica may send writes older than a tombstone
   const std::shared_ptr<const Table> table = live->description();
   const auto is_copying = [&](TableId member) {
-    const std::shared_ptr<LiveTable> other = parts.catalog.find(member);
+    const std::shared_ptr<LiveTable> other = uses_.catalog.find(member);
     return other && !other->description()->copies_from.empty();
   };
   if (is_copying(id) || std::any_of(table->replicas.begin(), table->replicas.end(),
                                     [&](const Replica& each) { return is_copying(each.table); }))
     return true;
-  Sequence oldest = parts.watermark.published() + 1;
+  Sequence oldest = uses_.watermark.published() + 1;
   for (Flow& flow : flows.all) {
     if (flow.from != id && flow.to != id) continue;
     look(flow);
@@ -392,13 +395,13 @@ bool Replication::forget_tombstones(Flows& flows, TableId id) {
   }
   std::vector<std::string> keys;
   const std::string prefix = table_prefix('Y', id);
-  Storage::Iterator iterator(parts.storage(), prefix, prefix_end(prefix));
+  Storage::Iterator iterator(uses_.storage, prefix, prefix_end(prefix));
   for (iterator.seek_to_first(); iterator.valid() && keys.size() < batch_writes_max; iterator.next()) {
     if (replica_sequence(iterator.key()) >= oldest) break;
     keys.emplace_back(iterator.key());
   }
   if (keys.empty()) return true;
-  Transaction transaction(database_, Transaction::Replicated{});
+  Transaction transaction(uses_.path, Transaction::Replicated{});
   for (const std::string& key : keys) transaction.add(live, std::string(tombstone_item_key(key)));
   if (!transaction.lock()) return true;
   for (std::size_t slot = 0; slot < keys.size(); ++slot)
@@ -426,7 +429,7 @@ void Replication::round(Account& account) {
   Flows& flows = flows_of(account);
   for (Flow& flow : flows.all) {
     attempt_step([&]() NO_THREAD_SAFETY_ANALYSIS { return copy(account, flow, slice_writes_max); });
-    const Sequence upto = database_.parts().watermark.published();
+    const Sequence upto = uses_.watermark.published();
     const auto move_some = [&]() NO_THREAD_SAFETY_ANALYSIS {
       return move(account, flow, upto, slice_writes_max);
     };
@@ -448,8 +451,17 @@ void Replication::round(Account& account) {
 }
 
 void Replication::settle(Account& account, const std::stop_token& stop) {
-  const Sequence upto = database_.parts().watermark.published();
+  const Sequence upto = uses_.watermark.published();
   while (settle_some(account, upto) && !stop.stop_requested()) {}
+}
+
+void Replication::settle_in_slices(std::string_view id, const std::stop_token& stop) {
+  Account& account = uses_.accounts.of(id);
+  const Sequence upto = uses_.watermark.published();
+  for (bool more = true; more && !stop.stop_requested();) {
+    const std::shared_lock request(account.requests());
+    more = settle_some(account, upto);
+  }
 }
 
 bool Replication::settle_some(Account& account, Sequence upto) {

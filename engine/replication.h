@@ -45,7 +45,12 @@
 
 namespace mayfly::engine {
 
-class Database;
+class Documents;
+class RecentWrites;
+class Storage;
+class StreamTrimmer;
+class Watermark;
+struct WritePath;
 
 // The direction of replication from one region of an account to another.
 struct Way {
@@ -74,7 +79,19 @@ class Replication {
   // The maximum number of ways with settings, per account.
   static constexpr std::size_t ways_max = 1'000;
 
-  Replication(Database& database, std::shared_ptr<Scheduler> scheduler);
+  // The parts that it uses. All of them outlive it.
+  struct Uses {
+    Accounts& accounts;
+    Catalog& catalog;
+    const Storage& storage;
+    const Watermark& watermark;
+    Documents& documents;
+    RecentWrites& recent_writes;
+    StreamTrimmer& stream_trimmer;
+    const WritePath& path;
+  };
+
+  Replication(const Uses& uses, std::shared_ptr<Scheduler> scheduler);
   Replication(const Replication&) = delete;
   Replication& operator=(const Replication&) = delete;
 
@@ -105,8 +122,9 @@ class Replication {
   // early if `stop` is requested.
   // Requires: the caller holds the account's turn or its requests.
   void settle(Account& account, const std::stop_token& stop = {});
-  // Runs a slice of settle(), for writes up to `upto`. False: it was the last slice.
-  [[nodiscard]] bool settle_some(Account& account, Sequence upto);
+  // Does the same for a caller that holds neither: holds the account's requests for one slice at a time, so
+  // that other requests can go in between.
+  void settle_in_slices(std::string_view account, const std::stop_token& stop = {});
   // Copies about `items_max` items to a new replica from each of its sources.
   // Requires: the caller holds the account's turn or its requests.
   void copy_some(const std::shared_ptr<LiveTable>& table, std::size_t items_max);
@@ -133,6 +151,8 @@ class Replication {
     std::size_t items = 0;
   };
 
+  // Runs a slice of settle(), for writes up to `upto`. False: it was the last slice.
+  [[nodiscard]] bool settle_some(Account& account, Sequence upto);
   // The account's flows. They are rebuilt if replicas have changed since the last call.
   Flows& flows_of(Account& account) REQUIRES(moving_);
   [[nodiscard]] bool is_stale(Account& account) const;
@@ -149,7 +169,7 @@ class Replication {
   void load(std::string_view account);
   void look_again(Account& account, std::chrono::nanoseconds pause);
 
-  Database& database_;
+  const Uses uses_;
   const std::shared_ptr<Scheduler> scheduler_;
   std::shared_ptr<Rounds> rounds_;  // from start() on
   Mutex moving_;

@@ -10,14 +10,18 @@
 #include "engine/account_id.h"
 #include "engine/check.h"
 #include "engine/documents.h"
+#include "engine/failpoints.h"
 #include "engine/history_trimmer.h"
 #include "engine/index_backfill.h"
+#include "engine/interleaving.h"
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/points.h"
+#include "engine/recent_writes.h"
 #include "engine/replica_log.h"
 #include "engine/replication.h"
+#include "engine/request_tokens.h"
 #include "engine/stream_trimmer.h"
 
 namespace mayfly::engine {
@@ -59,17 +63,17 @@ SnapshotIds last_ids(const Storage& storage) {
 // the meantime, so the destructor wakes replication.
 class Replacing {
  public:
-  Replacing(Database::Parts& parts, Account& account)
-      : parts_(parts), account_(account), alone_(account.requests()) {}
+  Replacing(Replication& replication, Account& account)
+      : replication_(replication), account_(account), alone_(account.requests()) {}
   ~Replacing() {
     alone_.unlock();
-    parts_.replication->wake(account_);
+    replication_.wake(account_);
   }
   Replacing(const Replacing&) = delete;
   Replacing& operator=(const Replacing&) = delete;
 
  private:
-  Database::Parts& parts_;
+  Replication& replication_;
   Account& account_;
   std::unique_lock<Gate> alone_;
 };
@@ -137,12 +141,12 @@ std::optional<SnapshotIds> snapshot_ids(std::string_view bytes) {
                      read_little_endian<std::uint32_t>(bytes.substr(8))};
 }
 
-std::optional<SnapshotHead> snapshot_head(std::string_view key, std::string_view value, const Clock& host) {
+std::optional<StoredHead> stored_head(std::string_view key, std::string_view value, const Clock& host) {
   if (key.size() != 1 + sizeof(SnapshotId) || value.size() < head_bytes) return std::nullopt;
   const std::string_view account = value.substr(0, account_bytes);
   const std::optional<Instant> now = Account::now_in(value.substr(head_bytes), host);
   if (!is_account_id(account) || !now) return std::nullopt;
-  return SnapshotHead{std::string(account), read_little_endian<Sequence>(value.substr(account_bytes)),
+  return StoredHead{std::string(account), read_little_endian<Sequence>(value.substr(account_bytes)),
                       read_little_endian<ImageLog>(value.substr(account_bytes + sizeof(Sequence))), *now};
 }
 
@@ -161,8 +165,9 @@ struct Snapshots::Changes {
   std::map<StreamId, Sequence> first_undone;                          // for streams with later records
 };
 
-Snapshots::Snapshots(Database& database) : database_(database) {
-  const Storage& storage = database_.parts().storage();
+Snapshots::Snapshots(const Uses& uses) : uses_(uses) {
+  const Storage& storage = uses_.storage;
+  std::map<std::string, Heads> loaded;
   Storage::Iterator copies(storage, "Z", "[");  // earlier versions kept copies of whole accounts here
   copies.seek_to_first();
   if (copies.valid())
@@ -170,7 +175,7 @@ Snapshots::Snapshots(Database& database) : database_(database) {
         "it has snapshots of an earlier Mayfly, which this one does not read: delete them with that one");
   Storage::Iterator heads(storage, "G", "H");
   for (heads.seek_to_first(); heads.valid(); heads.next()) {
-    const auto says = snapshot_head(heads.key(), heads.value(), database_.parts().accounts.host());
+    const auto says = stored_head(heads.key(), heads.value(), uses_.accounts.host());
     if (!says) throw StorageFault("a snapshot's head cannot be decoded");
     const SnapshotId id = id_in(heads.key());
     Head head{says->log, says->sequence, nullptr, nullptr};
@@ -182,19 +187,13 @@ Snapshots::Snapshots(Database& database) : database_(database) {
       tables.push_back(
           decoded(decode_point(std::string("P").append(name), value), "a snapshot's point").table.id);
     });
-    add(heads_[says->account], id, std::move(head), std::move(tables));
+    SnapshotHeads::add(loaded[says->account], id, std::move(head), std::move(tables));
   }
-  for (const auto& [account, heads_of_account] : std::map(heads_))
-    set_heads(database_.parts().accounts.of(account), heads_of_account);
+  for (auto& [account, heads_of_account] : loaded)
+    set_heads(uses_.accounts.of(account), std::move(heads_of_account));
 }
 
 // --- lookups
-
-Snapshots::Heads Snapshots::heads_of(const Account& account) const {
-  const Lock lock(mutex_);
-  const auto heads = heads_.find(account.id());
-  return heads == heads_.end() ? Heads() : heads->second;
-}
 
 // Makes writers save images for these snapshots from now on.
 // Requires: no thread writes to the account's tables.
@@ -202,66 +201,36 @@ void Snapshots::set_heads(Account& account, Heads heads) {
   const auto latest = heads.rbegin();
   account.keep_images(heads.empty() ? ImageKeeper{}
                                     : ImageKeeper{latest->second.log, latest->second.sequence});
-  for (const auto& table : database_.parts().catalog.tables(account.id()))
-    Catalog::keep_images(*table, has(heads, table->id()));
-  const Lock lock(mutex_);
-  heads.empty() ? void(heads_.erase(account.id())) : void(heads_[account.id()] = std::move(heads));
-}
-
-// Starts the search with the newest snapshot, because right after it is taken it contains all current tables.
-bool Snapshots::has(const Heads& heads, TableId table) {
-  const std::vector<TableId>* seen = nullptr;
-  return std::any_of(heads.rbegin(), heads.rend(), [&](const auto& head) {
-    const std::vector<TableId>& tables = *head.second.tables;
-    return std::exchange(seen, &tables) != &tables && std::binary_search(tables.begin(), tables.end(), table);
-  });
-}
-
-void Snapshots::add(Heads& heads, SnapshotId id, Head head, std::vector<TableId> tables) {
-  std::sort(tables.begin(), tables.end());
-  tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
-  const bool same = !heads.empty() && *heads.rbegin()->second.tables == tables;
-  head.tables = same ? heads.rbegin()->second.tables
-                     : std::make_shared<const std::vector<TableId>>(tables.begin(), tables.end());
-  heads[id] = std::move(head);
+  for (const auto& table : uses_.catalog.tables(account.id()))
+    Catalog::keep_images(*table, SnapshotHeads::has(heads, table->id()));
+  uses_.heads.set(account.id(), std::move(heads));
 }
 
 void Snapshots::each_member(char kind, SnapshotId id, const Head& head,
                             const SnapshotMembers::Visit& visit) const {
   if (head.members) return head.members->each(kind, visit);
   const std::string prefix = table_prefix(kind, id);
-  Storage::Iterator members(database_.parts().storage(), prefix, prefix_end(prefix));
+  Storage::Iterator members(uses_.storage, prefix, prefix_end(prefix));
   for (members.seek_to_first(); members.valid(); members.next())
     visit(member_name(members.key()), members.value());
 }
 
 bool Snapshots::each_member(std::string_view account, SnapshotId id, char kind,
                             const SnapshotMembers::Visit& visit) const {
-  std::optional<Head> head;
-  {
-    const Lock lock(mutex_);
-    const auto heads = heads_.find(account);
-    if (heads == heads_.end() || heads->second.count(id) == 0) return false;
-    head = heads->second.at(id);
-  }
+  const std::optional<Head> head = uses_.heads.find(account, id);
+  if (!head) return false;
   each_member(kind, id, *head, visit);
   return true;
 }
 
-bool Snapshots::have(std::string_view account, TableId table) const {
-  const Lock lock(mutex_);
-  const auto heads = heads_.find(account);
-  return heads != heads_.end() && has(heads->second, table);
-}
-
-std::vector<SnapshotId> Snapshots::list(const Account& account) const {
+std::vector<SnapshotId> Snapshots::list(std::string_view account) const {
   std::vector<SnapshotId> ids;
-  for (const auto& [id, head] : heads_of(account)) ids.push_back(id);
+  for (const auto& [id, head] : uses_.heads.of(account)) ids.push_back(id);
   return ids;
 }
 
 Snapshots::Kept Snapshots::read(const Account& account, SnapshotId id, const Head& head) const {
-  const Storage& storage = database_.parts().storage();
+  const Storage& storage = uses_.storage;
   std::string stored;
   if (!storage.get(head_key(id), stored)) throw StorageFault("a snapshot has no head");
   Kept kept;
@@ -288,7 +257,6 @@ Snapshots::Kept Snapshots::read(const Account& account, SnapshotId id, const Hea
 
 void Snapshots::put_members(const std::vector<std::shared_ptr<LiveTable>>& tables, const Account& account,
                             const Put& put) const {
-  Database::Parts& parts = database_.parts();
   const auto put_counter = [&](TableId table, IndexId index, std::int64_t items, std::int64_t bytes) {
     std::string name = name_of(table), value;
     append_big_endian(name, index);
@@ -303,35 +271,37 @@ void Snapshots::put_members(const std::vector<std::shared_ptr<LiveTable>>& table
     });
   }
   std::set<TableId> dropped;
-  for (const Point& point : parts.points.of(account.id())) {
+  for (const Point& point : uses_.points.of(account.id())) {
     put('L', name_of(point.id), point_bytes(point));
-    if (const auto left = parts.points.left(point.table.id); left && dropped.insert(point.table.id).second)
+    if (const auto left = uses_.points.left(point.table.id); left && dropped.insert(point.table.id).second)
       put_counter(point.table.id, old_versions, left->versions, left->bytes);
   }
-  for (const Stream& stream : parts.catalog.streams(account.id()))
+  for (const Stream& stream : uses_.catalog.streams(account.id()))
     put('J', name_of(stream.id), encode_description(stream));
   const std::string state = Documents::state_prefix(account.id());
-  Storage::Iterator documents(parts.storage(), state, prefix_end(state));
+  Storage::Iterator documents(uses_.storage, state, prefix_end(state));
   for (documents.seek_to_first(); documents.valid(); documents.next())
     put('E', documents.key().substr(state.size()), documents.value());
 }
 
-std::optional<SnapshotId> Snapshots::take(Account& account, std::size_t snapshots_max) {
-  Database::Parts& parts = database_.parts();
+SnapshotId Snapshots::take(std::string_view account) { return *take(account, no_limit); }
+
+std::optional<SnapshotId> Snapshots::take(std::string_view of, std::size_t snapshots_max) {
+  Account& account = uses_.accounts.of(of);
   MAYFLY_CHECK(account.id().size() == account_bytes);
   const Account::Turn turn = account.take_turn();
-  Heads heads = heads_of(account);
+  Heads heads = uses_.heads.of(account.id());
   if (heads.size() >= snapshots_max) return std::nullopt;
   SnapshotIds ids;
-  parts.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
-    ids = last_ids(parts.storage());
+  uses_.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
+    ids = last_ids(uses_.storage);
     ++ids.snapshot;
     ++ids.log;
-    Head head{ids.log, parts.watermark.published(), nullptr, nullptr};
+    Head head{ids.log, uses_.watermark.published(), nullptr, nullptr};
     Batch batch;
     batch.put(last_snapshot_ids_key, bytes_of(ids));
     batch.put(head_key(ids.snapshot), head_value(account, head.sequence, head.log, account.bytes()));
-    if (parts.storage().durable()) {
+    if (uses_.storage.durable()) {
       put_members(tables, account, [&](char kind, std::string_view name, std::string_view value) {
         batch.put(table_prefix(kind, ids.snapshot).append(name), value);
       });
@@ -340,14 +310,14 @@ std::optional<SnapshotId> Snapshots::take(Account& account, std::size_t snapshot
       put_members(tables, account, [&](char kind, std::string_view name, std::string_view value) {
         members.add(kind, name, value);
       });
-      head.members = members.build(parts.storage(), heads.empty() ? nullptr : heads.rbegin()->second.members);
+      head.members = members.build(uses_.storage, heads.empty() ? nullptr : heads.rbegin()->second.members);
     }
-    parts.storage().write(batch);
+    uses_.storage.write(batch);
 
     std::vector<TableId> needed;
     for (const auto& table : tables) needed.push_back(table->id());
-    for (const Point& point : parts.points.of(account.id())) needed.push_back(point.table.id);
-    add(heads, ids.snapshot, std::move(head), std::move(needed));
+    for (const Point& point : uses_.points.of(account.id())) needed.push_back(point.table.id);
+    SnapshotHeads::add(heads, ids.snapshot, std::move(head), std::move(needed));
     set_heads(account, std::move(heads));
     interleave("snapshot taken");
   });
@@ -357,7 +327,6 @@ std::optional<SnapshotId> Snapshots::take(Account& account, std::size_t snapshot
 // --- restoring
 
 Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, const Kept& kept) const {
-  Database::Parts& parts = database_.parts();
   const Head& head = heads.at(id);
   std::set<StreamId> streams;
   for (const Stream& stream : kept.streams) streams.insert(stream.id);
@@ -376,7 +345,7 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
 
   Changes changes;
   for (auto later = heads.find(id); later != heads.end(); ++later) {
-    parts.before_images.each(later->second.log, [&](std::string_view key, const auto& value) {
+    uses_.before_images.each(later->second.log, [&](std::string_view key, const auto& value) {
       if (is_kept(key)) changes.to.try_emplace(std::string(key), value);  // the earliest image counts
     });
   }
@@ -388,7 +357,7 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
       continue;
     const TableId table = id_in(key);
     const std::string_view item = std::string_view(key).substr(item_prefix_bytes);
-    Storage::Iterator versions(parts.storage(), version_key(table, item, head.sequence + 1),
+    Storage::Iterator versions(uses_.storage, version_key(table, item, head.sequence + 1),
                                version_key(table, item, std::numeric_limits<VersionNumber>::max()));
     for (versions.seek_to_first(); versions.valid(); versions.next())
       later_versions.emplace_back(versions.key());
@@ -398,7 +367,7 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
   for (const TableId table : tables) {
     for (const char kind : {'F', 'Y'}) {
       const std::string prefix = table_prefix(kind, table);
-      Storage::Iterator keys(parts.storage(), prefix, prefix_end(prefix));
+      Storage::Iterator keys(uses_.storage, prefix, prefix_end(prefix));
       for (keys.seek_to_first(); keys.valid(); keys.next())
         if (replica_sequence(keys.key()) > head.sequence) changes.to[std::string(keys.key())] = std::nullopt;
     }
@@ -406,11 +375,11 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
   // Erase later records. Skip ranges that earlier restores have undone: they contain only RocksDB's
   // tombstones.
   for (const Stream& stream : kept.streams) {
-    const std::optional<Stream> live = parts.catalog.find_stream(stream.id);
+    const std::optional<Stream> live = uses_.catalog.find_stream(stream.id);
     if (!live) continue;
     for (const Shard& shard : live->shards) {
       for (const auto& [begin, end] : recorded_ranges(*live, head.sequence + 1)) {
-        Storage::Iterator records(parts.storage(), record_key(stream.id, shard.number, begin),
+        Storage::Iterator records(uses_.storage, record_key(stream.id, shard.number, begin),
                                   record_key(stream.id, shard.number, end));
         for (records.seek_to_first(); records.valid(); records.next()) {
           const Sequence sequence = record_sequence(records.key());
@@ -424,12 +393,12 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
   return changes;
 }
 
-bool Snapshots::restore(Account& account, SnapshotId id) {
-  Database::Parts& parts = database_.parts();
+bool Snapshots::restore(std::string_view of, SnapshotId id) {
+  Account& account = uses_.accounts.of(of);
   const Account::Turn turn = account.take_turn();
-  Heads heads = heads_of(account);
+  Heads heads = uses_.heads.of(account.id());
   if (!heads.count(id)) return false;
-  const Replacing replacing(parts, account);
+  const Replacing replacing(uses_.replication, account);
   Kept kept = read(account, id, heads.at(id));
   Head& latest = heads.rbegin()->second;
   const bool is_latest = heads.rbegin()->first == id;
@@ -438,7 +407,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
   BeforeImages::Erasure erasure;
   const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams,
                          Batch& batch) {
-    const Storage& storage = parts.storage();
+    const Storage& storage = uses_.storage;
     SnapshotIds ids = last_ids(storage);
     ++ids.restore;
     Changes changes = changes_since(heads, id, kept);
@@ -449,9 +418,9 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
       if (!stays) storage.erase_prefix(batch, table_prefix('S', stream.id));
     }
     for (const auto& live : old_tables)
-      if (!has(heads, live->id())) parts.catalog.erase_data(batch, live->id());
-    for (const Point& point : parts.points.of(account.id())) {
-      if (!has(heads, point.table.id)) parts.catalog.erase_data(batch, point.table.id);
+      if (!SnapshotHeads::has(heads, live->id())) uses_.catalog.erase_data(batch, live->id());
+    for (const Point& point : uses_.points.of(account.id())) {
+      if (!SnapshotHeads::has(heads, point.table.id)) uses_.catalog.erase_data(batch, point.table.id);
       batch.erase(point_key(point.id));
     }
     for (const Point& point : kept.points) batch.put(point_key(point.id), point_bytes(point));
@@ -463,11 +432,11 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
       latest.log = ++ids.log;
       batch.put(head_key(id), head_value(account, latest.sequence, latest.log, kept.clock));
     } else {
-      parts.before_images.stage(batch, {latest.log, latest.sequence});
+      uses_.before_images.stage(batch, {latest.log, latest.sequence});
       // Erase the images of keys that now have their value from the latest snapshot, whether the image
       // existed before or has just been added.
       for (const auto& [key, value] : changes.to) {
-        auto image = parts.before_images.find(latest.log, key);
+        auto image = uses_.before_images.find(latest.log, key);
         if (!image) {
           std::string now;
           image.emplace(storage.get(key, now) ? std::optional(std::move(now)) : std::nullopt);
@@ -475,7 +444,7 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
         if (*image == value) erasure.images.emplace_back(latest.log, key);
       }
     }
-    parts.before_images.stage(batch, erasure);
+    uses_.before_images.stage(batch, erasure);
     batch.put(last_snapshot_ids_key, bytes_of(ids));
 
     for (const Table& table : kept.tables) storage.erase_prefix(batch, table_prefix('N', table.id));
@@ -483,8 +452,8 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
     for (const auto& [key, value] : kept.counters) batch.put(key, value);
     storage.erase_prefix(batch, Documents::state_prefix(account.id()));
     for (const auto& [key, value] : kept.documents) batch.put(key, value);
-    parts.tokens.stage_forgetting(batch, account.id());
-    parts.accounts.stage_rewinding(batch, account, kept.clock);
+    uses_.tokens.stage_forgetting(batch, account.id());
+    uses_.accounts.stage_rewinding(batch, account, kept.clock);
 
     for (Stream& stream : kept.streams) {
       const auto live = std::find_if(old_streams.begin(), old_streams.end(),
@@ -492,58 +461,57 @@ bool Snapshots::restore(Account& account, SnapshotId id) {
       const auto first = changes.first_undone.find(stream.id);
       std::optional<Undoing> now;
       if (first != changes.first_undone.end())
-        now = {ids.restore, first->second, parts.watermark.published()};
+        now = {ids.restore, first->second, uses_.watermark.published()};
       stream.undone = undone_after(stream, live == old_streams.end() ? nullptr : &*live, sequence, now);
       for (Table& table : kept.tables)
         if (table.stream && table.stream->id == stream.id) table.stream = stream;
     }
     return Catalog::Replacement{std::move(kept.tables), std::move(kept.streams)};
   };
-  const std::vector<std::shared_ptr<LiveTable>> before = parts.catalog.tables(account.id());
-  parts.catalog.replace(account, stage, [&] {
-    parts.before_images.written(erasure);
+  const std::vector<std::shared_ptr<LiveTable>> before = uses_.catalog.tables(account.id());
+  uses_.catalog.replace(account, stage, [&] {
+    uses_.before_images.written(erasure);
     account.rewind(kept.clock);
     account.keep_images({latest.log, latest.sequence});
-    parts.points.replace(account.id(), std::move(kept.points));
-    parts.recent_writes.forget(account.id());
-    parts.history_trimmer->replacing();
+    uses_.points.replace(account.id(), std::move(kept.points));
+    uses_.recent_writes.forget(account.id());
+    uses_.history_trimmer.replacing();
   });
-  for (const auto& table : before) parts.failpoints.forget(*table);
+  for (const auto& table : before) uses_.failpoints.forget(*table);
   set_heads(account, std::move(heads));
   adopt(turn);
-  parts.trimmer->replaced(account);
-  parts.history_trimmer->replaced(account);
-  parts.replication->replaced(account);
-  parts.documents.replaced(account.id());
+  uses_.stream_trimmer.replaced(account);
+  uses_.history_trimmer.replaced(account);
+  uses_.replication.replaced(account);
+  uses_.documents.replaced(account.id());
   return true;
 }
 
 void Snapshots::adopt(const Account::Turn& turn) {
   Account& account = turn.account();
-  Database::Parts& parts = database_.parts();
-  for (const auto& table : parts.catalog.tables(account.id())) {
+  for (const auto& table : uses_.catalog.tables(account.id())) {
     const std::shared_ptr<const Table> description = table->description();
     if (description->ttl) account.timers().look_now(table->id());
-    if (BackfillWalk::needed(*description)) parts.backfill->start(table, *description, 0);
+    if (BackfillWalk::needed(*description)) uses_.backfill.start(table, *description, 0);
   }
 }
 
 // --- forgetting
 
 void Snapshots::stage_forgetting(Batch& batch, SnapshotId id) const {
-  const Storage& storage = database_.parts().storage();
+  const Storage& storage = uses_.storage;
   if (storage.durable())
     for (const char kind : member_kinds) storage.erase_prefix(batch, table_prefix(kind, id));
   batch.erase(head_key(id));
 }
 
-bool Snapshots::drop(Account& account, SnapshotId id) {
-  Database::Parts& parts = database_.parts();
+bool Snapshots::drop(std::string_view of, SnapshotId id) {
+  Account& account = uses_.accounts.of(of);
   const Account::Turn turn = account.take_turn();
-  Heads heads = heads_of(account);
+  Heads heads = uses_.heads.of(account.id());
   const auto dropped = heads.find(id);
   if (dropped == heads.end()) return false;
-  parts.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
+  uses_.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
     Batch batch;
     const Head head = dropped->second;
     if (dropped != heads.begin()) {
@@ -551,40 +519,40 @@ bool Snapshots::drop(Account& account, SnapshotId id) {
       // its image moves to the previous snapshot's log.
       const Head& before = std::prev(dropped)->second;
       const Heads earlier(heads.begin(), dropped);
-      parts.before_images.each(head.log, [&](std::string_view key, const auto& value) {
+      uses_.before_images.each(head.log, [&](std::string_view key, const auto& value) {
         const bool is_theirs = sequence_in(key).value_or(0) <= before.sequence &&
-                               (key.front() == 'S' || has(earlier, id_in(key)));
-        if (is_theirs && !parts.before_images.find(before.log, key))
-          parts.before_images.put(batch, before.log, key, value);
+                               (key.front() == 'S' || SnapshotHeads::has(earlier, id_in(key)));
+        if (is_theirs && !uses_.before_images.find(before.log, key))
+          uses_.before_images.put(batch, before.log, key, value);
       });
     }
     stage_forgetting(batch, id);
     const BeforeImages::Erasure erasure{{head.log}, {}};
-    parts.before_images.stage(batch, erasure);
+    uses_.before_images.stage(batch, erasure);
     heads.erase(dropped);
     std::set<TableId> live;
     for (const auto& table : tables) live.insert(table->id());
     for (const TableId table : *head.tables)
-      if (live.count(table) == 0 && !has(heads, table)) parts.catalog.erase_unneeded(batch, table);
-    parts.storage().write(batch);
-    parts.before_images.written(erasure);
+      if (live.count(table) == 0 && !SnapshotHeads::has(heads, table)) uses_.catalog.erase_unneeded(batch, table);
+    uses_.storage.write(batch);
+    uses_.before_images.written(erasure);
     set_heads(account, heads);
   });
   return true;
 }
 
-void Snapshots::reset(Account& account) {
-  Database::Parts& parts = database_.parts();
+void Snapshots::reset(std::string_view of) {
+  Account& account = uses_.accounts.of(of);
   const Account::Turn turn = account.take_turn();
-  const Heads heads = heads_of(account);
-  const Replacing replacing(parts, account);
+  const Heads heads = uses_.heads.of(account.id());
+  const Replacing replacing(uses_.replication, account);
   BeforeImages::Erasure erasure;
   for (const auto& [id, head] : heads) erasure.logs.push_back(head.log);
   const auto stage = [&](const Catalog::Tables& old_tables, const std::vector<Stream>& old_streams,
                          Batch& batch) {
     std::set<TableId> tables;
     for (const auto& live : old_tables) tables.insert(live->id());
-    for (const Point& point : parts.points.of(account.id())) {
+    for (const Point& point : uses_.points.of(account.id())) {
       tables.insert(point.table.id);
       batch.erase(point_key(point.id));
     }
@@ -592,27 +560,27 @@ void Snapshots::reset(Account& account) {
       tables.insert(head.tables->begin(), head.tables->end());
       stage_forgetting(batch, id);
     }
-    parts.before_images.stage(batch, erasure);
-    for (const TableId table : tables) parts.catalog.erase_data(batch, table);
+    uses_.before_images.stage(batch, erasure);
+    for (const TableId table : tables) uses_.catalog.erase_data(batch, table);
     for (const Stream& stream : old_streams)
-      parts.storage().erase_prefix(batch, table_prefix('S', stream.id));
-    parts.storage().erase_prefix(batch, Documents::state_prefix(account.id()));
-    parts.tokens.stage_forgetting(batch, account.id());
-    parts.accounts.stage_forgetting(batch, account);
+      uses_.storage.erase_prefix(batch, table_prefix('S', stream.id));
+    uses_.storage.erase_prefix(batch, Documents::state_prefix(account.id()));
+    uses_.tokens.stage_forgetting(batch, account.id());
+    uses_.accounts.stage_forgetting(batch, account);
     return Catalog::Replacement{};
   };
-  const std::vector<std::shared_ptr<LiveTable>> before = parts.catalog.tables(account.id());
-  parts.catalog.replace(account, stage, [&] {
-    parts.before_images.written(erasure);
-    parts.accounts.begin_anew(account);
+  const std::vector<std::shared_ptr<LiveTable>> before = uses_.catalog.tables(account.id());
+  uses_.catalog.replace(account, stage, [&] {
+    uses_.before_images.written(erasure);
+    uses_.accounts.begin_anew(account);
     set_heads(account, {});
-    parts.points.replace(account.id(), {});
-    parts.recent_writes.forget(account.id());
+    uses_.points.replace(account.id(), {});
+    uses_.recent_writes.forget(account.id());
   });
-  for (const auto& table : before) parts.failpoints.forget(*table);
-  parts.trimmer->replaced(account);
-  parts.replication->replaced(account);
-  parts.documents.replaced(account.id());
+  for (const auto& table : before) uses_.failpoints.forget(*table);
+  uses_.stream_trimmer.replaced(account);
+  uses_.replication.replaced(account);
+  uses_.documents.replaced(account.id());
 }
 
 }  // namespace mayfly::engine

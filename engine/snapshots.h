@@ -48,12 +48,22 @@
 #include <vector>
 
 #include "engine/before_images.h"
-#include "engine/database.h"
-#include "engine/mutex.h"
+#include "engine/account.h"
+#include "engine/catalog.h"
+#include "engine/snapshot_heads.h"
 #include "engine/snapshot_members.h"
 #include "engine/storage.h"
 
 namespace mayfly::engine {
+
+class Documents;
+class Failpoints;
+class HistoryTrimmer;
+class IndexBackfill;
+class RecentWrites;
+class Replication;
+class RequestTokens;
+class StreamTrimmer;
 
 // The storage key of the last ids that were assigned: snapshot:u32le log:u32le restore:u32le.
 inline constexpr std::string_view last_snapshot_ids_key = "Msnapshots";
@@ -66,55 +76,63 @@ std::string bytes_of(const SnapshotIds& ids);
 std::optional<SnapshotIds> snapshot_ids(std::string_view bytes);  // nullopt: they are malformed
 
 // The contents of a key of kind 'G' and its value.
-struct SnapshotHead {
+struct StoredHead {
   std::string account;
   Sequence sequence = 0;
   ImageLog log = 0;
   Instant now = 0;  // the time of the account's clock after a restore
 };
 // nullopt: they are malformed.
-std::optional<SnapshotHead> snapshot_head(std::string_view key, std::string_view value, const Clock& host);
+std::optional<StoredHead> stored_head(std::string_view key, std::string_view value, const Clock& host);
 
 class Snapshots {
  public:
-  // Loads the snapshots from storage, and makes writers of their accounts save images for them.
-  explicit Snapshots(Database& database);
+  // The parts that it uses. All of them outlive it.
+  struct Uses {
+    Storage& storage;
+    Accounts& accounts;
+    Catalog& catalog;
+    BeforeImages& before_images;
+    Points& points;
+    const Watermark& watermark;
+    SnapshotHeads& heads;
+    RequestTokens& tokens;
+    // What keeps something of an account, and must be told when a restore or a reset has replaced it.
+    Documents& documents;
+    RecentWrites& recent_writes;
+    Failpoints& failpoints;
+    IndexBackfill& backfill;
+    StreamTrimmer& stream_trimmer;
+    HistoryTrimmer& history_trimmer;
+    Replication& replication;
+  };
 
+  // Loads the snapshots from storage, and makes writers of their accounts save images for them.
+  explicit Snapshots(const Uses& uses);
+
+  SnapshotId take(std::string_view account);
   // nullopt: the account already has `snapshots_max` snapshots.
-  std::optional<SnapshotId> take(Account& account, std::size_t snapshots_max);
-  // False: the account has no such snapshot.
-  [[nodiscard]] bool restore(Account& account, SnapshotId id);
-  [[nodiscard]] bool drop(Account& account, SnapshotId id);
-  [[nodiscard]] std::vector<SnapshotId> list(const Account& account) const;
+  std::optional<SnapshotId> take(std::string_view account, std::size_t snapshots_max);
+  // Returns tables, streams and clock to their state in the snapshot. False: the account has no such
+  // snapshot.
+  [[nodiscard]] bool restore(std::string_view account, SnapshotId id);
+  [[nodiscard]] bool drop(std::string_view account, SnapshotId id);
+  [[nodiscard]] std::vector<SnapshotId> list(std::string_view account) const;
   // Removes all tables, points, streams, snapshots, documents and tokens of the account, and restarts its
   // clock.
-  void reset(Account& account);
-  // Whether a snapshot of the account contains the table, or a point of it.
-  [[nodiscard]] bool have(std::string_view account, TableId table) const;
+  void reset(std::string_view account);
   // For verification: calls visit(name, value) for each member of this kind in the snapshot. False: there is
   // no such snapshot.
   bool each_member(std::string_view account, SnapshotId id, char kind,
                    const SnapshotMembers::Visit& visit) const;
 
  private:
-  struct Head {
-    ImageLog log = 0;
-    Sequence sequence = 0;
-    // The ids of the account's tables and of its points' tables, sorted. The vector is shared with the
-    // previous snapshot if both are equal.
-    std::shared_ptr<const std::vector<TableId>> tables;
-    std::shared_ptr<const SnapshotMembers> members;  // in memory; nullptr: they are in storage
-  };
-  using Heads = std::map<SnapshotId, Head>;  // of one account, oldest first
-  struct Kept;                               // the contents of H, J, K, E and L
-  struct Changes;                            // the changes that a restore makes
+  using Head = SnapshotHead;
+  using Heads = SnapshotHeads::OfAccount;
+  struct Kept;     // the contents of H, J, K, E and L
+  struct Changes;  // the changes that a restore makes
 
-  [[nodiscard]] Heads heads_of(const Account& account) const;
   void set_heads(Account& account, Heads heads);
-  static bool has(const Heads& heads, TableId table);
-  // Adds the newest snapshot, which contains these tables.
-  static void add(Heads& heads, SnapshotId id, Head head, std::vector<TableId> tables);
-
   [[nodiscard]] Kept read(const Account& account, SnapshotId id, const Head& head) const;
   void each_member(char kind, SnapshotId id, const Head& head, const SnapshotMembers::Visit& visit) const;
   // put_members() calls put(kind, name, value) for each member of a snapshot that is taken now.
@@ -125,9 +143,7 @@ class Snapshots {
   [[nodiscard]] Changes changes_since(const Heads& heads, SnapshotId id, const Kept& kept) const;
   void adopt(const Account::Turn& turn);
 
-  Database& database_;
-  mutable Mutex mutex_;                                                 // held for a few instructions
-  std::map<std::string, Heads, std::less<>> heads_ GUARDED_BY(mutex_);  // by account
+  const Uses uses_;
 };
 
 }  // namespace mayfly::engine

@@ -39,6 +39,7 @@
 #include "engine/expected.h"
 #include "engine/scheduler.h"
 #include "engine/storage_fault.h"
+#include "engine/storage_health.h"
 
 namespace rocksdb {
 class Env;
@@ -143,7 +144,7 @@ class DirectoryLock {
   void* lock_;  // RocksDB's
 };
 
-class Storage {
+class Storage final : public StorageHealth {
  public:
   static constexpr std::uint64_t dead_keys_max = 1000;
 
@@ -176,17 +177,13 @@ class Storage {
   Storage& operator=(const Storage&) = delete;
 
   [[nodiscard]] bool durable() const { return !options_.directory.empty(); }
-  [[nodiscard]] bool syncs() const { return durable() && options_.fsync; }
+  [[nodiscard]] bool syncs() const override { return durable() && options_.fsync; }
 
   void write(const Batch& batch);
 
-  // The reason, for people, why writes currently fail; empty: they do not.
-  [[nodiscard]] std::string failure() const;
-  [[nodiscard]] std::uint64_t faults() const;  // the number of StorageFaults thrown so far
-
-  // Memory that RocksDB holds: buffers, cache, indexes of its files and, in memory, the files themselves,
-  // including those that a compaction is writing. Also includes the bytes that hold() has added.
-  [[nodiscard]] std::uint64_t footprint_bytes() const;
+  [[nodiscard]] std::string failure() const override;
+  [[nodiscard]] std::uint64_t faults() const override;
+  [[nodiscard]] std::uint64_t footprint_bytes() const override;  // includes the bytes that hold() has added
   // Adds `bytes`, which may be negative, to the memory outside RocksDB that counts in the footprint.
   void hold(std::int64_t bytes) const;
   // Adds bytes to that memory for the lifetime of this object, which may outlive the storage.
@@ -206,11 +203,8 @@ class Storage {
     const std::shared_ptr<std::atomic<std::int64_t>> all_;  // the storage's total
     std::uint64_t bytes_ = 0;
   };
-  // In memory: whether the footprint (or all memory of the process, see StorageOptions::is_process) was below
-  // the limit after the last megabyte was written. Writes do not check this, because erasing must remain
-  // possible. A caller that adds data checks it.
-  [[nodiscard]] bool has_room() const;
-  [[nodiscard]] std::uint64_t memory_bytes_max() const;
+  [[nodiscard]] bool has_room() const override;
+  [[nodiscard]] std::uint64_t memory_bytes_max() const override;
 
   // Adds the erasure of all keys in [begin, end) to the batch. If they are few, they are erased one by one,
   // because a RocksDB range tombstone slows down every later read a little until it is compacted away.

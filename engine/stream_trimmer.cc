@@ -6,7 +6,8 @@
 
 #include "engine/agenda.h"
 #include "engine/attempt.h"
-#include "engine/parts.h"
+#include "engine/catalog.h"
+#include "engine/change_log.h"
 
 namespace mayfly::engine {
 namespace {
@@ -63,13 +64,14 @@ class StreamTrimmer::Rounds final : public Task {
   std::vector<Account*> accounts_;  // taken from the agenda and not looked at yet
 };
 
-StreamTrimmer::StreamTrimmer(Database& database, std::shared_ptr<Scheduler> scheduler)
-    : database_(database), scheduler_(std::move(scheduler)) {}
+StreamTrimmer::StreamTrimmer(Accounts& accounts, const Catalog& catalog, ChangeLog& change_log,
+                             std::shared_ptr<Scheduler> scheduler)
+    : accounts_(accounts), catalog_(catalog), change_log_(change_log), scheduler_(std::move(scheduler)) {}
 
 void StreamTrimmer::start() {
   rounds_ = std::make_shared<Rounds>(*this);
-  for (Account* account : database_.parts().accounts.all()) {
-    if (database_.parts().catalog.has_streams(account->id())) watch(*account);
+  for (Account* account : accounts_.all()) {
+    if (catalog_.has_streams(account->id())) watch(*account);
   }
 }
 
@@ -81,7 +83,7 @@ Instant StreamTrimmer::trim(Account& account) {
   // time. After a move back of the clock, there may be records from the future, and new records are older
   // than those.
   const Instant here = account.clock().now(), now = account.stream_now();
-  const std::optional<Instant> found = database_.parts().change_log.trim(
+  const std::optional<Instant> found = change_log_.trim(
       account, account.instant_of_stream_time(now - retention_ms), timeline);
   const Instant oldest = std::min(found.value_or(here), here);
   account.forget_jumps_before(oldest, timeline);
@@ -90,7 +92,7 @@ Instant StreamTrimmer::trim(Account& account) {
 
 void StreamTrimmer::trim_watched(Account& account) {
   const std::uint64_t look = begin_look(account);
-  if (!database_.parts().catalog.has_streams(account.id())) return;
+  if (!catalog_.has_streams(account.id())) return;
   const Instant next = trim(account);
   const Lock lock(mutex_);
   Watched& watched = watched_.find(account.id())->second;
@@ -131,7 +133,7 @@ void StreamTrimmer::watch(Account& account) {
 void StreamTrimmer::time_moved(Account& account) {
   const Account::Timeline timeline = account.timeline();
   const Instant here = account.clock().now();
-  if (!database_.parts().catalog.has_streams(account.id()))
+  if (!catalog_.has_streams(account.id()))
     return account.forget_jumps_before(here, timeline);
   wake(account);
 }
@@ -145,7 +147,7 @@ void StreamTrimmer::replaced(Account& account) {
       ++known->second.look;
     }
   }
-  if (database_.parts().catalog.has_streams(account.id())) watch(account);
+  if (catalog_.has_streams(account.id())) watch(account);
 }
 
 void StreamTrimmer::wake(Account& account) {

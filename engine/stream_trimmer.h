@@ -26,11 +26,14 @@
 
 namespace mayfly::engine {
 
-class Database;
+class Catalog;
+class ChangeLog;
 
 class StreamTrimmer {
  public:
-  StreamTrimmer(Database& database, std::shared_ptr<Scheduler> scheduler);
+  // All of them outlive it.
+  StreamTrimmer(Accounts& accounts, const Catalog& catalog, ChangeLog& change_log,
+                std::shared_ptr<Scheduler> scheduler);
   StreamTrimmer(const StreamTrimmer&) = delete;
   StreamTrimmer& operator=(const StreamTrimmer&) = delete;
 
@@ -68,7 +71,9 @@ class StreamTrimmer {
   [[nodiscard]] std::optional<Instant> next_of(const Account& account) const;
   void wake(Account& account);
 
-  Database& database_;
+  Accounts& accounts_;
+  const Catalog& catalog_;
+  ChangeLog& change_log_;
   const std::shared_ptr<Scheduler> scheduler_;
   std::shared_ptr<Rounds> rounds_;  // from start() on
   mutable Mutex mutex_;             // held for a few instructions

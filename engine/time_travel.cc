@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/catalog.h"
+#include "engine/failpoints.h"
 #include "engine/history_trimmer.h"
-#include "engine/parts.h"
 #include "engine/reaper.h"
 #include "engine/replication.h"
 #include "engine/stream_trimmer.h"
@@ -33,7 +34,7 @@ void TimeTravel::tell(const Account& account) const {
 
 std::int64_t TimeTravel::pending_entries(const Account& account) const {
   std::int64_t entries = 0;
-  for (const auto& table : database_.parts().catalog.tables(account.id())) {
+  for (const auto& table : uses_.catalog.tables(account.id())) {
     if (table->description()->ttl) entries += table->counter(expiry_entries).items;
   }
   return entries;
@@ -41,7 +42,7 @@ std::int64_t TimeTravel::pending_entries(const Account& account) const {
 
 Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arriving, bool age_streams,
                         const std::stop_token& stop) {
-  Accounts& accounts = database_.parts().accounts;
+  Accounts& accounts = uses_.accounts;
   Account& account = turn.account();
   AccountClock& clock = account.clock();
   const ClockSetting going_on = moved(clock.setting());
@@ -55,8 +56,8 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
     Instant now;
     ~Arrival() {
       account.clock().set(setting, now);
-      travel.trimmer_.time_moved(account);
-      travel.history_.time_moved(account);
+      travel.uses_.stream_trimmer.time_moved(account);
+      travel.uses_.history_trimmer.time_moved(account);
       travel.tell(account);
     }
   };
@@ -66,7 +67,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
     Arrival arrival{account, *this, going_on, from};
     TimerQueue& timers = account.timers();
     Reaper::Sweeps sweeps;
-    Failpoints& failpoints = database_.parts().failpoints;
+    Failpoints& failpoints = uses_.failpoints;
     const auto something_waited = [&] {
       return failpoints.any() && failpoints.wait_for_release(account.id(), stop);
     };
@@ -77,7 +78,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
       arrival.now = instant;
       clock.hold(instant);
       do {
-        reaper_.sweep_account(turn, instant, sweeps, result.tables, stop);
+        uses_.reaper.sweep_account(turn, instant, sweeps, result.tables, stop);
       } while (something_waited());
     };
     std::int64_t stops_left = pending_entries(account) + stops_spare;
@@ -92,53 +93,62 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
       arrival.setting = arriving;
     }
   }
-  database_.parts().replication->settle(account, stop);  // applies writes that were due to arrive
-  if (age_streams) trimmer_.trim(account);
+  uses_.replication.settle(account, stop);  // applies writes that were due to arrive
+  if (age_streams) uses_.stream_trimmer.trim(account);
   for (const auto& [name, count] : result.tables) result.expired += count;
-  result.next_expiry = reaper_.next_expiry(turn);
+  result.next_expiry = uses_.reaper.next_expiry(turn);
   result.now = clock.now();
   return result;
 }
 
-Advanced TimeTravel::advance(Account& account, Instant to, bool age_streams, const std::stop_token& stop) {
+Advanced TimeTravel::advance(std::string_view of, Instant to, bool age_streams, const std::stop_token& stop) {
+  Account& account = uses_.accounts.of(of);
   const Account::Turn turn = account.take_turn();
   return go(turn, to, moved(account.clock().setting()), age_streams, stop);
 }
 
-Expected<Advanced, ClockRefusal> TimeTravel::advance_by(Account& account, std::chrono::milliseconds by,
+Expected<Advanced, ClockRefusal> TimeTravel::advance_by(std::string_view of, std::chrono::milliseconds by,
                                                         bool age_streams, const std::stop_token& stop) {
+  Account& account = uses_.accounts.of(of);
   const Account::Turn turn = account.take_turn();
   const Instant now = account.clock().now();
   if (by.count() > last_instant - now) return Unexpected{ClockRefusal::beyond_the_last_instant};
   return go(turn, now + by.count(), moved(account.clock().setting()), age_streams, stop);
 }
 
-Advanced TimeTravel::advance_to_next_expiry(Account& account, bool age_streams, const std::stop_token& stop) {
+Advanced TimeTravel::advance_to_next_expiry(std::string_view of, bool age_streams,
+                                            const std::stop_token& stop) {
+  Account& account = uses_.accounts.of(of);
   const Account::Turn turn = account.take_turn();
-  const std::optional<Instant> next = reaper_.next_expiry(turn);
+  const std::optional<Instant> next = uses_.reaper.next_expiry(turn);
   if (!next) return {.now = account.clock().now()};
   return go(turn, *next, moved(account.clock().setting()), age_streams, stop);
 }
 
-Expected<Advanced, ClockRefusal> TimeTravel::set(Account& account, ClockSetting setting,
+Expected<Advanced, ClockRefusal> TimeTravel::set(std::string_view of, ClockSetting setting,
                                                  std::optional<Instant> now, bool age_streams,
                                                  const std::stop_token& stop) {
-  Accounts& accounts = database_.parts().accounts;
+  Accounts& accounts = uses_.accounts;
+  Account& account = accounts.of(of);
   const Account::Turn turn = account.take_turn();
   const Instant before = account.clock().now();
   const Instant wanted = setting.mode == Mode::real ? accounts.host().now() : now.value_or(before);
   if (wanted >= before) return go(turn, wanted, setting, age_streams, stop);
   // No table may be created meanwhile, or its time would go back.
   bool done = false;
-  database_.parts().catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
+  uses_.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
     if (!tables.empty()) return;
     accounts.save_anew(account, setting, wanted);
     account.begin_anew(setting, wanted);
     done = true;
   });
   if (!done) return Unexpected{ClockRefusal::has_tables};
-  trimmer_.replaced(account);
+  uses_.stream_trimmer.replaced(account);
   return Advanced{.now = account.clock().now()};
+}
+
+std::optional<Instant> TimeTravel::next_expiry(std::string_view account) {
+  return uses_.reaper.next_expiry(uses_.accounts.of(account).take_turn());
 }
 
 }  // namespace mayfly::engine

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -23,15 +24,30 @@
 
 #include "engine/account.h"
 #include "engine/clock.h"
-#include "engine/database.h"
 #include "engine/expected.h"
 #include "engine/mutex.h"
 
 namespace mayfly::engine {
 
+class Catalog;
+class Failpoints;
 class HistoryTrimmer;
 class Reaper;
+class Replication;
 class StreamTrimmer;
+
+// The result of moving a clock.
+struct Advanced {
+  Instant now = 0;
+  std::int64_t expired = 0;
+  Deletions tables;
+  std::optional<Instant> next_expiry;  // nullopt: no further automatic expiry
+};
+
+enum class ClockRefusal : std::uint8_t {
+  has_tables,               // an earlier time would leave items and records from the future
+  beyond_the_last_instant,  // clocks end in the year 9999
+};
 
 class TimeTravel {
  public:
@@ -41,8 +57,18 @@ class TimeTravel {
   // for more than a few instructions.
   using Listener = std::function<void(std::string_view account)>;
 
-  TimeTravel(Database& database, Reaper& reaper, StreamTrimmer& trimmer, HistoryTrimmer& history)
-      : database_(database), reaper_(reaper), trimmer_(trimmer), history_(history) {}
+  // The parts that it uses. All of them outlive it.
+  struct Uses {
+    Accounts& accounts;
+    Catalog& catalog;
+    Failpoints& failpoints;
+    Reaper& reaper;
+    StreamTrimmer& stream_trimmer;
+    HistoryTrimmer& history_trimmer;
+    Replication& replication;
+  };
+
+  explicit TimeTravel(const Uses& uses) : uses_(uses) {}
 
   // Registers the listener from now on. Each `owner` has one. An empty listener unregisters; when that call
   // returns, no call to the old one is running.
@@ -50,16 +76,21 @@ class TimeTravel {
 
   // Moves the clock to `to`. If `to` is in the past, the clock stays, but items that fire now are still
   // deleted. A clock in mode real changes to mode offset.
-  Advanced advance(Account& account, Instant to, bool age_streams, const std::stop_token& stop);
+  Advanced advance(std::string_view account, Instant to, bool age_streams = false,
+                   const std::stop_token& stop = {});
   // Moves the clock by `by` from where the previous move ended.
-  Expected<Advanced, ClockRefusal> advance_by(Account& account, std::chrono::milliseconds by,
-                                              bool age_streams, const std::stop_token& stop);
+  Expected<Advanced, ClockRefusal> advance_by(std::string_view account, std::chrono::milliseconds by,
+                                              bool age_streams = false, const std::stop_token& stop = {});
   // Moves to the next instant at which an item fires, if there is one.
-  Advanced advance_to_next_expiry(Account& account, bool age_streams, const std::stop_token& stop);
+  Advanced advance_to_next_expiry(std::string_view account, bool age_streams = false,
+                                  const std::stop_token& stop = {});
   // Changes the clock's setting. A later `now` is an advance; an earlier one is allowed only for accounts
   // without tables. Without `now`, the time stays as it is, or in mode real becomes the host's.
-  Expected<Advanced, ClockRefusal> set(Account& account, ClockSetting setting, std::optional<Instant> now,
-                                       bool age_streams, const std::stop_token& stop);
+  Expected<Advanced, ClockRefusal> set(std::string_view account, ClockSetting setting,
+                                       std::optional<Instant> now, bool age_streams = false,
+                                       const std::stop_token& stop = {});
+  // The instant at which the account's next item fires; nullopt: no item fires automatically.
+  [[nodiscard]] std::optional<Instant> next_expiry(std::string_view account);
 
  private:
   Advanced go(const Account::Turn& turn, Instant to, ClockSetting arriving, bool age_streams,
@@ -67,10 +98,7 @@ class TimeTravel {
   [[nodiscard]] std::int64_t pending_entries(const Account& account) const;
   void tell(const Account& account) const;
 
-  Database& database_;
-  Reaper& reaper_;
-  StreamTrimmer& trimmer_;
-  HistoryTrimmer& history_;
+  const Uses uses_;
   mutable Mutex mutex_;
   std::vector<std::pair<const void*, Listener>> listeners_ GUARDED_BY(mutex_);
 };

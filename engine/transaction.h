@@ -1,6 +1,6 @@
 // A transaction that locks, reads, stages and commits. Every write of an item goes through this class.
 //
-//   Transaction transaction(database, Cause::user);
+//   Transaction transaction(path, Cause::user);
 //   auto slot = transaction.add(table, key);
 //   if (!transaction.lock()) return error::table_not_found(...);   // the table has been dropped
 //   if (const StoredItem* old = transaction.old_item(slot)) ...    // under the item's lock
@@ -28,29 +28,24 @@
 #include "engine/attribute_value.h"
 #include "engine/catalog.h"
 #include "engine/change_log.h"
-#include "engine/cursor.h"
+#include "engine/item_change.h"
 #include "engine/replica_log.h"
+#include "engine/stored_item.h"
 
 namespace mayfly::engine {
 
-class Database;
+struct WritePath;
 
 class Transaction {
  public:
   using Slot = std::size_t;
 
-  // An index entry whose projected content was changed by the commit, for consumed capacity.
-  struct IndexEffect {
-    IndexId index;
-    std::size_t old_entry_bytes;  // projected size before; 0: there was no entry
-    std::size_t new_entry_bytes;
-    bool key_changed;  // the old entry was deleted and another one inserted
-  };
+  using IndexEffect = engine::IndexEffect;
 
-  Transaction(Database& database, Cause cause);
+  Transaction(const WritePath& path, Cause cause);
   // Constructs a transaction for writes that were made elsewhere: it does not expire the items it meets.
   struct Replicated {};
-  Transaction(Database& database, Replicated replicated);
+  Transaction(const WritePath& path, Replicated replicated);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;

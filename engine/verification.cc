@@ -84,7 +84,7 @@ class Verification {
 
  private:
   struct Head {
-    SnapshotHead says;
+    StoredHead says;
     std::map<TableId, Table> tables;
     std::map<TableId, Table> past_tables;  // tables that points refer to
     bool lacks_tables = false;             // some of them could not be decoded
@@ -533,7 +533,7 @@ void Verification::check_documents() {
 void Verification::read_heads() {
   each("G", [&](std::string_view key, std::string_view value) {
     findings_.pass(findings_.checked.snapshots);
-    auto says = snapshot_head(key, value, of_.host ? *of_.host : system_clock_);
+    auto says = stored_head(key, value, of_.host ? *of_.host : system_clock_);
     if (!says) {
       if (begins_with_id(key)) undecoded_heads_.insert(id_in(key));
       return found("a snapshot's head that cannot be decoded",
