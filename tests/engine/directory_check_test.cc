@@ -613,7 +613,7 @@ TEST_CASE("verify and repair reject directories that are missing or foreign or i
   CHECK(contents(path) == before);
 }
 
-TEST_CASE("verify leaves a directory in the previous format and repair converts it", "[verification]") {
+TEST_CASE("verify leaves a directory in an earlier format and repair converts it", "[verification]") {
   const Directory directory;
   fill(directory.path());
   const std::string mark = directory.path() + "/MAYFLY";
