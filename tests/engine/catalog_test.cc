@@ -315,8 +315,7 @@ TEST_CASE("streams are found by name and listed in order even if their tables we
   CHECK(world.database().list_streams({"000000000000", "eu-west-1"}).size() == 1);
 }
 
-TEST_CASE("a stream with the same name as an older one is found and remains when the older one is erased",
-          "[catalog]") {
+TEST_CASE("erasing a stream keeps a newer stream with the same name", "[catalog]") {
   Stream stream = stream_of(StreamView::keys_only);
   stream.account = "000000000000";
   stream.region = "us-east-1";

@@ -38,7 +38,7 @@ std::string encoded(const Item& item) {
   return bytes;
 }
 
-// Copies the bytes to a buffer of the exact size, so that a sanitizer detects every read past the end.
+// Copies the bytes to a separate buffer, so that a sanitizer detects every read past the end.
 Expected<Item, std::string> checked(const std::string& bytes) {
   return checked_item(std::string(bytes.begin(), bytes.end()));
 }

@@ -54,7 +54,7 @@ std::string stream_difference(World& world, const std::shared_ptr<LiveTable>& ta
   return followed.empty() ? "" : "item " + followed.begin()->first + " is missing";
 }
 
-// A step of a sequence that changes everything that a write can change.
+// One step of a workload that changes everything that a write can change.
 void play(World& world, const std::shared_ptr<LiveTable>& carts, int step) {
   const std::string id = "i" + std::to_string(step % 5);
   switch (step % 4) {

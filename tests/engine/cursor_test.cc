@@ -48,8 +48,7 @@ TEST_CASE("a partition is read by sort key in both directions and between bounds
   CHECK(read({}).size() == 6);
 }
 
-TEST_CASE("a cursor's key is the item's key and in an index the entry's key followed by the item's",
-          "[cursor]") {
+TEST_CASE("a cursor's key in an index is the entry's key followed by the item's key", "[cursor]") {
   World world;
   Table description = simple_table("carts");
   description.indexes = {global_index("by_user", "user")};

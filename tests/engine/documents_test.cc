@@ -20,7 +20,7 @@ std::vector<std::string> names(const std::vector<Document>& documents) {
 
 }  // namespace
 
-TEST_CASE("documents can be found by name or by kind or by account and kind") {
+TEST_CASE("documents can be found by name and listed by kind and by account") {
   World world;
   Documents& documents = world.database().documents();
   documents.put({"000000000001", "function", "a"}, "1");
@@ -76,7 +76,7 @@ TEST_CASE("listeners are told when an account's state is replaced and can read t
 
 // Listeners after a failed one used to be skipped, so a table that a restore from a backup had half filled
 // could be read.
-TEST_CASE("if listeners fail then all are still told and the first fault is thrown") {
+TEST_CASE("all listeners are told even if some fail and the first fault is thrown") {
   World world;
   Documents& documents = world.database().documents();
   const std::string account(testing::account);

@@ -81,7 +81,7 @@ TEST_CASE("a point shows its table as it was when the point was taken", "[histor
   CHECK(keys_of(world, 'O') == 0);
   CHECK(world.database().history().footprint().versions == 0);
   world.put(carts, numbered_cart("a", 4));
-  CHECK(keys_of(world, 'O') == 0);  // no point and no recovery needs it
+  CHECK(keys_of(world, 'O') == 0);  // no point needs an old version
 }
 
 TEST_CASE("each instant since recovery was enabled shows the table as it was at the instant's end",
@@ -157,8 +157,7 @@ TEST_CASE("no past state shows an item that was due by then however late the rea
   CHECK(items_at(world, logs, start_ms + 40'000).empty());
 }
 
-TEST_CASE("changes between two instants have each item's old and new image and its last write time",
-          "[history]") {
+TEST_CASE("changes between two instants include each item's images and its last write time", "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
@@ -225,7 +224,7 @@ TEST_CASE("changes between two instants have each item's old and new image and i
   CHECK(HistoryChanges(world.database(), *carts, start_ms - 1, to).gone());
 }
 
-TEST_CASE("points outlive their table and the last one takes the table's data with it", "[history]") {
+TEST_CASE("points outlive their table and dropping the last one erases the table's data", "[history]") {
   const Directory directory;
   const bool durable = GENERATE(false, true);
   World world({.directory = durable ? directory.path() : "", .reap = false});
@@ -661,8 +660,7 @@ TEST_CASE("a failed write leaves no partial point and no partial history", "[his
   }
 }
 
-TEST_CASE("threads that write and take points and switch recovery on and off can share a table",
-          "[history]") {
+TEST_CASE("concurrent writes and points and switches of recovery leave a table consistent", "[history]") {
   World world({.reap = true});
   const auto carts = world.create(simple_table("carts"));
   for (int n = 0; n < 50; ++n) world.put(carts, numbered_cart("k" + std::to_string(n), 0));

@@ -88,7 +88,7 @@ TEST_CASE("an abandoned transaction changes nothing and releases its item", "[hu
   auto carts = world.create(description);
   world.put(carts, {{"id", "a"}, {"text", std::string(1000, 'x')}});
   const auto replace = [&] { world.put(carts, {{"id", "a"}, {"text", std::string(2000, 'y')}}); };
-  // A byte costs one nanosecond: 500 does not suffice for the old item, nor 2000 for the old and the new one.
+  // At 1 ns per byte, 500 is too little for the old item, and 2000 is too little for the old and the new one.
   CHECK(given_up(500, replace) == Because::it_works);
   CHECK(given_up(2000, replace) == Because::it_works);
   CHECK(world.get(carts, {{"id", "a"}}) == Item{{"id", "a"}, {"text", std::string(1000, 'x')}});

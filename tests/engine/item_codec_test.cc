@@ -55,7 +55,7 @@ TEST_CASE("an item is encoded as item_codec.h describes") {
                               17));
 }
 
-TEST_CASE("every type is decoded unchanged and the item's size comes first") {
+TEST_CASE("items of every type are decoded unchanged and their encoding begins with their size") {
   const Item item = all_types();
   const std::string stored = encoded(item);
   CHECK(decode_item(stored) == item);

@@ -120,7 +120,7 @@ TEST_CASE("a key is its partition followed by its sort values and begins with th
   CHECK(partition_hash(key) == 0xf6558e516275dee2);
 }
 
-TEST_CASE("the end of a prefix is the least string above all strings with that prefix") {
+TEST_CASE("the end of a prefix is the smallest string greater than all strings with that prefix") {
   CHECK(prefix_end("ab") == "ac");
   CHECK(prefix_end("a\xff\xff") == "b");
   CHECK(prefix_end("\xff\xff") == "");

@@ -180,8 +180,7 @@ TEST_CASE("a lagging read sees a table as of one commit and later reads see no o
   CHECK(world.inconsistency(table).empty());
 }
 
-TEST_CASE("a read without a lag brings its copy of the table up to date and no other copy",
-          "[recent_writes]") {
+TEST_CASE("a read without a lag brings only its own copy of the table up to date", "[recent_writes]") {
   World world;
   Table description = simple_table("carts");
   description.indexes = {global_index("by_user", "user"), global_index("by_name", "user")};
@@ -234,7 +233,8 @@ TEST_CASE("a lag in milliseconds is measured by the account's clock", "[recent_w
   CHECK(n_of(world, carts, {"", Lag{2, 1000}}) == 5);
 }
 
-TEST_CASE("setting or removing a rule or forgetting makes earlier writes visible", "[recent_writes]") {
+TEST_CASE("setting or removing a rule makes earlier writes visible and so does forgetting them",
+          "[recent_writes]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   RecentWrites& recent = world.database().recent_writes();
@@ -379,7 +379,7 @@ TEST_CASE("writes beyond the limits become visible and use no memory", "[recent_
   CHECK(recent.bytes() == 0);
 }
 
-TEST_CASE("a read whose writes are dropped during it sees the stored data and so do later reads",
+TEST_CASE("a read sees the stored data if its unseen writes are dropped and so do later reads",
           "[recent_writes]") {
   World world;
   const auto carts = world.create(simple_table("carts"));

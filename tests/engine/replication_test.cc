@@ -329,7 +329,7 @@ TEST_CASE("tables that are dropped together leave a point each if they have reco
   }
 }
 
-TEST_CASE("a replica that is added while writes are in flight gets them all and no deleted item",
+TEST_CASE("a replica that is added while writes are in flight gets all of them and no deleted item",
           "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
@@ -565,7 +565,7 @@ TEST_CASE("with strong consistency a write takes effect in all regions with one 
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("concurrent writes and table changes and restores and replication lose nothing",
+TEST_CASE("replication loses nothing during concurrent writes and table changes and restores",
           "[replication][holds]") {
   World world({.reap = true});
   auto carts = world.create(simple_table("carts"));

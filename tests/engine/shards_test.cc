@@ -155,7 +155,7 @@ TEST_CASE("a shard that is closed or unknown or one hash wide cannot be split", 
   CHECK(divide_all_hashes(stream.shards));
 }
 
-TEST_CASE("the open shards and all shards of a stream are limited", "[shards]") {
+TEST_CASE("a stream's open shards and its shards in total are limited", "[shards]") {
   Stream stream;
   stream.shards = first_shards(first_shards_max, 1000, 41);
   const auto halves = reshard(stream, std::nullopt, Resharding::split, 1000, 50);

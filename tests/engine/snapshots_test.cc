@@ -47,7 +47,7 @@ std::vector<Sequence> sequences(World& world, const std::shared_ptr<LiveTable>& 
 // The number of keys of each kind.
 std::map<char, int> keys_by_kind(World& world) {
   std::map<char, int> count;
-  // In memory, images are not in storage.
+  // In memory, images are kept outside of storage.
   for (ImageLog log = 1; log < 200; ++log)
     world.database().parts().before_images.each(log, [&](std::string_view, const auto&) { ++count['B']; });
   Storage::Iterator iterator(world.database().parts().storage(), "", "\xff");
@@ -174,7 +174,7 @@ TEST_CASE("a restore undoes the records after its snapshot and sequence numbers 
   CHECK_FALSE(stream.has_lost(undone + 2, stream.last_restore()));
 }
 
-TEST_CASE("a reader loses its position if any of several restores undoes records before it", "[snapshots]") {
+TEST_CASE("a reader loses its position only if a restore undoes records before it", "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   const auto put = [&](const std::string& id) { world.put(world.find("carts"), {{"id", id}}); };
@@ -236,7 +236,7 @@ TEST_CASE("a restore or a reset does not affect other accounts", "[snapshots]") 
   CHECK(world.database().now(other_account) == start_ms);
 }
 
-TEST_CASE("a reset erases everything of an account", "[snapshots]") {
+TEST_CASE("a reset erases all of an account's data", "[snapshots]") {
   World world;
   const auto keys = keys_by_kind(world);
   auto carts = make_carts(world);
@@ -599,7 +599,7 @@ TEST_CASE("accounts that take snapshots concurrently each get their own", "[snap
   CHECK(ids.size() == 6 * 20);
 }
 
-TEST_CASE("concurrent snapshot calls and resets and advances and writes leave an account consistent",
+TEST_CASE("concurrent snapshots and restores and resets and writes leave an account consistent",
           "[snapshots][holds]") {
   World world({.reap = true});
   make_carts(world);

@@ -94,7 +94,7 @@ TEST_CASE("due items are hidden immediately and deleted by the reaper's step", "
   CHECK(stored(carts) == 0);
 }
 
-TEST_CASE("the steps of the reaper and of backfills lead to correct tables in any order",
+TEST_CASE("the reaper and backfills leave tables correct in whatever order they take their steps",
           "[scheduler][holds]") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     INFO("seed " << seed);

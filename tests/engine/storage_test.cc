@@ -771,7 +771,7 @@ TEST_CASE("memory that is full of overwritten values has room again", "[storage]
   CHECK(storage->footprint_bytes() < 40 << 20);
 }
 
-TEST_CASE("full memory is reported and accepts erasures and has room again after them", "[storage]") {
+TEST_CASE("full memory is reported and has room again after erasures", "[storage]") {
   std::mutex mutex;
   std::string told;
   auto storage = open({.report =

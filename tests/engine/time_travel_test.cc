@@ -53,8 +53,7 @@ TEST_CASE("time never goes back even while it is moved", "[time_travel][holds]")
   CHECK(went_back == 0);
 }
 
-TEST_CASE("a clock that cannot be stored does not move so a restart does not set it back",
-          "[time_travel][holds]") {
+TEST_CASE("a clock that cannot be stored does not go back after a restart", "[time_travel][holds]") {
   const Directory directory;
   for (const bool age_streams : {true, false}) {
     for (int failing = 0; failing < 3; ++failing) {
