@@ -10,7 +10,7 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("an agenda returns accounts that were added or whose alarm has come, each once", "[agenda]") {
+TEST_CASE("an agenda returns each account that was added or whose alarm is due exactly once", "[agenda]") {
   World world;
   Accounts& accounts = world.database().parts().accounts;
   Account& a = accounts.of("000000000001");
@@ -32,7 +32,8 @@ TEST_CASE("an agenda returns accounts that were added or whose alarm has come, e
   CHECK_FALSE(agenda.next_alarm());
 }
 
-TEST_CASE("an account's alarm on an agenda is the last that was set, and ends when it is taken", "[agenda]") {
+TEST_CASE("setting an alarm replaces the account's previous one and taking the account cancels it",
+          "[agenda]") {
   World world;
   Account& account = world.database().parts().accounts.of("000000000001");
   const RealTime start = host_time(), soon = start + std::chrono::seconds(1),

@@ -8,14 +8,14 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("work that storage or memory fails is told why, and what comes of that") {
+TEST_CASE("attempt turns a storage fault or a lack of memory into the failure handler's result") {
   const auto told = [](std::string_view why) { return std::string(why); };
   CHECK(attempt([] { return std::string("done"); }, told) == "done");
   CHECK(attempt([]() -> std::string { throw StorageFault("the disk is full"); }, told) == "the disk is full");
   CHECK(attempt([]() -> std::string { throw std::bad_alloc(); }, told) == "memory ran out");
 }
 
-TEST_CASE("what else is thrown is nobody's to catch") {
+TEST_CASE("attempt does not catch any other exception") {
   const auto attempted = [](auto work) { attempt(work, [](std::string_view) {}); };
   CHECK_THROWS_AS(attempted([] { throw std::logic_error("a mistake"); }), std::logic_error);
   CHECK_THROWS_AS(attempted([] { throw std::runtime_error("a fault, but not storage's"); }),

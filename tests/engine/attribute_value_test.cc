@@ -25,7 +25,7 @@ std::string names(const Map& map) {
 
 }  // namespace
 
-TEST_CASE("a set keeps its members sorted, and says whether it had duplicates") {
+TEST_CASE("a set keeps its members sorted and reports duplicates") {
   StringSet set;
   CHECK_FALSE(StringSet::make({"b", "a", "b"}, set));
   CHECK(set.members() == std::vector<std::string>{"a", "b"});
@@ -44,7 +44,7 @@ TEST_CASE("a set keeps its members sorted, and says whether it had duplicates") 
   CHECK_FALSE(binaries.contains({"\xfe"}));
 }
 
-TEST_CASE("a set that was stored in another order is the same set, and sorted when it changes") {
+TEST_CASE("a set that was stored in another order is equal and becomes sorted when it changes") {
   StringSet stored = StringSet::of_distinct({"c", "a", "b"});
   CHECK(stored == strings({"a", "b", "c"}));
   CHECK(stored.members() == std::vector<std::string>{"c", "a", "b"});
@@ -52,7 +52,7 @@ TEST_CASE("a set that was stored in another order is the same set, and sorted wh
   CHECK(stored.members() == std::vector<std::string>{"a", "c"});
 }
 
-TEST_CASE("sets are united and subtracted") {
+TEST_CASE("the union and the difference of sets are sorted") {
   StringSet set = strings({"a", "c"});
   set.insert_all(strings({"b", "c"}));
   CHECK(set.members() == std::vector<std::string>{"a", "b", "c"});
@@ -60,7 +60,7 @@ TEST_CASE("sets are united and subtracted") {
   CHECK(set.members() == std::vector<std::string>{"b", "c"});
 }
 
-TEST_CASE("a map is sorted by the bytes of its names, and equality takes no notice of how it was built") {
+TEST_CASE("a map is sorted by the bytes of its names and equality ignores the order of insertion") {
   Map map;
   map.set("b", Number(1));
   map.set("\xc3\xa9", Number(2));
@@ -78,7 +78,7 @@ TEST_CASE("a map is sorted by the bytes of its names, and equality takes no noti
   CHECK(names(map) == "a \xc3\xa9 ");
 }
 
-TEST_CASE("many changes at once leave a map as they would one by one") {
+TEST_CASE("changing many members of a map at once has the same result as one by one") {
   std::mt19937 random(20260719);
   for (int round = 0; round < 300; ++round) {
     std::map<std::string, AttributeValue> set;
@@ -104,7 +104,7 @@ TEST_CASE("many changes at once leave a map as they would one by one") {
   CHECK(twice == Map{{"a", "last"}});
 }
 
-TEST_CASE("values of different types are never equal, and only scalars of one type compare") {
+TEST_CASE("values of different types are never equal and only scalars of the same type are ordered") {
   CHECK(AttributeValue("1") != AttributeValue(Number(1)));
   CHECK(AttributeValue("a") != AttributeValue(Binary{"a"}));
   CHECK(compare_scalars("a", "b") == std::partial_ordering::less);
@@ -116,7 +116,7 @@ TEST_CASE("values of different types are never equal, and only scalars of one ty
   CHECK(compare_scalars(List{}, List{}) == std::partial_ordering::unordered);
 }
 
-TEST_CASE("types have the names that JSON gives them") {
+TEST_CASE("types have the names that the JSON format uses") {
   const AttributeValue values[] = {"",     Number(),    Binary{},    AttributeValue(true),
                                    Null{}, StringSet{}, NumberSet{}, BinarySet{},
                                    List{}, Map{}};

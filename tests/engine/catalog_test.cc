@@ -51,7 +51,7 @@ Table everything() {
 
 }  // namespace
 
-TEST_CASE("a description survives its stored form", "[catalog]") {
+TEST_CASE("a table description is unchanged after encoding and decoding", "[catalog]") {
   const Item stored = to_item(everything());
   CHECK(to_item(table_from_item(stored)) == stored);
   const Table read = table_from_item(stored);
@@ -60,14 +60,14 @@ TEST_CASE("a description survives its stored form", "[catalog]") {
   CHECK(read.settings == everything().settings);
   CHECK(read.indexes[1].settings == everything().indexes[1].settings);
   CHECK(read.stream->settings == everything().stream->settings);
-  // An empty description: what is absent stays absent.
+  // Absent members stay absent.
   const Table plain = table_from_item(to_item(simple_table("plain")));
   CHECK_FALSE(plain.ttl);
   CHECK_FALSE(plain.stream);
   CHECK(plain.settings.empty());
 }
 
-TEST_CASE("settings that were stored among a description's members are settings", "[catalog]") {
+TEST_CASE("settings that are stored among a description's members are read as settings", "[catalog]") {
   const auto merged = [](Map map) {
     const Map settings = *map.find("settings")->get_if<Map>();
     map.erase("settings");
@@ -82,9 +82,7 @@ TEST_CASE("settings that were stored among a description's members are settings"
   CHECK(to_item(table_from_item(before)) == stored);
 }
 
-TEST_CASE(
-    "an index and a stream that are made anew under their names have none of the settings of those before",
-    "[catalog]") {
+TEST_CASE("a re-created index or stream does not inherit its predecessor's settings", "[catalog]") {
   World world;
   Table description = simple_table("carts");
   description.settings = {{"colour", "red"}};
@@ -108,7 +106,7 @@ TEST_CASE(
   CHECK(carts->description()->settings == Item{{"colour", "red"}});
 }
 
-TEST_CASE("a name is taken once per account and region", "[catalog]") {
+TEST_CASE("table names are unique per account and region", "[catalog]") {
   World world;
   auto first = world.create(simple_table("carts"));
   REQUIRE(first);
@@ -122,7 +120,7 @@ TEST_CASE("a name is taken once per account and region", "[catalog]") {
   CHECK_FALSE(world.get(second, {{"id", "a"}}));
 }
 
-TEST_CASE("tables are listed by name, from a name on", "[catalog]") {
+TEST_CASE("tables are listed by name and start after the given name", "[catalog]") {
   World world;
   for (const char* name : {"b", "d", "a", "c"}) world.create(simple_table(name));
   const Scope scope{"000000000000", "us-east-1"};
@@ -131,7 +129,7 @@ TEST_CASE("tables are listed by name, from a name on", "[catalog]") {
   CHECK(world.database().list_tables({"000000000042", "us-east-1"}, "", 10).empty());
 }
 
-TEST_CASE("a dropped table leaves nothing, and a new one of its name starts empty", "[catalog]") {
+TEST_CASE("a dropped table leaves no data and a new table with its name starts empty", "[catalog]") {
   World world;
   Table description = simple_table("carts");
   description.indexes = {global_index("by_user", "user")};
@@ -152,7 +150,7 @@ TEST_CASE("a dropped table leaves nothing, and a new one of its name starts empt
   CHECK(world.timers().size() == 0);
 }
 
-TEST_CASE("a removed index takes its entries along, and a new one has an id of its own", "[catalog]") {
+TEST_CASE("removing an index erases its entries and a new index gets a new id", "[catalog]") {
   World world;
   Table description = simple_table("carts");
   description.indexes = {global_index("by_user", "user")};
@@ -181,7 +179,7 @@ TEST_CASE("a stream's label is unique even on a frozen clock", "[catalog]") {
   CHECK(labels == std::vector<std::string>{"2024-05-01T00:00:00.000", "2024-05-01T00:00:00.001",
                                            "2024-05-01T00:00:00.002"});
   CHECK(carts->description()->latest_stream_label == labels[2]);
-  // A dropped table's streams are still there: neither does a new one of its name repeat their labels.
+  // The streams of a dropped table still exist, so a new table with its name must not reuse their labels.
   world.database().drop_table(carts);
   Table description = simple_table("carts");
   description.stream = stream_of(StreamView::keys_only);
@@ -189,7 +187,7 @@ TEST_CASE("a stream's label is unique even on a frozen clock", "[catalog]") {
   CHECK(world.database().list_streams({"000000000000", "us-east-1"}).size() == 4);
 }
 
-TEST_CASE("a catalog change that storage refuses is not seen", "[catalog]") {
+TEST_CASE("a catalog change that storage rejects has no effect", "[catalog]") {
   bool fails = false;
   World world({.reap = false, .write_fails = [&] { return fails; }});
   auto carts = world.create(simple_table("carts"));
@@ -205,7 +203,7 @@ TEST_CASE("a catalog change that storage refuses is not seen", "[catalog]") {
   CHECK(world.create(simple_table("orders")));
 }
 
-TEST_CASE("tables, counters and streams are there after a reopening", "[catalog]") {
+TEST_CASE("tables with their counters and streams survive reopening", "[catalog]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   Table description = simple_table("carts");
@@ -231,9 +229,7 @@ TEST_CASE("tables, counters and streams are there after a reopening", "[catalog]
   CHECK(world.create(simple_table("orders"))->id() != carts->id());
 }
 
-TEST_CASE(
-    "the ids of a table's indexes go round, and an id that comes again finds nothing of its predecessor",
-    "[catalog]") {
+TEST_CASE("index ids wrap around and an index with a reused id starts empty", "[catalog]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   Table description = simple_table("carts");
@@ -256,14 +252,14 @@ TEST_CASE(
       std::erase_if(table.indexes, [&](const Index& index) { return index.name == name; });
     });
   };
-  // As if 65,532 others had come and gone.
+  // As if 65,532 other indexes had been added and removed.
   world.database().update_table(carts, [](Table& table) { table.next_index_id = last_index_id - 1; });
   CHECK(add("a", "user") == last_index_id - 1);
   CHECK(add("b", "day") == last_index_id);
-  CHECK(add("c", "user") == 2);  // 1 is the first index's
+  CHECK(add("c", "user") == 2);  // index "first" still has 1
   drop("first");
   world.database().update_table(
-      carts, [](Table& table) { table.next_index_id = last_index_id + 1; });  // as older versions left it
+      carts, [](Table& table) { table.next_index_id = last_index_id + 1; });  // as older versions stored it
   CHECK(add("d", "day") == 1);
   CHECK(carts->counter(expiry_entries).items == 0);
   CHECK(world.inconsistency(carts) == "");
@@ -273,7 +269,7 @@ TEST_CASE(
   CHECK(world.inconsistency(carts) == "");
 }
 
-TEST_CASE("an index that takes a removed one's place in one change gets an id of its own", "[catalog]") {
+TEST_CASE("an index that replaces another one in a single change gets a new id", "[catalog]") {
   World world;
   Table description = simple_table("carts");
   description.indexes = {global_index("old", "user")};
@@ -288,7 +284,7 @@ TEST_CASE("an index that takes a removed one's place in one change gets an id of
   CHECK(world.inconsistency(carts) == "");
 }
 
-TEST_CASE("streams are found by their names and listed in order, also those of dropped tables", "[catalog]") {
+TEST_CASE("streams are found by name and listed in order even if their tables were dropped", "[catalog]") {
   World world;
   Table description = simple_table("carts");
   description.stream = stream_of(StreamView::keys_only);
@@ -319,8 +315,7 @@ TEST_CASE("streams are found by their names and listed in order, also those of d
   CHECK(world.database().list_streams({"000000000000", "eu-west-1"}).size() == 1);
 }
 
-TEST_CASE("a stream in the place of another of its name is found, and stays when that one goes",
-          "[catalog]") {
+TEST_CASE("erasing a stream keeps a newer stream with the same name", "[catalog]") {
   Stream stream = stream_of(StreamView::keys_only);
   stream.account = "000000000000";
   stream.region = "us-east-1";
@@ -341,9 +336,9 @@ TEST_CASE("a stream in the place of another of its name is found, and stays when
   CHECK(streams.all().size() == 1);
 }
 
-TEST_CASE("tables and their indexes count as memory until they are dropped", "[catalog]") {
+TEST_CASE("tables and their indexes count as used memory until they are dropped", "[catalog]") {
   World world;
-  constexpr std::uint64_t tables = 200, buffer_bytes = 300'000;  // storage's buffer grows as well
+  constexpr std::uint64_t tables = 200, buffer_bytes = 300'000;  // storage's buffer also grows
   const std::uint64_t before = world.database().memory_bytes();
   for (std::uint64_t i = 0; i < tables; ++i) {
     Table table = simple_table("table" + std::to_string(i));

@@ -31,7 +31,7 @@ Heard note_of(const Change& change) {
 
 }  // namespace
 
-TEST_CASE("who subscribes hears every change with both images, of tables with a stream and without") {
+TEST_CASE("a listener receives every change with both images whether or not the table has a stream") {
   World world;
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
@@ -50,7 +50,7 @@ TEST_CASE("who subscribes hears every change with both images, of tables with a 
   world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 20)}});  // changes nothing
   world.put(orders, {{"id", "o"}});
   world.remove(orders, {{"id", "o"}});
-  world.remove(orders, {{"id", "o"}});  // likewise
+  world.remove(orders, {{"id", "o"}});  // also changes nothing
   world.advance(start_ms + 21'000);
 
   REQUIRE(heard.size() == 5);
@@ -76,7 +76,7 @@ TEST_CASE("who subscribes hears every change with both images, of tables with a 
   CHECK(heard.size() == 5);
 }
 
-TEST_CASE("a change that was kept says outside of the commit what was told in it") {
+TEST_CASE("a kept change stays valid after the commit") {
   World world;
   auto carts = world.create(simple_table("carts"));
   std::vector<KeptChange> kept;
@@ -119,7 +119,7 @@ TEST_CASE("listeners that keep a change share one copy of it") {
   CHECK(note_of(one[1]->change()).new_item == Item{{"id", "b"}});
 }
 
-TEST_CASE("a change names the shard of its record, and listeners have heard all records up to told()") {
+TEST_CASE("a change names its record's shard and listeners have received all records up to told()") {
   World world;
   Table description = simple_table("orders");
   description.stream = stream_of(StreamView::keys_only);
@@ -135,7 +135,7 @@ TEST_CASE("a change names the shard of its record, and listeners have heard all 
   CHECK(world.database().told() == kept[1].sequence);
 }
 
-TEST_CASE("subscribers that come and go while others write hear records without a gap") {
+TEST_CASE("listeners that subscribe and unsubscribe during writes receive records without gaps") {
   World world;
   Table description = simple_table("orders");
   description.stream = stream_of(StreamView::keys_only);
@@ -155,7 +155,7 @@ TEST_CASE("subscribers that come and go while others write hear records without 
       if (last != 0 && *change.sequence != last + 1) gap = true;
       last = *change.sequence;
     });
-    const Sequence published = world.database().published();  // what is not yet there will be told
+    const Sequence published = world.database().published();  // the listener receives all later ones
     while (last == 0) std::this_thread::yield();
     subscription.end();
     CHECK(last > 0);

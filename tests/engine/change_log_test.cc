@@ -28,7 +28,7 @@ std::string stored(const Item& item) {
 
 }  // namespace
 
-TEST_CASE("a record keeps the images that the stream's view asks for", "[change_log]") {
+TEST_CASE("a record has only the images that the stream's view includes", "[change_log]") {
   const Item before{{"id", "a"}, {"n", number(1)}}, after{{"id", "a"}, {"n", number(22)}};
   const auto record = [&](StreamView view) {
     std::string bytes =
@@ -53,7 +53,7 @@ TEST_CASE("a record keeps the images that the stream's view asks for", "[change_
   CHECK(record(StreamView::keys_only).kind == ChangeRecord::Kind::modify);
 }
 
-TEST_CASE("a stream is read in pages by count and by bytes", "[change_log]") {
+TEST_CASE("a page of a stream is limited by record count and by bytes", "[change_log]") {
   World world;
   auto carts = world.create(streamed("carts"));
   const StreamId stream = carts->description()->stream->id;
@@ -70,12 +70,12 @@ TEST_CASE("a stream is read in pages by count and by bytes", "[change_log]") {
   CHECK(page.at_end);
   CHECK(page.next == world.database().published() + 1);
 
-  CHECK(world.database().read_stream(stream, 0, 0, 100, 1).records.size() == 1);  // never none at all
+  CHECK(world.database().read_stream(stream, 0, 0, 100, 1).records.size() == 1);  // at least one record
   world.put(carts, {{"id", "5"}});
   CHECK(world.database().read_stream(stream, 0, page.next, 3, 1 << 20).records.size() == 1);
 }
 
-TEST_CASE("a closed stream ends, stays readable, and a new one begins after it", "[change_log]") {
+TEST_CASE("a closed stream stays readable and the next stream starts after its last record", "[change_log]") {
   World world;
   auto carts = world.create(streamed("carts"));
   const Stream first = *carts->description()->stream;
@@ -103,7 +103,7 @@ TEST_CASE("a closed stream ends, stays readable, and a new one begins after it",
   CHECK(world.database().list_streams({"000000000000", "us-east-1"}).size() == 2);
 }
 
-TEST_CASE("records and closed streams go after a day, where streams age", "[change_log]") {
+TEST_CASE("records and closed streams are deleted after a day of stream time", "[change_log]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = world.create(streamed("carts"));
@@ -128,14 +128,14 @@ TEST_CASE("records and closed streams go after a day, where streams age", "[chan
   CHECK(last == 3);
   CHECK(world.database().oldest_sequence(stream, 0) == 4);
 
-  // No number is given twice, though no record is left that has it.
+  // Sequence numbers are not reused after a restart, even if all records are trimmed.
   carts.reset();
   gone.reset();
   world.reopen();
   CHECK(world.database().published() == last);
 }
 
-TEST_CASE("a stream names its shards that have records from a number on", "[change_log]") {
+TEST_CASE("a stream lists its shards that have records from a given sequence number on", "[change_log]") {
   World world;
   auto carts = world.create(streamed("carts"));
   auto other = world.create(streamed("other"));
@@ -155,13 +155,13 @@ TEST_CASE("a stream names its shards that have records from a number on", "[chan
   CHECK(written(3) == Numbers{0, 2});
   CHECK(written(4) == Numbers{2});
   CHECK(written(5).empty());
-  world.advance(start_ms + day_ms + 1, true);  // all are trimmed, and shards 0 and 1 forgotten
+  world.advance(start_ms + day_ms + 1, true);  // trims all records and forgets shards 0 and 1
   CHECK(written(0).empty());
   world.put(carts, {{"id", "d"}});
   CHECK(written(0) == Numbers{2});
 }
 
-TEST_CASE("a stream is another object once its shards have changed", "[change_log]") {
+TEST_CASE("a change of a stream's shards creates a new Stream object", "[change_log]") {
   World world;
   auto carts = world.create(streamed("carts"));
   const StreamId stream = carts->description()->stream->id;
@@ -179,7 +179,7 @@ TEST_CASE("a stream is another object once its shards have changed", "[change_lo
   CHECK(world.database().share_stream(stream + 100) == nullptr);
 }
 
-TEST_CASE("a jump of the clock does not lose the records that it brings about", "[change_log]") {
+TEST_CASE("a clock jump does not trim the records that it causes", "[change_log]") {
   World world;
   auto carts = world.create(streamed("carts"));
   world.enable_ttl(carts);
@@ -189,7 +189,7 @@ TEST_CASE("a jump of the clock does not lose the records that it brings about", 
   CHECK(world.records(stream).size() == 2);
 }
 
-TEST_CASE("whoever follows a stream sees each record once, in order per item, and skips none",
+TEST_CASE("a consumer that follows a stream sees every record exactly once and in order per item",
           "[change_log][holds]") {
   const Directory directory;
   const bool syncs = GENERATE(false, true);
@@ -221,7 +221,7 @@ TEST_CASE("whoever follows a stream sees each record once, in order per item, an
   }
   for (std::thread& thread : threads) thread.join();
 
-  // No two writes are alike, so each has its record; every record's old image is the one before it.
+  // All writes differ, so each has a record. Each record's old image is the item's previous new image.
   CHECK(seen.size() == static_cast<std::size_t>(writers * writes));
   std::map<std::string, Item> latest;
   bool in_order = true, chained = true;

@@ -1,4 +1,4 @@
-// Checks stay on in every build, and tell a handler before the process aborts.
+// Checks are enabled in every build. A failed check calls the handler before the process aborts.
 #include "engine/check.h"
 
 #include <catch2/catch.hpp>
@@ -26,14 +26,14 @@ void tell(const FailedCheck& failed, void* context) {
 
 }  // namespace
 
-TEST_CASE("a check that fails says what and where, and the process aborts") {
+TEST_CASE("a failed check prints its expression and location and aborts the process") {
   const Ended ended = in_a_child(fails);
   CHECK(ended.signal == SIGABRT);
   CHECK(ended.said.starts_with(
       "mayfly: a check failed, which is a mistake in Mayfly: count == 3 (tests/engine/check_test.cc:"));
 }
 
-TEST_CASE("a handler is told of a failed check, and the process aborts when it returns") {
+TEST_CASE("a failed check calls the handler and aborts the process when it returns") {
   std::string context = "told";
   const Ended ended = in_a_child([&] {
     set_check_handler(&tell, context.data());
@@ -43,7 +43,7 @@ TEST_CASE("a handler is told of a failed check, and the process aborts when it r
   CHECK(ended.said == "told: count == 3 in tests/engine/check_test.cc");
 }
 
-TEST_CASE("a handler that throws, or fails a check itself, ends the process as well") {
+TEST_CASE("a handler that throws or fails a check also aborts the process") {
   const Ended throwing = in_a_child([] {
     set_check_handler([](const FailedCheck&, void*) { throw 1; });
     fails();
@@ -57,7 +57,7 @@ TEST_CASE("a handler that throws, or fails a check itself, ends the process as w
   CHECK(failing.said.find("count == 3") != std::string::npos);
 }
 
-TEST_CASE("of checks that fail at the same time one is told") {
+TEST_CASE("only one of several checks that fail at the same time is reported") {
   const Ended ended = in_a_child([] {
     std::string context = "told";
     set_check_handler(&tell, context.data());
@@ -69,7 +69,7 @@ TEST_CASE("of checks that fail at the same time one is told") {
   CHECK(ended.said == "told: count == 3 in tests/engine/check_test.cc");
 }
 
-TEST_CASE("without a handler again, a failed check says its line") {
+TEST_CASE("after the handler is removed a failed check prints its message again") {
   const Ended ended = in_a_child([] {
     set_check_handler(&tell);
     set_check_handler(nullptr);
@@ -78,7 +78,7 @@ TEST_CASE("without a handler again, a failed check says its line") {
   CHECK(ended.said.starts_with("mayfly: a check failed"));
 }
 
-TEST_CASE("a check that holds looks once, and goes on") {
+TEST_CASE("a check that holds evaluates its expression once and continues") {
   int looks = 0;
   MAYFLY_CHECK(++looks == 1);
   CHECK(looks == 1);

@@ -1,4 +1,4 @@
-// Bytes that are no item's are refused; none is read beyond.
+// checked_item rejects malformed bytes and never reads past their end.
 #include "engine/checked_item.h"
 
 #include <catch2/catch.hpp>
@@ -38,7 +38,7 @@ std::string encoded(const Item& item) {
   return bytes;
 }
 
-// In a buffer of its own, so that a sanitizer sees each byte that is read beyond.
+// Copies the bytes to a separate buffer, so that a sanitizer detects every read past the end.
 Expected<Item, std::string> checked(const std::string& bytes) {
   return checked_item(std::string(bytes.begin(), bytes.end()));
 }
@@ -51,7 +51,7 @@ std::string error_of(std::string_view bytes) {
 
 }  // namespace
 
-TEST_CASE("what was encoded is checked and decoded", "[verification]") {
+TEST_CASE("an encoded item passes the check and is decoded", "[verification]") {
   const Item item = every_type();
   const auto decoded = checked(encoded(item));
   REQUIRE(decoded);
@@ -59,7 +59,7 @@ TEST_CASE("what was encoded is checked and decoded", "[verification]") {
   CHECK(checked(encoded(Item{{"id", "a"}})));
 }
 
-TEST_CASE("an item's bytes that nobody encoded are refused with what is wrong and where", "[verification]") {
+TEST_CASE("malformed item bytes are rejected with the reason and the position", "[verification]") {
   using namespace std::string_view_literals;
   CHECK(error_of("") == "it has 0 bytes");
   CHECK(error_of("\1\0\0\0"sv) == "it has 4 bytes");
@@ -81,7 +81,7 @@ TEST_CASE("an item's bytes that nobody encoded are refused with what is wrong an
   CHECK_FALSE(checked(deep));
 }
 
-TEST_CASE("whatever becomes of an item's bytes, they are refused or are an item's again",
+TEST_CASE("corrupted item bytes are rejected unless they are another item's encoding",
           "[verification][holds]") {
   const std::string bytes = encoded(every_type());
   for (std::size_t length = 0; length < bytes.size(); ++length)
@@ -101,8 +101,7 @@ TEST_CASE("whatever becomes of an item's bytes, they are refused or are an item'
   CHECK(refused > 500);
 }
 
-TEST_CASE("whatever becomes of a description's or a record's bytes, nothing is read beyond them",
-          "[verification][holds]") {
+TEST_CASE("decoding corrupted descriptions and records never reads past their end", "[verification][holds]") {
   World world({.stream_shards = 2, .reap = false});
   Table made = simple_table("carts");
   made.indexes = {local_index("by_day", "day"), global_index("by_user", "user")};
@@ -136,7 +135,7 @@ TEST_CASE("whatever becomes of a description's or a record's bytes, nothing is r
   CHECK(refused > 500);
 }
 
-TEST_CASE("a description whose members are of other types is refused, and no other value is made of them",
+TEST_CASE("a description with a member of the wrong type is rejected instead of converted",
           "[verification]") {
   World world({.reap = false});
   const auto carts = world.create(simple_table("carts"));

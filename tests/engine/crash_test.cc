@@ -1,4 +1,4 @@
-// All of a write or none of it, whatever breaks; and an acknowledged write survives kill -9.
+// A write that fails is undone completely, and an acknowledged write survives kill -9.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ Table everything() {
   return table;
 }
 
-// What following the stream gives is what the table holds; the first difference, or nothing.
+// Replays the table's stream and compares the result with the table. Returns the first difference, or "".
 std::string stream_difference(World& world, const std::shared_ptr<LiveTable>& table) {
   std::map<std::string, Item> followed;
   for (const ChangeRecord& record : world.records(table->description()->stream->id)) {
@@ -46,7 +46,7 @@ std::string stream_difference(World& world, const std::shared_ptr<LiveTable>& ta
       return "item " + id + " is not as the stream says";
     followed.erase(id);
   }
-  // What is due is gone for readers, though its deletion may have failed.
+  // Readers do not see expired items, even if their deletion failed.
   std::erase_if(followed, [&](const auto& entry) {
     const auto due = due_of(*table->description(), entry.second);
     return due && is_expired(*due, world.now());
@@ -54,7 +54,7 @@ std::string stream_difference(World& world, const std::shared_ptr<LiveTable>& ta
   return followed.empty() ? "" : "item " + followed.begin()->first + " is missing";
 }
 
-// Writes that touch everything that a write can touch.
+// One step of a workload that changes everything that a write can change.
 void play(World& world, const std::shared_ptr<LiveTable>& carts, int step) {
   const std::string id = "i" + std::to_string(step % 5);
   switch (step % 4) {
@@ -72,15 +72,14 @@ void play(World& world, const std::shared_ptr<LiveTable>& carts, int step) {
 
 }  // namespace
 
-TEST_CASE("whichever write fails, all of it is undone: item, indexes, expiry entry, record, counters",
-          "[crash][holds]") {
+TEST_CASE("a write that fails leaves the item and everything derived from it unchanged", "[crash][holds]") {
   const Directory directory;
   const bool on_disk = GENERATE(false, true);
   constexpr int steps = 16;
   int failing = 0;
   for (int faults = 1; faults > 0; ++failing) {
     INFO("write " << failing << " fails");
-    int writes = -1000;  // making the table does not count
+    int writes = -1000;  // creating the table does not count
     World world({.directory = on_disk ? directory.path() + "/" + std::to_string(failing) : "",
                  .reap = false,
                  .write_fails = [&] { return writes++ == failing; }});
@@ -94,15 +93,15 @@ TEST_CASE("whichever write fails, all of it is undone: item, indexes, expiry ent
         play(world, carts, step);
       } catch (const StorageFault&) {
         ++faults;
-        // Time may have been advanced through others that did expire; nothing else.
+        // An advance may have deleted other items before it failed. Nothing else publishes a record.
         if (step % 4 != 3) CHECK(world.database().published() == published);
       }
       REQUIRE(world.inconsistency(carts) == "");
       REQUIRE(stream_difference(world, carts) == "");
     }
-    CHECK(faults <= 1);  // none: there are no more writes to fail
+    CHECK(faults <= 1);  // 0: there are fewer writes than `failing`
     writes = 1000;
-    world.advance(start_ms + 100'000);  // what could not be deleted then is now
+    world.advance(start_ms + 100'000);  // now the items whose deletion failed are deleted
     CHECK(world.all(carts).empty());
     if (!on_disk) continue;
     carts.reset();
@@ -114,7 +113,7 @@ TEST_CASE("whichever write fails, all of it is undone: item, indexes, expiry ent
   CHECK(failing > 10);
 }
 
-// The process that is killed: writes for ever, and tells of each write that returned.
+// The process to be killed. It writes forever and prints a line after each write that returned.
 TEST_CASE("a process that writes until it is killed", "[.victim]") {
   const char* path = std::getenv("MAYFLY_TEST_VICTIM");
   REQUIRE(path);
@@ -132,7 +131,7 @@ TEST_CASE("a process that writes until it is killed", "[.victim]") {
         Transaction transaction(world.database(), Cause::user);
         const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", id}}));
         if (!transaction.lock()) return;
-        // Counts on from what an earlier process left.
+        // Continues the count of the previous process.
         const StoredItem* old = transaction.old_item(slot);
         const std::int64_t count =
             old ? *old->item().find("count")->get_if<Number>()->floor_scaled(0) + 1 : 1;
@@ -150,7 +149,7 @@ TEST_CASE("a process that writes until it is killed", "[.victim]") {
   for (std::thread& thread : writers) thread.join();
 }
 
-TEST_CASE("an acknowledged write survives kill -9, with all that belongs to it", "[crash][holds]") {
+TEST_CASE("an acknowledged write survives kill -9 with everything derived from it", "[crash][holds]") {
   const Directory directory;
   const bool fsync = GENERATE(false, true);
   const std::string path = directory.path() + "/data";
@@ -160,7 +159,7 @@ TEST_CASE("an acknowledged write survives kill -9, with all that belongs to it",
     REQUIRE(pipe(ends) == 0);
     const pid_t child = fork();
     if (child == 0) {
-      // The acknowledgements come on the standard error stream, apart from what Catch prints.
+      // The acknowledgments are written to stderr, separate from Catch's output.
       dup2(ends[1], STDERR_FILENO);
       const int silence = open("/dev/null", O_WRONLY);
       dup2(silence, STDOUT_FILENO);

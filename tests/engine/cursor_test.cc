@@ -30,7 +30,7 @@ std::vector<std::string> walk(Cursor cursor, const char* attribute) {
 
 }  // namespace
 
-TEST_CASE("a partition is read in its sort key's order, both ways and between bounds", "[cursor]") {
+TEST_CASE("a partition is read by sort key in both directions and between bounds", "[cursor]") {
   World world;
   auto events = world.create(sorted_table("events"));
   for (const char* at : {"10", "-3", "2", "1e2", "0.5"}) world.put(events, {{"id", "a"}, {"at", number(at)}});
@@ -48,7 +48,7 @@ TEST_CASE("a partition is read in its sort key's order, both ways and between bo
   CHECK(read({}).size() == 6);
 }
 
-TEST_CASE("a cursor's key is the item's own, or the entry's with the item's", "[cursor]") {
+TEST_CASE("a cursor's key in an index is the entry's key followed by the item's key", "[cursor]") {
   World world;
   Table description = simple_table("carts");
   description.indexes = {global_index("by_user", "user")};
@@ -66,7 +66,7 @@ TEST_CASE("a cursor's key is the item's own, or the entry's with the item's", "[
   CHECK(index.item().item() == item);
 }
 
-TEST_CASE("a cursor sees one instant, of an index and its items alike", "[cursor]") {
+TEST_CASE("a cursor sees an index and its items as of one instant", "[cursor]") {
   World world;
   Table description = simple_table("carts");
   description.indexes = {global_index("by_user", "user")};
@@ -82,7 +82,7 @@ TEST_CASE("a cursor sees one instant, of an index and its items alike", "[cursor
   CHECK(walk(std::move(table), "n") == std::vector<std::string>{"1", "1"});
 }
 
-TEST_CASE("an index's cursor skips what another index or table holds", "[cursor]") {
+TEST_CASE("a cursor on an index sees no entries of other indexes or tables", "[cursor]") {
   World world;
   Table description = simple_table("carts");
   description.indexes = {global_index("by_user", "user"), global_index("by_day", "day")};

@@ -11,7 +11,7 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("a second database on a directory is refused with a sentence", "[database]") {
+TEST_CASE("opening a directory that is in use fails with a readable error", "[database]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   const auto second = Database::open({.directory = directory.path()});
@@ -19,23 +19,23 @@ TEST_CASE("a second database on a directory is refused with a sentence", "[datab
   CHECK(second.error() == "the data directory " + directory.path() + " is in use by another process");
 }
 
-TEST_CASE("databases in memory know nothing of each other", "[database]") {
+TEST_CASE("databases in memory share no data", "[database]") {
   World one, other;
   one.create(simple_table("carts"));
   CHECK_FALSE(other.find("carts"));
 }
 
-TEST_CASE("time is the clock's that was given", "[database]") {
+TEST_CASE("a database takes its time from the given clock", "[database]") {
   World world;
   CHECK(world.database().now("000000000000") == start_ms);
   world.advance(start_ms + 5);
   CHECK(world.database().now("000000000000") == start_ms + 5);
-  world.advance(start_ms);  // never back
+  world.advance(start_ms);  // time never goes back
   CHECK(world.database().now("000000000000") == start_ms + 5);
   CHECK(world.create(simple_table("carts"))->description()->created == start_ms + 5);
 }
 
-TEST_CASE("the windows of a directory keep the span that they were made with", "[database]") {
+TEST_CASE("a directory keeps the window length that it was created with", "[database]") {
   const Directory directory;
   auto clock = std::make_shared<ManualClock>(start_ms);
   for (const std::int64_t window_ms : {60'000, 1'000}) {
@@ -54,7 +54,7 @@ TEST_CASE("the windows of a directory keep the span that they were made with", "
   }
 }
 
-TEST_CASE("a description is changed while nobody is in the middle of a write", "[database]") {
+TEST_CASE("a table's description does not change during a write", "[database]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   Transaction transaction(world.database(), Cause::user);
@@ -65,7 +65,7 @@ TEST_CASE("a description is changed while nobody is in the middle of a write", "
     world.database().update_table(carts,
                                   [](Table& table) { table.indexes.push_back(global_index("g", "user")); });
   });
-  // Whatever the other thread does: the write sees one set of indexes until it is over.
+  // Whatever the other thread does, the write sees one set of indexes until it ends.
   transaction.put(slot, {{"id", "a"}, {"user", "u"}});
   CHECK(transaction.table(slot).indexes.empty());
   transaction.commit();
@@ -74,7 +74,7 @@ TEST_CASE("a description is changed while nobody is in the middle of a write", "
   CHECK(world.inconsistency(carts) == "");
 }
 
-TEST_CASE("items that are put over and over do not fill memory for good", "[database]") {
+TEST_CASE("memory of overwritten items is reclaimed", "[database]") {
   World world({.reap = false, .memory_bytes_max = 64 << 20});
   auto carts = world.create(simple_table("carts"));
   const Storage& storage = world.database().parts().storage();

@@ -1,4 +1,4 @@
-// Reads beside changes of what makes items go: each shows the table as it was before the change or after it.
+// A read during which TTL is switched on or off shows the table as it was either before or after the change.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
@@ -23,9 +23,9 @@ void switch_ttl_off(World& world) {
 
 }  // namespace
 
-// A scan passed over what was due by the TTL that was off when it was written, and showed what was written
-// after it.
-TEST_CASE("wherever TTL is switched off beside a Scan, it shows no later write without the earlier one",
+// The Scan used to apply the old TTL to an item that was written after TTL was switched off: it skipped that
+// item and returned the one written next.
+TEST_CASE("a Scan during which TTL is switched off shows no later write without the earlier one",
           "[expiry]") {
   const int places = at_each_place([](int place) {
     World world;
@@ -51,8 +51,9 @@ TEST_CASE("wherever TTL is switched off beside a Scan, it shows no later write w
   CHECK(places > 1);
 }
 
-// What had been read was gone by a TTL that came after the next write.
-TEST_CASE("wherever TTL is switched on beside reads of an item that stays, it is there", "[expiry]") {
+// A read used to apply the new TTL to a version of the item that had been overwritten before TTL was switched
+// on.
+TEST_CASE("reads during which TTL is switched on find an item that does not expire", "[expiry]") {
   const int places = at_each_place([](int place) {
     World world;
     auto carts = world.create(simple_table("carts"));

@@ -27,7 +27,7 @@ Item cart(const std::string& id, std::int64_t in_seconds) {
   return {{"id", id}, {"user", "u"}, {"day", "mon"}, {"ttl", number(start_seconds + in_seconds)}};
 }
 
-// "INSERT a@0", "REMOVE a@60001 ttl": each record, when, and if the service made it.
+// Each record with its time, and with "ttl" if the service made it: "INSERT a@0", "REMOVE a@60001 ttl".
 std::vector<std::string> history(World& world, const std::shared_ptr<LiveTable>& table) {
   std::vector<std::string> result;
   for (const ChangeRecord& record : world.records(table->description()->stream->id)) {
@@ -43,8 +43,7 @@ using Strings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("nobody sees an item from the instant on at which it is due, whether it is deleted or not",
-          "[departed][holds]") {
+TEST_CASE("no read sees a due item whether or not it is already deleted", "[departed][holds]") {
   World world;  // without a reaper
   auto carts = carts_of(world);
   world.put(carts, cart("a", 60));
@@ -66,15 +65,14 @@ TEST_CASE("nobody sees an item from the instant on at which it is due, whether i
   CHECK(backward.item().item() == cart("stays", 600));
   CHECK_FALSE(backward.next());
 
-  // It is all still there: only its deletion is late.
+  // Everything is still stored: only the deletion is late.
   CHECK(history(world, carts) == Strings{"INSERT a@0", "INSERT stays@0"});
   CHECK(world.inconsistency(carts).empty());
   CHECK(world.database().reap_due() == 1);
   CHECK(history(world, carts).back() == "REMOVE a@60001 ttl");
 }
 
-TEST_CASE("whoever writes to an item that has fallen due deletes it first, in the service's name",
-          "[departed][holds]") {
+TEST_CASE("a write to an expired item first deletes it as the service", "[departed][holds]") {
   World world;
   auto carts = carts_of(world);
   world.put(carts, cart("a", 60));
@@ -85,7 +83,7 @@ TEST_CASE("whoever writes to an item that has fallen due deletes it first, in th
     const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
     REQUIRE(transaction.lock());
     CHECK(transaction.old_item(slot) == nullptr);
-    // Whether it goes on or not.
+    // The item is deleted even though this transaction does not commit.
   }
   CHECK(history(world, carts).back() == "REMOVE a@61000 ttl");
   world.put(carts, cart("b", 600));
@@ -98,7 +96,7 @@ TEST_CASE("whoever writes to an item that has fallen due deletes it first, in th
   CHECK(world.database().reap_due() == 0);
 }
 
-TEST_CASE("what is written when it is due already is never seen, on a frozen clock either",
+TEST_CASE("an item that is already due when it is written is never seen even on a frozen clock",
           "[departed][holds]") {
   World world({.reap = true});
   auto carts = carts_of(world);
@@ -107,14 +105,14 @@ TEST_CASE("what is written when it is due already is never seen, on a frozen clo
     const std::string id = std::to_string(i);
     world.put(carts, cart(id, -1));
     REQUIRE_FALSE(world.get(carts, {{"id", id}}));
-    // Its history is whole when the write returns.
+    // Both records exist when the write returns.
     REQUIRE(world.records(carts->description()->stream->id).size() == 2u * static_cast<unsigned>(i) + 2);
     REQUIRE(carts->counter(0).items == 0);
   }
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a write that is due already stands if storage fails to delete it, and the reaper comes",
+TEST_CASE("the reaper deletes an item that was already due when written if its first deletion fails",
           "[departed]") {
   int writes_left = 1 << 20;
   World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});
@@ -128,7 +126,7 @@ TEST_CASE("a write that is due already stands if storage fails to delete it, and
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("in the modes aws and manual an item that is due is an ordinary one until it fires", "[departed]") {
+TEST_CASE("in the modes aws and manual a due item is an ordinary item until it fires", "[departed]") {
   World world;
   auto carts = carts_of(world);
   const auto set_mode = [&](ExpiryMode mode) {
@@ -151,7 +149,7 @@ TEST_CASE("in the modes aws and manual an item that is due is an ordinary one un
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
 }
 
-TEST_CASE("what a failpoint keeps can be read and renewed", "[departed][failpoints]") {
+TEST_CASE("an item that a failpoint holds can be read and renewed", "[departed][failpoints]") {
   World world;
   auto carts = carts_of(world);
   world.put(carts, cart("a", 60));
@@ -169,13 +167,13 @@ TEST_CASE("what a failpoint keeps can be read and renewed", "[departed][failpoin
   CHECK(history(world, carts) == Strings{"INSERT a@0", "MODIFY a@61000"});
 }
 
-TEST_CASE("readers never meet a due item while its reaper is behind", "[departed][holds]") {
+TEST_CASE("reads never see a due item while the reaper is behind", "[departed][holds]") {
   World world({.reap = true});
   auto carts = carts_of(world);
   constexpr int count = 20'000;
   for (int i = 0; i < count; ++i) world.put(carts, cart(std::to_string(i), 60));
   world.clock().set(start_ms + 60'001);
-  world.wake_reaper();  // the manual clock of the host does not
+  world.wake_reaper();  // the host's manual clock does not
   int seen = 0;
   do {
     seen += static_cast<int>(world.all(carts).size() + world.all(carts, 1).size());
@@ -185,8 +183,7 @@ TEST_CASE("readers never meet a due item while its reaper is behind", "[departed
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a read pauses after passing over many that have departed, and goes on where it was",
-          "[departed]") {
+TEST_CASE("a read pauses after skipping many expired items and continues where it stopped", "[departed]") {
   World world;
   auto carts = carts_of(world);
   constexpr std::size_t count = 3 * Cursor::departed_max;

@@ -1,4 +1,4 @@
-// Data directories that somebody damaged: what verify says of each kind of damage, what repair makes of it.
+// Damages a data directory in many ways, and checks what verify reports and what repair fixes.
 #include "engine/directory_check.h"
 
 #include <algorithm>
@@ -47,8 +47,8 @@ Item cart(const std::string& id) {
   return {{"id", id}, {"user", "u" + id}, {"day", "monday"}, {"ttl", number(start_seconds + 1000)}};
 }
 
-// One of each kind of key: tables with indexes, TTL and a stream of two shards, a token, a document, a moved
-// clock, and two snapshots with changes after them.
+// Writes at least one key of each kind: tables with indexes, TTL and a stream of two shards, a token, a
+// document, a moved clock, points, and two snapshots with changes after them.
 void fill(const std::string& path) {
   World world({.directory = path, .stream_shards = 2, .reap = false});
   const auto carts = world.create(carts_table());
@@ -87,7 +87,7 @@ void fill(const std::string& path) {
 
 struct Outcome {
   std::uint64_t wrong = 0, mended = 0;
-  std::vector<std::string> lines;  // what is wrong, and stays so
+  std::vector<std::string> lines;  // findings that remain
   std::vector<std::string> mended_lines;
 };
 
@@ -129,7 +129,7 @@ std::unique_ptr<Storage> open(const std::string& path) {
 struct Key {
   std::string key, value;
 };
-// The first that begins so.
+// The first key with this prefix.
 Key found(const Storage& storage, const std::string& prefix) {
   Storage::Iterator iterator(storage, prefix, prefix_end(prefix));
   iterator.seek_to_first();
@@ -147,7 +147,7 @@ void erase(Storage& storage, std::string_view key) {
   batch.erase(key);
   storage.write(batch);
 }
-// Another value under a key; `change` gets the one that is there.
+// `change` edits the value of the first key with this prefix.
 void change(Storage& storage, const std::string& prefix, const std::function<void(std::string&)>& change) {
   Key found = testing::found(storage, prefix);
   change(found.value);
@@ -161,7 +161,7 @@ std::string version_of(const std::optional<std::string>& stored) {
 std::string cart_key(const std::string& id) { return key_of(simple_table("carts"), {{"id", id}}); }
 std::string entries(IndexId index) { return item_key(carts_id, index, {}); }
 
-// What makes one file another: all files by their names.
+// The contents of all files, by path.
 std::map<std::string, std::string> contents(const std::string& path) {
   std::map<std::string, std::string> files;
   for (const auto& file : fs::recursive_directory_iterator(path)) {
@@ -172,7 +172,7 @@ std::map<std::string, std::string> contents(const std::string& path) {
   return files;
 }
 
-// The log that was written to last.
+// The newest log that is not empty.
 fs::path last_log(const std::string& path) {
   fs::path last;
   for (const auto& file : fs::directory_iterator(path))
@@ -184,18 +184,18 @@ fs::path last_log(const std::string& path) {
 struct Damage {
   std::string what;
   std::function<void(Storage&)> plant;
-  std::string line;   // part of what is said of it
-  bool mends = true;  // else repair says that it stays, or moves it out
+  std::string line;   // part of the line that reports it
+  bool mends = true;  // false: repair reports that it remains, or moves it out
   bool moves = false;
 };
 
-constexpr std::size_t damages_of_a_table = 13;  // the first, which can be planted together
+constexpr std::size_t damages_of_a_table = 13;  // the first ones, which can be planted together
 
 const std::vector<Damage>& all_damages() {
   static const std::vector<Damage> damages = {
       {"a missing index entry", [](Storage& s) { erase(s, found(s, entries(by_user)).key); },
        "table carts (000000000000, us-east-1): index by_user has no entry for the item id=\""},
-      {"an index entry that is left over",
+      {"a leftover index entry",
        [](Storage& s) { put(s, found(s, entries(by_user)).key + "\x01", cart_key("gone")); },
        "index by_user has an entry 0x"},
       {"an index entry whose item has other values",
@@ -211,23 +211,23 @@ const std::vector<Damage>& all_damages() {
       {"an index entry that points elsewhere",
        [](Storage& s) { put(s, found(s, entries(by_day)).key, cart_key("gone")); },
        "index by_day has an entry for the item id="},
-      {"an entry of an index that is gone",
+      {"an entry of an index that does not exist",
        [](Storage& s) { put(s, item_key(carts_id, 7, "entry"), cart_key("a")); },
        "there is an entry of an index that the table does not have"},
       {"a missing expiry entry", [](Storage& s) { erase(s, found(s, table_prefix('X', carts_id)).key); },
        "is due at 2024-05-01T00:16:40.001Z and has no expiry entry"},
-      {"an expiry entry of another instant",
+      {"an expiry entry with a wrong instant",
        [](Storage& s) {
          put(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("c")), {});
        },
        "there is an expiry entry of the item id=\"c\", which is due at another instant"},
-      {"an expiry entry in a window that is not its own",
+      {"an expiry entry in a wrong window",
        [](Storage& s) {
          const Instant due = start_ms + 1'000'001;
          put(s, ExpiryIndex(1000).entry_key(carts_id, due, cart_key("c")), {});
        },
        "there is an expiry entry of the item id=\"c\" in a window that is not its own"},
-      {"an expiry entry of an item that is not there",
+      {"an expiry entry of a missing item",
        [](Storage& s) {
          put(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("gone")), {});
        },
@@ -236,21 +236,21 @@ const std::vector<Damage>& all_damages() {
        "malformed expiry entry: 0x58"},
       {"a wrong counter", [](Storage& s) { put(s, counter_key(carts_id, 0), std::string(16, '\x01')); },
        "the counter of its items says "},
-      {"a lost counter", [](Storage& s) { erase(s, counter_key(carts_id, by_user)); },
+      {"a missing counter", [](Storage& s) { erase(s, counter_key(carts_id, by_user)); },
        "the counter of the entries of its index by_user says 0 with 0 bytes; there are 4 with "},
       {"a counter of the wrong length",
        [](Storage& s) { put(s, counter_key(carts_id, expiry_entries), "x"); },
        "the counter of its items that will expire says nothing; there are 4 with 0 bytes"},
-      {"a record in no shard",
+      {"a record in a missing shard",
        [](Storage& s) { put(s, record_key(1, 7, 2), found(s, table_prefix('S', 1)).value); },
        "stream of table carts (000000000000, us-east-1): record 2 in shard 7 is in a shard that is not "
        "there"},
-      {"a record of no stream", [](Storage& s) { put(s, record_key(9, 0, 2), "record"); },
+      {"a record of a missing stream", [](Storage& s) { put(s, record_key(9, 0, 2), "record"); },
        "record 2 is of stream 9, which is not there"},
-      {"a record from before the oldest",
+      {"a record before the shard's oldest one",
        [](Storage& s) { put(s, record_key(1, 0, 0), found(s, table_prefix('S', 1)).value); },
        "record 0 in shard 0 is from before the shard's oldest"},
-      {"two records with one number",
+      {"two records with the same number",
        [](Storage& s) {
          const Key first = found(s, shard_prefix(1, 0));
          put(s, record_key(1, 1, record_sequence(first.key)), first.value);
@@ -280,14 +280,14 @@ const std::vector<Damage>& all_damages() {
          put(s, item_key(carts_id, 0, cart_key("z")), value);
        },
        "under the key id=\"z\" lies an item with the key id=\"c\"", false, true},
-      {"items of a table that is not described",
+      {"items of a table without a description",
        [](Storage& s) {
          std::string bytes;
          encode_item({{"id", "a"}}, bytes);
          put(s, item_key(77, 0, cart_key("a")), bytes);
        },
        "there is an item of table number 77, which is not described", false, true},
-      {"entries of a table that is gone",
+      {"index entries of a table without a description",
        [](Storage& s) {
          put(s, item_key(77, 1, "entry"), "key");
          put(s, counter_key(77, 0), std::string(16, '\0'));
@@ -297,12 +297,12 @@ const std::vector<Damage>& all_damages() {
        [](Storage& s) { put(s, table_prefix('T', 2), "description"); },
        "the description of table number 2 cannot be decoded, and what the table holds was not checked",
        false},
-      {"a stream's description that is lost", [](Storage& s) { erase(s, table_prefix('R', 1)); },
+      {"a missing description of a stream", [](Storage& s) { erase(s, table_prefix('R', 1)); },
        "table carts (000000000000, us-east-1): the description of its stream is not there"},
       {"a stream's description that cannot be decoded",
        [](Storage& s) { put(s, table_prefix('R', 1), "description"); },
        "the description of stream number 1 cannot be decoded"},
-      {"a shard with hashes of another",
+      {"a shard with hashes of another shard",
        [](Storage& s) {
          change(s, table_prefix('R', 1), [](std::string& bytes) {
            Stream stream = stream_from_item(decode_item(bytes));
@@ -324,14 +324,14 @@ const std::vector<Damage>& all_damages() {
          });
        },
        "it is enabled, and no table has it"},
-      {"the next ids too low",
+      {"next ids that are too low",
        [](Storage& s) { put(s, "Mnext-ids", std::string("\x01\0\0\0\x01\0\0\0", 8)); },
        "the next table or stream would get an id that was given already"},
-      {"a lost span of windows", [](Storage& s) { erase(s, "Mexpiry-window"); },
+      {"a missing window length", [](Storage& s) { erase(s, "Mexpiry-window"); },
        "the span of the windows of expiry is lost"},
-      {"a number that nobody knows", [](Storage& s) { put(s, "Manswer", "42"); },
+      {"an unknown number", [](Storage& s) { put(s, "Manswer", "42"); },
        "there is a number that nobody knows: Manswer", false, true},
-      {"a key of no kind", [](Storage& s) { put(s, "Zebra", "stripes"); },
+      {"a key of an unknown kind", [](Storage& s) { put(s, "Zebra", "stripes"); },
        "there is a key of a kind that there is not: 0x5a65627261", false, true},
       {"a clock that cannot be decoded",
        [](Storage& s) { change(s, "C", [](std::string& v) { v.resize(3); }); },
@@ -340,9 +340,9 @@ const std::vector<Damage>& all_damages() {
        "a token would never be forgotten"},
       {"an age without its token", [](Storage& s) { erase(s, found(s, "Q").key); },
        "there is an age of a token that is not there"},
-      {"a token that is none", [](Storage& s) { put(s, "Qtoken", {}); },
+      {"a malformed token key", [](Storage& s) { put(s, "Qtoken", {}); },
        "there is a token under a key that is none"},
-      {"a document under a wrong key", [](Storage& s) { put(s, "Dletter", "dear"); },
+      {"a document under a malformed key", [](Storage& s) { put(s, "Dletter", "dear"); },
        "there is a document under a key that is none", false, true},
       {"a snapshot without its head", [](Storage& s) { erase(s, table_prefix('G', 2)); },
        "there is something left of a snapshot that is not there"},
@@ -351,16 +351,17 @@ const std::vector<Damage>& all_damages() {
       {"a wrong counter in a snapshot",
        [](Storage& s) { put(s, found(s, table_prefix('K', 1)).key, std::string(16, '\x01')); },
        "snapshot 1 of 000000000000, table carts (000000000000, us-east-1): the counter of its items says"},
-      {"an image for no snapshot", [](Storage& s) { put(s, image_key(99, "Iimage-of-a-key"), "\x01value"); },
+      {"an image of a missing snapshot",
+       [](Storage& s) { put(s, image_key(99, "Iimage-of-a-key"), "\x01value"); },
        "there is an image for a snapshot that is not there"},
-      {"an index entry that a snapshot lacks",
+      {"an index entry that is missing from a snapshot",
        [](Storage& s) {
          const Table table = carts_table();
          const std::string entry = index_entry_key(table, table.indexes[1], cart("c"));
          put(s, image_key(2, item_key(carts_id, by_user, entry)), std::string(1, '\0'));
        },
        "snapshot 2 of 000000000000, table carts (000000000000, us-east-1): index by_user has no entry"},
-      {"the next snapshot's id too low", [](Storage& s) { put(s, "Msnapshots", std::string(12, '\0')); },
+      {"a next snapshot id that is too low", [](Storage& s) { put(s, "Msnapshots", std::string(12, '\0')); },
        "the next snapshot would get an id that was given already"},
       {"an old version that cannot be decoded",
        [](Storage& s) { put(s, found(s, table_prefix('O', past_id)).key, "version"); },
@@ -372,10 +373,10 @@ const std::vector<Damage>& all_damages() {
          put(s, found(s, table_prefix('O', past_id)).key, version_of(stored));
        },
        "cannot be decoded: it holds another item", false, true},
-      {"an old version under a key that is none",
+      {"an old version under a malformed key",
        [](Storage& s) { put(s, table_prefix('O', past_id) + "k", version_of(std::nullopt)); },
        "an old version of the item 0x4f000000046b cannot be decoded: its key is none", false, true},
-      {"an old version of no table",
+      {"an old version of a missing table",
        [](Storage& s) { put(s, version_key(77, cart_key("a"), 1), version_of(std::nullopt)); },
        "there is something left of table number 77"},
       {"a wrong counter of old versions",
@@ -384,16 +385,16 @@ const std::vector<Damage>& all_damages() {
       {"a wrong counter of a dropped table's old versions",
        [](Storage& s) { erase(s, counter_key(gone_id, old_versions)); },
        "table gone (000000000000, us-east-1): the counter of the old versions of its items says 0"},
-      {"a lost old version", [](Storage& s) { erase(s, found(s, table_prefix('O', gone_id)).key); },
+      {"a missing old version", [](Storage& s) { erase(s, found(s, table_prefix('O', gone_id)).key); },
        "table gone (000000000000, us-east-1): point 1 had 1 items with "},
       {"a point that cannot be decoded", [](Storage& s) { put(s, point_key(3), "point"); },
        "a point cannot be decoded: 0x5000000003: it ends too early", false, true},
       {"a point with wrong counts",
        [](Storage& s) { change(s, point_key(3), [](std::string& v) { v[16] = 7; }); },
        "table past (000000000000, us-east-1): point 3 had 7 items with "},
-      {"the last point's id too low", [](Storage& s) { put(s, "Mlast-point", std::string(4, '\0')); },
+      {"a last point id that is too low", [](Storage& s) { put(s, "Mlast-point", std::string(4, '\0')); },
        "the next point would get an id that was given already"},
-      {"the last number of old versions lost", [](Storage& s) { erase(s, "Mlast-version"); },
+      {"a missing last number of old versions", [](Storage& s) { erase(s, "Mlast-version"); },
        "the next commit would get a number that was given already"},
   };
   return damages;
@@ -401,8 +402,7 @@ const std::vector<Damage>& all_damages() {
 
 }  // namespace
 
-TEST_CASE("a directory with one of everything is as it should be, and verify says how much there is",
-          "[verification]") {
+TEST_CASE("verify finds nothing wrong in an intact directory and counts its contents", "[verification]") {
   const Directory directory;
   fill(directory.path());
   Outcome outcome;
@@ -424,7 +424,7 @@ TEST_CASE("a directory with one of everything is as it should be, and verify say
   CHECK(repair.wrong == 0);
 }
 
-TEST_CASE("each kind of damage is named; what can be derived is mended, and the rest is said to stay",
+TEST_CASE("each kind of damage is reported and is repaired if the data can be derived",
           "[verification][holds]") {
   for (const Damage& damage : all_damages()) {
     INFO(damage.what);
@@ -458,7 +458,7 @@ TEST_CASE("each kind of damage is named; what can be derived is mended, and the 
   }
 }
 
-TEST_CASE("repair moves data to a regular file, never through a link", "[verification]") {
+TEST_CASE("repair moves data only to a regular file and never through a link", "[verification]") {
   const Directory directory;
   const std::string path = directory.path() + "/data", elsewhere = directory.path() + "/elsewhere";
   fill(path);
@@ -479,7 +479,7 @@ TEST_CASE("repair moves data to a regular file, never through a link", "[verific
   CHECK(repair(directory.path() + "/moved"));
 }
 
-TEST_CASE("each kind of damage to what a global table keeps for its replicas is named and mended",
+TEST_CASE("each kind of damage to replication data is reported and is repaired if it can be derived",
           "[verification][replication]") {
   const auto fill_global = [](const std::string& path) {
     World world({.directory = path, .reap = false});
@@ -498,7 +498,7 @@ TEST_CASE("each kind of damage to what a global table keeps for its replicas is 
   const std::vector<Damage> damages = {
       {"a version that cannot be decoded", [&](Storage& s) { put(s, write_version_key(1, a), "version"); },
        "the version of the item id=\"a\" cannot be decoded"},
-      {"a version of no item",
+      {"a version of a missing item",
        [&](Storage& s) {
          put(s, write_version_key(1, cart_key("z")), encode_version({2, 1, 0}));
        },
@@ -507,15 +507,15 @@ TEST_CASE("each kind of damage to what a global table keeps for its replicas is 
        "the deletion of the item id=\"b\" would never be forgotten"},
       {"a tombstone of an item", [&](Storage& s) { put(s, tombstone_key(1, 1, a), {}); },
        "there is a tombstone of the item id=\"a\" that is not its own"},
-      {"a write on its way to nobody",
+      {"a write in flight to a table that is not a replica",
        [&](Storage& s) {
          put(s, departure_key(1, 99, 1), encode_departure({1, 2, 1, a, {}}));
        },
        "a write is on its way to a table that is no replica"},
-      {"a write on its way that cannot be decoded",
+      {"a write in flight that cannot be decoded",
        [](Storage& s) { change(s, table_prefix('F', 1), [](std::string& v) { v.resize(10); }); },
        "a write on its way to a replica cannot be decoded"},
-      {"a replica that does not know of it",
+      {"a replica that does not list its counterpart",
        [](Storage& s) {
          change(s, table_prefix('T', 2), [](std::string& bytes) {
            Table table = table_from_item(decode_item(bytes));
@@ -539,8 +539,7 @@ TEST_CASE("each kind of damage to what a global table keeps for its replicas is 
   }
 }
 
-TEST_CASE("a repair that is interrupted anywhere leaves a directory no worse, and another one ends it",
-          "[verification]") {
+TEST_CASE("an interrupted repair makes nothing worse and the next repair continues it", "[verification]") {
   const Directory directory;
   fill(directory.path());
   {
@@ -551,7 +550,7 @@ TEST_CASE("a repair that is interrupted anywhere leaves a directory no worse, an
   CHECK(wrong > 10);
   while (wrong > 0) {
     {
-      // One mend, then it ends.
+      // Applies one fix and then stops, like an interrupted repair.
       const auto storage = open(directory.path());
       const Storage::Snapshot at(*storage);
       std::optional<Batch> mend;
@@ -568,7 +567,7 @@ TEST_CASE("a repair that is interrupted anywhere leaves a directory no worse, an
   }
 }
 
-TEST_CASE("verify changes no byte of a directory, one with a torn log neither", "[verification][holds]") {
+TEST_CASE("verify changes no byte of a directory even if its log is torn", "[verification][holds]") {
   const Directory directory;
   fill(directory.path());
   const bool torn = GENERATE(false, true);
@@ -581,8 +580,7 @@ TEST_CASE("verify changes no byte of a directory, one with a torn log neither", 
   CHECK(contents(directory.path()) == before);
 }
 
-TEST_CASE("what is open, is not ours, is of another format or is not there is not looked at",
-          "[verification]") {
+TEST_CASE("verify and repair reject directories that are missing or foreign or in use", "[verification]") {
   const Directory directory;
   const std::string path = directory.path() + "/data";
   const auto refusals = [&] {
@@ -615,8 +613,7 @@ TEST_CASE("what is open, is not ours, is of another format or is not there is no
   CHECK(contents(path) == before);
 }
 
-TEST_CASE("a directory of the format before is verified as it is, and is of this one when it was repaired",
-          "[verification]") {
+TEST_CASE("verify leaves a directory in an earlier format and repair converts it", "[verification]") {
   const Directory directory;
   fill(directory.path());
   const std::string mark = directory.path() + "/MAYFLY";
@@ -627,10 +624,10 @@ TEST_CASE("a directory of the format before is verified as it is, and is of this
   CHECK(contents(directory.path())[mark] == "Mayfly's data, format 4\n");
 }
 
-TEST_CASE("a damaged file is named; repair leaves it unless it is told to give it up", "[verification]") {
+TEST_CASE("a damaged file is reported and repair keeps it unless told to give it up", "[verification]") {
   const Directory directory;
   fill(directory.path());
-  open(directory.path());  // what the log had is in a table file from then on
+  open(directory.path());  // moves the contents of the log to a table file
   fs::path table;
   for (const auto& file : fs::directory_iterator(directory.path()))
     if (file.path().extension() == ".sst") table = file.path();
@@ -657,7 +654,7 @@ TEST_CASE("a damaged file is named; repair leaves it unless it is told to give i
   World world({.directory = directory.path(), .reap = false});
 }
 
-TEST_CASE("a damaged log is named; given up, what was written before the damage stays", "[verification]") {
+TEST_CASE("a damaged log is reported and giving it up keeps the writes before the damage", "[verification]") {
   const Directory directory;
   {
     const auto storage = open(directory.path());
@@ -683,8 +680,7 @@ TEST_CASE("a damaged log is named; given up, what was written before the damage 
   CHECK_FALSE(storage->get("D000000000000" + std::string("\0k\0", 3) + "49", value));
 }
 
-TEST_CASE("a database that is being written to is as it should be at every instant",
-          "[verification][holds]") {
+TEST_CASE("a database is consistent at every instant while clients write", "[verification][holds]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   const auto carts = world.create(carts_table());

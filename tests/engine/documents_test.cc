@@ -20,7 +20,7 @@ std::vector<std::string> names(const std::vector<Document>& documents) {
 
 }  // namespace
 
-TEST_CASE("documents are found by name, by kind and by account") {
+TEST_CASE("documents can be found by name and listed by kind and by account") {
   World world;
   Documents& documents = world.database().documents();
   documents.put({"000000000001", "function", "a"}, "1");
@@ -37,7 +37,7 @@ TEST_CASE("documents are found by name, by kind and by account") {
         std::vector<std::string>{"000000000001/b=2"});
 }
 
-TEST_CASE("documents are written together, and survive a reopening") {
+TEST_CASE("documents are written together and survive reopening") {
   Directory directory;
   World world({.directory = directory.path()});
   world.database().documents().put({"000000000001", "position", "old"}, "1");
@@ -48,7 +48,7 @@ TEST_CASE("documents are written together, and survive a reopening") {
         std::vector<std::string>{"000000000001/new=2"});
 }
 
-TEST_CASE("whoever keeps documents in memory is told when an account's state is replaced, and finds it so") {
+TEST_CASE("listeners are told when an account's state is replaced and can read the new documents") {
   World world;
   Database& database = world.database();
   Documents& documents = database.documents();
@@ -74,9 +74,9 @@ TEST_CASE("whoever keeps documents in memory is told when an account's state is 
   CHECK(told_beside == std::vector{account});
 }
 
-// Those behind it were not: a table that a restore from a backup had half filled could be read.
-TEST_CASE(
-    "where somebody fails who is told of an account's other state, all are told, and the first is heard") {
+// Listeners after a failed one used to be skipped, so a table that a restore from a backup had half filled
+// could be read.
+TEST_CASE("all listeners are told even if some fail and the first fault is thrown") {
   World world;
   Documents& documents = world.database().documents();
   const std::string account(testing::account);

@@ -18,7 +18,7 @@ std::optional<Instant> due(AttributeValue ttl) {
 
 }  // namespace
 
-TEST_CASE("due is the first millisecond strictly after the value, exactly", "[expiry_index]") {
+TEST_CASE("an item is due from the first millisecond strictly after its TTL", "[expiry_index]") {
   CHECK(due(number("1714521600")) == 1'714'521'600'001);
   CHECK(due(number("1714521600.5")) == 1'714'521'600'501);
   CHECK(due(number("1714521600.0009")) == 1'714'521'600'001);
@@ -28,7 +28,7 @@ TEST_CASE("due is the first millisecond strictly after the value, exactly", "[ex
   CHECK(due(number("0")) == 1);
 }
 
-TEST_CASE("what is no number, negative or beyond reckoning is never due", "[expiry_index]") {
+TEST_CASE("a TTL that is not a number or is negative or too large is never due", "[expiry_index]") {
   CHECK_FALSE(due("1714521600"));
   CHECK_FALSE(due(Binary{"1"}));
   CHECK_FALSE(due(AttributeValue(true)));
@@ -36,7 +36,7 @@ TEST_CASE("what is no number, negative or beyond reckoning is never due", "[expi
   CHECK_FALSE(due(number("-1")));
   CHECK_FALSE(due(number("-0.0001")));
   CHECK_FALSE(due(number("9e125")));
-  CHECK_FALSE(due(number("9223372036854775.807")));  // due would not fit
+  CHECK_FALSE(due(number("9223372036854775.807")));  // due would overflow
   CHECK_FALSE(due_of(simple_table("no ttl"), Item{{"ttl", number(1)}}));
   Table table = simple_table("carts");
   table.ttl = TimeToLive{"a.b"};  // a name, not a path
@@ -44,7 +44,7 @@ TEST_CASE("what is no number, negative or beyond reckoning is never due", "[expi
   CHECK(due_of(table, Item{{"a.b", number(1)}}));
 }
 
-TEST_CASE("what is over five years old never expires", "[expiry_index]") {
+TEST_CASE("an item whose TTL passed more than five years ago never expires", "[expiry_index]") {
   const Instant now = start_ms;
   const Instant five_years = 157'784'760'000;
   CHECK(is_expired(now, now));
@@ -55,7 +55,7 @@ TEST_CASE("what is over five years old never expires", "[expiry_index]") {
   CHECK(is_too_old(now - five_years, now));
 }
 
-TEST_CASE("entries sort by due time, then key, and name their window", "[expiry_index]") {
+TEST_CASE("entries sort by due time and then by key and contain their window", "[expiry_index]") {
   const ExpiryIndex index(60'000);
   CHECK(index.window_of(1'714'521'600'001) == 1'714'521'600'000);
   CHECK(index.window_of(1'714'521'660'000) == 1'714'521'660'000);

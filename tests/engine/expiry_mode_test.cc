@@ -29,12 +29,12 @@ Item expiring(const std::string& id, std::int64_t in_seconds) {
 
 }  // namespace
 
-TEST_CASE("exact mode fires when due, manual mode never", "[expiry_mode]") {
+TEST_CASE("an item fires when it is due in exact mode and never in manual mode", "[expiry_mode]") {
   CHECK(fires_at(table_in({ExpiryMode::Kind::exact}), start_ms) == start_ms);
   CHECK(fires_at(table_in({ExpiryMode::Kind::manual}), start_ms) == never);
 }
 
-TEST_CASE("AWS's delay lies within its bounds, and who is due first goes first", "[expiry_mode]") {
+TEST_CASE("delays in aws mode are within their bounds and keep the order of due times", "[expiry_mode]") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     const Table table = table_in(aws(seed));
     std::set<Instant> passes;
@@ -47,12 +47,12 @@ TEST_CASE("AWS's delay lies within its bounds, and who is due first goes first",
       before = fires;
       passes.insert(fires);
     }
-    CHECK(passes.size() > 24 * 6);  // every nine minutes, about
+    CHECK(passes.size() > 24 * 6);  // about every nine minutes
     CHECK(passes.size() < 24 * 8);
   }
 }
 
-TEST_CASE("AWS's delays are drawn from the seed and the table's name, and from nothing else",
+TEST_CASE("delays in aws mode depend only on the due time and the seed and the table's name",
           "[expiry_mode]") {
   const Table table = table_in(aws(7));
   CHECK(fires_at(table, start_ms) == fires_at(table_in(aws(7)), start_ms));
@@ -65,7 +65,7 @@ TEST_CASE("AWS's delays are drawn from the seed and the table's name, and from n
   CHECK(fires_at(fixed, start_ms) == start_ms + 600'000);
 }
 
-TEST_CASE("in AWS's mode an item stays until its delay is over, and can still be renewed", "[expiry_mode]") {
+TEST_CASE("in aws mode an item stays until its delay has passed and can still be renewed", "[expiry_mode]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
@@ -84,7 +84,7 @@ TEST_CASE("in AWS's mode an item stays until its delay is over, and can still be
   CHECK(carts->expiry_stats().lag_ms_max() == fires - (start_ms + 60'001));
 }
 
-TEST_CASE("in manual mode nothing goes until it is told, and then what is due", "[expiry_mode]") {
+TEST_CASE("in manual mode only a requested sweep deletes due items", "[expiry_mode]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
@@ -100,14 +100,14 @@ TEST_CASE("in manual mode nothing goes until it is told, and then what is due", 
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a change of mode is obeyed by what was written before", "[expiry_mode]") {
+TEST_CASE("a change of mode applies to items that were written before it", "[expiry_mode]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
   set_mode(world, carts, {ExpiryMode::Kind::manual});
   for (int i = 0; i < 100; ++i) world.put(carts, expiring(std::to_string(i), i));
   world.advance(start_ms + 50'000);
-  set_mode(world, carts, {ExpiryMode::Kind::exact});  // what is due goes with the change
+  set_mode(world, carts, {ExpiryMode::Kind::exact});  // the change deletes due items
   CHECK(carts->expiry_stats().deleted() == 50);
   CHECK(world.database().reap_due() == 0);
   set_mode(world, carts, {ExpiryMode::Kind::manual});

@@ -7,7 +7,7 @@ namespace mayfly::testing {
 
 using engine::ExpiryStats;
 
-TEST_CASE("the last deletions are remembered by their keys, the latest of each, and no more than so many") {
+TEST_CASE("the latest deletion of each key is remembered for a limited number of deletions") {
   ExpiryStats stats;
   CHECK_FALSE(stats.last_of("a"));
   stats.record("a", {.due = 1000, .at = 1001, .born_due = false});
@@ -23,7 +23,7 @@ TEST_CASE("the last deletions are remembered by their keys, the latest of each, 
   CHECK_FALSE(stats.last_of("1000"));
 }
 
-TEST_CASE("an item that was due when it was written is counted, and is not late") {
+TEST_CASE("an item that was already due when it was written is counted but is not late") {
   ExpiryStats stats;
   stats.record("a", {.due = 1000, .at = 90'000'000, .born_due = true});
   stats.record("b", {.due = 1000, .at = 1007, .born_due = false});

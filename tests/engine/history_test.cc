@@ -51,7 +51,7 @@ Item numbered_cart(const std::string& id, std::int64_t n) { return {{"id", id}, 
 
 }  // namespace
 
-TEST_CASE("a point shows a table as it was when it was taken, whatever comes later", "[history]") {
+TEST_CASE("a point shows its table as it was when the point was taken", "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   world.put(carts, numbered_cart("a", 1));
@@ -68,7 +68,7 @@ TEST_CASE("a point shows a table as it was when it was taken, whatever comes lat
   world.remove(carts, {{"id", "b"}});
   world.put(carts, numbered_cart("c", 1));
   CHECK(items_at(world, *point) == then);
-  // One version of each item is enough.
+  // One old version of each item is enough.
   CHECK(keys_of(world, 'O') == 3);
   CHECK(world.inconsistency(carts).empty());
 
@@ -81,10 +81,10 @@ TEST_CASE("a point shows a table as it was when it was taken, whatever comes lat
   CHECK(keys_of(world, 'O') == 0);
   CHECK(world.database().history().footprint().versions == 0);
   world.put(carts, numbered_cart("a", 4));
-  CHECK(keys_of(world, 'O') == 0);  // nobody wants to know
+  CHECK(keys_of(world, 'O') == 0);  // no point needs an old version
 }
 
-TEST_CASE("an instant shows a table as it was at its end, from the instant on since which that is kept",
+TEST_CASE("each instant since recovery was enabled shows the table as it was at the instant's end",
           "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
@@ -114,7 +114,7 @@ TEST_CASE("an instant shows a table as it was at its end, from the instant on si
   CHECK(HistoryCursor(world.database(), *carts, start_ms + 999).gone());
   CHECK(world.inconsistency(carts).empty());
 
-  // Off and on again begins anew.
+  // Switching recovery off and on again starts a new history.
   history.forget(carts);
   CHECK_FALSE(history.restorable(*carts));
   history.keep(carts, 1);
@@ -125,7 +125,8 @@ TEST_CASE("an instant shows a table as it was at its end, from the instant on si
   CHECK(keys_of(world, 'O') == 0);
 }
 
-TEST_CASE("no past shows an item that was due by then, however late its reaper came", "[history][holds]") {
+TEST_CASE("no past state shows an item that was due by then however late the reaper deleted it",
+          "[history][holds]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
@@ -133,7 +134,7 @@ TEST_CASE("no past shows an item that was due by then, however late its reaper c
   history.keep(carts, 35);
   world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 10)}});
   world.put(carts, {{"id", "b"}, {"ttl", number(start_seconds + 20)}});
-  world.clock().set(start_ms + 15'000);  // nobody reaps
+  world.clock().set(start_ms + 15'000);  // no reaper runs
   const auto point = history.take_point(carts);
   REQUIRE(point);
   CHECK(items_at(world, *point).size() == 1);
@@ -145,7 +146,7 @@ TEST_CASE("no past shows an item that was due by then, however late its reaper c
   CHECK(items_at(world, carts, start_ms + 10'001).size() == 1);
   CHECK(items_at(world, carts, start_ms + 20'001).empty());
   CHECK(items_at(world, *point).size() == 1);
-  // Before TTL was on nothing had expired by it.
+  // No item had expired before TTL was switched on.
   const auto logs = world.create(simple_table("logs"));
   history.keep(logs, 35);
   world.put(logs, {{"id", "a"}, {"ttl", number(start_seconds + 10)}});
@@ -156,8 +157,7 @@ TEST_CASE("no past shows an item that was due by then, however late its reaper c
   CHECK(items_at(world, logs, start_ms + 40'000).empty());
 }
 
-TEST_CASE("changes between two instants say what each item was, is, and when it was written last",
-          "[history]") {
+TEST_CASE("changes between two instants include each item's images and its last write time", "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
@@ -179,9 +179,9 @@ TEST_CASE("changes between two instants say what each item was, is, and when it 
   world.remove(carts, {{"id", "came and went"}});
   world.put(carts, numbered_cart("new", 7));
   const Instant to = from + minute_ms;
-  world.clock().set(to);  // nobody reaps
+  world.clock().set(to);  // no reaper runs
   world.clock().set(to + 5000);
-  world.put(carts, numbered_cart("same", 1));  // too late
+  world.put(carts, numbered_cart("same", 1));  // after the range
 
   struct Change {
     std::optional<Item> old_image, new_image;
@@ -215,7 +215,7 @@ TEST_CASE("changes between two instants say what each item was, is, and when it 
   CHECK(change("due").old_image);
   CHECK_FALSE(change("due").new_image);
   CHECK(change("due").written == start_ms + 90'001);
-  // Its reaper comes later: that is no change.
+  // The reaper's later deletion is not a change.
   world.database().reap_due();
   HistoryChanges later(world.database(), *carts, to, world.now());
   std::set<std::string> keys;
@@ -224,7 +224,7 @@ TEST_CASE("changes between two instants say what each item was, is, and when it 
   CHECK(HistoryChanges(world.database(), *carts, start_ms - 1, to).gone());
 }
 
-TEST_CASE("a point outlives its table, and goes with the last that is kept of it", "[history]") {
+TEST_CASE("points outlive their table and dropping the last one erases the table's data", "[history]") {
   const Directory directory;
   const bool durable = GENERATE(false, true);
   World world({.directory = durable ? directory.path() : "", .reap = false});
@@ -250,7 +250,7 @@ TEST_CASE("a point outlives its table, and goes with the last that is kept of it
   CHECK(history.take_point(carts).error() == PointRefusal::dropped);
   CHECK_FALSE(world.find("carts"));
   CHECK(keys_of(world, 'X') == 0);
-  const auto again = world.create(simple_table("carts"));  // of the same name, and another table
+  const auto again = world.create(simple_table("carts"));  // another table with the same name
   world.put(again, numbered_cart("0", 5));
   CHECK(items_at(world, *early) == at_early);
   CHECK(items_at(world, *last) == at_end);
@@ -263,7 +263,7 @@ TEST_CASE("a point outlives its table, and goes with the last that is kept of it
   }
   History& now = world.database().history();
   world.advance(start_ms + 5'000'000);
-  CHECK(items_at(world, *early) == at_early);  // time passes elsewhere
+  CHECK(items_at(world, *early) == at_early);  // a later clock changes no point
   CHECK(now.drop_point(early->id));
   world.database().parts().history_trimmer->trim();
   CHECK(keys_of(world, 'O') == 0);
@@ -278,7 +278,7 @@ TEST_CASE("a point outlives its table, and goes with the last that is kept of it
   CHECK(next->id > last->id);
 }
 
-TEST_CASE("a table without points takes its old versions with it", "[history]") {
+TEST_CASE("dropping a table without points erases its old versions", "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   world.database().history().keep(carts, 35);
@@ -290,7 +290,7 @@ TEST_CASE("a table without points takes its old versions with it", "[history]") 
   CHECK(world.database().history().footprint().bytes == 0);
 }
 
-TEST_CASE("what is older than the period goes, and what a point needs stays", "[history]") {
+TEST_CASE("versions older than the recovery period are erased unless a point needs them", "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   History& history = world.database().history();
@@ -311,10 +311,10 @@ TEST_CASE("what is older than the period goes, and what a point needs stays", "[
   for (const auto& [at, items] : states)
     if (at >= restorable->earliest) CHECK(items_at(world, carts, at) == items);
   CHECK(items_at(world, *point) == states[point->at]);
-  // Two days and a bit, two writes an hour, and what the point needs: one of each item.
+  // A little more than two days of two writes an hour, and one version of each item for the point.
   CHECK(keys_of(world, 'O') < 2 * (48 + 3) + 31);
   CHECK(world.inconsistency(carts).empty());
-  // A shorter period takes effect at once; a longer one brings nothing back.
+  // A shorter period takes effect immediately. A longer one brings nothing back.
   history.keep(carts, 1);
   CHECK(history.restorable(*carts)->earliest == world.now() - day_ms);
   trimmer.trim();
@@ -324,7 +324,8 @@ TEST_CASE("what is older than the period goes, and what a point needs stays", "[
   CHECK(items_at(world, *point) == states[point->at]);
 }
 
-TEST_CASE("beyond the bound the oldest instants are given up, and never what a point needs", "[history]") {
+TEST_CASE("beyond the size limit the oldest instants are given up but never a version that a point needs",
+          "[history]") {
   World world({.reap = false, .history_bytes_max = 200'000});
   const auto carts = world.create(simple_table("carts"));
   History& history = world.database().history();
@@ -345,14 +346,14 @@ TEST_CASE("beyond the bound the oldest instants are given up, and never what a p
   }
   const Instant earliest = history.restorable(*carts)->earliest;
   CHECK(earliest > start_ms);
-  CHECK(earliest < world.now() - 80 * minute_ms);  // some hundred versions find room
+  CHECK(earliest < world.now() - 80 * minute_ms);  // about a hundred versions fit
   for (const auto& [at, items] : states)
     if (at >= earliest) CHECK(items_at(world, carts, at) == items);
   CHECK(items_at(world, *point) == at_point);
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("when points alone exceed the bound no other is taken, until one goes", "[history]") {
+TEST_CASE("while points alone exceed the size limit no further point is taken", "[history]") {
   World world({.reap = false, .history_bytes_max = 20'000});
   const auto carts = world.create(simple_table("carts"));
   History& history = world.database().history();
@@ -373,7 +374,7 @@ TEST_CASE("when points alone exceed the bound no other is taken, until one goes"
   CHECK(history.take_point(carts));
 }
 
-TEST_CASE("a fill makes of a table what another was, indexes and all", "[history]") {
+TEST_CASE("a fill copies a past state into a table with its index entries", "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   for (int n = 0; n < 1000; ++n)
@@ -396,7 +397,7 @@ TEST_CASE("a fill makes of a table what another was, indexes and all", "[history
   CHECK(items_now(world, restored) == items_at(world, *point));
   CHECK(world.all(restored, 1).size() == 1000);
   CHECK(world.inconsistency(restored).empty());
-  // Once more writes the same again.
+  // A second fill writes the same items again.
   HistoryCursor again(world.database(), *point);
   CHECK(fill(world.database(), again, restored, {})->items == 1000);
   CHECK(world.inconsistency(restored).empty());
@@ -413,7 +414,7 @@ TEST_CASE("a fill makes of a table what another was, indexes and all", "[history
   CHECK(fill(world.database(), gone, restored, {}).error() == FillRefusal::gone);
 }
 
-// What a table was at each instant, and at each point.
+// The expected state of a table, now and at each past instant.
 class Model {
  public:
   void put(const std::string& key, Item item) { now_[key] = std::move(item); }
@@ -438,7 +439,7 @@ class Model {
   std::map<Instant, Items> states_;
 };
 
-TEST_CASE("whatever is written, every instant and every point show what was", "[history][holds]") {
+TEST_CASE("every instant and every point show the table's state at that time", "[history][holds]") {
   const auto seed = GENERATE(range(1u, 31u));
   INFO("seed " << seed);
   std::mt19937 random(seed);
@@ -558,7 +559,7 @@ TEST_CASE("whatever is written, every instant and every point show what was", "[
         break;
       }
       case 10: {
-        // Gone, and perhaps back by a snapshot; another takes its name.
+        // A new table takes the dropped table's name. A snapshot may bring the dropped one back.
         if (!chance(6)) break;
         std::optional<Point> last;
         REQUIRE(history().drop_table(carts, chance(2) ? &last : nullptr));
@@ -609,7 +610,7 @@ TEST_CASE("whatever is written, every instant and every point show what was", "[
   for (const char kind : {'I', 'O', 'P', 'N', 'X', 'L'}) CHECK(keys_of(world, kind) == 0);
 }
 
-TEST_CASE("whichever write fails, neither a point nor the past is half there", "[history]") {
+TEST_CASE("a failed write leaves no partial point and no partial history", "[history]") {
   const auto step = [](World& world, const std::shared_ptr<LiveTable>& carts, int n) {
     History& history = world.database().history();
     switch (n) {
@@ -659,7 +660,7 @@ TEST_CASE("whichever write fails, neither a point nor the past is half there", "
   }
 }
 
-TEST_CASE("two who take and drop points, write, switch and read share a table", "[history]") {
+TEST_CASE("concurrent writes and points and switches of recovery leave a table consistent", "[history]") {
   World world({.reap = true});
   const auto carts = world.create(simple_table("carts"));
   for (int n = 0; n < 50; ++n) world.put(carts, numbered_cart("k" + std::to_string(n), 0));
@@ -673,7 +674,7 @@ TEST_CASE("two who take and drop points, write, switch and read share a table", 
   std::vector<std::thread> threads;
   for (int writer = 0; writer < 2; ++writer) {
     threads.push_back(until_stopped([&, writer](int n) {
-      // All of them have one number, at each instant between two commits.
+      // Between any two commits, all of this writer's items have the same number.
       Transaction transaction(world.database(), Cause::user);
       const Table description = *carts->description();
       for (int k = writer; k < 50; k += 2)
@@ -702,7 +703,7 @@ TEST_CASE("two who take and drop points, write, switch and read share a table", 
       if (items_at(world, *point) != first) ++wrong;
       HistoryCursor held(world.database(), *point);
       if (!world.database().history().drop_point(point->id)) ++wrong;
-      if (rest_of(std::move(held)) != first) ++wrong;  // it stands on what it found
+      if (rest_of(std::move(held)) != first) ++wrong;  // dropping the point does not affect an open cursor
       ++rounds;
     }));
   }
@@ -721,7 +722,7 @@ TEST_CASE("two who take and drop points, write, switch and read share a table", 
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a table whose point is taken while it is dropped has a whole point, or none", "[history]") {
+TEST_CASE("a point taken while its table is dropped is complete or does not exist", "[history]") {
   for (int round = 0; round < 30; ++round) {
     World world;
     const auto carts = world.create(simple_table("carts"));
@@ -742,7 +743,7 @@ TEST_CASE("a table whose point is taken while it is dropped has a whole point, o
   }
 }
 
-TEST_CASE("numbers of commits go on after a restart, with records and without", "[history]") {
+TEST_CASE("commit numbers continue after a restart even without stream records", "[history]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = world.create(simple_table("carts"));

@@ -15,7 +15,7 @@ using Because = NotNow::Because;
 
 namespace {
 
-// Why the work was given up; nothing: it was done.
+// Why the work was abandoned; nullopt: it was completed.
 template <class Work>
 std::optional<Because> given_up(std::int64_t nanoseconds_max, Work&& work) {
   try {
@@ -34,7 +34,7 @@ void in_another_thread(Work&& work) {
 
 }  // namespace
 
-TEST_CASE("work in a hurry is given up when it has spent more than it may", "[hurry]") {
+TEST_CASE("work in a hurry is abandoned when it exceeds its limit", "[hurry]") {
   const auto spend_twice = [] {
     Hurry::spend(60);
     Hurry::spend(60);
@@ -45,7 +45,7 @@ TEST_CASE("work in a hurry is given up when it has spent more than it may", "[hu
   CHECK_FALSE(Hurry::is_on());
 }
 
-TEST_CASE("a hurry is over once there is no way back", "[hurry]") {
+TEST_CASE("work is no longer abandoned after the hurry has ended", "[hurry]") {
   CHECK(given_up(10, [] {
           Hurry::end();
           Hurry::spend(1'000'000);
@@ -53,18 +53,18 @@ TEST_CASE("a hurry is over once there is no way back", "[hurry]") {
         }) == std::nullopt);
 }
 
-TEST_CASE("a gate that is held alone makes a thread in a hurry give way, and no other", "[hurry]") {
+TEST_CASE("a thread in a hurry abandons its work if a gate is held exclusively", "[hurry]") {
   Gate gate;
   gate.lock();
   in_another_thread(
       [&] { CHECK(given_up(1, [&] { const std::shared_lock lock(gate); }) == Because::it_waits); });
   gate.unlock();
   CHECK(given_up(1, [&] { const std::shared_lock lock(gate); }) == std::nullopt);
-  gate.lock();  // it is free
+  gate.lock();  // the gate is free
   gate.unlock();
 }
 
-TEST_CASE("a thread in a hurry gives way with none of the item locks that it had taken", "[hurry]") {
+TEST_CASE("a thread in a hurry that abandons its work releases the item locks it has taken", "[hurry]") {
   LockTable table;
   ItemLocks first;
   first.take(table, {7});
@@ -81,14 +81,14 @@ TEST_CASE("a thread in a hurry gives way with none of the item locks that it had
   CHECK(given_up(1, [&] { fourth.take(table, {7}); }) == std::nullopt);
 }
 
-TEST_CASE("a transaction that is given up has changed nothing, and lets its item go", "[hurry]") {
+TEST_CASE("an abandoned transaction changes nothing and releases its item", "[hurry]") {
   World world;
   Table description = simple_table("carts");
   description.stream = stream_of(StreamView::new_and_old_images);
   auto carts = world.create(description);
   world.put(carts, {{"id", "a"}, {"text", std::string(1000, 'x')}});
   const auto replace = [&] { world.put(carts, {{"id", "a"}, {"text", std::string(2000, 'y')}}); };
-  // The item that is there, at one nanosecond a byte; then both of them.
+  // At 1 ns per byte, 500 is too little for the old item, and 2000 is too little for the old and the new one.
   CHECK(given_up(500, replace) == Because::it_works);
   CHECK(given_up(2000, replace) == Because::it_works);
   CHECK(world.get(carts, {{"id", "a"}}) == Item{{"id", "a"}, {"text", std::string(1000, 'x')}});
@@ -100,7 +100,7 @@ TEST_CASE("a transaction that is given up has changed nothing, and lets its item
   CHECK(inconsistency(world.database()).empty());
 }
 
-TEST_CASE("an item that another transaction holds makes one in a hurry give way", "[hurry]") {
+TEST_CASE("a transaction in a hurry is abandoned if another transaction holds its item", "[hurry]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   Transaction transaction(world.database(), Cause::user);

@@ -33,7 +33,7 @@ void wait_until_filled(const std::shared_ptr<LiveTable>& table) {
 
 }  // namespace
 
-TEST_CASE("a new index and TTL hold what was there before, once the change returns", "[backfill]") {
+TEST_CASE("a new index and TTL cover existing items when the change returns", "[backfill]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 500);
@@ -46,14 +46,14 @@ TEST_CASE("a new index and TTL hold what was there before, once the change retur
   CHECK(world.advance(start_ms + 100'001) == 1);  // item 0
 }
 
-TEST_CASE("a large table is filled in the background, while it is written to", "[backfill]") {
+TEST_CASE("a large table is backfilled in the background while clients write to it", "[backfill]") {
   World world({.reap = false, .backfill_at_once_max = 100});
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 3000);
   const auto after = world.database().update_table(carts, add_index_and_ttl);
   CHECK(after->indexes[0].id == 1);
   for (int i = 0; i < 3000; i += 2) {
-    // Items on both sides of the walk are changed, removed, and given another key.
+    // Changes, removes and adds items before and after the walk's position.
     const std::string id = std::to_string(i);
     if (i % 4 == 0)
       world.remove(carts, {{"id", id}});
@@ -65,7 +65,7 @@ TEST_CASE("a large table is filled in the background, while it is written to", "
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a walk goes on after a fault and after a restart", "[backfill]") {
+TEST_CASE("a backfill continues after a fault and after a restart", "[backfill]") {
   const Directory directory;
   bool fails = false;
   World world({.directory = directory.path(), .reap = false, .backfill_at_once_max = 64, .write_fails = [&] {
@@ -73,9 +73,9 @@ TEST_CASE("a walk goes on after a fault and after a restart", "[backfill]") {
                }});
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 500);
-  // A description as a crash in the middle would leave it: the index is there, and some of its entries.
+  // As after a crash during the backfill: the index exists, but has only some of its entries.
   world.database().parts().catalog.update(*carts, add_index_and_ttl);
-  CHECK(world.inconsistency(carts) == "");  // what is being filled may lack entries
+  CHECK(world.inconsistency(carts) == "");  // during a backfill, entries may be missing
   CHECK(carts->counter(1).items == 0);
   BackfillWalk walk(world.database(), carts, *carts->description());
   CHECK_FALSE(walk.step(100));
@@ -91,7 +91,7 @@ TEST_CASE("a walk goes on after a fault and after a restart", "[backfill]") {
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("an index that is deleted while it is being filled leaves nothing", "[backfill]") {
+TEST_CASE("an index that is removed during its backfill leaves no entries", "[backfill]") {
   World world({.reap = false, .backfill_at_once_max = 64});
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 2000);
@@ -104,7 +104,7 @@ TEST_CASE("an index that is deleted while it is being filled leaves nothing", "[
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a table that is dropped while it is being filled is gone", "[backfill]") {
+TEST_CASE("a table that is dropped during its backfill leaves nothing", "[backfill]") {
   World world({.reap = false, .backfill_at_once_max = 64});
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 2000);

@@ -26,7 +26,7 @@ std::vector<IndexChange> changes(const Table& table, const Item* before, const I
 
 }  // namespace
 
-TEST_CASE("an item without an index's key, or with one of another type, has no entry", "[index_entries]") {
+TEST_CASE("an item whose index key is missing or has the wrong type has no entry", "[index_entries]") {
   const Table table = two_indexes();
   const Item none{{"id", "a"}};
   const Item wrong{{"id", "a"}, {"user", number(1)}};
@@ -51,7 +51,7 @@ TEST_CASE("an entry is keyed by the index's attributes and then the item's key",
   CHECK(index_entry_key(table, index, item).empty());
 }
 
-TEST_CASE("only indexes whose projected content changes are touched", "[index_entries]") {
+TEST_CASE("a write changes only indexes whose projected content changes", "[index_entries]") {
   const Table table = two_indexes();
   const Item before{{"id", "a"}, {"user", "u"}, {"total", number(1)}, {"note", "x"}};
   Item after = before;

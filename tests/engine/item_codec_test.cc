@@ -44,7 +44,7 @@ Item all_types() {
 
 }  // namespace
 
-TEST_CASE("an item is stored as drawn") {
+TEST_CASE("an item is encoded as item_codec.h describes") {
   const std::string stored = encoded({{"id", "a"}, {"n", stored_number("-50")}});
   CHECK(stored == std::string("\x07\0\0\0"
                               "\x02"
@@ -55,7 +55,7 @@ TEST_CASE("an item is stored as drawn") {
                               17));
 }
 
-TEST_CASE("every type comes back as it was stored, with its size in front") {
+TEST_CASE("items of every type are decoded unchanged and their encoding begins with their size") {
   const Item item = all_types();
   const std::string stored = encoded(item);
   CHECK(decode_item(stored) == item);
@@ -63,7 +63,7 @@ TEST_CASE("every type comes back as it was stored, with its size in front") {
   CHECK(decode_item(encoded({})) == Item{});
 }
 
-TEST_CASE("one attribute is read without the others") {
+TEST_CASE("one attribute can be read without the others") {
   const Item item = all_types();
   const std::string stored = encoded(item);
   for (const Attribute& attribute : item) {

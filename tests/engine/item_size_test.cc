@@ -12,7 +12,7 @@ std::size_t size_of(std::string_view text) { return number_size(*Number::parse(t
 
 }  // namespace
 
-TEST_CASE("a number takes a byte for two digits, aligned at the point, one more, and one for the sign") {
+TEST_CASE("a number takes 1 byte plus 1 per digit pair aligned at the point plus 1 if negative") {
   CHECK(size_of("0") == 1);
   CHECK(size_of("1") == 2);
   CHECK(size_of("10") == 2);
@@ -29,7 +29,7 @@ TEST_CASE("a number takes a byte for two digits, aligned at the point, one more,
   CHECK(size_of("-1.2345678901234567890123456789012345678") == 22);
 }
 
-TEST_CASE("sizes count names, bytes and the overhead of lists and maps") {
+TEST_CASE("sizes include names and values and the overhead of lists and maps") {
   CHECK(value_size("h\xc3\xa9") == 3);
   CHECK(value_size(Binary{std::string(5, '\0')}) == 5);
   CHECK(value_size(AttributeValue(true)) == 1);

@@ -32,7 +32,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-// The hash that begins the partition of these values.
+// The hash at the start of these values' partition.
 std::string hash_of(std::vector<AttributeValue> values) {
   std::vector<const AttributeValue*> pointers;
   for (const AttributeValue& value : values) pointers.push_back(&value);
@@ -43,7 +43,7 @@ std::string hash_of(std::vector<AttributeValue> values) {
 
 }  // namespace
 
-TEST_CASE("numbers are encoded as drawn") {
+TEST_CASE("numbers are encoded as key_codec.h describes") {
   CHECK(hex(scalar(scalar_number("0"))) == "80");
   CHECK(hex(scalar(scalar_number("5"))) == "c0823300");
   CHECK(hex(scalar(scalar_number("50"))) == "c0833300");
@@ -53,7 +53,7 @@ TEST_CASE("numbers are encoded as drawn") {
   CHECK(hex(scalar(scalar_number("-1e-130"))) == "40fff4ff");
 }
 
-TEST_CASE("strings and binaries end so that a shorter one sorts before what it begins") {
+TEST_CASE("a string or binary value sorts before the longer ones that begin with it") {
   CHECK(hex(scalar("ab")) == "61620001");
   CHECK(hex(scalar(std::string("a\0", 2))) == "6100ff0001");
   CHECK(scalar("a") < scalar(std::string("a\0", 2)));
@@ -61,8 +61,8 @@ TEST_CASE("strings and binaries end so that a shorter one sorts before what it b
   CHECK(scalar(Binary{"\x7f"}) < scalar(Binary{"\x80"}));
 }
 
-// The figures are `printf '%s' 'Outliers' 'a' | md5sum`, and so on.
-TEST_CASE("a partition begins with the MD5 of its values, as on AWS") {
+// The expected hashes come from `printf '%s' 'Outliers' 'a' | md5sum` and so on.
+TEST_CASE("a partition begins with the MD5 of its values as on AWS") {
   CHECK(hash_of({"a"}) == "f6558e516275dee2");
   CHECK(hash_of({Binary{"a"}}) == "f6558e516275dee2");
   CHECK(hash_of({"a", "b"}) == "8d018bed538791b3");
@@ -74,15 +74,15 @@ TEST_CASE("a partition begins with the MD5 of its values, as on AWS") {
   CHECK(hash_of({scalar_number("1e125")}) == "2f2857f5242da8c0");
 }
 
-TEST_CASE("the MD5 of long values is the same wherever they stand in memory") {
+TEST_CASE("the MD5 of long values does not depend on their alignment in memory") {
   CHECK(hash_of({std::string(55, 'x')}) == "cf693db98c357639");
   CHECK(hash_of({std::string(63, 'x')}) == "3445e2174ccc1d45");
   CHECK(hash_of({std::string(64, 'x')}) == "8bf820812dbaefa3");
-  CHECK(hash_of({std::string(200, 'x')}) == "06b51bc5248845a0");  // UBSan complains of words read out of line
+  CHECK(hash_of({std::string(200, 'x')}) == "06b51bc5248845a0");  // UBSan reports unaligned reads
   CHECK(hash_of({"a", std::string(2048, 'x')}) == "fe00f585cffbbe47");
 }
 
-TEST_CASE("sorting encoded scalars is sorting values") {
+TEST_CASE("encoded scalars sort as their values do") {
   std::mt19937_64 random(20220719);
   std::vector<AttributeValue> numbers, strings;
   for (int i = 0; i < 2000; ++i) {
@@ -107,7 +107,7 @@ TEST_CASE("sorting encoded scalars is sorting values") {
   }
 }
 
-TEST_CASE("a key is its partition and then its sort values; segments are told by its first eight bytes") {
+TEST_CASE("a key is its partition followed by its sort values and begins with the partition hash") {
   const AttributeValue partition = "a", sort = scalar_number("5");
   const AttributeValue* partitions[] = {&partition};
   const AttributeValue* sorts[] = {&sort};
@@ -120,7 +120,7 @@ TEST_CASE("a key is its partition and then its sort values; segments are told by
   CHECK(partition_hash(key) == 0xf6558e516275dee2);
 }
 
-TEST_CASE("the end of a prefix is the least string above all that begin with it") {
+TEST_CASE("the end of a prefix is the smallest string greater than all strings with that prefix") {
   CHECK(prefix_end("ab") == "ac");
   CHECK(prefix_end("a\xff\xff") == "b");
   CHECK(prefix_end("\xff\xff") == "");

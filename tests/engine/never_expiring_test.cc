@@ -1,4 +1,4 @@
-// Items that have a TTL and never expire: how many there are, whatever happens to them and to their table.
+// Items that have a TTL but never expire are counted correctly, whatever happens to them or to their table.
 #include <catch2/catch.hpp>
 #include <new>
 #include <string>
@@ -26,7 +26,7 @@ constexpr std::int64_t five_years_s = expiry_age_ms_max / 1000;
 
 Item with_ttl(const std::string& id, AttributeValue ttl) { return {{"id", id}, {"ttl", std::move(ttl)}}; }
 
-// "milliseconds string wrong_type too_old"
+// The counts in this order: "milliseconds string wrong_type too_old".
 std::string counted(const Live& table) {
   std::string text;
   for (const std::int64_t count : table->never_expiring_items())
@@ -39,7 +39,7 @@ struct NeverWorld : World {
 
   Live carts = create(simple_table("carts"));
 
-  // One of each reason, and two that expire.
+  // One item for each reason, one that expires, and one without a TTL.
   void put_one_of_each() {
     put(carts, with_ttl("ms", number(start_ms + 1000)));
     put(carts, with_ttl("string", std::to_string(start_seconds + 60)));
@@ -50,8 +50,8 @@ struct NeverWorld : World {
   }
 };
 
-// Leaves in storage what earlier versions wrote, of the table and of the snapshot: no entries of items that
-// never expire, no counters of them, and descriptions that do not say there are.
+// Changes the stored table and snapshot to what earlier versions wrote: no entries and no counters of items
+// that never expire, and descriptions that do not list such items.
 void forget_never(World& world, const Live& live, SnapshotId snapshot) {
   Database::Parts& parts = world.database().parts();
   Batch batch;
@@ -88,7 +88,7 @@ TEST_CASE("items that never expire are counted by reason") {
   CHECK(counted(world.carts) == "1 1 1 2");
 }
 
-TEST_CASE("the count follows overwrites, renewals and deletions") {
+TEST_CASE("the count follows overwrites and renewals and deletions") {
   NeverWorld world;
   world.enable_ttl(world.carts);
   const auto put = [&](AttributeValue ttl) {
@@ -111,7 +111,7 @@ TEST_CASE("the count follows overwrites, renewals and deletions") {
   CHECK(world.inconsistency(world.carts).empty());
 }
 
-TEST_CASE("an item that waited until it was too old counts once it was met") {
+TEST_CASE("an item that becomes too old while it waits is counted by the next write or sweep") {
   NeverWorld world;
   world.database().update_table(world.carts, [](Table& table) {
     table.ttl = TimeToLive{"ttl"};
@@ -132,7 +132,7 @@ TEST_CASE("an item that waited until it was too old counts once it was met") {
   CHECK(world.inconsistency(world.carts).empty());
 }
 
-TEST_CASE("TTL that is enabled counts what is there, and TTL that is disabled counts nothing") {
+TEST_CASE("enabling TTL counts existing items and disabling it clears the counts") {
   for (const std::size_t at_once : {std::size_t{10'000}, std::size_t{2}}) {
     NeverWorld world({.reap = false, .backfill_at_once_max = at_once});
     world.put_one_of_each();
@@ -151,7 +151,7 @@ TEST_CASE("TTL that is enabled counts what is there, and TTL that is disabled co
   }
 }
 
-TEST_CASE("a write during the backfill is counted once, whoever comes first") {
+TEST_CASE("an item that is written during the backfill is counted once") {
   NeverWorld world;
   for (const char* id : {"a", "b", "c", "d"}) world.put(world.carts, with_ttl(id, "soon"));
   Database::Parts& parts = world.database().parts();
@@ -166,7 +166,7 @@ TEST_CASE("a write during the backfill is counted once, whoever comes first") {
   CHECK(world.inconsistency(world.carts).empty());
 }
 
-TEST_CASE("the count survives restarts, restores and drops") {
+TEST_CASE("the count is correct after restarts and restores and drops") {
   Directory directory;
   for (const bool durable : {false, true}) {
     NeverWorld world({.directory = durable ? directory.path() : std::string(), .reap = false});
@@ -197,7 +197,7 @@ TEST_CASE("the count survives restarts, restores and drops") {
   }
 }
 
-TEST_CASE("a directory of an earlier version is consistent, and its items are counted after it was opened") {
+TEST_CASE("the items in a directory of an earlier version are counted after it is opened") {
   Directory directory;
   NeverWorld world({.directory = directory.path(), .reap = false});
   world.enable_ttl(world.carts);
@@ -220,7 +220,7 @@ TEST_CASE("a directory of an earlier version is consistent, and its items are co
   CHECK(counted(world.find("carts")) == "1 1 1 1");
 }
 
-TEST_CASE("items that never expire are not upcoming, pending, or swept") {
+TEST_CASE("items that never expire are neither upcoming nor pending nor swept") {
   NeverWorld world;
   world.enable_ttl(world.carts);
   world.put(world.carts, with_ttl("string", "soon"));
@@ -236,7 +236,7 @@ TEST_CASE("items that never expire are not upcoming, pending, or swept") {
   CHECK(world.carts->counter(0).items == 2);
 }
 
-TEST_CASE("the latest suspects are known, without those that were written anew") {
+TEST_CASE("the latest suspects are listed without those that were overwritten since") {
   std::vector<NeverReason> told;
   NeverWorld world({.reap = false,
                     .never_expires = [&](const Table& table, const Item& key, NeverReason reason,
@@ -263,13 +263,13 @@ TEST_CASE("the latest suspects are known, without those that were written anew")
   world.put(world.carts, with_ttl("k", number(start_seconds + 60)));
   world.remove(world.carts, {{"id", "j"}});
   CHECK(ids() == "i h g f e d c b a");
-  world.put(world.carts, with_ttl("z", number(start_seconds - 60)));  // deleted at once
+  world.put(world.carts, with_ttl("z", number(start_seconds - 60)));  // deleted immediately
   CHECK(ids() == "z! i h g f e d c b a");
   world.put(world.carts, {{"id", "z"}});
   CHECK(ids() == "i h g f e d c b a");
 }
 
-TEST_CASE("a warning that fails keeps no item of its transaction from expiring") {
+TEST_CASE("a warning that fails does not keep the items of its transaction from expiring") {
   NeverWorld world({.reap = false, .never_expires = [](const auto&...) { throw std::bad_alloc(); }});
   world.enable_ttl(world.carts);
   {  // its end releases the locks
@@ -298,7 +298,7 @@ TEST_CASE("suspects are found in the index after a restart") {
   CHECK_FALSE(suspects[0].at);
 }
 
-TEST_CASE("wrong entries and counters of items that never expire are found and mended") {
+TEST_CASE("wrong entries and counters of items that never expire are found") {
   NeverWorld world;
   world.enable_ttl(world.carts);
   world.put_one_of_each();

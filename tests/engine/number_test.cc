@@ -22,7 +22,7 @@ Number number_of(std::string_view text) {
   return *value;
 }
 
-// Mostly near one another, so that sums cancel and carry.
+// Most are close to each other, so that sums cancel and carry.
 Number random_number(std::mt19937_64& random) {
   while (true) {
     std::string text = random() % 2 ? "-" : "";
@@ -40,7 +40,7 @@ Number random_number(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("numbers print in one plain form, however they were written") {
+TEST_CASE("a number prints in the same plain form however it was written") {
   const std::pair<std::string_view, std::string> cases[] = {
       {"0", "0"},
       {"-0", "0"},
@@ -82,7 +82,7 @@ TEST_CASE("numbers print in one plain form, however they were written") {
   }
 }
 
-TEST_CASE("what is no decimal number is refused") {
+TEST_CASE("text that is not a decimal number is rejected") {
   for (const char* text : {"",      "-",    "+",        ".",         "-.",  "e5",    "1e",    "1e+",
                            "1e5.0", "1..2", "1.2.3",    "--1",       "+-1", " 1",    "1 ",    "1,0",
                            "0x10",  "NaN",  "Infinity", "-Infinity", "dog", "1_000", "1e5e5", "\xd9\xa1"}) {
@@ -91,7 +91,7 @@ TEST_CASE("what is no decimal number is refused") {
   }
 }
 
-TEST_CASE("38 digits, and magnitudes from 1e-130 to below 1e126") {
+TEST_CASE("a number has at most 38 digits and a magnitude from 1e-130 to below 1e126") {
   CHECK(parsed("12345678901234567890123456789012345678") == "12345678901234567890123456789012345678");
   CHECK(parsed("123456789012345678901234567890123456780") == "123456789012345678901234567890123456780");
   CHECK(parsed("000123456789012345678901234567890123456.780000") ==
@@ -107,23 +107,23 @@ TEST_CASE("38 digits, and magnitudes from 1e-130 to below 1e126") {
   CHECK(parsed("1e-131") == "underflow");
   CHECK(parsed("0.9e-130") == "underflow");
   CHECK(parsed("1e-9223372036854775807") == "underflow");
-  // A zero has the magnitude that it is written with.
+  // The limits also apply to the exponent of a zero.
   CHECK(parsed("0e125") == "0");
   CHECK(parsed("0e126") == "overflow");
   CHECK(parsed("0e-130") == "0");
   CHECK(parsed("0e-131") == "underflow");
   CHECK(parsed("-0.0e126") == "0");
-  // An exponent beyond an int64 is none.
+  // An exponent that does not fit into an int64 is malformed.
   CHECK(parsed("1e9223372036854775808") == "not a number");
   CHECK(parsed("0e-100000000000000000000") == "not a number");
   CHECK(parsed("1e000000000000000000000000001") == "10");
-  // Out of range wins over too many digits.
+  // Out of range takes precedence over too many digits.
   CHECK(parsed("123456789012345678901234567890123456789e99") == "overflow");
   CHECK(parsed("0." + std::string(130, '0') + "123456789012345678901234567890123456789") == "underflow");
   CHECK(parsed("0." + std::string(100000, '0') + "1") == "underflow");
 }
 
-TEST_CASE("integers become numbers") {
+TEST_CASE("integers can be converted to numbers") {
   CHECK(Number(0).to_string() == "0");
   CHECK(Number(-1200).to_string() == "-1200");
   CHECK(Number(-1200) == number_of("-1.2e3"));
@@ -131,7 +131,7 @@ TEST_CASE("integers become numbers") {
   CHECK(Number(INT64_MIN).to_string() == "-9223372036854775808");
 }
 
-TEST_CASE("sums are exact, or overflow when they need more than 38 digits") {
+TEST_CASE("sums are exact or overflow if they need more than 38 digits") {
   const auto sum = [](std::string_view a, std::string_view b) {
     return shown(Number::add(number_of(a), number_of(b)));
   };
@@ -151,7 +151,7 @@ TEST_CASE("sums are exact, or overflow when they need more than 38 digits") {
   CHECK(shown(Number::subtract(number_of("5"), number_of("5"))) == "0");
 }
 
-TEST_CASE("adding and comparing agree with doing it digit by digit") {
+TEST_CASE("addition and comparison agree with digit-by-digit arithmetic") {
   std::mt19937_64 random(20220719);
   for (int i = 0; i < 20000; ++i) {
     const Number a = random_number(random), b = random_number(random);
@@ -172,7 +172,7 @@ TEST_CASE("adding and comparing agree with doing it digit by digit") {
   }
 }
 
-TEST_CASE("parts need not be normalised") {
+TEST_CASE("a number can be made from parts that are not normalized") {
   CHECK(shown(Number::from_parts(true, 1'000'000, -3)) == "-1000");
   CHECK(shown(Number::from_parts(true, 0, 5000)) == "0");
   CHECK(shown(Number::from_parts(false, ~Number::Wide{0}, 0)) == "too many digits");
@@ -180,7 +180,7 @@ TEST_CASE("parts need not be normalised") {
   CHECK(shown(Number::from_parts(false, 10, -132)) == "underflow");
 }
 
-TEST_CASE("scaled down to integers, towards minus infinity") {
+TEST_CASE("scaling to an integer rounds toward minus infinity") {
   const auto milliseconds = [](std::string_view text) { return number_of(text).floor_scaled(3); };
   CHECK(milliseconds("1461938400") == 1461938400000);
   CHECK(milliseconds("1.9999") == 1999);

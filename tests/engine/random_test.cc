@@ -28,7 +28,7 @@ bool is_uuid(const std::string& text) {
   return true;
 }
 
-// The ids of tables, some of them made after a restart.
+// The ids of tables, some of which are created after a restart.
 std::vector<std::string> ids(std::uint64_t seed) {
   Directory directory;
   World world({.directory = directory.path(), .random = std::make_shared<SeededRandom>(seed), .reap = false});
@@ -42,7 +42,8 @@ std::vector<std::string> ids(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("databases of the same seed give the same ids, and those of another give others", "[random]") {
+TEST_CASE("databases with the same seed make the same ids and different seeds make different ids",
+          "[random]") {
   const auto first = ids(1);
   CHECK(ids(1) == first);
   const auto other = ids(2);
@@ -52,7 +53,7 @@ TEST_CASE("databases of the same seed give the same ids, and those of another gi
   for (const std::string& id : all) CHECK(is_uuid(id));
 }
 
-TEST_CASE("a database without a seed gives ids that no other gives", "[random]") {
+TEST_CASE("databases without a seed make different ids", "[random]") {
   std::set<std::string> ids;
   for (int i = 0; i < 3; ++i) {
     World world;
@@ -63,7 +64,7 @@ TEST_CASE("a database without a seed gives ids that no other gives", "[random]")
   for (const std::string& id : ids) CHECK(is_uuid(id));
 }
 
-TEST_CASE("threads that draw from one seed at once draw different numbers", "[random]") {
+TEST_CASE("threads that draw from one seed concurrently get different numbers", "[random]") {
   constexpr int threads_max = 8, numbers_max = 10'000;
   SeededRandom random(1);
   std::vector<std::vector<std::uint64_t>> drawn(threads_max);

@@ -28,7 +28,8 @@ Item expiring_item(const std::string& id, std::int64_t in_seconds) {
   return {{"id", id}, {"user", "u"}, {"day", "mon"}, {"ttl", number(start_seconds + in_seconds)}};
 }
 
-// "a@60001 ttl" for each record that removed: whose, how long after the start, by whom.
+// One string for each REMOVE record, such as "a@60001 ttl": the item, the milliseconds since the start, and
+// who removed it.
 std::vector<std::string> removals(World& world, const std::shared_ptr<LiveTable>& table) {
   std::vector<std::string> result;
   for (const ChangeRecord& record : world.records(table->description()->stream->id))
@@ -43,7 +44,7 @@ using Strings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("an item goes at the first instant after its TTL, and takes its entries along", "[reaper]") {
+TEST_CASE("an item and its entries are deleted at the first instant after its TTL", "[reaper]") {
   World world;
   auto carts = expiring(world);
   world.put(carts, expiring_item("a", 60));
@@ -59,7 +60,7 @@ TEST_CASE("an item goes at the first instant after its TTL, and takes its entrie
   CHECK(records.back().old_image == expiring_item("a", 60));
 }
 
-TEST_CASE("advancing passes every due instant in order, across tables", "[reaper]") {
+TEST_CASE("an advance visits the due instants of all tables in order", "[reaper]") {
   World world;
   auto carts = expiring(world), orders = expiring(world, "orders");
   world.put(carts, expiring_item("late", 300));
@@ -83,7 +84,7 @@ TEST_CASE("a renewed item is not deleted by its old timer", "[reaper][holds]") {
   world.put(carts, expiring_item("b", 60));
   world.put(carts, expiring_item("c", 60));
   world.put(carts, expiring_item("a", 120));       // renewed
-  world.put(carts, {{"id", "b"}, {"user", "u"}});  // rescued: no TTL any more
+  world.put(carts, {{"id", "b"}, {"user", "u"}});  // no longer has a TTL
   world.put(carts, {{"id", "c"}, {"ttl", "not a number"}});
   world.advance(start_ms + 119'000);
   CHECK(world.all(carts).size() == 3);
@@ -92,8 +93,7 @@ TEST_CASE("a renewed item is not deleted by its old timer", "[reaper][holds]") {
   CHECK(removals(world, carts) == Strings{"a@120001 ttl"});
 }
 
-TEST_CASE("an item that was removed and written anew is not deleted by its predecessor's timer",
-          "[reaper][holds]") {
+TEST_CASE("a new item is not deleted by the timer of a removed item with the same key", "[reaper][holds]") {
   World world;
   auto carts = expiring(world);
   world.put(carts, expiring_item("a", 60));
@@ -104,11 +104,11 @@ TEST_CASE("an item that was removed and written anew is not deleted by its prede
   CHECK(world.get(carts, {{"id", "a"}}));
 }
 
-TEST_CASE("an entry that is stale is dropped and its item left alone", "[reaper][holds]") {
+TEST_CASE("a stale entry is erased and its item is kept", "[reaper][holds]") {
   World world;
   auto carts = expiring(world);
   world.put(carts, expiring_item("a", 600));
-  // What a reaper has read, and a renewal overtook: an entry of before.
+  // An outdated entry, like one that the reaper read before a renewal.
   const std::string key = key_of(*carts->description(), {{"id", "a"}});
   const Instant stale = start_ms + 1;
   Batch batch;
@@ -125,21 +125,21 @@ TEST_CASE("an entry that is stale is dropped and its item left alone", "[reaper]
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("the re-check is made under the item's lock", "[reaper][holds]") {
+TEST_CASE("the reaper re-checks an item under the item's lock", "[reaper][holds]") {
   World world;
   auto carts = expiring(world);
   world.put(carts, expiring_item("a", 60));
   std::atomic<std::int64_t> reaped{-1};
   std::thread reaper;
   {
-    // A renewal that began in time and is under way while the reaper arrives with the old entry.
+    // A renewal that began in time and is in progress when the reaper handles the old entry.
     Transaction renewal(world.database(), Cause::user);
     const auto slot = renewal.add(carts, key_of(*carts->description(), {{"id", "a"}}));
     REQUIRE(renewal.lock());
     world.clock().set(start_ms + 60'001);
     reaper = std::thread([&] { reaped = world.database().reap_due(); });
     while (world.database().parts().accounts.of(account).try_turn())
-      std::this_thread::yield();  // it is sweeping
+      std::this_thread::yield();  // until it is sweeping
     renewal.put(slot, expiring_item("a", 6000));
     renewal.commit();
   }
@@ -149,7 +149,7 @@ TEST_CASE("the re-check is made under the item's lock", "[reaper][holds]") {
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("an item that is due when it is written goes with its write", "[reaper]") {
+TEST_CASE("an item that is already due when it is written is deleted with its write", "[reaper]") {
   World world;
   auto carts = expiring(world);
   world.put(carts, expiring_item("a", -60));
@@ -160,14 +160,14 @@ TEST_CASE("an item that is due when it is written goes with its write", "[reaper
   CHECK(world.database().reap_due() == 0);
 }
 
-TEST_CASE("what is over five years old stays, and costs no second look", "[reaper]") {
+TEST_CASE("an item whose TTL passed over five years ago stays and is not looked at again", "[reaper]") {
   World world;
   auto carts = expiring(world);
   world.put(carts, expiring_item("old", -157'784'761));
   world.put(carts, expiring_item("edge", -157'784'760));
   world.put(carts, {{"id", "negative"}, {"ttl", number(-1)}});
   world.put(carts, {{"id", "milliseconds"}, {"ttl", number(start_ms)}});
-  CHECK(removals(world, carts) == Strings{"edge@0 ttl"});  // five years old, not more
+  CHECK(removals(world, carts) == Strings{"edge@0 ttl"});  // exactly five years is not too old
   CHECK(world.database().reap_due() == 0);
   CHECK(world.inconsistency(carts).empty());
   CHECK(world.all(carts).size() == 3);
@@ -175,7 +175,7 @@ TEST_CASE("what is over five years old stays, and costs no second look", "[reape
   CHECK(world.timers().size() == 0);
 }
 
-TEST_CASE("items of the same instant go in the order of their keys", "[reaper]") {
+TEST_CASE("items that are due at the same instant are deleted in key order", "[reaper]") {
   World world;
   auto carts = expiring(world);
   std::vector<std::pair<std::string, std::string>> order;
@@ -192,7 +192,7 @@ TEST_CASE("items of the same instant go in the order of their keys", "[reaper]")
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("TTL that is switched off, or to another attribute, forgets what it had", "[reaper]") {
+TEST_CASE("switching TTL off or to another attribute erases the old expiry entries", "[reaper]") {
   World world;
   auto carts = expiring(world);
   Item both = expiring_item("both", 60);
@@ -210,20 +210,20 @@ TEST_CASE("TTL that is switched off, or to another attribute, forgets what it ha
   CHECK(removals(world, carts) == Strings{"both@120001 ttl"});
 }
 
-TEST_CASE("a write that fails leaves what is due where it is, for the next attempt", "[reaper]") {
+TEST_CASE("a due item whose deletion fails stays for the next attempt", "[reaper]") {
   bool fails = false;
   World world({.reap = false, .write_fails = [&] { return fails; }});
   auto carts = expiring(world);
   world.put(carts, expiring_item("a", 60));
   fails = true;
   CHECK_THROWS_AS(world.advance(start_ms + 61'000), StorageFault);
-  CHECK_FALSE(world.get(carts, {{"id", "a"}}));  // it is due; only its deletion waits
+  CHECK_FALSE(world.get(carts, {{"id", "a"}}));  // it is due; only its deletion is late
   CHECK(carts->counter(0).items == 1);
   fails = false;
   CHECK(world.advance(start_ms + 62'000) == 1);
 }
 
-TEST_CASE("a million far-off timers are not loaded, and wake nobody", "[reaper][holds]") {
+TEST_CASE("far-off timers are not loaded and do not wake the reaper", "[reaper][holds]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = expiring(world);
@@ -243,7 +243,7 @@ TEST_CASE("a million far-off timers are not loaded, and wake nobody", "[reaper][
   world.put(carts, expiring_item("later", 2'000'000));
   CHECK(woken == 0);
 
-  // A restart reads the index from its first entry, not the table.
+  // A restart reads only the index's first entry, not the table.
   carts.reset();
   world.reopen();
   CHECK(world.timers().size() == 1);
@@ -251,21 +251,21 @@ TEST_CASE("a million far-off timers are not loaded, and wake nobody", "[reaper][
   CHECK(world.timers().earliest()->due == start_ms + 1'000'000'001);
 }
 
-TEST_CASE("a sweep starts past what expired before", "[reaper][holds]") {
+TEST_CASE("a sweep starts after the entries of earlier expirations", "[reaper][holds]") {
   World world;
   auto carts = expiring(world);
   for (int i = 0; i < 100; ++i) world.put(carts, expiring_item(std::to_string(i), i));
   world.advance(start_ms + 50'000);
-  // The watermark: entries 0..49 are tombstones, and the next sweep seeks to the fiftieth's.
+  // The watermark: entries 0 to 49 are tombstones, and the next sweep seeks to the entry of item 50.
   CHECK(world.timers().earliest()->due == start_ms + 50'001);
-  // A write below it moves it back, so that it is not overlooked.
+  // Neither an entry after it nor a renewal moves it.
   world.put(carts, expiring_item("sooner", 55));
   world.put(carts, expiring_item("50", 500));
   CHECK(world.timers().earliest()->due == start_ms + 50'001);
   CHECK(world.database().next_expiry(account) == start_ms + 51'001);
 }
 
-TEST_CASE("a backlog is reaped after a restart, and requests are answered meanwhile", "[reaper]") {
+TEST_CASE("a backlog is deleted after a restart while requests are served", "[reaper]") {
   const Directory directory;
   auto clock = std::make_shared<ManualClock>(start_ms);
   World world({.directory = directory.path(), .clock = clock, .reap = false});
@@ -282,13 +282,13 @@ TEST_CASE("a backlog is reaped after a restart, and requests are answered meanwh
   Database& database = **opened;
   auto carts = database.find_table({"000000000000", "us-east-1"}, "carts");
   while (carts->counter(0).items > 1) {
-    // Answered all the while.
+    // Reads are served in the meantime.
     REQUIRE(database.get(*carts, key_of(*carts->description(), {{"id", "stays"}})));
   }
   CHECK(carts->counter(1).items == 1);
 }
 
-TEST_CASE("by the host's clock an item goes by itself, and not early", "[reaper]") {
+TEST_CASE("on the host's clock an item expires automatically and never early", "[reaper]") {
   World world({.clock = std::make_shared<SystemClock>()});
   auto carts = expiring(world);
   Instant now = world.now();
@@ -313,7 +313,7 @@ TEST_CASE("writers and the reaper share items without losing a renewal", "[reape
     writers.emplace_back([&, writer] {
       for (int i = 0; i < 400; ++i) {
         const Instant now = world.now();
-        // Half of them are due at once, the others in an hour.
+        // Half of the items are due immediately, the others in an hour.
         const bool expires = (i + writer) % 2 == 0;
         world.put(carts, {{"id", std::to_string(i % 5)},
                           {"user", "u"},
@@ -324,7 +324,7 @@ TEST_CASE("writers and the reaper share items without losing a renewal", "[reape
   }
   for (std::thread& thread : writers) thread.join();
   while (world.database().reap_due() > 0) {}
-  // Nothing that was not due was ever removed.
+  // No item was removed before it was due.
   std::size_t wrong = 0;
   for (const ChangeRecord& record : world.records(carts->description()->stream->id)) {
     if (record.kind != ChangeRecord::Kind::remove) continue;
@@ -336,9 +336,8 @@ TEST_CASE("writers and the reaper share items without losing a renewal", "[reape
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE(
-    "what falls due while somebody else has the account's turn goes when that ends, without another write",
-    "[reaper][holds]") {
+TEST_CASE("an item that becomes due while another thread has the turn is deleted when the turn ends",
+          "[reaper][holds]") {
   World world({.clock = std::make_shared<SystemClock>()});
   auto carts = expiring(world);
   Account& owner = world.database().parts().accounts.of(account);
@@ -350,8 +349,8 @@ TEST_CASE(
       const std::string seconds =
           std::to_string((due - 1) / 1000) + "." + std::to_string(1000 + (due - 1) % 1000).substr(1);
       world.put(carts, {{"id", "a"}, {"ttl", number(seconds)}});
-      const bool in_time = world.now() < due;  // else it was due when it was written, and is gone
-      while (world.now() < due + 5) std::this_thread::yield();  // the reaper came, and was sent away
+      const bool in_time = world.now() < due;  // false: it was due when written, and is deleted
+      while (world.now() < due + 5) std::this_thread::yield();  // the reaper tried to take the turn
       if (in_time) REQUIRE(removed() == round - 1);
     }
     for (int i = 0; removed() < round && i < 10'000; ++i)
@@ -360,7 +359,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a timer that is pushed while the next expiry is looked up is not forgotten", "[reaper][holds]") {
+TEST_CASE("a timer that is pushed while the next expiry is looked up is not lost", "[reaper][holds]") {
   World world;
   auto carts = expiring(world);
   world.put(carts, expiring_item("far", 1'000'000));
@@ -379,7 +378,8 @@ TEST_CASE("a timer that is pushed while the next expiry is looked up is not forg
   asker.join();
 }
 
-TEST_CASE("while one table is swept by hand, what fires in the account's others goes too", "[reaper]") {
+TEST_CASE("a requested sweep of one table also deletes items that fire in the account's other tables",
+          "[reaper]") {
   World world;
   auto carts = expiring(world), orders = expiring(world, "orders");
   world.database().update_table(carts, [](Table& table) { table.expiry.kind = ExpiryMode::Kind::manual; });
@@ -391,7 +391,7 @@ TEST_CASE("while one table is swept by hand, what fires in the account's others 
   CHECK(world.inconsistency(orders).empty());
 }
 
-TEST_CASE("the mode manual ends the sweep that runs", "[reaper]") {
+TEST_CASE("a switch to manual mode ends a running sweep", "[reaper]") {
   World world;
   auto carts = expiring(world);
   constexpr std::int64_t count = 30'000;
@@ -407,7 +407,7 @@ TEST_CASE("the mode manual ends the sweep that runs", "[reaper]") {
   CHECK(world.database().sweep(carts) == left);
 }
 
-TEST_CASE("an account does not wait for another's backlog", "[reaper]") {
+TEST_CASE("an account does not wait for another account's backlog", "[reaper]") {
   World world({.reap = true});
   auto backlog = expiring(world);
   Table other = simple_table("mine");
@@ -419,11 +419,11 @@ TEST_CASE("an account does not wait for another's backlog", "[reaper]") {
   world.clock().set(start_ms + 60'001);
   world.wake_reaper();
   while (mine->counter(0).items > 0) std::this_thread::yield();
-  // It went in the first rounds: the reaper takes a little of each account in turn.
+  // The item was deleted in the first rounds: the reaper takes a few items of each account in turn.
   CHECK(backlog->counter(0).items > 10'000);
 }
 
-TEST_CASE("TTL that is switched off and on while its backfill walks is backfilled whole", "[reaper][holds]") {
+TEST_CASE("TTL that is switched off and on during its backfill is backfilled completely", "[reaper][holds]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
@@ -436,7 +436,7 @@ TEST_CASE("TTL that is switched off and on while its backfill walks is backfille
   set_ttl(std::nullopt);
   BackfillWalk newer(world.database(), carts, *set_ttl(TimeToLive{"ttl"}));
   REQUIRE_FALSE(newer.step(10));
-  CHECK(older.step(1000));  // it has nothing to do any more
+  CHECK(older.step(1000));  // nothing is left for it to do
   CHECK(carts->description()->ttl->backfilling);
   CHECK(newer.step(1000));
   CHECK_FALSE(carts->description()->ttl->backfilling);
@@ -444,7 +444,7 @@ TEST_CASE("TTL that is switched off and on while its backfill walks is backfille
   CHECK(world.advance(start_ms + 61'000) == 1000);
 }
 
-TEST_CASE("a backfill that storage interrupts goes on by itself", "[reaper]") {
+TEST_CASE("a backfill that a storage fault interrupts continues automatically", "[reaper]") {
   std::atomic<int> writes_left{1 << 20};
   World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});
   auto carts = world.create(simple_table("carts"));

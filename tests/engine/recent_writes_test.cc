@@ -32,7 +32,7 @@ std::optional<Item> get(World& world, const std::shared_ptr<LiveTable>& table, c
   return std::move(*stored).take();
 }
 
-// The number "n" of item "a"; -1: there is none.
+// The number "n" of item "a"; -1: the read sees no such item.
 int n_of(World& world, const std::shared_ptr<LiveTable>& table, const Sight& sight) {
   const auto item = get(world, table, {{"id", "a"}}, sight);
   return item ? std::stoi(item->find("n")->get_if<Number>()->to_string()) : -1;
@@ -61,11 +61,11 @@ void put_number(World& world, const std::shared_ptr<LiveTable>& table, int n) {
   world.put(table, {{"id", "a"}, {"n", number(n)}});
 }
 
-// --- a model: each commit's whole table
+// --- a model: the whole table after each commit
 
 using State = std::map<std::string, Item>;  // by the item's encoded key
 
-// What a walk over the range finds of a state.
+// The items that a walk over the range finds in the state.
 std::vector<Item> walked(const Table& table, const State& state, const KeyRange& range) {
   std::map<std::string, Item> found;
   for (const auto& [key, item] : state) {
@@ -82,7 +82,7 @@ std::vector<Item> walked(const Table& table, const State& state, const KeyRange&
 }
 
 struct Model {
-  std::vector<State> states{1};                   // after so many commits
+  std::vector<State> states{1};                   // by number of commits
   std::map<std::string, std::size_t> horizons{};  // by copy
 
   // The state that a read sees.
@@ -144,7 +144,7 @@ KeyRange random_range(const Table& table, IndexId index, std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("a read that lags sees a table as it was after one commit, and later ones nothing older",
+TEST_CASE("a lagging read sees a table as of one commit and later reads see no older state",
           "[recent_writes]") {
   const auto seed = GENERATE(range(1u, 41u));
   CAPTURE(seed);
@@ -157,7 +157,7 @@ TEST_CASE("a read that lags sees a table as it was after one commit, and later o
   const Table& made = *table->description();
   Model model;
   for (int i = 0; i < 10; ++i) write_some(world, table, model, random);
-  model.states.erase(model.states.begin(), model.states.end() - 1);  // what was before the rule is seen
+  model.states.erase(model.states.begin(), model.states.end() - 1);  // writes before the rule are visible
   follow(world, {.writes = 8, .milliseconds = {}}, "carts");
   for (int step = 0; step < 300; ++step) {
     if (random() % 3 != 0) {
@@ -180,8 +180,7 @@ TEST_CASE("a read that lags sees a table as it was after one commit, and later o
   CHECK(world.inconsistency(table).empty());
 }
 
-TEST_CASE("a read without a lag ends what its copy of the table lags behind, and no other copy's",
-          "[recent_writes]") {
+TEST_CASE("a read without a lag brings only its own copy of the table up to date", "[recent_writes]") {
   World world;
   Table description = simple_table("carts");
   description.indexes = {global_index("by_user", "user"), global_index("by_name", "user")};
@@ -200,7 +199,7 @@ TEST_CASE("a read without a lag ends what its copy of the table lags behind, and
   CHECK(seen(2, "by_name") == 1);
   CHECK(seen(1, "by_user") == 0);
 
-  // A transaction's read sees all, too.
+  // A transaction's reads also see the latest state.
   world.remove(carts, {{"id", "a"}});
   CHECK(seen(0, "") == 1);
   const std::string key = key_of(description, {{"id", "a"}});
@@ -209,13 +208,13 @@ TEST_CASE("a read without a lag ends what its copy of the table lags behind, and
   CHECK(seen(0, "") == 0);
 }
 
-TEST_CASE("milliseconds of a lag are the account's clock's", "[recent_writes]") {
+TEST_CASE("a lag in milliseconds is measured by the account's clock", "[recent_writes]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   follow(world, {.writes = {}, .milliseconds = 1000});
   put_number(world, carts, 1);
   CHECK(n_of(world, carts, behind_ms(1000)) == -1);
-  CHECK(n_of(world, carts, behind_ms(1)) == -1);  // on a frozen clock it becomes no older
+  CHECK(n_of(world, carts, behind_ms(1)) == -1);  // on a frozen clock, writes do not age
   world.advance(world.now() + 400);
   put_number(world, carts, 2);
   world.advance(world.now() + 599);
@@ -223,8 +222,8 @@ TEST_CASE("milliseconds of a lag are the account's clock's", "[recent_writes]") 
   world.advance(world.now() + 1);
   CHECK(n_of(world, carts, behind_ms(1000)) == 1);
   CHECK(n_of(world, carts, behind_ms(600)) == 2);
-  CHECK(n_of(world, carts, behind_ms(1000)) == 2);  // never back
-  // Both bounds: at most so many writes, and at most so old.
+  CHECK(n_of(world, carts, behind_ms(1000)) == 2);  // never goes back
+  // Both limits apply: the number of writes and their age.
   follow(world, {.writes = 2, .milliseconds = 1000});
   put_number(world, carts, 3);
   put_number(world, carts, 4);
@@ -234,7 +233,8 @@ TEST_CASE("milliseconds of a lag are the account's clock's", "[recent_writes]") 
   CHECK(n_of(world, carts, {"", Lag{2, 1000}}) == 5);
 }
 
-TEST_CASE("what was written is seen when the rule is new, or gone, or all is forgotten", "[recent_writes]") {
+TEST_CASE("setting or removing a rule makes earlier writes visible and so does forgetting them",
+          "[recent_writes]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   RecentWrites& recent = world.database().recent_writes();
@@ -244,24 +244,24 @@ TEST_CASE("what was written is seen when the rule is new, or gone, or all is for
   put_number(world, carts, 2);
   CHECK(n_of(world, carts, behind(5)) == 1);
 
-  SECTION("gone") {
+  SECTION("the rule is removed") {
     recent.follow(std::string(account), {});
     CHECK_FALSE(recent.any());
     CHECK(recent.bytes() == 0);
   }
-  SECTION("another") { follow(world, {.writes = 4, .milliseconds = {}}); }
-  SECTION("for another table only") { follow(world, {.writes = 5, .milliseconds = {}}, "orders"); }
-  SECTION("forgotten") {
+  SECTION("another rule replaces it") { follow(world, {.writes = 4, .milliseconds = {}}); }
+  SECTION("the new rule is for another table") { follow(world, {.writes = 5, .milliseconds = {}}, "orders"); }
+  SECTION("the writes are forgotten") {
     recent.forget(account);
     CHECK(n_of(world, carts, behind(5)) == 2);
-    put_number(world, carts, 3);  // and the rule goes on
+    put_number(world, carts, 3);  // the rule still applies
     CHECK(n_of(world, carts, behind(5)) == 2);
     return;
   }
   CHECK(n_of(world, carts, behind(5)) == 2);
 }
 
-TEST_CASE("after a restore, a reset or a drop no read sees what was before", "[recent_writes]") {
+TEST_CASE("after a restore or a reset or a drop no read sees the state before it", "[recent_writes]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   RecentWrites& recent = world.database().recent_writes();
@@ -290,7 +290,7 @@ TEST_CASE("after a restore, a reset or a drop no read sees what was before", "[r
   CHECK(n_of(world, carts, Sight{}) == 7);
 }
 
-TEST_CASE("a read that lags sees no item that is due by now, nor one that has expired", "[recent_writes]") {
+TEST_CASE("a lagging read sees no item that is due by now", "[recent_writes]") {
   World world;
   const auto carts = world.create(indexed_carts());
   world.enable_ttl(carts);
@@ -313,7 +313,7 @@ TEST_CASE("a read that lags sees no item that is due by now, nor one that has ex
   CHECK(seen() == std::pair(false, std::size_t{0}));
 }
 
-TEST_CASE("what has expired is seen by no read that lags, however items expire from then on",
+TEST_CASE("a lagging read sees no expired item even if the table's mode or TTL changes later",
           "[recent_writes]") {
   World world;
   const auto carts = world.create(indexed_carts());
@@ -326,30 +326,30 @@ TEST_CASE("what has expired is seen by no read that lags, however items expire f
   const auto change = [&](const std::function<void(Table&)>& edit) {
     REQUIRE(world.database().update_table(carts, edit));
   };
-  SECTION("later") {
+  SECTION("in aws mode") {
     change([](Table& table) { table.expiry = {.kind = ExpiryMode::Kind::aws}; });
   }
-  SECTION("when told") {
+  SECTION("in manual mode") {
     change([](Table& table) { table.expiry = {.kind = ExpiryMode::Kind::manual}; });
   }
-  SECTION("not at all") {
+  SECTION("without TTL") {
     change([](Table& table) { table.ttl.reset(); });
   }
   CHECK_FALSE(get(world, carts, {{"id", "a"}}, behind(5)));
   CHECK(walk(world, carts, {.index = 1}, behind(5, "by_user")).empty());
 }
 
-TEST_CASE("writes that are too many or too large are seen, and hold no memory", "[recent_writes]") {
+TEST_CASE("writes beyond the limits become visible and use no memory", "[recent_writes]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   RecentWrites& recent = world.database().recent_writes();
-  SECTION("no lag reaches back so far") {
+  SECTION("no lag reaches them") {
     follow(world, {.writes = 2, .milliseconds = {}});
     for (int i = 0; i < 1000; ++i) put_number(world, carts, i);
     CHECK(recent.bytes() < 20'000);
     CHECK(n_of(world, carts, behind(2)) == 997);
   }
-  SECTION("the clock has left them behind") {
+  SECTION("they are older than the lag") {
     follow(world, {.writes = {}, .milliseconds = 100});
     for (int i = 0; i < 100; ++i) {
       put_number(world, carts, i);
@@ -379,7 +379,7 @@ TEST_CASE("writes that are too many or too large are seen, and hold no memory", 
   CHECK(recent.bytes() == 0);
 }
 
-TEST_CASE("a read whose writes are dropped while it is under way sees what it found, and so does the next",
+TEST_CASE("a read sees the stored data if its unseen writes are dropped and so do later reads",
           "[recent_writes]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
@@ -397,24 +397,24 @@ TEST_CASE("a read whose writes are dropped while it is under way sees what it fo
   CHECK(recent.unseen(*carts, behind(2), dropped).empty());
   CHECK(n_of(world, carts, behind(2)) == 1);
 
-  // So it is if all was forgotten meanwhile.
+  // The same holds if all writes were forgotten in the meantime.
   const Commit forgotten = recent.horizon(*carts, behind(2));
   recent.forget(account);
   write(2);
-  CHECK_FALSE(recent.unseen(*carts, behind(2), forgotten).empty());  // all that came since is there
+  CHECK_FALSE(recent.unseen(*carts, behind(2), forgotten).empty());  // all later writes are kept
   recent.forget(account);
   write(2);
   CHECK(recent.unseen(*carts, behind(2), forgotten).empty());
   CHECK(n_of(world, carts, behind(2)) == 1);
 }
 
-TEST_CASE("a read between two tables' changes of one commit sees that commit, and so does the next",
+TEST_CASE("a read between two changes of one commit sees the commit and so do later reads",
           "[recent_writes]") {
   World world;
   const auto carts = world.create(simple_table("carts")), orders = world.create(simple_table("orders"));
   follow(world, {.writes = 1, .milliseconds = {}});
   int seen = 0;
-  const auto subscription = world.database().subscribe([&](const Change& change) {  // heard after the rule
+  const auto subscription = world.database().subscribe([&](const Change& change) {  // told after RecentWrites
     if (change.table->name != "carts") return;
     seen = static_cast<int>(world.database().recent_writes().horizon(*orders, behind(1)));
   });
@@ -431,7 +431,7 @@ TEST_CASE("a read between two tables' changes of one commit sees that commit, an
   CHECK(n_of(world, orders, behind(1)) == 1);
 }
 
-TEST_CASE("while others write, no reader's reads go backwards, and none sees half of a transaction",
+TEST_CASE("during writes no reader goes backward and no read sees half of a transaction",
           "[recent_writes][races]") {
   World world;
   const Table description = indexed_carts();

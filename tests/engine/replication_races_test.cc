@@ -1,4 +1,4 @@
-// Replication beside changes of its tables: whatever comes at whichever place of it, the last write stays.
+// Changes of global tables at each point of a replication. The last write of an item always prevails.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <stop_token>
@@ -22,9 +22,8 @@ std::function<bool()> restores(World& world, SnapshotId snapshot) {
 
 }  // namespace
 
-// The first bug of replicas that the simulation found: what was on its way took away what was written after
-// it.
-TEST_CASE("wherever a replica goes while its writes arrive, the last write stays", "[replication]") {
+// The first replication bug that the simulation found: a write in flight replaced a later write.
+TEST_CASE("the last write prevails whenever a replica is removed while its writes arrive", "[replication]") {
   const int places = at_each_place([](int place) {
     World world;
     auto carts = world.create(simple_table("carts"));
@@ -45,7 +44,7 @@ TEST_CASE("wherever a replica goes while its writes arrive, the last write stays
       settle(world);
       begun = removal.begun;
     }
-    INFO("the replica goes at place " << place);
+    INFO("the replica is removed at place " << place);
     CHECK(world.get(carts, {{"id", "a"}}) == cart("a", "second"));
     CHECK(world.inconsistency(carts).empty());
     return begun;
@@ -53,8 +52,9 @@ TEST_CASE("wherever a replica goes while its writes arrive, the last write stays
   CHECK(places > 5);
 }
 
-// Replication went on from how far it had been before: it forgot the deletion, and then the write arrived.
-TEST_CASE("wherever a restore comes while writes arrive, a deletion outlives the write before it",
+// Replication used to continue from its position before the restore: it forgot the deletion, and then the
+// older write arrived.
+TEST_CASE("a deletion prevails over the write before it whenever a restore happens while writes arrive",
           "[replication]") {
   const int places = at_each_place([](int place) {
     World world;
@@ -76,7 +76,7 @@ TEST_CASE("wherever a restore comes while writes arrive, a deletion outlives the
     }
     set_way(world, "us-east-1", "eu-west-1", {});
     settle(world);
-    INFO("the restore comes at place " << place);
+    INFO("the restore happens at place " << place);
     CHECK(world.all(in(world, "us-east-1")).empty());
     CHECK(world.all(in(world, "eu-west-1")).empty());
     CHECK(world.inconsistency(in(world, "us-east-1")).empty());
@@ -85,8 +85,8 @@ TEST_CASE("wherever a restore comes while writes arrive, a deletion outlives the
   CHECK(places > 5);
 }
 
-// The restored tables were there before the restored ways.
-TEST_CASE("wherever replication comes during a restore, a paused way holds its writes", "[replication]") {
+// The restored tables used to be visible before the restored settings of the routes.
+TEST_CASE("a paused route holds its writes whenever replication runs during a restore", "[replication]") {
   const int places = at_each_place([](int place) {
     World world;
     auto carts = world.create(simple_table("carts"));
@@ -102,14 +102,14 @@ TEST_CASE("wherever replication comes during a restore, a paused way holds its w
       REQUIRE(world.database().restore_snapshot(account, snapshot));
       begun = arrivals.begun;
     }
-    INFO("replication comes at place " << place);
+    INFO("replication runs at place " << place);
     CHECK(world.all(in(world, "eu-west-1")).empty());
     return begun;
   });
   CHECK(places > 5);
 }
 
-TEST_CASE("restores beside another account's replication let no held write through", "[replication][holds]") {
+TEST_CASE("restores during another account's replication deliver no held write", "[replication][holds]") {
   World world({.reap = true});
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1"});
@@ -135,8 +135,9 @@ TEST_CASE("restores beside another account's replication let no held write throu
   REQUIRE(world.all(in(world, "eu-west-1")).empty());
 }
 
-// It took what was left to copy for copied.
-TEST_CASE("wherever a restore comes once a replica has the items, they are copied again", "[replication]") {
+// Replication used to consider items copied that the restored replica did not have yet.
+TEST_CASE("items are copied again whenever a restore happens after a replica received them",
+          "[replication]") {
   const int places = at_each_place([](int place) {
     World world({.reap = false, .backfill_at_once_max = 0});
     auto carts = world.create(simple_table("carts"));
@@ -153,7 +154,7 @@ TEST_CASE("wherever a restore comes once a replica has the items, they are copie
       begun = restore.begun;
     }
     settle(world);
-    INFO("the restore comes at place " << place);
+    INFO("the restore happens at place " << place);
     CHECK(world.all(in(world, "eu-west-1")).size() == 2);
     CHECK(in(world, "eu-west-1")->description()->copies_from.empty());
     CHECK(world.inconsistency(in(world, "us-east-1")).empty());
@@ -162,8 +163,8 @@ TEST_CASE("wherever a restore comes once a replica has the items, they are copie
   CHECK(places > 3);
 }
 
-// The way was paused, and open after the next start.
-TEST_CASE("wherever a restore comes while a way is set, what is known of it is what is stored",
+// The route used to be paused, but open after the next start.
+TEST_CASE("a route's setting in memory matches storage whenever a restore happens while it is set",
           "[replication]") {
   const bool paused = GENERATE(false, true);
   const int places = at_each_place([&](int place) {
@@ -176,7 +177,7 @@ TEST_CASE("wherever a restore comes while a way is set, what is known of it is w
       set_way(world, "us-east-1", "eu-west-1", {.paused = paused});
       begun = restore.begun;
     }
-    INFO("the restore comes at place " << place);
+    INFO("the restore happens at place " << place);
     CHECK(world.database().replication().ways(account) ==
           Replication(world.database(), nullptr).ways(account));
     return begun;

@@ -1,4 +1,4 @@
-// Global tables: a table and its replicas, against a model of who wrote last.
+// Compares the replicas of a global table with a model that knows each item's last write.
 #include "engine/replication.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ const std::vector<std::string> regions = {"us-east-1", "eu-west-1", "ap-south-1"
 
 }  // namespace
 
-TEST_CASE("a replica has the items, and gets each write with a record of its own", "[replication]") {
+TEST_CASE("a new replica has all items and receives each later write with a stream record", "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   world.put(carts, cart("a", "1"));
@@ -57,7 +57,7 @@ TEST_CASE("a replica has the items, and gets each write with a record of its own
   CHECK(replica->description()->uuid != carts->description()->uuid);
   CHECK(replica->description()->copies_from.empty());
   CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "1"));
-  CHECK(records_of(world, "eu-west-1").empty());  // what is copied is no change
+  CHECK(records_of(world, "eu-west-1").empty());  // copying makes no records
 
   world.put(carts, cart("a", "2"));
   world.put(carts, cart("a", "3"));
@@ -75,11 +75,11 @@ TEST_CASE("a replica has the items, and gets each write with a record of its own
   CHECK(records[3].old_image == cart("a", "2"));
   CHECK(records_of(world, "us-east-1").size() == 4);
   CHECK(stored_keys(world, 'F') == 0);
-  CHECK(stored_keys(world, 'Y') == 0);  // nothing older is on its way, so nobody asks for tombstones
+  CHECK(stored_keys(world, 'Y') == 0);  // no older write is in flight, so no tombstone is needed
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a write arrives when its way is open and its lag is over by the account's clock",
+TEST_CASE("a write arrives when its route is open and its lag has passed on the account's clock",
           "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
@@ -97,7 +97,7 @@ TEST_CASE("a write arrives when its way is open and its lag is over by the accou
   world.put(replica, cart("b", "1"));
   world.advance(start_ms + 60'000);
   CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "1"));
-  CHECK(world.get(carts, {{"id", "b"}}));  // the other way is open
+  CHECK(world.get(carts, {{"id", "b"}}));  // the opposite route is open
   const auto way = world.database().replication().on_the_way(account).at(0);
   CHECK(way.writes == 1);
   CHECK(way.oldest == start_ms + 500);
@@ -106,7 +106,7 @@ TEST_CASE("a write arrives when its way is open and its lag is over by the accou
   CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "2"));
 }
 
-TEST_CASE("an account sets so many ways, and of what is on its way so much is counted", "[replication]") {
+TEST_CASE("an account's route settings and the count of writes in flight are limited", "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1"});
@@ -114,8 +114,8 @@ TEST_CASE("an account sets so many ways, and of what is on its way so much is co
   for (std::size_t i = 0; i < Replication::ways_max; ++i)
     set_way(world, "us-east-1", "region-" + std::to_string(i), {.paused = true});
   CHECK_FALSE(replication.set_way(account, {"us-east-1", "eu-west-1"}, {.paused = true}));
-  set_way(world, "us-east-1", "region-0", {.lag_ms = 1});  // one that is set may be set otherwise,
-  set_way(world, "us-east-1", "region-0", {});             // and one that is as all begin is none
+  set_way(world, "us-east-1", "region-0", {.lag_ms = 1});  // a route that has a setting can be changed,
+  set_way(world, "us-east-1", "region-0", {});             // and the default setting does not count
   set_way(world, "us-east-1", "eu-west-1", {.paused = true});
   Batch batch;
   const Departure departure{.at = start_ms, .version = 2, .origin = 1, .key = "key", .item = {}};
@@ -125,8 +125,8 @@ TEST_CASE("an account sets so many ways, and of what is on its way so much is co
   CHECK(replication.on_the_way(account).at(0).writes == OnTheWay::counted_max);
 }
 
-TEST_CASE("the later of two regions' writes stays in both, a deletion's too", "[replication]") {
-  World world;  // on a clock that stands still
+TEST_CASE("the later of two regions' writes prevails in both even if it is a deletion", "[replication]") {
+  World world;  // on a frozen clock
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1"});
   auto replica = in(world, "eu-west-1");
@@ -147,7 +147,7 @@ TEST_CASE("the later of two regions' writes stays in both, a deletion's too", "[
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("an item expires where it was written, and its removal arrives elsewhere as a user's would",
+TEST_CASE("an item expires where it was written and its removal arrives elsewhere as a user's deletion",
           "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
@@ -160,7 +160,7 @@ TEST_CASE("an item expires where it was written, and its removal arrives elsewhe
   set_way(world, "us-east-1", "eu-west-1", {.paused = true});
   CHECK(world.advance(start_ms + 10'001) == 2);
   CHECK(world.all(carts).empty());
-  CHECK(world.all(replica).empty());  // gone for everybody at once, though the removal is on its way
+  CHECK(world.all(replica).empty());  // hidden immediately, although the removal is in flight
   const auto causes = [&](const std::string& region) {
     std::map<std::string, Cause> result;
     for (const ChangeRecord& record : records_of(world, region))
@@ -177,7 +177,7 @@ TEST_CASE("an item expires where it was written, and its removal arrives elsewhe
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("an expiry takes the write away that expired, and never a later one from elsewhere",
+TEST_CASE("an expiry removes the write that expired and never a later write of another region",
           "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
@@ -188,7 +188,7 @@ TEST_CASE("an expiry takes the write away that expired, and never a later one fr
   settle(world);
   set_way(world, "eu-west-1", "us-east-1", {.paused = true});
   const Item renewed{{"id", "a"}, {"ttl", number(start_seconds + 1000)}};
-  world.put(replica, renewed);  // in time, and unknown in the region where it expires
+  world.put(replica, renewed);  // in time, but not yet known where the item expires
   CHECK(world.advance(start_ms + 10'001) == 1);
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
   CHECK(world.get(replica, {{"id", "a"}}) == renewed);
@@ -199,7 +199,7 @@ TEST_CASE("an expiry takes the write away that expired, and never a later one fr
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("whoever writes to an item that has expired elsewhere does not wait for its removal",
+TEST_CASE("a write to an item that has expired in another region does not wait for its removal",
           "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
@@ -224,8 +224,7 @@ TEST_CASE("whoever writes to an item that has expired elsewhere does not wait fo
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("what a region wrote expires in the eldest of the others when the region is gone",
-          "[replication]") {
+TEST_CASE("after a region is removed its items expire in the oldest remaining region", "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
@@ -245,7 +244,7 @@ TEST_CASE("what a region wrote expires in the eldest of the others when the regi
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("what is on the way from one table to another is asked for alone", "[replication]") {
+TEST_CASE("writes in flight can be queried for one source and one target table", "[replication]") {
   World world({.reap = false});
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1"});
@@ -270,7 +269,7 @@ TEST_CASE("what is on the way from one table to another is asked for alone", "[r
   CHECK_FALSE(is_on_the_way("us-east-1", "eu-west-1"));
 }
 
-TEST_CASE("a table that leaves the others keeps what it has, and the others go on", "[replication]") {
+TEST_CASE("a table that leaves its replicas keeps its items and the others continue", "[replication]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = world.create(simple_table("carts"));
@@ -281,7 +280,7 @@ TEST_CASE("a table that leaves the others keeps what it has, and the others go o
   world.put(carts, {{"id", "b"}, {"ttl", number(start_seconds + 10)}});
   settle(world);
   set_way(world, "us-east-1", "eu-west-1", {.paused = true});
-  world.put(carts, cart("c", "1"));  // what it has not got yet it gets no more
+  world.put(carts, cart("c", "1"));  // has not arrived yet, so it never does
   REQUIRE(world.database().update_together(in(world, "eu-west-1"), [](std::vector<Table>& tables) {
     for (Table& table : tables)
       if (table.region == "eu-west-1") table.replicas.clear();
@@ -296,7 +295,7 @@ TEST_CASE("a table that leaves the others keeps what it has, and the others go o
   }
   CHECK(world.all(in(world, "eu-west-1")).size() == 2);
   CHECK(world.inconsistency(in(world, "us-east-1")).empty());
-  // Of the others one tells the other, this one is told of nothing.
+  // The other two replicate to each other, but not to this one.
   CHECK(world.advance(start_ms + 10'001) == 4);
   CHECK(world.all(in(world, "eu-west-1")).empty());
   CHECK(records_of(world, "eu-west-1").back().cause == Cause::time_to_live);
@@ -305,7 +304,7 @@ TEST_CASE("a table that leaves the others keeps what it has, and the others go o
   CHECK(world.inconsistency(in(world, "us-east-1")).empty());
 }
 
-TEST_CASE("tables that go together leave a point each, where they could be gone back to", "[replication]") {
+TEST_CASE("tables that are dropped together leave a point each if they have recovery", "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1", "ap-south-1"});
@@ -330,9 +329,8 @@ TEST_CASE("tables that go together leave a point each, where they could be gone 
   }
 }
 
-TEST_CASE(
-    "a replica that comes while writes are on their way gets them all, and what was deleted stays deleted",
-    "[replication]") {
+TEST_CASE("a replica that is added while writes are in flight gets all of them and no deleted item",
+          "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1"});
@@ -344,7 +342,7 @@ TEST_CASE(
   world.remove(carts, {{"id", "a"}});
   world.put(carts, cart("b", "2"));
   world.put(carts, cart("c", "1"));
-  replicate(world, second, {"ap-south-1"});  // which is made at the one that knows nothing of it yet
+  replicate(world, second, {"ap-south-1"});  // requested where the writes have not arrived yet
   auto third = in(world, "ap-south-1");
   CHECK(sorted(world.all(third)) == std::vector<Item>{cart("b", "2"), cart("c", "1")});
   set_way(world, "us-east-1", "eu-west-1", {});
@@ -354,7 +352,7 @@ TEST_CASE(
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("what a change of descriptions is told, all regions have with one batch, whichever write fails",
+TEST_CASE("a change of a global table takes effect in all regions or none whichever write fails",
           "[replication]") {
   for (int fails_at = 0; fails_at < 12; ++fails_at) {
     const Directory directory;
@@ -386,7 +384,7 @@ TEST_CASE("what a change of descriptions is told, all regions have with one batc
   }
 }
 
-TEST_CASE("whichever write fails, a write on its way arrives once", "[replication]") {
+TEST_CASE("a write in flight arrives exactly once whichever storage write fails", "[replication]") {
   for (int fails_at = 0; fails_at < 4; ++fails_at) {
     auto writes_left = std::make_shared<int>(-1);
     World world(
@@ -407,8 +405,8 @@ TEST_CASE("whichever write fails, a write on its way arrives once", "[replicatio
 
 namespace {
 
-// Three regions, written to at random, while ways are paused, lag, and end; time passes, the database is
-// closed and opened, and the account goes back to snapshots.
+// Random writes in three regions. In between, routes are paused, delayed and reopened, replicas are added and
+// removed, time passes, the database is reopened, and snapshots are restored.
 class Story {
  public:
   Story(std::uint64_t seed, bool durable) : random_(seed), durable_(durable) {
@@ -469,11 +467,11 @@ class Story {
     const auto member = std::find(members_.begin(), members_.end(), which);
     if (member == members_.end()) {
       replicate(*world_, in(*world_, members_[random_() % members_.size()]), {which});
-      // Before it has everything it answers nobody.
+      // A replica serves no requests before it has all items.
       settle_copies(which);
       members_.push_back(which);
     } else if (random_() % 3 == 0) {
-      // What it has not sent yet is lost with it; so the test lets it send all.
+      // Writes that it has not sent would be lost with it, so let it send all of them.
       for (const auto& to : regions)
         if (to != which) set_way(*world_, which, to, {});
       settle(*world_);
@@ -502,7 +500,7 @@ class Story {
     const auto table = in(*world_, where);
     const std::string id = std::to_string(random_() % 30);
     if (random_() % 4 == 0) {
-      if (!world_->get(table, {{"id", id}})) return;  // which would write nothing
+      if (!world_->get(table, {{"id", id}})) return;  // there is nothing to delete
       world_->remove(table, {{"id", id}});
       model_.erase(id);
     } else {
@@ -518,7 +516,7 @@ class Story {
       CAPTURE(member);
       CHECK(sorted(world_->all(in(*world_, member))) == sorted(expected));
     }
-    // Snapshots may have some on their way between tables that are gone.
+    // Snapshots may still have writes in flight between dropped tables. These are not counted here.
     for (const OnTheWay& way : world_->database().replication().on_the_way(account)) CHECK(way.writes == 0);
     const std::string wrong = world_->inconsistency(in(*world_, regions[0]));
     INFO(wrong);
@@ -537,14 +535,14 @@ class Story {
 
 }  // namespace
 
-TEST_CASE("whatever happens to its ways, the last write of an item is everywhere in the end",
+TEST_CASE("the last write of an item reaches all regions whatever happens to the routes",
           "[replication][holds]") {
   const auto seed = GENERATE(range(1u, 31u));
   CAPTURE(seed);
   Story(seed, seed % 3 == 0).run(300);
 }
 
-TEST_CASE("with strong consistency a write is everywhere at once, in one batch", "[replication]") {
+TEST_CASE("with strong consistency a write takes effect in all regions with one batch", "[replication]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"us-east-2", "us-west-2"}, /*strong=*/true);
@@ -567,7 +565,7 @@ TEST_CASE("with strong consistency a write is everywhere at once, in one batch",
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("writers, changes of the table, restores and replication beside each other lose nothing",
+TEST_CASE("replication loses nothing during concurrent writes and table changes and restores",
           "[replication][holds]") {
   World world({.reap = true});
   auto carts = world.create(simple_table("carts"));
@@ -586,7 +584,7 @@ TEST_CASE("writers, changes of the table, restores and replication beside each o
         Transaction transaction(world.database(), Cause::user);
         const Item item = cart(std::to_string(i % 20), std::to_string(writer) + "/" + std::to_string(i));
         const auto slot = transaction.add(table, key_of(*table->description(), item));
-        if (!transaction.lock()) continue;  // an account's restore came between
+        if (!transaction.lock()) continue;  // a restore came in between
         i % 5 == 0 ? transaction.remove(slot) : transaction.put(slot, item);
         transaction.commit();
         ++written;
@@ -616,7 +614,7 @@ TEST_CASE("writers, changes of the table, restores and replication beside each o
       if (there) world.database().settle_replicas_in_request(account);
       static_cast<void>(world.database().update_together(table, [&](std::vector<Table>& tables) {
         if (there) {
-          // As an operation does it: a replica is not removed while its writes are still on their way.
+          // Like the operation, do not remove a replica while its writes are in flight.
           const auto leaves = std::find_if(tables.begin(), tables.end(),
                                            [](const Table& each) { return each.region == regions[2]; });
           for (const Replica& other : leaves->replicas)

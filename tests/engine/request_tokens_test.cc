@@ -16,7 +16,7 @@ namespace {
 
 const Scope scope{"000000000000", "us-east-1"};
 
-// Puts an item in a request with a token; false: the token was used before, and nothing is written.
+// Puts an item in a request with a token. False: the token was used before, so nothing is written.
 bool put_once(World& world, const std::shared_ptr<LiveTable>& table, std::string_view token, Item item) {
   Transaction transaction(world.database(), Cause::user);
   const auto slot = transaction.add(table, key_of(*table->description(), item));
@@ -38,7 +38,7 @@ std::size_t stored_tokens(World& world, char kind) {
 
 }  // namespace
 
-TEST_CASE("a token is remembered for ten minutes, over a restart", "[request_tokens]") {
+TEST_CASE("a token is remembered for ten minutes even across a restart", "[request_tokens]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   const auto carts = world.create(simple_table("carts"));
@@ -55,7 +55,7 @@ TEST_CASE("a token is remembered for ten minutes, over a restart", "[request_tok
   CHECK_FALSE(put_once(world, world.find("carts"), "t", {{"id", "b"}}));
 }
 
-TEST_CASE("a token whose write failed was not used", "[request_tokens][holds]") {
+TEST_CASE("a token whose write failed remains unused", "[request_tokens][holds]") {
   bool fails = false;
   World world({.reap = false, .write_fails = [&] { return fails; }});
   const auto carts = world.create(simple_table("carts"));
@@ -66,7 +66,7 @@ TEST_CASE("a token whose write failed was not used", "[request_tokens][holds]") 
   CHECK(put_once(world, carts, "t", {{"id", "a"}}));
 }
 
-TEST_CASE("old tokens are forgotten as new ones are used", "[request_tokens]") {
+TEST_CASE("the use of a new token forgets old ones", "[request_tokens]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   for (int i = 0; i < 40; ++i) {
@@ -80,13 +80,12 @@ TEST_CASE("old tokens are forgotten as new ones are used", "[request_tokens]") {
   CHECK(stored_tokens(world, 'U') == 3);
 }
 
-TEST_CASE("what a token costs does not grow with the tokens of an instant that are over, on a frozen clock",
-          "[request_tokens]") {
+TEST_CASE("the cost of a token does not grow with the expired tokens of one instant", "[request_tokens]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   for (int i = 0; i < 2000; ++i) REQUIRE(put_once(world, carts, "old" + std::to_string(i), {{"id", "a"}}));
   world.advance(world.now() + request_token_ms + 1);
-  // Sixteen are forgotten with each; the tombstones of those that were forgotten before are not walked again.
+  // Each use forgets sixteen old tokens, and does not pass the tombstones of earlier ones again.
   std::uint64_t walked_most = 0;
   for (int i = 0; i < 200; ++i) {
     rocksdb::get_perf_context()->Reset();
@@ -98,7 +97,7 @@ TEST_CASE("what a token costs does not grow with the tokens of an instant that a
   CHECK(stored_tokens(world, 'U') == 200);
 }
 
-TEST_CASE("tokens are forgotten also when the clock was set back meanwhile", "[request_tokens]") {
+TEST_CASE("tokens are forgotten even if the clock was set back in the meantime", "[request_tokens]") {
   World world;
   const auto use = [&](const std::string& token) {
     Batch batch;
@@ -116,7 +115,7 @@ TEST_CASE("tokens are forgotten also when the clock was set back meanwhile", "[r
   CHECK(stored_tokens(world, 'U') == 1);
 }
 
-TEST_CASE("items read together are as they were at one instant", "[database]") {
+TEST_CASE("items that are read together are as of one instant", "[database]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   world.put(carts, {{"id", "a"}, {"n", "1"}});

@@ -21,7 +21,7 @@ class Work final : public engine::Task {
   using engine::Task::Next;
   explicit Work(std::function<Next()> work) : work_(std::move(work)) {}
 
-  std::string problem;  // of its last step that failed
+  std::string problem;  // why its last failed step failed
 
  private:
   Next step() override { return work_(); }
@@ -40,7 +40,7 @@ void eventually(const std::function<bool()>& condition) {
 
 }  // namespace
 
-TEST_CASE("a thousand tasks that wait share a few threads, and hold none", "[holds]") {
+TEST_CASE("a thousand waiting tasks share a few threads and occupy none", "[holds]") {
   ThreadScheduler scheduler(3);
   CHECK(scheduler.threads() == 0);
   std::atomic<int> steps{0};
@@ -58,7 +58,7 @@ TEST_CASE("a thousand tasks that wait share a few threads, and hold none", "[hol
   CHECK(scheduler.threads() <= 3);
 }
 
-TEST_CASE("a task is never in two steps at once, and what wakes it during a step brings another") {
+TEST_CASE("a task runs one step at a time and a wake-up during a step causes another step") {
   ThreadScheduler scheduler(4);
   std::atomic<int> inside{0}, met{0};
   std::atomic<std::int64_t> wanted{0}, seen{0};
@@ -82,7 +82,7 @@ TEST_CASE("a task is never in two steps at once, and what wakes it during a step
   CHECK(met == 0);
 }
 
-TEST_CASE("a task whose step fails hears why, and goes on") {
+TEST_CASE("a task whose step fails is told why and continues") {
   ThreadScheduler scheduler(1);
   std::atomic<int> steps{0};
   const auto task = std::make_shared<Work>([&]() -> Work::Next {
@@ -98,7 +98,7 @@ TEST_CASE("a task whose step fails hears why, and goes on") {
   CHECK(task->problem == "memory ran out");
 }
 
-TEST_CASE("a task sleeps until its alarm, unless it is woken before") {
+TEST_CASE("a task sleeps until its alarm or until it is woken") {
   ThreadScheduler scheduler(1);
   std::atomic<int> steps{0};
   const auto soon = std::make_shared<Work>(
@@ -116,7 +116,7 @@ TEST_CASE("a task sleeps until its alarm, unless it is woken before") {
   eventually([&] { return late_steps == 2; });
 }
 
-TEST_CASE("tasks that always have more to do leave the others their turns") {
+TEST_CASE("a task that always has more to do does not starve the others") {
   ThreadScheduler scheduler(1);
   std::atomic<bool> other{false};
   std::atomic<std::int64_t> turns{0};

@@ -28,7 +28,7 @@ Table streamed(std::string name) {
   return table;
 }
 
-// The open shards' ranges, in the order of hashes, must meet each other and both ends.
+// Whether the ranges of the open shards cover all hashes, without gaps and overlaps.
 bool divide_all_hashes(const std::vector<Shard>& shards) {
   std::map<std::uint64_t, std::uint64_t> ranges;
   for (const Shard& shard : shards)
@@ -55,7 +55,7 @@ class Follower {
   Follower(Database& database, StreamId stream, std::size_t page_records)
       : database_(database), stream_(stream), page_records_(page_records) {}
 
-  // Reads once in every shard that may be read; true: something was new.
+  // Reads a page of every shard whose parent has ended. True: something was new.
   bool read() {
     bool moved = false;
     const Stream stream = *database_.parts().catalog.find_stream(stream_);
@@ -89,7 +89,7 @@ class Follower {
 
 }  // namespace
 
-TEST_CASE("a stream's first shards divide all hashes", "[shards]") {
+TEST_CASE("the first shards of a stream cover all hashes", "[shards]") {
   for (const std::uint32_t count : {1u, 2u, 3u, 7u, first_shards_max}) {
     const std::vector<Shard> shards = first_shards(count, 1000, 41);
     CHECK(shards.size() == count);
@@ -101,7 +101,8 @@ TEST_CASE("a stream's first shards divide all hashes", "[shards]") {
   }
 }
 
-TEST_CASE("a shard is split into halves, or rolls over to one child; children come after it", "[shards]") {
+TEST_CASE("a shard splits into halves or rolls over to one child and the children start after it",
+          "[shards]") {
   Stream stream = one_shard();
   const auto halves = reshard(stream, 0, Resharding::split, 1000, 50);
   REQUIRE(halves);
@@ -115,7 +116,7 @@ TEST_CASE("a shard is split into halves, or rolls over to one child; children co
   CHECK(stream.shards[2].first_hash == hash_max / 2 + 1);
   CHECK(stream.shards[2].last_hash == hash_max);
   CHECK(stream.shards[2].parent == Shard::Parent{0, 1000});
-  CHECK(stream.shards[2].created == 1001);  // on a clock that stands still
+  CHECK(stream.shards[2].created == 1001);  // on a frozen clock
   CHECK(stream.shards[2].first_sequence == 51);
   CHECK(stream.open_shard(0).number == 1);
   CHECK(stream.open_shard(hash_max).number == 2);
@@ -137,7 +138,7 @@ TEST_CASE("a shard is split into halves, or rolls over to one child; children co
   CHECK(stream.shards[3].last_sequence == 60);
 }
 
-TEST_CASE("a shard that is closed, unknown, or one hash wide is not split", "[shards]") {
+TEST_CASE("a shard that is closed or unknown or one hash wide cannot be split", "[shards]") {
   Stream stream = one_shard();
   REQUIRE(reshard(stream, 0, Resharding::split, 1, 50));
   CHECK(reshard(stream, 0, Resharding::split, 1, 50).error() == ReshardRefusal::already_closed);
@@ -154,7 +155,7 @@ TEST_CASE("a shard that is closed, unknown, or one hash wide is not split", "[sh
   CHECK(divide_all_hashes(stream.shards));
 }
 
-TEST_CASE("a stream has so many open shards, and so many with those that are closed", "[shards]") {
+TEST_CASE("a stream's open shards and its shards in total are limited", "[shards]") {
   Stream stream;
   stream.shards = first_shards(first_shards_max, 1000, 41);
   const auto halves = reshard(stream, std::nullopt, Resharding::split, 1000, 50);
@@ -178,7 +179,7 @@ TEST_CASE("a stream has so many open shards, and so many with those that are clo
   CHECK(divide_all_hashes(stream.shards));
 }
 
-TEST_CASE("callers at once open no more shards of a stream than it may have", "[shards]") {
+TEST_CASE("concurrent splits do not exceed the limit on open shards", "[shards]") {
   World world({.stream_shards = first_shards_max, .reap = false});
   const auto carts = world.create(streamed("carts"));
   std::atomic<int> split{0}, refused{0};
@@ -197,8 +198,7 @@ TEST_CASE("callers at once open no more shards of a stream than it may have", "[
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a table's records go to the shards of their partitions, also after a split and a restart",
-          "[shards]") {
+TEST_CASE("records are in the shard of their partition even after a split and a restart", "[shards]") {
   const Directory directory;
   World world({.directory = directory.path(), .stream_shards = 4, .reap = false});
   auto carts = world.create(streamed("carts"));
@@ -232,7 +232,7 @@ TEST_CASE("a table's records go to the shards of their partitions, also after a 
   CHECK(seen == 120);
 }
 
-TEST_CASE("a table without a stream, or that is gone, has no shard to split", "[shards]") {
+TEST_CASE("a table that has no stream or is dropped has no shard to split", "[shards]") {
   World world;
   auto plain = world.create(simple_table("plain"));
   CHECK(world.database().reshard(plain, 0, Resharding::split).error() == ReshardRefusal::no_stream);
@@ -257,7 +257,7 @@ TEST_CASE("a closed shard is forgotten with its records a day after it was close
   auto shards = world.database().parts().catalog.find_stream(stream)->shards;
   REQUIRE(shards.size() == 2);
   CHECK(world.database().oldest_sequence(stream, 0) ==
-        2);  // its record is gone, and the shard is still listed
+        2);  // its record is trimmed, but the shard is still listed
   CHECK(world.database().read_stream(stream, 0, 2, 10, 1 << 20).ended);
 
   world.advance(start_ms + day_ms + 1001, true);
@@ -267,7 +267,7 @@ TEST_CASE("a closed shard is forgotten with its records a day after it was close
   CHECK(shards[0].parent == Shard::Parent{0, start_ms});
   CHECK(shards[0].oldest_sequence == 3);
   CHECK(world.database().read_stream(stream, 0, 0, 10, 1 << 20).ended);
-  // What the description of the table says later does not bring it back.
+  // A later change of the table's description does not bring it back.
   world.database().update_table(carts, [](Table& table) { table.settings.set("colour", "red"); });
   shards = world.database().parts().catalog.find_stream(stream)->shards;
   REQUIRE(shards.size() == 1);
@@ -276,7 +276,7 @@ TEST_CASE("a closed shard is forgotten with its records a day after it was close
   CHECK(carts->description()->stream->shards.back().number == 3);
 }
 
-TEST_CASE("while eight writers write and shards split, each record lies in one shard and none is lost",
+TEST_CASE("while eight clients write and shards split each record is in one shard and none is lost",
           "[shards][holds]") {
   const Directory directory;
   const bool syncs = GENERATE(false, true);
@@ -297,7 +297,7 @@ TEST_CASE("while eight writers write and shards split, each record lies in one s
       --writing;
     });
   }
-  // The open shards, round and round, are rolled over and split.
+  // Rolls over and splits the open shards in turn.
   std::atomic<int> resharded{0};
   threads.emplace_back([&] {
     for (int round = 0; writing > 0 && resharded < 60; ++round) {
@@ -316,7 +316,7 @@ TEST_CASE("while eight writers write and shards split, each record lies in one s
 
   CHECK(resharded > 0);
   CHECK(follower.seen().size() == static_cast<std::size_t>(writers * writes));
-  // No two writes are alike, so each has its record; every record's old image is the one before it.
+  // All writes differ, so each has a record. Each record's old image is the item's previous new image.
   const Stream now = *carts->description()->stream;
   std::map<std::string, Item> latest;
   std::set<Sequence> sequences;

@@ -44,10 +44,10 @@ std::vector<Sequence> sequences(World& world, const std::shared_ptr<LiveTable>& 
   return result;
 }
 
-// How many keys there are of each kind.
+// The number of keys of each kind.
 std::map<char, int> keys_by_kind(World& world) {
   std::map<char, int> count;
-  // In memory images lie beside storage.
+  // In memory, images are kept outside of storage.
   for (ImageLog log = 1; log < 200; ++log)
     world.database().parts().before_images.each(log, [&](std::string_view, const auto&) { ++count['B']; });
   Storage::Iterator iterator(world.database().parts().storage(), "", "\xff");
@@ -58,7 +58,7 @@ std::map<char, int> keys_by_kind(World& world) {
 
 }  // namespace
 
-TEST_CASE("a table that comes back by an earlier snapshot goes again as it was, however often",
+TEST_CASE("a table can be restored and removed repeatedly by restoring an earlier and a later snapshot",
           "[snapshots]") {
   World world;
   auto carts = world.create(simple_table("carts"));
@@ -76,7 +76,7 @@ TEST_CASE("a table that comes back by an earlier snapshot goes again as it was, 
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
 
-TEST_CASE("a restore brings back items, indexes, pending expiries and the clock", "[snapshots]") {
+TEST_CASE("a restore brings back items and indexes and pending expiries and the clock", "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   for (int i = 0; i < 20; ++i) world.put(carts, cart(std::to_string(i), 100 + i));
@@ -120,14 +120,14 @@ TEST_CASE("a snapshot can be restored any number of times", "[snapshots]") {
     REQUIRE(world.database().restore_snapshot(account, id));
     CHECK(world.all(world.find("carts")) == std::vector<Item>{cart("a", 100)});
   }
-  // Nothing is left over of what was replaced: as many keys as after the first time, of every kind.
+  // Nothing is left of the replaced states: each kind has as many keys as after the first restore.
   auto keys_after = keys_by_kind(world);
   for (const char kind : {'I', 'X', 'N', 'S', 'T', 'R', 'G', 'H', 'J', 'K', 'E', 'B'})
     CHECK(keys_after[kind] == (keys.count(kind) ? keys.at(kind) : 0));
 }
 
-TEST_CASE("a table that the latest snapshot has not any more stays what an earlier one has", "[snapshots]") {
-  // The latest's restore forgot what it had written down of the table.
+TEST_CASE("restoring an earlier snapshot brings back a table that a later one lacks", "[snapshots]") {
+  // Restoring the later snapshot used to discard the images of the table.
   World world;
   auto carts = make_carts(world);
   world.put(carts, cart("a", 100));
@@ -145,7 +145,7 @@ TEST_CASE("a table that the latest snapshot has not any more stays what an earli
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("sequence numbers never come again, and what was recorded after a snapshot is undone",
+TEST_CASE("a restore undoes the records after its snapshot and sequence numbers are never reused",
           "[snapshots][holds]") {
   World world;
   auto carts = make_carts(world);
@@ -168,14 +168,13 @@ TEST_CASE("sequence numbers never come again, and what was recorded after a snap
   CHECK(stream.is_undone(kept + 1));
   CHECK(stream.is_undone(undone));
   CHECK_FALSE(stream.is_undone(undone + 1));
-  CHECK_FALSE(stream.has_lost(kept + 1, 0));  // who had read all that there was
+  CHECK_FALSE(stream.has_lost(kept + 1, 0));  // the reader had read only what remains
   CHECK(stream.has_lost(kept + 2, 0));
-  CHECK(stream.has_lost(undone + 1, 0));  // who had read all that was undone
+  CHECK(stream.has_lost(undone + 1, 0));  // the reader had read everything that was undone
   CHECK_FALSE(stream.has_lost(undone + 2, stream.last_restore()));
 }
 
-TEST_CASE("who stood in what any of several restores took back has lost it, and who stood before has not",
-          "[snapshots]") {
+TEST_CASE("a reader loses its position only if a restore undoes records before it", "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   const auto put = [&](const std::string& id) { world.put(world.find("carts"), {{"id", id}}); };
@@ -190,15 +189,14 @@ TEST_CASE("who stood in what any of several restores took back has lost it, and 
     REQUIRE(world.database().restore_snapshot(account, first));
     CHECK(stream().has_lost(stood, 0));
     CHECK_FALSE(stream().has_lost(kept + 1, 0));
-    // An iterator of now, at the latest: nothing of its stream goes with a restore that finds nothing to take
-    // back.
+    // A reader at the latest position keeps it through a restore that undoes no records.
     const Sequence latest = world.database().published() + 1;
     const std::uint32_t seen = stream().last_restore();
     REQUIRE(world.database().restore_snapshot(account, first));
     CHECK_FALSE(stream().has_lost(latest, seen));
     put("of round " + std::to_string(round));
   }
-  // What a later snapshot has is lost while the earlier one is back, and only then.
+  // Records that only the later snapshot has are lost exactly while the earlier one is restored.
   const SnapshotId second = world.database().take_snapshot(account);
   const Sequence after = world.database().published() + 1;
   const std::uint32_t seen = stream().last_restore();
@@ -212,7 +210,7 @@ TEST_CASE("who stood in what any of several restores took back has lost it, and 
   CHECK(world.records(stream().id).size() == 2);
 }
 
-TEST_CASE("other accounts notice nothing of a restore or a reset", "[snapshots]") {
+TEST_CASE("a restore or a reset does not affect other accounts", "[snapshots]") {
   World world({.reap = true});
   auto mine = make_carts(world), theirs = make_carts(world, other_account);
   world.put(mine, cart("a", 100));
@@ -238,7 +236,7 @@ TEST_CASE("other accounts notice nothing of a restore or a reset", "[snapshots]"
   CHECK(world.database().now(other_account) == start_ms);
 }
 
-TEST_CASE("a reset leaves nothing of an account", "[snapshots]") {
+TEST_CASE("a reset erases all of an account's data", "[snapshots]") {
   World world;
   const auto keys = keys_by_kind(world);
   auto carts = make_carts(world);
@@ -252,13 +250,13 @@ TEST_CASE("a reset leaves nothing of an account", "[snapshots]") {
   CHECK(world.database().clock_setting(account) == ClockSetting{});
   CHECK_FALSE(world.database().restore_snapshot(account, id));
   auto keys_after = keys_by_kind(world);
-  keys_after.erase('M');  // numbers given so far
+  keys_after.erase('M');  // the numbers assigned so far
   auto keys_before = keys;
   keys_before.erase('M');
   CHECK(keys_after == keys_before);
 }
 
-TEST_CASE("documents of the account's state are kept and brought back with it, others stay as they are",
+TEST_CASE("a restore brings back the documents of an account's state and leaves other documents alone",
           "[snapshots]") {
   World world;
   Documents& documents = world.database().documents();
@@ -288,7 +286,7 @@ TEST_CASE("documents of the account's state are kept and brought back with it, o
   CHECK(keys_after['E'] == 0);
 }
 
-TEST_CASE("a dropped snapshot is gone, with its keys", "[snapshots]") {
+TEST_CASE("dropping a snapshot erases its keys", "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   world.put(carts, cart("a", 100));
@@ -305,7 +303,7 @@ TEST_CASE("a dropped snapshot is gone, with its keys", "[snapshots]") {
   CHECK(world.database().take_snapshot(account) > id);
 }
 
-TEST_CASE("a directory with snapshots as earlier versions kept them is refused with a sentence",
+TEST_CASE("a directory with snapshots in an earlier format is rejected with a readable error",
           "[snapshots]") {
   const Directory directory;
   {
@@ -374,9 +372,9 @@ TEST_CASE("a restore that fails at any write leaves the old state or the new", "
   CHECK(keys_by_kind(world)['I'] == 3 * 10);
 }
 
-// --- what is kept of what changes
+// --- images of changed keys
 
-TEST_CASE("a snapshot copies no items, and a restore writes what was changed", "[snapshots][holds]") {
+TEST_CASE("a snapshot copies no items and a restore writes only what has changed", "[snapshots][holds]") {
   World world;
   auto carts = make_carts(world);
   for (int i = 0; i < 100; ++i) world.put(carts, cart(std::to_string(i), 100 + i));
@@ -385,9 +383,9 @@ TEST_CASE("a snapshot copies no items, and a restore writes what was changed", "
   CHECK(keys_by_kind(world)['I'] == before['I']);
   CHECK(keys_by_kind(world)['B'] == 0);
 
-  world.put(carts, cart("7", 5000));  // the item, and its expiry entry at two places
+  world.put(carts, cart("7", 5000));  // the item, its old and its new expiry entry
   CHECK(keys_by_kind(world)['B'] == 3);
-  world.put(carts, cart("7", 5001));  // one place more
+  world.put(carts, cart("7", 5001));  // one more expiry entry
   CHECK(keys_by_kind(world)['B'] == 4);
   world.remove(carts, {{"id", "8"}});  // item, two index entries, expiry entry
   CHECK(keys_by_kind(world)['B'] == 8);
@@ -397,7 +395,7 @@ TEST_CASE("a snapshot copies no items, and a restore writes what was changed", "
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
 
-TEST_CASE("restoring an older snapshot again and again keeps no more than what differs from the later",
+TEST_CASE("restoring an older snapshot repeatedly keeps only the differences from the later one",
           "[snapshots]") {
   World world;
   make_carts(world);
@@ -418,8 +416,7 @@ TEST_CASE("restoring an older snapshot again and again keeps no more than what d
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
 
-TEST_CASE("a table that was dropped comes back with its items, and goes when no snapshot has it any more",
-          "[snapshots]") {
+TEST_CASE("a dropped table can be restored and its data is erased when no snapshot has it", "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   for (int i = 0; i < 10; ++i) world.put(carts, cart(std::to_string(i), 100 + i));
@@ -439,16 +436,16 @@ TEST_CASE("a table that was dropped comes back with its items, and goes when no 
 
 namespace {
 
-// What an account held at an instant, by what its users can see.
+// The state of an account at an instant, as far as its users can see it.
 struct AccountState {
   std::map<std::string, std::map<std::string, Item>> tables;  // items by id, by table
   std::map<std::string, std::vector<std::string>> indexes;    // names of their indexes
   std::map<std::string, bool> ttl;
-  std::map<std::string, std::size_t> records;  // how many a table's stream has
+  std::map<std::string, std::size_t> records;  // number of records in a table's stream
   Instant now = 0;
 };
 
-// The first thing that is not as it was; nothing: all is.
+// The first difference between the states; empty: they are equal.
 std::string difference(const AccountState& is, const AccountState& was) {
   if (is.now != was.now) return "the time is " + iso8601(is.now) + ", was " + iso8601(was.now);
   if (is.indexes != was.indexes) return "indexes";
@@ -457,10 +454,10 @@ std::string difference(const AccountState& is, const AccountState& was) {
     if (!is.records.count(name) || is.records.at(name) != count)
       return "records of " + name + ": were " + std::to_string(count) + ", are " +
              (is.records.count(name) ? std::to_string(is.records.at(name)) : "none");
-  if (is.tables.size() != was.tables.size()) return "which tables have items";
+  if (is.tables.size() != was.tables.size()) return "the tables that have items";
   for (const auto& [name, items] : was.tables)
     if (is.tables.count(name) == 0 || is.tables.at(name) != items) return "items of " + name;
-  return is.records.size() == was.records.size() ? "" : "which tables there are";
+  return is.records.size() == was.records.size() ? "" : "the set of tables";
 }
 
 AccountState state_of(World& world) {
@@ -487,8 +484,7 @@ AccountState state_of(World& world) {
 
 }  // namespace
 
-TEST_CASE("whatever happens between them, each snapshot brings back what it was taken of",
-          "[snapshots][holds]") {
+TEST_CASE("each snapshot restores its state exactly whatever happened since", "[snapshots][holds]") {
   const bool on_disk = GENERATE(false, true);
   const auto seed = GENERATE(range(1u, 21u));
   INFO("seed " << seed << (on_disk ? " on disk" : " in memory"));
@@ -581,9 +577,9 @@ TEST_CASE("whatever happens between them, each snapshot brings back what it was 
   for (const char kind : {'I', 'X', 'T', 'G', 'H', 'J', 'K'}) CHECK(keys_by_kind(world)[kind] == 0);
 }
 
-// --- two at once
+// --- concurrency
 
-TEST_CASE("accounts that take snapshots at once get one each, and each its own", "[snapshots][holds]") {
+TEST_CASE("accounts that take snapshots concurrently each get their own", "[snapshots][holds]") {
   World world;
   std::vector<std::thread> takers;
   std::array<std::vector<SnapshotId>, 6> taken;
@@ -603,7 +599,7 @@ TEST_CASE("accounts that take snapshots at once get one each, and each its own",
   CHECK(ids.size() == 6 * 20);
 }
 
-TEST_CASE("takes, restores, drops, resets, advances and writes of one account at once leave it consistent",
+TEST_CASE("concurrent snapshots and restores and resets and writes leave an account consistent",
           "[snapshots][holds]") {
   World world({.reap = true});
   make_carts(world);
@@ -656,7 +652,7 @@ TEST_CASE("takes, restores, drops, resets, advances and writes of one account at
   for (const SnapshotId id : database.list_snapshots(account)) {
     REQUIRE(database.restore_snapshot(account, id));
     if (const auto carts = world.find("carts")) {
-      // It may have been taken while TTL's backfill was walking, which then goes on.
+      // The snapshot may have been taken during TTL's backfill, which then continues.
       while (BackfillWalk::needed(*carts->description())) std::this_thread::yield();
       CHECK(world.inconsistency(carts) == "");
     }
@@ -667,14 +663,14 @@ TEST_CASE("takes, restores, drops, resets, advances and writes of one account at
     CHECK(keys_by_kind(world)[kind] == 0);
 }
 
-TEST_CASE("a restore is one instant for every request", "[snapshots][holds]") {
+TEST_CASE("every request sees a restore as a single instant", "[snapshots][holds]") {
   World world;
   auto carts = make_carts(world);
   for (int i = 0; i < 50; ++i) world.put(carts, cart(std::to_string(i), 1000));
   const std::string key = key_of(*carts->description(), {{"id", "7"}});
   Database& database = world.database();
   const SnapshotId id = database.take_snapshot(account);
-  // Another table of that name, so that ids differ before and after.
+  // Another table with the same name, so that ids differ before and after a restore.
   REQUIRE(database.drop_table(carts));
   carts = make_carts(world);
   for (int i = 0; i < 50; ++i) world.put(carts, cart(std::to_string(i), 1000));
@@ -715,7 +711,7 @@ TEST_CASE("a restore is one instant for every request", "[snapshots][holds]") {
   CHECK(refused == 0);
 }
 
-TEST_CASE("in memory, too, a restore or a drop that storage refuses changes nothing and can be tried again",
+TEST_CASE("a restore or a drop in memory that storage rejects changes nothing and can be retried",
           "[snapshots]") {
   int writes_left = 1 << 20;
   World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});
@@ -740,7 +736,7 @@ TEST_CASE("in memory, too, a restore or a drop that storage refuses changes noth
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
 
-TEST_CASE("in memory what snapshots keep counts as what storage holds, until they go", "[snapshots]") {
+TEST_CASE("data that snapshots keep in memory counts as used memory until they are dropped", "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   const auto put_all = [&](char letter) {
@@ -750,15 +746,15 @@ TEST_CASE("in memory what snapshots keep counts as what storage holds, until the
   put_all('a');
   const SnapshotId snapshot = world.database().take_snapshot(account);
   put_all('b');
-  put_all('c');  // what these were is nobody's
+  put_all('c');  // no snapshot needs the values that these replace
   const std::uint64_t with = world.database().memory_bytes();
   REQUIRE(world.database().drop_snapshot(account, snapshot));
   CHECK(with - world.database().memory_bytes() >= 2'000'000);
 }
 
-// ThreadSanitizer follows at most 64 locks of a thread; a snapshot takes one for each table.
+// ThreadSanitizer tracks at most 64 locks per thread, and a snapshot takes one for each table.
 #ifndef __SANITIZE_THREAD__
-TEST_CASE("in memory, a snapshot costs what has changed since the one before it", "[snapshots]") {
+TEST_CASE("the memory cost of a snapshot depends on the changes since the previous one", "[snapshots]") {
   World world;
   constexpr int tables = 500;
   for (int i = 0; i < tables; ++i) world.create(simple_table("table" + std::to_string(i)));
@@ -767,7 +763,7 @@ TEST_CASE("in memory, a snapshot costs what has changed since the one before it"
     for (int i = 0; i < snapshots; ++i) world.database().take_snapshot(account);
     return world.database().memory_bytes() - before;
   };
-  constexpr std::uint64_t block_bytes = 65'536;  // by which storage's own buffer grows
+  constexpr std::uint64_t block_bytes = 65'536;  // the step in which storage's buffer grows
   const std::uint64_t first = cost_of(1);
   CHECK(first >= tables * 100);
   CHECK(cost_of(100) <= 2 * block_bytes);
@@ -792,7 +788,7 @@ TEST_CASE("in memory, a snapshot costs what has changed since the one before it"
 }
 #endif
 
-TEST_CASE("what expires when is told without changing anything", "[expiry_view]") {
+TEST_CASE("the expiry view reports upcoming expiries without changing anything", "[expiry_view]") {
   World world;
   auto carts = make_carts(world);
   for (int i = 0; i < 10; ++i) world.put(carts, cart(std::to_string(i), 30 + 10 * i));

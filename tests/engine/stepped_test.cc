@@ -1,4 +1,4 @@
-// What runs by itself, stepped in orders that a seed chooses.
+// Background tasks, stepped in an order that a seed chooses.
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -31,7 +31,7 @@ std::size_t stored(const std::shared_ptr<LiveTable>& table) {
   return static_cast<std::size_t>(table->counter(0).items);
 }
 
-// All that was recorded, as text: the same for the same seed.
+// All stream records of a random run, as text. The same seed gives the same text.
 std::string run(std::uint64_t seed) {
   SteppedWorld stepped(seed);
   World& world = stepped.world;
@@ -79,7 +79,7 @@ std::string run(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("nothing that is due goes before the reaper's step, and nobody sees it meanwhile", "[scheduler]") {
+TEST_CASE("due items are hidden immediately and deleted by the reaper's step", "[scheduler]") {
   SteppedWorld stepped(1);
   World& world = stepped.world;
   auto carts = world.create(simple_table("carts"));
@@ -94,7 +94,7 @@ TEST_CASE("nothing that is due goes before the reaper's step, and nobody sees it
   CHECK(stored(carts) == 0);
 }
 
-TEST_CASE("in whatever order the reaper and backfills take their steps, the tables end as they should",
+TEST_CASE("the reaper and backfills leave tables correct in whatever order they take their steps",
           "[scheduler][holds]") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     INFO("seed " << seed);

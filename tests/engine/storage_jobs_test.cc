@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto flush = Priority::HIGH, compaction = Priority::LOW;
 
-// Keeps jobs until they are told to run, in the calling thread.
+// Keeps jobs until the test runs them, in the calling thread.
 class KeptJobs final : public rocksdb::EnvWrapper {
  public:
   KeptJobs() : EnvWrapper(rocksdb::Env::Default()) {}
@@ -59,7 +59,7 @@ struct Fixture {
   int runs = 0, dropped = 0;
 
   ~Fixture() {
-    if (jobs) jobs->release_for_good();  // a held flush holds `jobs`
+    if (jobs) jobs->release_for_good();  // a held flush keeps `jobs` alive
     env.drop_all();
   }
 
@@ -72,7 +72,7 @@ struct Fixture {
     ++runs;
     body();
   }
-  // Whether an error of another thread would have to wait now.
+  // Whether an error on another thread would have to wait now.
   [[nodiscard]] bool waits() const {
     bool waits = false;
     std::thread other([&] { waits = !jobs->hold(milliseconds(0)); });
@@ -83,7 +83,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("an error waits until a flush that runs has begun, and for nothing else") {
+TEST_CASE("an error waits only for a running flush that has not begun") {
   Fixture world;
   world.schedule(compaction);
   CHECK(!world.waits());
@@ -102,7 +102,7 @@ TEST_CASE("an error waits until a flush that runs has begun, and for nothing els
   CHECK(!world.waits());
 }
 
-TEST_CASE("a flush that ends without having begun is not waited for") {
+TEST_CASE("an error does not wait for a flush that has ended without beginning") {
   Fixture world;
   world.schedule(flush);
   world.body = [&] { CHECK(world.waits()); };
@@ -110,7 +110,7 @@ TEST_CASE("a flush that ends without having begun is not waited for") {
   CHECK(!world.waits());
 }
 
-TEST_CASE("a flush's own error does not wait for it") {
+TEST_CASE("an error does not wait for the flush that causes it") {
   Fixture world;
   world.schedule(flush);
   world.body = [&] { CHECK(world.jobs->hold(hours(1))); };
@@ -118,7 +118,7 @@ TEST_CASE("a flush's own error does not wait for it") {
   CHECK(world.runs == 1);
 }
 
-TEST_CASE("a flush that an error precedes is held until it is released, compactions are not") {
+TEST_CASE("a flush after an error is held until it is released but a compaction is not") {
   Fixture world;
   world.schedule(flush);  // scheduled before the error, started by a thread after it
   CHECK(world.jobs->hold(hours(1)));
@@ -134,7 +134,7 @@ TEST_CASE("a flush that an error precedes is held until it is released, compacti
   CHECK(!world.jobs->begin_resuming());
 }
 
-TEST_CASE("a flush that a thread starts only after the resumption has begun is held as well") {
+TEST_CASE("a flush from before an error is held even if it starts after the resumption has begun") {
   Fixture world;
   world.schedule(flush);
   CHECK(world.jobs->hold(hours(1)));
@@ -146,7 +146,7 @@ TEST_CASE("a flush that a thread starts only after the resumption has begun is h
   CHECK(world.runs == 1);
 }
 
-TEST_CASE("a flush that the resumption schedules runs, but not after another error") {
+TEST_CASE("a flush that the resumption schedules runs unless another error occurs") {
   Fixture world;
   CHECK(world.jobs->hold(hours(1)));
   CHECK(!world.jobs->begin_resuming());
@@ -160,7 +160,7 @@ TEST_CASE("a flush that the resumption schedules runs, but not after another err
   CHECK(world.jobs->begin_resuming());
 }
 
-TEST_CASE("a flush runs until it has ended, even if it failed before") {
+TEST_CASE("a flush counts as running until it has ended even if it has failed") {
   Fixture world;
   world.schedule(flush);
   CHECK(!world.jobs->flush_runs());
@@ -181,7 +181,7 @@ TEST_CASE("a flush runs until it has ended, even if it failed before") {
   CHECK(!world.jobs->flush_runs());
 }
 
-TEST_CASE("nothing is held when the database is about to be closed") {
+TEST_CASE("no flush is held when the database is about to be closed") {
   Fixture world;
   CHECK(world.jobs->hold(hours(1)));
   world.schedule(flush);
@@ -196,7 +196,7 @@ TEST_CASE("nothing is held when the database is about to be closed") {
   CHECK(world.runs == 2);
 }
 
-TEST_CASE("a flush that is dropped is not held") {
+TEST_CASE("a dropped flush is not held") {
   Fixture world;
   world.schedule(flush);
   world.env.drop_next();
@@ -205,7 +205,7 @@ TEST_CASE("a flush that is dropped is not held") {
   CHECK(!world.jobs->begin_resuming());
 }
 
-TEST_CASE("a flush may outlive what scheduled it, and its end is noticed") {
+TEST_CASE("a flush may outlive the objects that scheduled it and its end is noticed") {
   Fixture world;
   std::atomic<bool> ended = false;
   std::thread waiter;

@@ -58,7 +58,7 @@ std::vector<std::string> keys(const Storage& storage, std::string_view lower, st
   return found;
 }
 
-// Bounded; false: it did not come to pass.
+// Waits until `state` returns true. False: it did not within 30 seconds.
 bool comes_to_pass(const std::function<bool()>& state) {
   for (int i = 0; i < 3000; ++i) {
     if (state()) return true;
@@ -88,7 +88,7 @@ std::string text_in(const std::string& path) {
 }
 
 #if defined(__linux__)
-// A member of /proc/self/status.
+// The value of an entry in /proc/self/status.
 std::uint64_t resident_kb(std::string_view name) {
   std::ifstream file("/proc/self/status");
   std::string word;
@@ -105,7 +105,7 @@ std::string numbered(const std::string& prefix, std::uint64_t number) {
   return prefix + std::to_string(1'000'000 + number);
 }
 
-// `keys_erased` keys of a prefix.
+// Writes and erases `keys_erased` keys with the prefix.
 void put_and_erase(Storage& storage, const std::string& prefix) {
   for (int i = 0; i < keys_erased; ++i) put(storage, numbered(prefix, i), "x");
   for (int i = 0; i < keys_erased; ++i) {
@@ -115,13 +115,13 @@ void put_and_erase(Storage& storage, const std::string& prefix) {
   }
 }
 
-// Does with RocksDB's flushes what the test says.
+// Runs, keeps or forgets RocksDB's flushes, as the test requests.
 class FlushingEnv final : public rocksdb::EnvWrapper {
  public:
   enum class Flushes : std::uint8_t {
     run,
     kept,       // until run_kept()
-    forgotten,  // as RocksDB forgets one that begins after an error: it stays queued and never runs
+    forgotten,  // like one that begins after an error: RocksDB leaves it queued and never runs it
   };
   FlushingEnv() : EnvWrapper(rocksdb::Env::Default()) {}
 
@@ -164,7 +164,7 @@ std::vector<std::string> names_in(const std::string& directory) {
 
 }  // namespace
 
-TEST_CASE("a batch is read again as it was written, and joined to another", "[storage]") {
+TEST_CASE("a batch can be read as it was written and joined with another", "[storage]") {
   Batch batch, other;
   batch.put("k", std::string("\0v", 2));
   other.erase("gone");
@@ -177,7 +177,7 @@ TEST_CASE("a batch is read again as it was written, and joined to another", "[st
   CHECK(seen == std::vector<std::string>{std::string("0k|\0v", 5), "1gone|", "2a|b"});
 }
 
-TEST_CASE("an iterator walks its bounds both ways, on its snapshot", "[storage]") {
+TEST_CASE("an iterator walks between its bounds in both directions as of its snapshot", "[storage]") {
   auto storage = open();
   for (const char* key : {"a", "b1", "b2", "b3", "c"}) put(*storage, key, "");
   const Storage::Snapshot snapshot(*storage);
@@ -199,7 +199,7 @@ TEST_CASE("an iterator walks its bounds both ways, on its snapshot", "[storage]"
   CHECK(iterator.key() == "b3");
 }
 
-TEST_CASE("a range is erased whole, few keys or many", "[storage]") {
+TEST_CASE("erasing a range erases all of its keys whether few or many", "[storage]") {
   auto storage = open();
   const int count = GENERATE(10, 5000);
   for (int i = 0; i < count; ++i) put(*storage, "k" + std::to_string(i), "");
@@ -211,8 +211,7 @@ TEST_CASE("a range is erased whole, few keys or many", "[storage]") {
   CHECK(keys(*storage, "a", "z") == std::vector<std::string>{"j", "l"});
 }
 
-TEST_CASE("a range of change records is erased whole, between others that stay and others that come",
-          "[storage]") {
+TEST_CASE("erasing a range of change records keeps the others and those written later", "[storage]") {
   auto storage = open();
   const auto written = [](Sequence sequence) { return sequence % 3 != 0; };
   const auto write_those = [&](const auto& of) {
@@ -235,7 +234,7 @@ TEST_CASE("a range of change records is erased whole, between others that stay a
   }
 }
 
-TEST_CASE("no range begins with an expiry entry", "[storage]") {
+TEST_CASE("erasing a range that begins with an expiry entry fails", "[storage]") {
   auto storage = open();
   const ExpiryIndex index(3'600'000);
   Batch batch;
@@ -243,7 +242,7 @@ TEST_CASE("no range begins with an expiry entry", "[storage]") {
   CHECK_THROWS_AS(storage->write(batch), StorageFault);
 }
 
-TEST_CASE("what was written to a directory is there when it is opened again", "[storage]") {
+TEST_CASE("data in a directory is there when it is opened again", "[storage]") {
   const Directory directory;
   put(*open({.directory = directory.path() + "/new/sub"}), "k", "v");
   std::string value;
@@ -251,7 +250,7 @@ TEST_CASE("what was written to a directory is there when it is opened again", "[
   CHECK(value == "v");
 }
 
-TEST_CASE("a directory in use is refused with a sentence", "[storage]") {
+TEST_CASE("storage rejects a directory in use with a readable error", "[storage]") {
   const Directory directory;
   auto first = open({.directory = directory.path()});
   auto second = Storage::open({.directory = directory.path()});
@@ -259,13 +258,13 @@ TEST_CASE("a directory in use is refused with a sentence", "[storage]") {
   CHECK(second.error() == "the data directory " + directory.path() + " is in use by another process");
 }
 
-TEST_CASE("a directory that cannot be made is refused with a sentence", "[storage]") {
+TEST_CASE("a directory that cannot be created is rejected with a readable error", "[storage]") {
   auto opened = Storage::open({.directory = "/dev/null/data"});
   REQUIRE_FALSE(opened);
   CHECK(opened.error() == "cannot create the data directory /dev/null/data: Not a directory");
 }
 
-TEST_CASE("a write that fails leaves no trace and throws", "[storage]") {
+TEST_CASE("a write that fails throws and changes nothing", "[storage]") {
   bool fails = true;
   auto storage = open({.write_fails = [&] { return fails; }});
   CHECK_THROWS_AS(put(*storage, "k", "v"), StorageFault);
@@ -276,7 +275,7 @@ TEST_CASE("a write that fails leaves no trace and throws", "[storage]") {
   CHECK(storage->get("k", value));
 }
 
-TEST_CASE("a data directory is its owner's alone, whatever the umask says, and so is each file in it",
+TEST_CASE("a data directory and its files are accessible only to their owner whatever the umask",
           "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/data";
@@ -296,7 +295,7 @@ TEST_CASE("a data directory is its owner's alone, whatever the umask says, and s
   }
 }
 
-TEST_CASE("a data directory that others could read is narrowed when it is opened", "[storage]") {
+TEST_CASE("opening a data directory that others can read makes it private", "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/data";
   put(*open({.directory = path}), "k", "v");
@@ -310,8 +309,7 @@ TEST_CASE("a data directory that others could read is narrowed when it is opened
   }
 }
 
-TEST_CASE("a link, a second name or a pipe in a data directory changes and reads nothing elsewhere",
-          "[storage]") {
+TEST_CASE("links and pipes in a data directory lead to no access outside of it", "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/data", elsewhere = directory.path() + "/elsewhere";
   put(*open({.directory = path}), "k", "v");
@@ -344,7 +342,7 @@ TEST_CASE("a link, a second name or a pipe in a data directory changes and reads
   CHECK(open({.directory = path}));
 }
 
-TEST_CASE("a directory that holds something else is refused, and left as it is", "[storage]") {
+TEST_CASE("a directory with foreign files is rejected and left unchanged", "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/home";
   std::filesystem::create_directory(path);
@@ -357,14 +355,13 @@ TEST_CASE("a directory that holds something else is refused, and left as it is",
             " is not empty, and what it holds is not Mayfly's: name another one, or an empty one");
   CHECK(names_in(path) == std::vector<std::string>{"letter.txt"});
   CHECK(mode_of(path) == 0755);
-  // A file system's own directory is nothing.
+  // The file system's own directory does not count.
   std::filesystem::remove(path + "/letter.txt");
   std::filesystem::create_directory(path + "/lost+found");
   CHECK(Storage::open({.directory = path}));
 }
 
-TEST_CASE("a database without a mark is opened if it is ours, and refused if it is another program's",
-          "[storage]") {
+TEST_CASE("a database without the file MAYFLY is opened only if its keys are Mayfly's", "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/data";
   const bool ours = GENERATE(true, false);
@@ -376,7 +373,7 @@ TEST_CASE("a database without a mark is opened if it is ours, and refused if it 
   if (!ours) CHECK(opened.error().find("is not Mayfly's") != std::string::npos);
 }
 
-TEST_CASE("a directory that a version with another format wrote is refused", "[storage]") {
+TEST_CASE("a directory with an unknown format is rejected", "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/data";
   put(*open({.directory = path}), "k", "v");
@@ -388,14 +385,14 @@ TEST_CASE("a directory that a version with another format wrote is refused", "[s
             " was written by another version of Mayfly, whose format this one does not know");
 }
 
-TEST_CASE("a directory of the format before is opened, and is of this one from then on", "[storage]") {
+TEST_CASE("opening a directory with an earlier format converts it to the current one", "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/data";
   {
     const auto storage = open({.directory = path});
     put(*storage, "k", "v");
     std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 1\n";
-    CHECK_FALSE(Storage::open({.directory = path}));  // somebody has it open, and may be of that format
+    CHECK_FALSE(Storage::open({.directory = path}));  // in use, perhaps by a version with that format
     CHECK(text_in(path + "/MAYFLY") == "Mayfly's data, format 1\n");
   }
   std::string value;
@@ -404,7 +401,7 @@ TEST_CASE("a directory of the format before is opened, and is of this one from t
   CHECK(text_in(path + "/MAYFLY") == "Mayfly's data, format 4\n");
 }
 
-TEST_CASE("whichever file cannot be made or written, writes go on when it can be again, and none is lost",
+TEST_CASE("writes resume after any file operation fails and no acknowledged write is lost",
           "[storage][holds]") {
   const Directory directory;
   int failing = 0, rounds = 0;
@@ -420,7 +417,7 @@ TEST_CASE("whichever file cannot be made or written, writes go on when it can be
       for (int i = 0; i < 24; ++i) {
         const std::string key = "k" + std::to_string(i);
         try {
-          put(*storage, key, std::string(1 << 20, 'x'));  // buffers of 16 MB become files on the way
+          put(*storage, key, std::string(1 << 20, 'x'));  // buffers of 16 MB become files in between
           acknowledged.push_back(key);
         } catch (const StorageFault&) {}
       }
@@ -441,7 +438,7 @@ TEST_CASE("whichever file cannot be made or written, writes go on when it can be
   CHECK(rounds > 3);
 }
 
-TEST_CASE("while storage recovers from an error, writes fail at once and reads are answered",
+TEST_CASE("while storage recovers from an error writes fail immediately and reads succeed",
           "[storage][holds]") {
   const Directory directory;
   std::atomic<bool> full{false}, stands_still{false}, reached{false};
@@ -474,7 +471,7 @@ TEST_CASE("while storage recovers from an error, writes fail at once and reads a
   CHECK(comes_to_pass([&] { return writes(*storage, "after"); }));
 }
 
-TEST_CASE("a flush that an error precedes is not forgotten", "[storage][holds]") {
+TEST_CASE("a flush that begins after an error is not lost", "[storage][holds]") {
   const Directory directory;
   FlushingEnv env;
   std::atomic<bool> full{false};
@@ -499,7 +496,8 @@ TEST_CASE("a flush that an error precedes is not forgotten", "[storage][holds]")
   CHECK(keys(*storage, "k", "l").size() == static_cast<std::size_t>(buffers));
 }
 
-TEST_CASE("storage that cannot recover answers reads, refuses writes, and closes", "[storage][holds]") {
+TEST_CASE("storage that cannot recover serves reads and rejects writes and can be closed",
+          "[storage][holds]") {
   const Directory directory;
   FlushingEnv env;
   std::atomic<bool> full{false};
@@ -527,7 +525,7 @@ TEST_CASE("storage that cannot recover answers reads, refuses writes, and closes
   CHECK(storage->get("k", value));
 }
 
-TEST_CASE("a file that storage gives up is refused as at the end, so that RocksDB does not retry",
+TEST_CASE("a file that storage gives up fails as during shutdown so that RocksDB does not retry",
           "[storage]") {
   const Directory directory;
   const std::atomic<bool> refuses{false};
@@ -541,7 +539,7 @@ TEST_CASE("a file that storage gives up is refused as at the end, so that RocksD
   CHECK(files->NewWritableFile(path, {}, &file, nullptr).ok());
 }
 
-TEST_CASE("storage recovers from a full disk while compactions still find no space", "[storage][holds]") {
+TEST_CASE("storage recovers from a full disk even if compactions still have no space", "[storage][holds]") {
   const Directory directory;
   std::atomic<bool> full{false};
   std::atomic<int> refused{0};
@@ -549,7 +547,7 @@ TEST_CASE("storage recovers from a full disk while compactions still find no spa
                          return StorageJobs::compacts() ? ++refused > 0 : full.load();
                        }});
   int keys_put = 0;
-  for (; refused == 0; ++keys_put) {  // four buffers of 16 MB bring a compaction
+  for (; refused == 0; ++keys_put) {  // four buffers of 16 MB cause a compaction
     REQUIRE(keys_put < 300);
     put(*storage, "k" + std::to_string(keys_put), std::string(1 << 20, 'x'));
   }
@@ -561,9 +559,7 @@ TEST_CASE("storage recovers from a full disk while compactions still find no spa
   CHECK(keys(*storage, "k", "l").size() == static_cast<std::size_t>(keys_put));
 }
 
-TEST_CASE(
-    "out of descriptors nothing is written, which is said; with descriptors again it is, without a restart",
-    "[storage][holds]") {
+TEST_CASE("a lack of file descriptors is reported and writes resume without a restart", "[storage][holds]") {
   const Directory directory;
   std::mutex mutex;
   std::vector<std::string> told;
@@ -607,7 +603,7 @@ TEST_CASE(
   for (const std::string& key : acknowledged) REQUIRE(storage->get(key, value));
 }
 
-TEST_CASE("what was erased in memory is given back, one by one or as a range", "[storage]") {
+TEST_CASE("memory of erased keys is reclaimed whether erased one by one or as a range", "[storage]") {
   auto storage = open();
   const bool as_range = GENERATE(false, true);
   const int keys = GENERATE(100'000, 5'000);
@@ -633,7 +629,7 @@ TEST_CASE("what was erased in memory is given back, one by one or as a range", "
   CHECK_FALSE(storage->get("k1", found));
 }
 
-TEST_CASE("reads that pass many erased keys have them compacted, in both directions", "[storage][holds]") {
+TEST_CASE("reads in both directions that pass many erased keys have them compacted", "[storage][holds]") {
   const Directory directory;
   const bool durable = GENERATE(false, true);
   auto storage = open({.directory = durable ? directory.path() + "/data" : ""});
@@ -681,7 +677,7 @@ TEST_CASE("reads that pass many erased keys have them compacted, in both directi
 }
 
 #if defined(__linux__)
-TEST_CASE("the process's resident memory grows with what it touches", "[storage]") {
+TEST_CASE("the process's resident memory grows with the memory that it touches", "[storage]") {
   constexpr std::size_t mb = 1 << 20;
   const std::uint64_t before = resident_memory_bytes();
   CHECK(before > 0);
@@ -698,20 +694,20 @@ TEST_CASE("code that is given back is no longer resident", "[storage]") {
       const auto* code = reinterpret_cast<const volatile char*>(program->dlpi_addr + part.p_vaddr);
       for (std::size_t byte = 0; byte < part.p_memsz; byte += 4096) sum += code[byte];
     }
-    return sum == 0 ? 1 : sum;  // not 0: the program itself is the first
+    return sum == 0 ? 1 : sum;  // not 0: stop after the first object, the program itself
   };
   CHECK(dl_iterate_phdr(read_code, nullptr) != 0);
   const std::uint64_t before = resident_kb("RssFile:");
   give_back_code();
   const std::uint64_t after = resident_kb("RssFile:");
   INFO(before << " kB before, " << after << " kB after");
-  CHECK(after < before);  // by how much depends on the kernel and on the sanitizer
+  CHECK(after < before);  // the difference depends on the kernel and on the sanitizer
 }
 #endif
 
-// Sanitizers have allocators of their own, which keep what they are given.
+// Sanitizers have their own allocators, which do not return freed memory.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_CASE("what was written takes little more memory than it has bytes, once nobody writes", "[storage]") {
+TEST_CASE("stored data takes little more memory than its size once writes stop", "[storage]") {
   const auto resident_bytes = [] { return resident_kb("RssAnon:") * 1024; };
   const auto storage = open();
   const std::uint64_t empty = resident_bytes();
@@ -723,7 +719,7 @@ TEST_CASE("what was written takes little more memory than it has bytes, once nob
 }
 #endif
 
-TEST_CASE("memory of overwritten values is given back while writes go on", "[storage]") {
+TEST_CASE("memory of overwritten values is reclaimed while writes continue", "[storage]") {
   auto storage = open();
   const auto [keys, value_bytes] =
       GENERATE(std::pair(1000, 100), std::pair(100, 12'000), std::pair(100, 20'000));
@@ -741,7 +737,7 @@ TEST_CASE("memory of overwritten values is given back while writes go on", "[sto
   };
   overwrite(100 * keys);
   CHECK(comes_to_pass([&, keys = keys] {
-    overwrite(20);  // 400 in 200 ms, and more bytes than in a quiet moment
+    overwrite(20);  // 400 in 200 ms, so storage has no quiet moment
     return storage->footprint_bytes() < 2 * keys * value.size() + (3 << 20);
   }));
   for (int i = 0; i < keys; ++i) {
@@ -750,7 +746,7 @@ TEST_CASE("memory of overwritten values is given back while writes go on", "[sto
   }
 }
 
-TEST_CASE("a few megabytes of overwritten values are given back once no client writes", "[storage]") {
+TEST_CASE("a few megabytes of overwritten values are reclaimed once writes stop", "[storage]") {
   auto storage = open();
   const std::string value(4000, 'x');
   for (int puts = 0; puts < 1000; ++puts) {
@@ -763,7 +759,7 @@ TEST_CASE("a few megabytes of overwritten values are given back once no client w
   CHECK(comes_to_pass([&] { return storage->footprint_bytes() < 1 << 20; }));
 }
 
-TEST_CASE("memory that is full of what was put over has room again", "[storage]") {
+TEST_CASE("memory that is full of overwritten values has room again", "[storage]") {
   auto storage = open({.memory_bytes_max = 40 << 20});
   for (int puts = 0; puts < 1000 && storage->has_room(); ++puts) {
     Batch batch;
@@ -775,7 +771,7 @@ TEST_CASE("memory that is full of what was put over has room again", "[storage]"
   CHECK(storage->footprint_bytes() < 40 << 20);
 }
 
-TEST_CASE("memory that holds as much as it may says so, takes what erases, and has room again", "[storage]") {
+TEST_CASE("full memory is reported and has room again after erasures", "[storage]") {
   std::mutex mutex;
   std::string told;
   auto storage = open({.report =
@@ -805,7 +801,7 @@ TEST_CASE("memory that holds as much as it may says so, takes what erases, and h
         "storage has room in memory again\n");
 }
 
-TEST_CASE("unless somebody says how much, memory holds half of what the process may have", "[storage]") {
+TEST_CASE("the default memory limit is half of the memory that the process may use", "[storage]") {
   const auto bound = open()->memory_bytes_max();
   CHECK(bound == process_memory_bytes() / 2);
   CHECK(bound <= static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2);

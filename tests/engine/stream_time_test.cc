@@ -6,10 +6,10 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("stream time stands still during a jump, and goes on after it", "[stream_time]") {
+TEST_CASE("stream time stands still during a jump and continues after it", "[stream_time]") {
   StreamTime time;
   time.jump(1000, 5000);
-  time.jump(5000, 6000);  // on a frozen clock: one with the first
+  time.jump(5000, 6000);  // on a frozen clock: one jump with the first
   time.jump(7000, 7500);
   CHECK(time.of(900) == 900);
   CHECK(time.of(3000) == 1000);
@@ -19,7 +19,7 @@ TEST_CASE("stream time stands still during a jump, and goes on after it", "[stre
   CHECK(time.of(8000) == 2500);
 }
 
-TEST_CASE("an instant of stream time is the first one", "[stream_time]") {
+TEST_CASE("a stream time is mapped to the first instant that has it", "[stream_time]") {
   StreamTime time;
   time.jump(1000, 5000);
   time.jump(7000, 7500);
@@ -32,7 +32,7 @@ TEST_CASE("an instant of stream time is the first one", "[stream_time]") {
   CHECK(time.instant_of(1001) == 5001);
 }
 
-TEST_CASE("old jumps are remembered as one, and as bytes", "[stream_time]") {
+TEST_CASE("old jumps can be merged into one and encoded as bytes", "[stream_time]") {
   StreamTime time;
   for (Instant i = 0; i < 1000; ++i) time.jump(i * 100, i * 100 + 50);
   StreamTime shorter = time;

@@ -21,12 +21,12 @@ Table streamed_table(std::string name) {
 }
 
 struct TrimmedWorld {
-  // Moves the host's clock, and lets everything that is due then happen.
+  // Moves the host's clock and runs all steps that are due then.
   void move(Instant by) {
     clock->move(by);
     scheduler->run();
   }
-  // The ids of the records that are left of the table's stream.
+  // The ids of the records that remain in the table's stream.
   std::string left(const std::string& table = "carts") {
     std::string ids;
     for (const ChangeRecord& record : world.records(world.find(table)->description()->stream->id))
@@ -44,7 +44,7 @@ struct TrimmedWorld {
 
 }  // namespace
 
-TEST_CASE("records go by themselves when they are older than a day, in lots a minute apart", "[trimmer]") {
+TEST_CASE("records older than a day are deleted automatically in batches a minute apart", "[trimmer]") {
   TrimmedWorld stepped;
   stepped.scheduler->run();  // before there is an account
   stepped.world.create(streamed_table("carts"));
@@ -56,7 +56,7 @@ TEST_CASE("records go by themselves when they are older than a day, in lots a mi
   stepped.move(1);
   CHECK(stepped.left() == "b");
   stepped.move(minute_ms - 1);
-  CHECK(stepped.left() == "b");  // old enough, and the lot before it is not a minute ago
+  CHECK(stepped.left() == "b");  // old enough, but the last batch was less than a minute ago
   stepped.move(1);
   CHECK(stepped.left() == "");
   stepped.put("c");
@@ -64,8 +64,7 @@ TEST_CASE("records go by themselves when they are older than a day, in lots a mi
   CHECK(stepped.left() == "");
 }
 
-TEST_CASE("nothing is looked at before the oldest record is old enough, nor ever without streams",
-          "[trimmer]") {
+TEST_CASE("the trimmer does not run before the oldest record is old enough or without streams", "[trimmer]") {
   TrimmedWorld stepped;
   stepped.world.create(simple_table("plain"));
   stepped.put("a", "plain");
@@ -87,7 +86,7 @@ TEST_CASE("nothing is looked at before the oldest record is old enough, nor ever
   CHECK(stepped.left("plain") == "");
 }
 
-TEST_CASE("records age as fast as their account's clock goes, and not by what is jumped over", "[trimmer]") {
+TEST_CASE("records age at the rate of their account's clock and not by jumps", "[trimmer]") {
   TrimmedWorld stepped;
   Database& database = stepped.world.database();
   stepped.world.create(streamed_table("carts"));
@@ -108,7 +107,7 @@ TEST_CASE("records age as fast as their account's clock goes, and not by what is
   CHECK(stepped.left() == "");  // when it returns
 }
 
-TEST_CASE("what a restore brings back goes when it is a day old", "[trimmer]") {
+TEST_CASE("records that a restore brings back are deleted when they are a day old", "[trimmer]") {
   TrimmedWorld stepped;
   Database& database = stepped.world.database();
   REQUIRE(database.set_clock(account, {ClockSetting::Mode::offset}, start_ms));
@@ -126,7 +125,7 @@ TEST_CASE("what a restore brings back goes when it is a day old", "[trimmer]") {
   CHECK(stepped.left() == "");
 }
 
-TEST_CASE("records go in time after a reset and after a move back", "[trimmer]") {
+TEST_CASE("records are deleted in time after a reset and after the clock is moved back", "[trimmer]") {
   TrimmedWorld stepped;
   Database& database = stepped.world.database();
   const auto goes_after_a_day = [&](const char* when) {
@@ -152,11 +151,11 @@ TEST_CASE("records go in time after a reset and after a move back", "[trimmer]")
   goes_after_a_day("after a move back");
 }
 
-TEST_CASE("after a restart a record goes when it would have gone", "[trimmer]") {
+TEST_CASE("a restart does not change when a record is deleted", "[trimmer]") {
   Directory directory;
   const auto clock = std::make_shared<SteppedClock>(start_ms);
   std::shared_ptr<SteppedScheduler> scheduler;
-  // Each database has schedulers of its own, and ends them.
+  // Each database makes its own schedulers and ends them.
   World world({.directory = directory.path(), .clock = clock, .make_scheduler = [&](std::size_t threads_max) {
                  if (threads_max == 1) return std::make_shared<SteppedScheduler>(clock, 1);  // storage's
                  return scheduler = std::make_shared<SteppedScheduler>(clock, 1);
@@ -174,7 +173,7 @@ TEST_CASE("after a restart a record goes when it would have gone", "[trimmer]") 
   CHECK(world.records(stream).empty());
 }
 
-TEST_CASE("a trim that a restore overtakes takes nothing of what was brought back", "[trimmer]") {
+TEST_CASE("a trim that a restore overtakes deletes no restored records", "[trimmer]") {
   World world;
   Database& database = world.database();
   const StreamId stream = world.create(streamed_table("carts"))->description()->stream->id;
@@ -201,7 +200,7 @@ TEST_CASE("a trim that a restore overtakes takes nothing of what was brought bac
   CHECK(world.inconsistency(world.find("carts")) == "");
 }
 
-TEST_CASE("trims of one stream at once forget what one alone forgets", "[trimmer]") {
+TEST_CASE("concurrent trims of a stream have the same effect as one", "[trimmer]") {
   World world;
   Database& database = world.database();
   const auto carts = world.create(streamed_table("carts"));

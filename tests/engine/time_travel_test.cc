@@ -32,11 +32,11 @@ Item expiring(const std::string& id, std::int64_t in_seconds) {
 
 }  // namespace
 
-TEST_CASE("time never goes back, also while it is moved", "[time_travel][holds]") {
+TEST_CASE("time never goes back even while it is moved", "[time_travel][holds]") {
   World world({.clock = std::make_shared<SystemClock>(), .reap = false});
   Database& database = world.database();
   world.put(carts_of(world, account), expiring("a", 60));
-  // So fast that whatever lies between two looks is seconds.
+  // So fast that seconds pass between any two reads of the clock.
   REQUIRE(database.set_clock(account, {Mode::rate, 1e6}, std::nullopt));
   std::atomic<bool> ends{false};
   std::atomic<Instant> went_back{0};
@@ -53,8 +53,7 @@ TEST_CASE("time never goes back, also while it is moved", "[time_travel][holds]"
   CHECK(went_back == 0);
 }
 
-TEST_CASE("a clock that cannot be stored stays where it is, so that it does not go back after a restart",
-          "[time_travel][holds]") {
+TEST_CASE("a clock that cannot be stored does not go back after a restart", "[time_travel][holds]") {
   const Directory directory;
   for (const bool age_streams : {true, false}) {
     for (int failing = 0; failing < 3; ++failing) {
@@ -88,7 +87,7 @@ TEST_CASE("a clock that cannot be stored stays where it is, so that it does not 
   }
 }
 
-TEST_CASE("each account has a clock of its own", "[time_travel][holds]") {
+TEST_CASE("each account has its own clock", "[time_travel][holds]") {
   World world;
   auto mine = carts_of(world, account), theirs = carts_of(world, other_account);
   world.put(mine, expiring("a", 60));
@@ -103,7 +102,7 @@ TEST_CASE("each account has a clock of its own", "[time_travel][holds]") {
   CHECK(world.get(theirs, {{"id", "a"}}));
 }
 
-TEST_CASE("the clock's settings are what they say", "[time_travel]") {
+TEST_CASE("frozen and offset and scaled clocks show the expected time", "[time_travel]") {
   World world;
   Database& database = world.database();
   CHECK(database.clock_setting(account) == ClockSetting{Mode::real});
@@ -112,7 +111,7 @@ TEST_CASE("the clock's settings are what they say", "[time_travel]") {
   world.clock().set(start_ms + 1000);
   CHECK(world.now() == start_ms + 10);
 
-  REQUIRE(database.set_clock(account, {Mode::offset}, std::nullopt));  // from where it stands
+  REQUIRE(database.set_clock(account, {Mode::offset}, std::nullopt));  // from its current time
   world.clock().set(start_ms + 1500);
   CHECK(world.now() == start_ms + 10 + 500);
 
@@ -122,12 +121,12 @@ TEST_CASE("the clock's settings are what they say", "[time_travel]") {
   CHECK(world.database().parts().accounts.of(account).clock().real_time_until(world.now() + 1) ==
         std::nullopt);
 
-  // It has no tables: so it may go back, to real time too.
+  // The account has no tables, so its clock may go back, even to real time.
   REQUIRE(database.set_clock(account, {Mode::real}, std::nullopt));
   CHECK(world.now() == start_ms + 2500);
 }
 
-TEST_CASE("an advance keeps time frozen or at its rate, and makes an offset of real time", "[time_travel]") {
+TEST_CASE("an advance keeps a frozen clock or a rate and turns real time into an offset", "[time_travel]") {
   World world;
   Database& database = world.database();
   database.advance(account, start_ms + 100);
@@ -142,7 +141,7 @@ TEST_CASE("an advance keeps time frozen or at its rate, and makes an offset of r
   CHECK(world.now() == start_ms + 400);
 }
 
-TEST_CASE("setting a later time is an advance", "[time_travel]") {
+TEST_CASE("setting a later time deletes items like an advance", "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
   world.put(carts, expiring("a", 60));
@@ -152,7 +151,7 @@ TEST_CASE("setting a later time is an advance", "[time_travel]") {
   CHECK(world.records(carts->description()->stream->id).back().created == start_ms + 60'001);
 }
 
-TEST_CASE("an account with tables does not go back, another may begin in 2020", "[time_travel]") {
+TEST_CASE("only an account without tables can set its clock back", "[time_travel]") {
   World world;
   constexpr Instant year_2020 = 1'577'836'800'000;
   auto carts = carts_of(world, account);
@@ -164,7 +163,8 @@ TEST_CASE("an account with tables does not go back, another may begin in 2020", 
   CHECK(world.database().now(other_account) == year_2020);
 }
 
-TEST_CASE("to the next expiry is one instant, and nowhere if nothing is to come", "[time_travel]") {
+TEST_CASE("an advance to the next expiry goes to one instant or nowhere if no expiry is left",
+          "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
   world.put(carts, expiring("renewed", 10));
@@ -181,8 +181,7 @@ TEST_CASE("to the next expiry is one instant, and nowhere if nothing is to come"
   CHECK(last.expired == 0);
 }
 
-TEST_CASE("who reads the clock during an advance sees each instant at which something went",
-          "[time_travel]") {
+TEST_CASE("during an advance the clock visits each due instant and never goes back", "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
   for (int i = 0; i < 200; ++i) world.put(carts, expiring(std::to_string(i), i));
@@ -206,7 +205,7 @@ TEST_CASE("who reads the clock during an advance sees each instant at which some
   for (int i = 0; i < 200; ++i) CHECK(created[static_cast<std::size_t>(i)] == i * 1000 + 1);
 }
 
-TEST_CASE("after a restart frozen time stands where it stood, other time has run on", "[time_travel]") {
+TEST_CASE("after a restart a frozen clock is unchanged and other clocks have moved on", "[time_travel]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   const auto set = [&](std::string_view owner, ClockSetting setting, Instant now) {
@@ -224,7 +223,7 @@ TEST_CASE("after a restart frozen time stands where it stood, other time has run
   CHECK(world.database().now("000000000004") == start_ms + 1000);
 }
 
-TEST_CASE("a clock that began its own way goes on after a restart, once its account has a table",
+TEST_CASE("a clock with a configured start continues after a restart if its account has a table",
           "[time_travel]") {
   const auto goes_on = [](ClockSetting setting, Instant after) {
     const Directory directory;
@@ -237,14 +236,14 @@ TEST_CASE("a clock that began its own way goes on after a restart, once its acco
     world.clock().set(start_ms + 5000);
     world.reopen();
     CHECK(world.now() == after);
-    CHECK(world.database().now(other_account) == start_ms + hour_ms);  // without tables: it begins
+    CHECK(world.database().now(other_account) == start_ms + hour_ms);  // without tables: it starts over
   };
   goes_on({Mode::frozen}, start_ms + hour_ms);
   goes_on({Mode::offset}, start_ms + hour_ms + 5000);
   goes_on({Mode::rate, 60}, start_ms + hour_ms + 5 * minute_ms);
 }
 
-TEST_CASE("a clock that is moved while its account's first table is made is stored where it got to",
+TEST_CASE("a clock that moves while its account's first table is created is stored with its new time",
           "[time_travel][holds]") {
   const Directory directory;
   World world({.directory = directory.path(),
@@ -262,7 +261,7 @@ TEST_CASE("a clock that is moved while its account's first table is made is stor
   for (int i = 0; i < 50; ++i) CHECK(world.database().now(owner(i)) == seen[static_cast<std::size_t>(i)]);
 }
 
-TEST_CASE("a clock that cannot be stored does not begin anew", "[time_travel]") {
+TEST_CASE("a clock whose new start cannot be stored is not set back", "[time_travel]") {
   const Directory directory;
   const auto fails = std::make_shared<bool>(false);
   World world({.directory = directory.path(), .reap = false, .write_fails = [=] { return *fails; }});
@@ -275,7 +274,7 @@ TEST_CASE("a clock that cannot be stored does not begin anew", "[time_travel]") 
   CHECK(world.now() == start_ms + hour_ms);
 }
 
-TEST_CASE("a clock that begins anew beside a table that is made does so before it or not at all",
+TEST_CASE("setting a clock back during the creation of a table happens before it or is refused",
           "[time_travel][holds]") {
   World world({.reap = false});
   for (int i = 0; i < 200; ++i) {
@@ -290,7 +289,7 @@ TEST_CASE("a clock that begins anew beside a table that is made does so before i
   }
 }
 
-TEST_CASE("records do not age by what was jumped over, after a restart either", "[time_travel][holds]") {
+TEST_CASE("records do not age by jumps even after a restart", "[time_travel][holds]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = carts_of(world, account);
@@ -304,7 +303,7 @@ TEST_CASE("records do not age by what was jumped over, after a restart either", 
   CHECK(world.records(world.find("carts")->description()->stream->id).size() == 2);
 }
 
-TEST_CASE("accounts travel side by side", "[time_travel]") {
+TEST_CASE("several accounts can advance at the same time", "[time_travel]") {
   World world({.reap = true});
   std::vector<std::shared_ptr<LiveTable>> tables;
   for (int i = 0; i < 8; ++i) {
@@ -330,7 +329,7 @@ TEST_CASE("accounts travel side by side", "[time_travel]") {
   }
 }
 
-TEST_CASE("advances that come at once add up", "[time_travel][holds]") {
+TEST_CASE("concurrent advances add up", "[time_travel][holds]") {
   World world({.reap = true});
   auto carts = carts_of(world, account);
   REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
@@ -348,7 +347,8 @@ TEST_CASE("advances that come at once add up", "[time_travel][holds]") {
   CHECK(world.all(carts).empty());
 }
 
-TEST_CASE("an advance ends though writers go on adding what falls due on its way", "[time_travel][holds]") {
+TEST_CASE("an advance ends even if clients keep writing items that become due during it",
+          "[time_travel][holds]") {
   World world;
   auto carts = carts_of(world, account);
   REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
@@ -374,8 +374,7 @@ TEST_CASE("an advance ends though writers go on adding what falls due on its way
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("a journey that is told to stop ends where it is, and another goes on from there",
-          "[time_travel]") {
+TEST_CASE("an advance that is stopped ends early and another one continues from there", "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
   REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
@@ -393,9 +392,8 @@ TEST_CASE("a journey that is told to stop ends where it is, and another goes on 
   CHECK(world.advance(start_ms + hour_ms) == 90);
 }
 
-TEST_CASE(
-    "an advance does not wait at a failpoint of a table that is dropped, nor of one that was restored away",
-    "[time_travel][failpoints]") {
+TEST_CASE("an advance does not wait at a failpoint whose table is dropped or replaced by a restore",
+          "[time_travel][failpoints]") {
   World world;
   for (const bool drops : {true, false}) {
     auto carts = carts_of(world, account);
@@ -418,7 +416,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what is written on the way falls due on the way, though the index was read before",
+TEST_CASE("items that are written during an advance expire in it even if the index was already read",
           "[time_travel][failpoints]") {
   World world;
   auto carts = carts_of(world, account);
@@ -429,7 +427,7 @@ TEST_CASE("what is written on the way falls due on the way, though the index was
   failpoints.arm(carts, key, {{"id", "held"}});
   std::thread traveller([&] { world.advance(start_ms + hour_ms); });
   while (!failpoints.of(account)[0].waiting) std::this_thread::yield();
-  world.put(carts, expiring("3", 3));  // before what comes next
+  world.put(carts, expiring("3", 3));  // before the next due item
   world.put(carts, expiring("4", 6));  // renewed
   world.put(carts, expiring("held", 7));
   failpoints.release(*carts, key);
@@ -443,7 +441,8 @@ TEST_CASE("what is written on the way falls due on the way, though the index was
   CHECK(world.inconsistency(carts).empty());
 }
 
-TEST_CASE("milliseconds are never a next expiry, and no clock goes beyond the year 9999", "[time_travel]") {
+TEST_CASE("a TTL in milliseconds is never the next expiry and no clock passes the year 9999",
+          "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
   world.put(carts, {{"id", "ms"}, {"ttl", number(start_ms)}});

@@ -9,7 +9,7 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("a table's timer is the earliest that was pushed", "[timer_queue]") {
+TEST_CASE("a table's timer is the earliest one that was pushed", "[timer_queue]") {
   TimerQueue timers([] {});
   CHECK_FALSE(timers.earliest());
   timers.push({1, 100, 100});
@@ -28,7 +28,8 @@ TEST_CASE("a table's timer is the earliest that was pushed", "[timer_queue]") {
   CHECK(timers.size() == 0);
 }
 
-TEST_CASE("tables have their turn by when they fire, not by when something is due", "[timer_queue]") {
+TEST_CASE("tables take turns in the order in which they fire and not in the order of due times",
+          "[timer_queue]") {
   TimerQueue timers([] {});
   timers.push({1, 100, 900});
   timers.push({2, 200, 200});
@@ -41,7 +42,7 @@ TEST_CASE("tables have their turn by when they fire, not by when something is du
   CHECK(timers.firing(900) == std::vector<TableId>{1});
 }
 
-TEST_CASE("what never fires is remembered, and never has its turn", "[timer_queue]") {
+TEST_CASE("a timer that never fires is kept but never gets a turn", "[timer_queue]") {
   TimerQueue timers([] {});
   timers.push({1, 100, never});
   CHECK_FALSE(timers.earliest());
@@ -51,11 +52,11 @@ TEST_CASE("what never fires is remembered, and never has its turn", "[timer_queu
   CHECK(timers.look(1)->timer.due == 100);
 }
 
-TEST_CASE("what is pushed while somebody looks is not put behind what that found", "[timer_queue]") {
+TEST_CASE("settling a look does not move the timer past one pushed since the look began", "[timer_queue]") {
   TimerQueue timers([] {});
   timers.push({1, 100, 100});
   const auto look = timers.look(1);
-  timers.push({1, 300, 300});  // written after the index was read, and later than the timer that stands
+  timers.push({1, 300, 300});  // written after the index was read, later than the current timer
   timers.push({1, 250, 250});
   timers.settle(*look, TimerQueue::Timer{1, 500, 500});
   CHECK(timers.of(1)->due == 250);
@@ -71,13 +72,13 @@ TEST_CASE("what is pushed while somebody looks is not put behind what that found
   CHECK(timers.of(1)->due == 700);
 }
 
-TEST_CASE("a look is whole until something is pushed, or somebody else looks", "[timer_queue]") {
+TEST_CASE("a look is whole until a timer is pushed or another look begins", "[timer_queue]") {
   TimerQueue timers([] {});
   timers.push({1, 100, 100});
   const auto look = timers.look(1);
   CHECK(timers.is_whole(*look));
   timers.settle(*look, TimerQueue::Timer{1, 200, 200});
-  CHECK(timers.is_whole(*look));  // and so may go on
+  CHECK(timers.is_whole(*look));  // and may continue
   timers.push({1, 300, 300});
   CHECK_FALSE(timers.is_whole(*look));
   CHECK(timers.is_current(*look));
@@ -87,10 +88,10 @@ TEST_CASE("a look is whole until something is pushed, or somebody else looks", "
   const auto other = timers.look(1);
   CHECK_FALSE(timers.is_whole(*again));
   timers.settle(*other, std::nullopt);
-  CHECK_FALSE(timers.is_whole(*other));  // it is forgotten
+  CHECK_FALSE(timers.is_whole(*other));  // its timer is removed
 }
 
-TEST_CASE("a look that is never settled leaves its timer", "[timer_queue]") {
+TEST_CASE("a look that is never settled leaves the timer unchanged", "[timer_queue]") {
   TimerQueue timers([] {});
   timers.push({1, 100, 100});
   REQUIRE(timers.look_firing(100));
@@ -98,7 +99,7 @@ TEST_CASE("a look that is never settled leaves its timer", "[timer_queue]") {
   CHECK(timers.look_firing(100)->timer.due == 100);
 }
 
-TEST_CASE("who looked before somebody else did settles nothing", "[timer_queue]") {
+TEST_CASE("an outdated look settles nothing", "[timer_queue]") {
   TimerQueue timers([] {});
   timers.push({1, 100, 100});
   const auto early = timers.look(1), late = timers.look(1);
@@ -114,7 +115,7 @@ TEST_CASE("who looked before somebody else did settles nothing", "[timer_queue]"
   CHECK(timers.size() == 0);
 }
 
-TEST_CASE("any number of timers of a table is one entry", "[timer_queue][holds]") {
+TEST_CASE("a table has one entry however many timers are pushed", "[timer_queue][holds]") {
   TimerQueue timers([] {});
   for (Instant due = 100'000; due > 0; --due) timers.push({1, due, due});
   CHECK(timers.size() == 1);
@@ -130,7 +131,7 @@ TEST_CASE("a forgotten table has no timer", "[timer_queue]") {
   CHECK(timers.earliest()->table == 2);
 }
 
-TEST_CASE("only an earlier timer wakes the reaper, so that a far one wakes nobody", "[timer_queue]") {
+TEST_CASE("only a timer that fires before all others wakes the reaper", "[timer_queue]") {
   int woken = 0;
   TimerQueue timers([&] { ++woken; });
   timers.push({1, 100, 100});

@@ -9,7 +9,7 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("an item that was put is read back, replaced and removed", "[transaction]") {
+TEST_CASE("an item can be put and read and replaced and removed", "[transaction]") {
   World world;
   auto carts = world.create(simple_table("carts"));
 
@@ -42,8 +42,7 @@ TEST_CASE("a transaction that is not committed changes nothing", "[transaction]"
   CHECK(world.get(carts, {{"id", "a"}}) == Item{{"id", "a"}});
 }
 
-TEST_CASE("a transaction over two tables commits both items with records next to each other",
-          "[transaction]") {
+TEST_CASE("a transaction over two tables commits both items with consecutive records", "[transaction]") {
   World world;
   Table description = simple_table("carts");
   description.stream = stream_of(StreamView::new_and_old_images);
@@ -53,7 +52,7 @@ TEST_CASE("a transaction over two tables commits both items with records next to
   auto orders = world.create(description);
 
   Transaction transaction(world.database(), Cause::user);
-  // Named in the other order than tables are locked in.
+  // Added in the opposite order of the tables' locks.
   const auto order = transaction.add(orders, key_of(*orders->description(), {{"id", "o"}}));
   const auto cart = transaction.add(carts, key_of(*carts->description(), {{"id", "c"}}));
   REQUIRE(transaction.lock());
@@ -73,7 +72,7 @@ TEST_CASE("a transaction over two tables commits both items with records next to
   CHECK(of_carts[0].new_image == Item{{"id", "c"}});
 }
 
-TEST_CASE("a write to a table that was dropped is refused", "[transaction]") {
+TEST_CASE("a write to a dropped table is rejected", "[transaction]") {
   World world;
   auto carts = world.create(simple_table("carts"));
   REQUIRE(world.database().drop_table(carts));
@@ -82,7 +81,7 @@ TEST_CASE("a write to a table that was dropped is refused", "[transaction]") {
   CHECK_FALSE(transaction.lock());
 }
 
-TEST_CASE("a set that was stored in another order is nothing that a write changes", "[transaction]") {
+TEST_CASE("writing a set whose members are stored in another order changes nothing", "[transaction]") {
   const auto strings = [](std::vector<std::string> members) {
     StringSet set;
     REQUIRE(StringSet::make(std::move(members), set));
@@ -130,7 +129,7 @@ TEST_CASE("a write that changes nothing writes no record", "[transaction]") {
   CHECK(records[2].size_bytes == 3 + 6);
 }
 
-TEST_CASE("a commit says which index entries it changed", "[transaction]") {
+TEST_CASE("a commit reports which index entries it changed", "[transaction]") {
   World world;
   Table description = simple_table("carts");
   description.indexes = {local_index("by_day", "day"),
@@ -151,7 +150,7 @@ TEST_CASE("a commit says which index entries it changed", "[transaction]") {
   CHECK(changed[0].old_entry_bytes == 0);
   CHECK(changed[0].new_entry_bytes == 3 + 8);
 
-  CHECK(effects({{"id", "a"}, {"user", "nina"}, {"n", number(1)}}).empty());  // nothing that by_user projects
+  CHECK(effects({{"id", "a"}, {"user", "nina"}, {"n", number(1)}}).empty());  // by_user projects none of it
 
   changed = effects({{"id", "a"}, {"user", "otto"}, {"day", "mon"}});
   REQUIRE(changed.size() == 2);

@@ -7,7 +7,7 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-TEST_CASE("a text is a whole number, all of it, or none") {
+TEST_CASE("only a text that is entirely a whole number is accepted") {
   CHECK(whole_number<std::uint16_t>("65535") == 65535);
   CHECK(whole_number<std::uint16_t>("0080") == 80);
   CHECK(whole_number<std::int64_t>("-9223372036854775808") == INT64_MIN);
@@ -18,7 +18,7 @@ TEST_CASE("a text is a whole number, all of it, or none") {
   }
 }
 
-TEST_CASE("a whole number that its type does not have is none") {
+TEST_CASE("a whole number outside the range of its type is rejected") {
   CHECK_FALSE(whole_number<std::uint16_t>("65536"));
   CHECK_FALSE(whole_number<std::uint16_t>("-1"));
   CHECK_FALSE(whole_number<std::uint8_t>("256"));

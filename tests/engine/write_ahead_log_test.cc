@@ -23,7 +23,7 @@ void put(Storage& storage, const std::string& key, const std::string& value) {
   storage.write(batch);
 }
 
-// The one log that a directory has after so many writes.
+// The directory's only log that is not empty.
 fs::path log_of(const std::string& directory) {
   fs::path log;
   for (const auto& file : fs::directory_iterator(directory))
@@ -45,7 +45,7 @@ std::string value_of(std::size_t i, std::size_t bytes) {
   return std::string(bytes, static_cast<char>('a' + i % 26));
 }
 
-// Writes that many values of that size, closes, and gives the log that holds them.
+// Writes the values, closes the storage, and returns the log that contains them.
 fs::path write_log(const std::string& directory, std::size_t values, std::size_t value_bytes) {
   auto storage = Storage::open({.directory = directory});
   REQUIRE(storage);
@@ -57,7 +57,7 @@ using Result = LogCheck::Result;
 
 }  // namespace
 
-TEST_CASE("a log cut off anywhere has a torn tail, or a whole one; never is it damaged", "[wal][holds]") {
+TEST_CASE("a log that is cut off anywhere is torn or whole but never damaged", "[wal][holds]") {
   const Directory directory;
   const std::string log = read_file(write_log(directory.path(), 12, 60));
   REQUIRE(check_log(log, true).result == Result::whole);
@@ -68,10 +68,10 @@ TEST_CASE("a log cut off anywhere has a torn tail, or a whole one; never is it d
     REQUIRE(result != Result::damaged);
     whole += result == Result::whole;
   }
-  CHECK(whole == 12);  // between two records
+  CHECK(whole == 12);  // cut between two records
 }
 
-TEST_CASE("a log with any byte changed is damaged, and so is one that is cut off though another follows",
+TEST_CASE("a log with any changed byte is damaged and so is a cut-off log before another one",
           "[wal][holds]") {
   const Directory directory;
   std::string log = read_file(write_log(directory.path(), 12, 60));
@@ -86,7 +86,7 @@ TEST_CASE("a log with any byte changed is damaged, and so is one that is cut off
   CHECK(check_log(std::string_view(log).substr(0, log.size() - 1), false).result == Result::damaged);
 }
 
-TEST_CASE("records that span blocks are told apart in the same way", "[wal][holds]") {
+TEST_CASE("torn and damaged logs are also distinguished if records span blocks", "[wal][holds]") {
   const Directory directory;
   std::string log = read_file(write_log(directory.path(), 5, 70'000));
   REQUIRE(log.size() > 10 * 32768);
@@ -100,8 +100,7 @@ TEST_CASE("records that span blocks are told apart in the same way", "[wal][hold
   }
 }
 
-TEST_CASE("a sector that was never written is a torn tail in the last record, and damage before it",
-          "[wal][holds]") {
+TEST_CASE("an unwritten sector is a torn tail in the last record and damage before it", "[wal][holds]") {
   const Directory directory;
   std::string log = read_file(write_log(directory.path(), 5, 3000));
   const auto without_sector = [&](std::size_t sector) {
@@ -116,9 +115,7 @@ TEST_CASE("a sector that was never written is a torn tail in the last record, an
   CHECK(check_log(without_sector(2), true).result == Result::damaged);
 }
 
-TEST_CASE(
-    "a directory whose log was changed in the middle is refused, and one whose log was cut off is opened",
-    "[wal][holds]") {
+TEST_CASE("a directory with a changed log is rejected and one with a cut-off log is opened", "[wal][holds]") {
   constexpr std::size_t values = 12, value_bytes = 60;
   const Directory directory;
   const std::string path = directory.path() + "/data";
@@ -145,7 +142,7 @@ TEST_CASE(
     REQUIRE(
         opened.error().ends_with(" on is not what was written there. It was not opened, because acknowledged "
                                  "writes would be missing."));
-    REQUIRE(read_file(log) == changed);  // nothing was made worse
+    REQUIRE(read_file(log) == changed);  // opening it changed nothing
   }
 
   for (std::size_t length = 0; length <= bytes.size(); length += step) {
@@ -161,7 +158,7 @@ TEST_CASE(
         REQUIRE(value == value_of(found, value_bytes));
         ++found;
       }
-      REQUIRE(found >= length * values / bytes.size());  // all that was there whole
+      REQUIRE(found >= length * values / bytes.size());  // all complete records
       for (std::size_t i = found; i < values; ++i)
         REQUIRE_FALSE((*opened)->get("k" + std::to_string(i), value));
       put(**opened, "after", "x");
