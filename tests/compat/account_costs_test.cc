@@ -1,5 +1,6 @@
-// What runs in the background looks at an account when something of this account has changed, and never at
-// those of others: each listener of clocks, resets and restores counts what it looks at.
+// Background work looks at an account only when something in that account has changed, never because another
+// account has changed. Every component that listens for clock moves, resets and restores counts how often it
+// looks at an account.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <functional>
@@ -33,8 +34,8 @@ class Accepting final : public compat::outbound::Invoker {
   }
 };
 
-// Accounts that have a bit of everything: TTL, a stream and its mapping, recovery, a replica, and the SYSTEM
-// backup of a table that was dropped.
+// Accounts with a bit of everything: TTL, a stream with a mapping, recovery, a replica, and the SYSTEM backup
+// of a dropped table.
 class Accounts {
  public:
   explicit Accounts(int count) : count_(count) {
@@ -65,7 +66,7 @@ class Accounts {
   }
 
   using Looks = std::map<std::string, std::uint64_t>;  // by listener
-  // What each has looked at so far. `triggers`: of all accounts but the first.
+  // How often each listener has looked so far. `triggers` counts all accounts except the first.
   Looks looks() {
     engine::Database::Parts& parts = emulator_->database().parts();
     Looks now{{"reaper", parts.reaper->looks()},
@@ -77,7 +78,8 @@ class Accounts {
       now["triggers"] += emulator_->triggers().load(id(number)).looks;
     return now;
   }
-  // Counts the looks of each listener while the first account does `work`, and until nothing is left to do.
+  // Runs `work`, which changes only the first account, and then all background work. Returns how often each
+  // listener looked.
   Looks of(const std::function<void()>& work) {
     const Looks before = looks();
     work();
@@ -141,7 +143,7 @@ class Accounts {
 
 }  // namespace
 
-TEST_CASE("an account's clock, reset and restore make no listener look at another account", "[accounts]") {
+TEST_CASE("listeners look only at the account whose clock moves or that is reset or restored", "[accounts]") {
   const auto measured = [](int count) {
     Accounts accounts(count);
     const std::string mine = Accounts::id(0);
@@ -171,7 +173,7 @@ TEST_CASE("an account's clock, reset and restore make no listener look at anothe
     }
   }
   for (const char* const listener : {"reaper", "stream trimmer", "history trimmer", "replication", "backups"})
-    CHECK(total.at(listener) > 0);  // it was counted
+    CHECK(total.at(listener) > 0);  // the counter works
 }
 
 }  // namespace mayfly::testing

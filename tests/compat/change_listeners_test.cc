@@ -1,5 +1,6 @@
-// Who listens to changes: events, an await, a Kinesis destination. What makes JSON of a change asserts that
-// no commit waits for it (ChangeFeed::telling), so each kind only has to get its change here.
+// The kinds of listeners for changes: event streams, awaits and Kinesis destinations. The code that renders a
+// change as JSON asserts that no commit waits for it (ChangeFeed::telling), so this test only has to deliver
+// a change to each kind.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -29,7 +30,7 @@ class Kinesis final : public compat::outbound::Invoker {
 
 }  // namespace
 
-TEST_CASE("events, an await and a Kinesis destination take a note in the commit and render outside of it") {
+TEST_CASE("every kind of listener renders its changes outside the commit section") {
   const engine::Scope scope{"000000000000", "us-east-1"};
   const auto kinesis = std::make_shared<Kinesis>();
   compat::EmulatorOptions options;
@@ -64,7 +65,7 @@ TEST_CASE("events, an await and a Kinesis destination take a note in the commit 
     over = true;
   });
   int written = 0;
-  while (!over) {  // the await may have begun in between
+  while (!over) {  // repeat: the await may subscribe after the first removal
     run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"a"}}})");
     run("DeleteItem", R"({"TableName":"carts","Key":{"id":{"S":"a"}}})");
     written += 2;

@@ -7,7 +7,7 @@ namespace mayfly::testing {
 
 namespace {
 
-// "200 {…}", the body as it was sent.
+// Returns the status and the body exactly as sent, for example "200 {…}".
 std::string call(TestEmulator& emulator, std::string_view method, std::string_view path,
                  std::string_view body = {}) {
   const auto answer = compat::control::answer(
@@ -30,7 +30,7 @@ void create_table(TestEmulator& emulator) {
 
 }  // namespace
 
-TEST_CASE("answers of the control API have their members in order, and numbers as few digits as say them") {
+TEST_CASE("control API responses keep member order and print numbers with the fewest digits") {
   TestEmulator emulator;
   CHECK(
       call(
@@ -47,7 +47,7 @@ TEST_CASE("answers of the control API have their members in order, and numbers a
             .starts_with(R"(200 {"mode":"rate","rate":60.0,"now":")"));
 }
 
-TEST_CASE("of a body's members with one name the last counts, and the first that is not known is named") {
+TEST_CASE("the last of duplicate body members wins and the error names the first unknown member") {
   TestEmulator emulator;
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":1,"rules":[]})") == R"(200 {"rules":[]})");
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":[],"rules":null})") ==
@@ -56,7 +56,7 @@ TEST_CASE("of a body's members with one name the last counts, and the first that
         refusal("This call has no member zeta; it has rules."));
 }
 
-TEST_CASE("a body that is nested too deeply, no UTF-8, or has a number that no double holds is refused") {
+TEST_CASE("a body that nests too deeply or has invalid UTF-8 or overflows a double is rejected") {
   TestEmulator emulator;
   const auto nested = [](int depth) {
     return "{\"rules\":" + std::string(depth, '[') + std::string(depth, ']') + "}";
@@ -69,7 +69,7 @@ TEST_CASE("a body that is nested too deeply, no UTF-8, or has a number that no d
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":[],"count":1e400})") == no_object);
 }
 
-TEST_CASE("a body of a control call has so many bytes, and so many values") {
+TEST_CASE("a control call's body is limited in bytes and in values") {
   TestEmulator emulator;
   const auto too_large = [](const std::string& most) {
     return R"(413 {"__type":"mayfly#BadRequest","message":"The body of a control call has at most )" + most +
@@ -79,7 +79,7 @@ TEST_CASE("a body of a control call has so many bytes, and so many values") {
   const std::string spaces(compat::control::call_bytes_max - rules.size(), ' ');
   CHECK(call(emulator, "PUT", "/_mayfly/faults", rules + spaces) == "200 " + rules);
   CHECK(call(emulator, "PUT", "/_mayfly/faults", rules + spaces + " ") == too_large("1048576 bytes."));
-  const auto of_values = [](std::size_t count) {  // with the object, and the list
+  const auto of_values = [](std::size_t count) {  // includes the object and the array
     std::string body = "{\"rules\":[0";
     for (std::size_t n = 3; n < count; ++n) body += ",0";
     return body + "]}";
@@ -90,7 +90,7 @@ TEST_CASE("a body of a control call has so many bytes, and so many values") {
         too_large("20000 values."));
 }
 
-TEST_CASE("a key is refused in DynamoDB's words") {
+TEST_CASE("an invalid key gets DynamoDB's error message") {
   TestEmulator emulator;
   create_table(emulator);
   const std::string path = "/_mayfly/ttl/carts/explain";
@@ -101,7 +101,7 @@ TEST_CASE("a key is refused in DynamoDB's words") {
         refusal(R"(The body needs the member key, as {\"id\":{\"S\":\"1\"}}.)"));
 }
 
-TEST_CASE("a region that is no UTF-8 is answered as it came") {
+TEST_CASE("a region that is not valid UTF-8 is returned unchanged") {
   TestEmulator emulator;
   emulator.scope.region = "\xff";
   create_table(emulator);

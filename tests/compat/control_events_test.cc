@@ -44,13 +44,13 @@ std::size_t count(const std::string& text, std::string_view part) {
   return found;
 }
 
-// Reads until the text has `changes` changes and the last one is complete.
+// Reads until `changes` complete changes have arrived.
 std::string read(compat::control::EventSource& events, std::size_t changes) {
   std::string text;
   while (count(text, "event: ") < changes || !text.ends_with("\n\n")) REQUIRE(events.next(text, {}));
   return text;
 }
-// Reads until no change waits any longer.
+// Reads until no undelivered change is left.
 std::string read_all(TestEmulator& emulator, compat::control::EventSource& events) {
   std::string text;
   do REQUIRE(events.next(text, {}));
@@ -60,12 +60,12 @@ std::string read_all(TestEmulator& emulator, compat::control::EventSource& event
 
 }  // namespace
 
-TEST_CASE("a reader of events that is too slow is told what it missed, and goes on from there") {
+TEST_CASE("a slow event reader gets a gap event with the dropped count and then continues") {
   TestEmulator emulator;
   create_carts(emulator);
   const auto events = follow(emulator, "table=carts&event=INSERT");
 
-  constexpr int written = 150;  // 45 MB: more than is kept for all readers
+  constexpr int written = 150;  // 45 MB, more than is held for all readers together
   for (int n = 0; n < written; ++n) {
     put(emulator, std::to_string(n), 300'000);
     CHECK(held_bytes(emulator) <= compat::LiveChanges::held_bytes_max);
@@ -80,7 +80,7 @@ TEST_CASE("a reader of events that is too slow is told what it missed, and goes 
   CHECK(read_all(emulator, *events).find(R"({"id":{"S":"after"}})") != std::string::npos);
 }
 
-TEST_CASE("readers of events share the changes that wait, and the text of each") {
+TEST_CASE("event readers share one copy of each undelivered change and of its text") {
   const auto held_for = [](std::size_t readers, bool one_reads) {
     TestEmulator emulator;
     create_carts(emulator);
@@ -88,7 +88,7 @@ TEST_CASE("readers of events share the changes that wait, and the text of each")
     for (std::size_t n = 0; n < readers; ++n) all.push_back(follow(emulator, ""));
     for (int n = 0; n < 3; ++n) put(emulator, std::to_string(n), 300'000);
     std::string first;
-    if (one_reads) {  // the beginning of the first change, whose text is made by then
+    if (one_reads) {  // reading the start of the first change renders its text
       REQUIRE(all[0]->next(first, {}));
       CHECK(first.size() == compat::LiveChanges::piece_bytes_max);
     }
@@ -104,7 +104,7 @@ TEST_CASE("readers of events share the changes that wait, and the text of each")
   CHECK(held_for(128, true) == held_for(1, true));
 }
 
-TEST_CASE("a reader that left lets go of the changes that waited for it") {
+TEST_CASE("an event reader that leaves releases the changes held for it") {
   TestEmulator emulator;
   create_carts(emulator);
   auto stays = follow(emulator, "event=REMOVE"), leaves = follow(emulator, "");
@@ -117,7 +117,7 @@ TEST_CASE("a reader that left lets go of the changes that waited for it") {
   CHECK(held_bytes(emulator) == 0);
 }
 
-TEST_CASE("a stream of events ends when the change that its reader was taking is dropped") {
+TEST_CASE("an event stream ends if the change being delivered is dropped") {
   TestEmulator emulator;
   create_carts(emulator);
   const auto slow = follow(emulator, ""), slower = follow(emulator, "");
@@ -129,7 +129,7 @@ TEST_CASE("a stream of events ends when the change that its reader was taking is
   CHECK(read_all(emulator, *slower).starts_with("event: gap\n"));
 }
 
-TEST_CASE("readers with different filters get their changes in order") {
+TEST_CASE("event readers with different filters get their changes in order") {
   TestEmulator emulator;
   create_carts(emulator);
   const auto all = follow(emulator, ""), insertions = follow(emulator, "event=INSERT"),
@@ -150,7 +150,7 @@ TEST_CASE("readers with different filters get their changes in order") {
   CHECK(held_bytes(emulator) == 0);
 }
 
-TEST_CASE("an await keeps so many bytes of what it is told, and says how much is left out") {
+TEST_CASE("an await keeps at most 1 MB of records and reports how many it left out") {
   TestEmulator emulator;
   create_carts(emulator);
   compat::control::Answer answer;
@@ -172,11 +172,11 @@ TEST_CASE("an await keeps so many bytes of what it is told, and says how much is
   CHECK(answer.status == 408);
   const auto body = nlohmann::json::parse(answer.body);
   CHECK(body["message"] == R"(Timed out after 1 s: only other changes to carts/{"id": "1"}.)");
-  CHECK(body["records"].size() == 1);  // with both images two would be more than 1 MB
+  CHECK(body["records"].size() == 1);  // two records, each with both images, would exceed 1 MB
   CHECK(body["left_out"] > 0);
 }
 
-TEST_CASE("an await that looks back keeps as little, and ends when nobody waits for it") {
+TEST_CASE("an await that looks back has the same limits and stops when its client leaves") {
   TestEmulator emulator;
   create_carts(emulator, {{"StreamEnabled", true}, {"StreamViewType", "NEW_IMAGE"}});
   std::stop_source stop;
@@ -205,7 +205,7 @@ TEST_CASE("an await that looks back keeps as little, and ends when nobody waits 
   CHECK(look_back("INSERT").status == 503);
 }
 
-TEST_CASE("events of another account, region or kind are not told") {
+TEST_CASE("an event stream excludes other accounts and regions and filtered changes") {
   TestEmulator emulator;
   const nlohmann::json table = {{"TableName", "carts"},
                                 {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},

@@ -1,5 +1,5 @@
-// Every call of the control API beside every other, and beside requests: none crashes, hangs, or answers what
-// no order of the calls could.
+// Runs every control API call concurrently with every other one and with requests. No call crashes, hangs, or
+// returns a response that no order of the calls could produce.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -20,7 +20,7 @@ struct ControlCall {
   std::string_view method, path, body;
 };
 
-// One of each, against what may or may not be there.
+// One of each call, against state that may or may not exist.
 constexpr ControlCall calls[] = {
     {"GET", "/_mayfly/clock", ""},
     {"PUT", "/_mayfly/clock", R"({"mode":"frozen"})"},
@@ -93,7 +93,7 @@ constexpr std::string_view switch_recovery_on =
 
 }  // namespace
 
-TEST_CASE("a rule strikes requests that come at once as often as it says, however large they are",
+TEST_CASE("a fault rule strikes concurrent requests of any size exactly as often as its count says",
           "[races]") {
   TestEmulator emulator;
   REQUIRE(emulator.execute("CreateTable", create_carts).status == 200);
@@ -122,14 +122,13 @@ TEST_CASE("a rule strikes requests that come at once as often as it says, howeve
   CHECK(done == 70);
 }
 
-TEST_CASE(
-    "every control call beside every other, and beside writers, answers and leaves a server that serves",
-    "[control][races]") {
+TEST_CASE("concurrent control calls and writers leave a consistent server that still serves",
+          "[control][races]") {
   compat::EmulatorOptions options;
   options.database.reap = true;
   TestEmulator emulator(std::move(options));
   std::atomic<bool> stop{false};
-  std::stop_source stop_waits;  // of whoever stands at a failpoint in the end
+  std::stop_source stop_waits;  // ends calls that still wait at a failpoint
   std::atomic<int> unexpected{0}, answered{0};
   std::vector<std::thread> threads;
   const auto repeat = [&](std::function<void(unsigned)> action) {
@@ -137,9 +136,9 @@ TEST_CASE(
       for (unsigned i = 0; !stop; ++i) action(i);
     });
   };
-  // Three walks through the calls, in different orders.
+  // Three threads walk through the calls in different orders.
   for (const unsigned step : {5u, 13u, 17u}) {
-    REQUIRE(std::gcd(step, std::size(calls)) == 1);  // else it would leave some out
+    REQUIRE(std::gcd(step, std::size(calls)) == 1);  // otherwise the walk would skip calls
     repeat([&, step](unsigned i) {
       const int status = status_of(emulator, calls[i * step % std::size(calls)], stop_waits.get_token());
       const bool stopped = status == 503 && stop;

@@ -12,7 +12,7 @@ namespace mayfly::testing {
 
 namespace {
 
-TEST_CASE("an operation that is not there is told at once") {
+TEST_CASE("an unknown operation is rejected before its body is parsed") {
   TestEmulator emulator;
   CHECK(emulator.run("RenameTable", "not JSON") ==
         R"(400 {"__type":"com.amazon.coral.service#UnknownOperationException"})");
@@ -20,7 +20,7 @@ TEST_CASE("an operation that is not there is told at once") {
   CHECK(emulator.emulator().execute(emulator.scope, "DynamoDBStreams_20120810.PutItem", "{}").status == 400);
 }
 
-TEST_CASE("an operation says where its request names tables, and its request does") {
+TEST_CASE("each operation declares the member in which its request names tables") {
   using compat::TablesIn;
   const std::vector<std::pair<TablesIn, std::string_view>> places = {
       {TablesIn::table_name, "TableName"},
@@ -30,7 +30,8 @@ TEST_CASE("an operation says where its request names tables, and its request doe
       {TablesIn::shard_iterator, "ShardIterator"}};
   for (const compat::Operation* operation : compat::all_operations()) {
     INFO(operation->name);
-    // The first of these that it has: a Kinesis stream's ARN beside a table's name is no table's stream.
+    // Takes the first of these members that the request has. With TableName, StreamArn means a Kinesis
+    // stream.
     TablesIn says = TablesIn::nothing;
     for (const auto& [tables_in, member] : places) {
       const auto& members = operation->shape->members;
@@ -42,7 +43,7 @@ TEST_CASE("an operation says where its request names tables, and its request doe
   }
 }
 
-TEST_CASE("a body that is no JSON object is a serialization error") {
+TEST_CASE("a body that is not a JSON object is a serialization error") {
   TestEmulator emulator;
   const std::string nothing_more = R"(400 {"__type":"com.amazon.coral.service#SerializationException"})";
   CHECK(emulator.run("ListTables", "") == nothing_more);
@@ -55,7 +56,7 @@ TEST_CASE("a body that is no JSON object is a serialization error") {
       R"("Message":"Unrecognized collection type class com.amazonaws.dynamodb.v20120810.ListTablesInput"})");
 }
 
-TEST_CASE("types are checked before constraints, constraints before rules") {
+TEST_CASE("types are checked before constraints and constraints before rules") {
   TestEmulator emulator;
   CHECK(emulator.run("ListTables", R"({"ExclusiveStartTableName":"a","Limit":"1"})") ==
         R"(400 {"__type":"com.amazon.coral.service#SerializationException",)"
@@ -67,7 +68,7 @@ TEST_CASE("types are checked before constraints, constraints before rules") {
       R"(or equal to 3"})");
 }
 
-TEST_CASE("tables are listed page by page, in order") {
+TEST_CASE("ListTables returns tables in order and page by page") {
   TestEmulator emulator;
   for (const char* name : {"ccc", "aaa", "bbb"}) {
     emulator.ok("CreateTable", {{"TableName", name},
@@ -83,7 +84,7 @@ TEST_CASE("tables are listed page by page, in order") {
   CHECK(emulator.run("ListTables", R"({"Limit":3})") == R"(200 {"TableNames":["aaa","bbb","ccc"]})");
 }
 
-TEST_CASE("tags that are set at once are all kept") {
+TEST_CASE("concurrent TagResource calls keep all tags") {
   TestEmulator emulator;
   emulator.ok("CreateTable", {{"TableName", "music"},
                               {"BillingMode", "PAY_PER_REQUEST"},
@@ -104,7 +105,7 @@ TEST_CASE("tags that are set at once are all kept") {
   CHECK(emulator.ok("ListTagsOfResource", {{"ResourceArn", arn}})["Tags"].size() == 40);
 }
 
-TEST_CASE("limits are a new account's, the endpoint is where the client is") {
+TEST_CASE("DescribeLimits returns a new account's limits and DescribeEndpoints the client's endpoint") {
   TestEmulator emulator;
   CHECK(emulator.run("DescribeLimits", "{}") ==
         R"(200 {"AccountMaxReadCapacityUnits":80000,"AccountMaxWriteCapacityUnits":80000,)"

@@ -1,4 +1,5 @@
-// Reads beside who drops what they read: an answer is of before, or of after, and never of half of it.
+// Reads that run while their table or index is dropped. A response shows the state before the drop or the
+// state after it, never a mixture.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
@@ -22,7 +23,7 @@ void create_vectors_table(TestEmulator& emulator) {
 
 }  // namespace
 
-TEST_CASE("a Query of an index that is dropped meanwhile answers its items, or that there is none") {
+TEST_CASE("a Query during the drop of its index returns all items or reports a missing index") {
   TestEmulator emulator;
   create_vectors_table(emulator);
   emulator.ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}, {"user", {{"S", "u"}}}}}});
@@ -55,9 +56,9 @@ TEST_CASE("a Query of an index that is dropped meanwhile answers its items, or t
   CHECK(other.empty());
 }
 
-TEST_CASE("a read of a table that is dropped meanwhile answers what it has, or that there is none") {
+TEST_CASE("a read during the drop of its table returns the item or reports a missing table") {
   TestEmulator emulator;
-  std::atomic<int> round{0};  // odd: the table has its item, until it is dropped
+  std::atomic<int> round{0};  // odd: the table has its item, or is being dropped
   std::thread changer([&] {
     for (int i = 0; i < 500; ++i) {
       create_vectors_table(emulator);
@@ -81,7 +82,7 @@ TEST_CASE("a read of a table that is dropped meanwhile answers what it has, or t
       const std::string answer = emulator.run(operation, body);
       const bool has = answer.find(R"({"id":{"S":"1"}})") != std::string::npos;
       const bool none = answer.find("ResourceNotFound") != std::string::npos;
-      // In one life of the table.
+      // Check only reads that ran within one lifetime of the table.
       if (before % 2 == 1 && round == before && !has && !none) other = answer;
     }
   }
@@ -89,7 +90,7 @@ TEST_CASE("a read of a table that is dropped meanwhile answers what it has, or t
   CHECK(other.empty());
 }
 
-TEST_CASE("a vector search whose index or table is dropped meanwhile finds the item, or that there is none") {
+TEST_CASE("a vector search during a drop of its index or table returns the item or reports it missing") {
   TestEmulator emulator;
   const nlohmann::json table = {{"TableName", "carts"}};
   const nlohmann::json index = {{"IndexName", "by_v"},

@@ -1,5 +1,6 @@
-// What expressions cost in memory, counted in bytes that are allocated while a request runs. The items are as
-// costly as an item can be: 390,000 empty strings have 390 KB of DynamoDB's and 16 MB as a tree.
+// The memory cost of expressions, measured in bytes allocated while a request runs. The items are as
+// expensive as an item can be: a list of 390,000 empty strings counts as 390 KB in DynamoDB and takes 16 MB
+// as a tree.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstdlib>
@@ -12,7 +13,7 @@ namespace {
 thread_local std::uint64_t allocated_bytes = 0;
 }
 
-// Replaced for the whole program: counts, and does what the library's do.
+// Replaced for the whole program. They count bytes and otherwise behave like the library's.
 void* operator new(std::size_t bytes) {
   allocated_bytes += bytes;
   if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
@@ -47,7 +48,7 @@ std::string list_of(int elements, const std::string& last = R"({"S":""})") {
   return text + last + "]}";
 }
 
-// list_append(…) of so many lists `l`, as a balanced tree.
+// Concatenates `lists` copies of the list `l` with a balanced tree of list_append calls.
 std::string appended(int lists) {
   if (lists == 1) return "l";
   return "list_append(" + appended(lists / 2) + "," + appended(lists - lists / 2) + ")";
@@ -63,7 +64,7 @@ struct Lists : TestEmulator {
     REQUIRE(run("PutItem", R"({"TableName":"lists","Item":{"id":{"S":"a"},"l":)" + list_of(list_elements) +
                                "}}") == "200 {}");
   }
-  // Runs a request that must not allocate more.
+  // Runs a request that must not allocate more than `bytes_max`.
   std::string within(std::uint64_t bytes_max, const std::string& operation, const std::string& body) {
     const std::uint64_t before = allocated_bytes;
     const compat::Answer answer = execute(operation, body);
@@ -89,7 +90,7 @@ bool says(const std::string& answer, std::string_view message) {
 
 }  // namespace
 
-TEST_CASE("an update that comes to more than an item may have builds none of its values", "[holds]") {
+TEST_CASE("an update whose result exceeds the item size limit builds none of its values", "[holds]") {
   Lists lists;
   const auto appends = [](int i) { return "q" + std::to_string(i) + "=list_append(l,l)"; };
   CHECK(says(lists.within(40 * megabyte, "UpdateItem", Lists::update("SET " + all_of(150, appends))),
@@ -106,7 +107,7 @@ TEST_CASE("an update that comes to more than an item may have builds none of its
   CHECK(says(batch, too_large));
 }
 
-TEST_CASE("an expression that names one large value hundreds of times has one copy of it", "[holds]") {
+TEST_CASE("an expression that names a large value hundreds of times holds one copy of it", "[holds]") {
   Lists lists;
   const std::string large = list_of(list_elements, R"({"S":"x"})");
   const auto sets = [](int i) { return "a" + std::to_string(i) + "=:v"; };
@@ -129,7 +130,7 @@ TEST_CASE("an expression that names one large value hundreds of times has one co
              "The number of query conditions (150) exceeds"));
 }
 
-TEST_CASE("errors of an update's types and paths come before that of its size", "[holds]") {
+TEST_CASE("type and path errors of an update take precedence over its size error", "[holds]") {
   Lists lists;
   const std::string large = "SET a=list_append(l,l),b=list_append(l,l)";
   CHECK(says(lists.run("UpdateItem", Lists::update(large + ",c=gone")),
@@ -141,7 +142,7 @@ TEST_CASE("errors of an update's types and paths come before that of its size", 
   CHECK(says(lists.run("UpdateItem", Lists::update(large)), too_large));
 }
 
-TEST_CASE("a statement's condition and what it sets have up to 300 operators each", "[holds]") {
+TEST_CASE("the condition and the SET clause of a statement may each have 300 operators", "[holds]") {
   Lists lists;
   const char* const too_many = "The expression contains too many operators; operator count: 301";
   CHECK(says(lists.run("ExecuteStatement", Lists::statement(appended(301))), too_large));
@@ -156,8 +157,7 @@ TEST_CASE("a statement's condition and what it sets have up to 300 operators eac
   CHECK(lists.run("ExecuteStatement", select(150, "")).starts_with("200 "));
 }
 
-TEST_CASE("DELETE of a million members from small sets is counted, and looks them up in the sets",
-          "[holds]") {
+TEST_CASE("DELETE of a million members counts as steps and searches the small stored sets", "[holds]") {
   Lists lists;
   REQUIRE(lists
               .run("UpdateItem",

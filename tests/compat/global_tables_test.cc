@@ -1,4 +1,5 @@
-// Global tables beside each other's callers: of two at once one succeeds, and what is left is whole.
+// Global tables under concurrent calls. One of several conflicting callers succeeds, and the tables stay
+// consistent.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
@@ -24,7 +25,7 @@ nlohmann::json replica(const char* action, const std::string& region) {
   return {{"TableName", "carts"}, {"ReplicaUpdates", {{{action, {{"RegionName", region}}}}}}};
 }
 
-// How many of so many callers at once succeed; none gets a 500.
+// Returns how many of four concurrent callers succeed. None may get a 500.
 int succeed_at_once(TestEmulator& emulator, const std::string& operation, const nlohmann::json& body) {
   std::atomic<int> succeeded{0}, failed{0};
   std::vector<std::thread> callers;
@@ -43,7 +44,7 @@ int succeed_at_once(TestEmulator& emulator, const std::string& operation, const 
 
 }  // namespace
 
-TEST_CASE("of callers at once one makes a replica, and one removes it") {
+TEST_CASE("only one of several concurrent callers creates or deletes a replica") {
   TestEmulator emulator;
   emulator.ok("CreateTable", carts);
   for (int i = 0; i < 5; ++i) {
@@ -53,7 +54,7 @@ TEST_CASE("of callers at once one makes a replica, and one removes it") {
   CHECK(inconsistency(emulator.emulator().database()).empty());
 }
 
-TEST_CASE("an index that is asked for in two regions at once is there in both, once") {
+TEST_CASE("an index created in two regions at once exists once in each") {
   TestEmulator emulator;
   emulator.ok("CreateTable", carts);
   emulator.ok("UpdateTable", replica("Create", "eu-west-1"));
@@ -85,7 +86,7 @@ TEST_CASE("an index that is asked for in two regions at once is there in both, o
   CHECK(inconsistency(emulator.emulator().database()).empty());
 }
 
-TEST_CASE("a table is dropped beside its replication, and what stays is whole") {
+TEST_CASE("dropping a replica during replication leaves consistent tables") {
   TestEmulator emulator;
   emulator.ok("CreateTable", carts);
   for (int i = 0; i < 5; ++i) {
@@ -111,7 +112,7 @@ TEST_CASE("a table is dropped beside its replication, and what stays is whole") 
   }
 }
 
-TEST_CASE("a replica is disassociated beside writers, with all that was written until then") {
+TEST_CASE("a replica disassociated while clients write keeps all earlier writes") {
   TestEmulator emulator;
   emulator.ok("CreateTable", carts);
   for (int i = 0; i < 5; ++i) {
@@ -159,8 +160,7 @@ TEST_CASE("a replica is disassociated beside writers, with all that was written 
   }
 }
 
-TEST_CASE(
-    "writers of two regions who meet at an item with strong consistency are refused, and nothing is lost") {
+TEST_CASE("with strong consistency a conflicting write is rejected and no accepted write is lost") {
   TestEmulator emulator;
   emulator.ok("CreateTable", carts);
   emulator.ok("UpdateTable",

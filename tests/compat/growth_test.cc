@@ -1,5 +1,5 @@
-// What a request costs grows as it does: each is sent once and twice as large, and steps are counted, not
-// time.
+// The cost of a request is linear in its size. Each request is sent at two sizes, one twice the other. The
+// test counts steps instead of measuring time.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <map>
@@ -33,7 +33,7 @@ std::uint64_t comparisons(TestEmulator& emulator, const std::string& operation, 
 
 }  // namespace
 
-TEST_CASE("twice as large a request looks up its members in twice as many steps", "[holds]") {
+TEST_CASE("doubling a request's size at most doubles the steps for looking up its members", "[holds]") {
   using Make = std::function<std::string(std::size_t)>;
   const std::map<std::string, std::pair<std::string, Make>> requests = {
       {"a wide item of a transaction with a token",
@@ -106,9 +106,7 @@ TEST_CASE("twice as large a request looks up its members in twice as many steps"
   }
 }
 
-TEST_CASE(
-    "the digest of a request takes no notice of the order of members, of null, or of all but the last of a "
-    "name") {
+TEST_CASE("a request digest ignores member order and null members and all but the last duplicate") {
   const auto digest = [](std::string_view text) { return compat::request_digest(json::parse(text)->root()); };
   const std::string one = digest(R"([{"a":1,"b":{"c":"x","d":[true,null]}}])");
   CHECK(digest(R"([{"b":{"d":[true,null],"c":"x"},"a":1}])") == one);

@@ -1,5 +1,5 @@
-// The fault `latency` does writes before it waits and reads after, and the answers that it holds back take
-// bounded memory.
+// The latency fault delays a read before it runs and a write after it has run. The responses that it holds
+// back take a limited amount of memory.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -33,7 +33,7 @@ void create_plain_carts(TestEmulator& emulator) {
 
 }  // namespace
 
-TEST_CASE("latency sends answers at once while those that it holds take 64 MB", "[holds]") {
+TEST_CASE("latency holds back at most 64 MB of responses and sends further ones at once", "[holds]") {
   TestEmulator emulator;
   create_plain_carts(emulator);
   const std::string text(390'000, 'x');
@@ -41,7 +41,7 @@ TEST_CASE("latency sends answers at once while those that it holds take 64 MB", 
   delay(emulator, "BatchExecuteStatement");
   json statements = json::array();
   for (int i = 0; i < 25; ++i) statements.push_back({{"Statement", "SELECT * FROM carts WHERE id = '1'"}});
-  const std::string request = json{{"Statements", statements}}.dump();  // its answer has 9.7 MB
+  const std::string request = json{{"Statements", statements}}.dump();  // the response has 9.7 MB
   std::stop_source stop;
   std::atomic<int> answered = 0;
   std::vector<std::thread> clients;
@@ -59,7 +59,7 @@ TEST_CASE("latency sends answers at once while those that it holds take 64 MB", 
   CHECK(answered == 8);
 }
 
-TEST_CASE("a read is delayed before it runs, and a write after it has", "[holds]") {
+TEST_CASE("latency delays a read before it runs", "[holds]") {
   TestEmulator emulator;
   create_plain_carts(emulator);
   delay(emulator, "GetItem");

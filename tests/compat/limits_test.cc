@@ -1,4 +1,4 @@
-// The limits that requests meet, each with a request that just fits and one that does not.
+// Limits on requests. Each is tested with a request that just fits and one that does not.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -34,7 +34,7 @@ struct Music : TestEmulator {
   }
 };
 
-// A list in a list in a list, `levels` deep.
+// A list nested `levels` deep.
 json nested(int levels) {
   json value = text("x");
   for (int i = 0; i < levels; ++i) value = {{"L", json::array({value})}};
@@ -47,7 +47,7 @@ std::string joined(int count, const std::string& each, const std::string& betwee
   return all;
 }
 
-TEST_CASE("a partition key has up to 2048 bytes, a sort key 1024") {
+TEST_CASE("a partition key may have 2048 bytes and a sort key 1024") {
   Music music;
   music.ok("PutItem", Music::put(std::string(2048, 'a'), std::string(1024, 's')));
   CHECK(music.refused("PutItem", Music::put(std::string(2049, 'a'), "s")) ==
@@ -59,7 +59,7 @@ TEST_CASE("a partition key has up to 2048 bytes, a sort key 1024") {
         "1024 bytes");
 }
 
-TEST_CASE("an item has up to 400 KB, names included") {
+TEST_CASE("an item may have 400 KB including attribute names") {
   Music music;
   const std::size_t rest = 400 * 1024 - std::string(
                                             "artist"
@@ -78,7 +78,7 @@ TEST_CASE("an item has up to 400 KB, names included") {
         "Item size to update has exceeded the maximum allowed size");
 }
 
-TEST_CASE("what an update writes is charged up to 400 KB, whatever its condition says") {
+TEST_CASE("UpdateItem limits the data it writes to 400 KB regardless of the condition") {
   Music music;
   const auto update = [](std::size_t bytes, const std::string& condition) {
     return json{{"TableName", "music"},
@@ -87,7 +87,7 @@ TEST_CASE("what an update writes is charged up to 400 KB, whatever its condition
                 {"ConditionExpression", condition},
                 {"ExpressionAttributeValues", {{":t", text(std::string(bytes, 'x'))}}}};
   };
-  const std::size_t most = 400 * 1024 - (3 + 19 + 1);  // of a SET of an attribute with a name of one byte
+  const std::size_t most = 400 * 1024 - (3 + 19 + 1);  // for a SET of an attribute with a one-byte name
   const char* const too_large = "Item size to update has exceeded the maximum allowed size";
   music.ok("UpdateItem", update(most, "attribute_not_exists(t)"));
   CHECK(music.refused("UpdateItem", update(most + 1, "attribute_exists(t)")) == too_large);
@@ -95,7 +95,7 @@ TEST_CASE("what an update writes is charged up to 400 KB, whatever its condition
   CHECK(music.refused("UpdateItem", update(most, "attribute_not_exists(t)")) ==
         "The conditional request failed");
 
-  // The finished item alone counts for AttributeUpdates, transactions and PartiQL.
+  // For AttributeUpdates, transactions and PartiQL, only the resulting item counts.
   const json value = text(std::string(most + 1, 'x'));
   music.ok("UpdateItem", {{"TableName", "music"},
                           {"Key", {{"artist", text("a")}, {"song", text("s")}}},
@@ -110,7 +110,7 @@ TEST_CASE("what an update writes is charged up to 400 KB, whatever its condition
                                 {"Parameters", json::array({value})}});
 }
 
-TEST_CASE("a value is nested up to 32 levels deep, and so is a path") {
+TEST_CASE("a value may be nested 32 levels deep and so may a path") {
   Music music;
   music.ok("PutItem", Music::put("a", "s", {{"t", nested(31)}}));
   CHECK(music.refused("PutItem", Music::put("a", "s", {{"t", nested(32)}})) ==
@@ -125,7 +125,7 @@ TEST_CASE("a value is nested up to 32 levels deep, and so is a path") {
         "Invalid ProjectionExpression: The document path has too many nesting levels; nesting levels: 33");
 }
 
-TEST_CASE("an expression has up to 4096 bytes, 300 operators and lists of 100 operands") {
+TEST_CASE("an expression may have 4096 bytes and 300 operators and 100 operands per IN list") {
   Music music;
   json scan = {{"TableName", "music"}, {"ExpressionAttributeValues", {{":v", text("x")}}}};
   scan["FilterExpression"] = "a = :v" + std::string(4090, ' ');
@@ -148,7 +148,7 @@ TEST_CASE("an expression has up to 4096 bytes, 300 operators and lists of 100 op
         "101");
 }
 
-TEST_CASE("a batch reads up to 100 items and answers up to 16 MB") {
+TEST_CASE("BatchGetItem reads up to 100 items and returns up to 16 MB") {
   Music music;
   json keys = json::array();
   for (int i = 0; i < 45; ++i) {
@@ -165,7 +165,7 @@ TEST_CASE("a batch reads up to 100 items and answers up to 16 MB") {
                        "Member must have length less than or equal to 100"));
 }
 
-TEST_CASE("a page has up to 1 MB: the item that crosses the line belongs to it") {
+TEST_CASE("a page ends with the item that takes it past 1 MB") {
   Music music;
   for (const char* song : {"1", "2", "3", "4"}) {
     music.ok("PutItem", Music::put("a", song, {{"t", text(std::string(400'000, 'x'))}}));
@@ -175,7 +175,7 @@ TEST_CASE("a page has up to 1 MB: the item that crosses the line belongs to it")
   CHECK(page["LastEvaluatedKey"] == json({{"artist", text("a")}, {"song", text("3")}}));
 }
 
-TEST_CASE("a transaction has up to 4 MB") {
+TEST_CASE("a transaction may write up to 4 MB") {
   Music music;
   json actions = json::array();
   for (int i = 0; i < 11; ++i) {
@@ -188,7 +188,7 @@ TEST_CASE("a transaction has up to 4 MB") {
   music.ok("TransactWriteItems", {{"TransactItems", actions}});
 }
 
-TEST_CASE("a filter has so many steps on a page, and a request that writes so many together", "[holds]") {
+TEST_CASE("expression steps are limited per page for filters and per request for writes", "[holds]") {
   Music music;
   const std::size_t bytes = 390'000;
   const auto song = [](int number) { return std::to_string(number); };
@@ -208,7 +208,7 @@ TEST_CASE("a filter has so many steps on a page, and a request that writes so ma
     }
   };
   CHECK(pages(20) == "332");
-  CHECK(pages(150) == "22220");  // 7,300,000 steps an item
+  CHECK(pages(150) == "22220");  // 7,300,000 steps per item
 
   const auto transaction = [&](const char* kind, int items, json action) -> json {
     action["TableName"] = "music";
@@ -229,7 +229,8 @@ TEST_CASE("a filter has so many steps on a page, and a request that writes so ma
         "The expressions of this request may take 50857723 steps to evaluate, and Mayfly allows 50000000: "
         "each value of an item, and each sixteen bytes of one, are a step for each operand");
 
-  // An update copies its item once, whatever it sets. A batch's statements are one request.
+  // An update copies its item once, no matter how many attributes it sets. All statements of a batch count as
+  // one request.
   std::string copies = "SET b = t";
   for (int i = 0; i < 260; ++i) copies += ", c" + std::to_string(i) + " = t";
   const auto updates = [&](int items) {
@@ -249,7 +250,7 @@ TEST_CASE("a filter has so many steps on a page, and a request that writes so ma
   CHECK(codes == "done done done done done done ValidationError ValidationError ");
 }
 
-TEST_CASE("a table has up to 20 global and 5 local indexes, which project up to 100 attributes together") {
+TEST_CASE("a table may have 20 global and 5 local indexes that project 100 attributes in total") {
   Music music;
   const auto create = [](int global, int local, int projected) {
     json table = json::parse(R"({"TableName":"many","BillingMode":"PAY_PER_REQUEST",
@@ -297,7 +298,7 @@ TEST_CASE("a table has up to 20 global and 5 local indexes, which project up to 
 }
 
 }  // namespace
-TEST_CASE("an answer repeats of a large request only what a message holds") {
+TEST_CASE("an error message quotes only a limited part of a large request") {
   Music music;
   const std::string large(12'000'000, 'x');
   const auto answer_bytes = [&](const std::string& operation, const std::string& body) {
@@ -328,7 +329,7 @@ TEST_CASE("an answer repeats of a large request only what a message holds") {
   }
 }
 
-TEST_CASE("an account has so many tables in a region, and so many snapshots; a server so many accounts") {
+TEST_CASE("the numbers of accounts and tables and snapshots are limited") {
   compat::EmulatorOptions options;
   options.limits = {.accounts_max = 2, .tables_max = 2, .snapshots_max = 2};
   TestEmulator emulator(std::move(options));
@@ -377,9 +378,9 @@ TEST_CASE("an account has so many tables in a region, and so many snapshots; a s
     CHECK(metrics.find("\nmayfly_" + std::string(line) + "\n") != std::string::npos);
 }
 
-TEST_CASE("memory that is full takes nothing that adds to it: reads, deletions and expiries go on") {
+TEST_CASE("full memory rejects writes that add data but allows reads and deletes and expiry") {
   compat::EmulatorOptions options;
-  options.database.memory_bytes_max = 1;  // looked at after each megabyte
+  options.database.memory_bytes_max = 1;  // checked after each megabyte
   TestEmulator emulator(std::move(options));
   const json created = json::parse(R"({"TableName":"items","BillingMode":"PAY_PER_REQUEST",
       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
@@ -473,7 +474,7 @@ TEST_CASE("memory that is full takes nothing that adds to it: reads, deletions a
   CHECK(control("POST", "/_mayfly/reset").starts_with("200 "));
 }
 
-TEST_CASE("there are so many functions, and whoever has one may change it") {
+TEST_CASE("functions are limited and an existing one can still be changed at the limit") {
   compat::EmulatorOptions options;
   options.triggers.functions_max = 2;
   TestEmulator emulator(std::move(options));
@@ -496,8 +497,7 @@ TEST_CASE("there are so many functions, and whoever has one may change it") {
   CHECK(control("PUT", two, url).starts_with("200 "));
 }
 
-TEST_CASE(
-    "an account has up to 100 rules, whose tables have up to 1024 bytes, and a function's URL has 2048") {
+TEST_CASE("an account may have 100 fault rules with 1024-byte table names and 2048-byte function URLs") {
   TestEmulator emulator;
   const auto control = [&](std::string_view path, std::string_view body) {
     const compat::control::Answer answer = compat::control::answer(
@@ -527,7 +527,7 @@ TEST_CASE(
   CHECK(function(2049) == refusal("url must have at most 2048 bytes."));
 }
 
-TEST_CASE("there are so many failpoints, of all accounts, and room for another when one is released") {
+TEST_CASE("failpoints are limited across accounts and releasing one makes room for another") {
   TestEmulator emulator;
   const json created = json::parse(R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
@@ -557,7 +557,7 @@ TEST_CASE("there are so many failpoints, of all accounts, and room for another w
   CHECK(control("PUT", "b").starts_with("200 "));
 }
 
-TEST_CASE("a rule refuses a transaction of too many actions with as many reasons as one may have") {
+TEST_CASE("a fault rule returns at most 100 cancellation reasons for an oversized transaction") {
   TestEmulator emulator;
   const compat::control::Answer put = compat::control::answer(
       emulator.emulator(), {.method = "PUT",
@@ -577,7 +577,7 @@ TEST_CASE("a rule refuses a transaction of too many actions with as many reasons
   CHECK(refused(100'000) == refused(100));
 }
 
-TEST_CASE("callers at the same time make no more tables, snapshots or functions than there may be") {
+TEST_CASE("concurrent callers cannot exceed the limits on tables and snapshots and functions") {
   compat::EmulatorOptions options;
   options.limits = {.accounts_max = 2, .tables_max = 3, .snapshots_max = 3};
   options.triggers.functions_max = 3;
@@ -609,7 +609,7 @@ TEST_CASE("callers at the same time make no more tables, snapshots or functions 
   CHECK(functions == 3);
 }
 
-TEST_CASE("what AWS has and we do not is refused by name; what AWS does not have is ignored, as AWS does") {
+TEST_CASE("an unsupported AWS member is rejected by name and an unknown member is ignored") {
   Music music;
   const std::string no =
       "Mayfly does not support this member of DynamoDB's yet, and refuses requests that have it: ";

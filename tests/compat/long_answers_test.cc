@@ -1,4 +1,4 @@
-// Answers that could be very long: what of them is in memory at once.
+// Responses that could be very long, and how much of each is in memory at once.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -22,7 +22,7 @@ compat::control::Answer metrics(TestEmulator& emulator, bool in_pieces) {
       {.method = "GET", .path = "/_mayfly/metrics", .scope = emulator.scope, .in_pieces = in_pieces});
 }
 
-// Resident memory changes from page to page.
+// Removes the line with the resident memory, which changes between pages.
 std::string without_resident_bytes(std::string page) {
   const auto from = page.find("\nmayfly_resident_bytes ");
   REQUIRE(from != std::string::npos);
@@ -31,7 +31,7 @@ std::string without_resident_bytes(std::string page) {
 
 }  // namespace
 
-TEST_CASE("the page of metrics is made in pieces, which together are the whole page") {
+TEST_CASE("the metrics page is produced in pieces that add up to the whole page") {
   TestEmulator emulator;
   for (int n = 0; n < 300; ++n) create_table(emulator, "table-" + std::to_string(n));
   const auto answer = metrics(emulator, true);
@@ -52,10 +52,10 @@ TEST_CASE("the page of metrics is made in pieces, which together are the whole p
         std::string::npos);
 }
 
-TEST_CASE("a BatchGetItem whose answer would be too long leaves keys over, and the next one gets them") {
+TEST_CASE("BatchGetItem returns unprocessed keys when its response would be too long") {
   TestEmulator emulator;
   create_table(emulator, "carts");
-  constexpr std::size_t items = 15, nulls = 190'000;  // 5.7 MB as they are stored, 40 MB as text
+  constexpr std::size_t items = 15, nulls = 190'000;  // 5.7 MB stored, 40 MB as JSON
   std::string list;
   for (std::size_t n = 0; n < nulls; ++n) list += n == 0 ? R"({"NULL":true})" : R"(,{"NULL":true})";
   nlohmann::json keys = nlohmann::json::array();

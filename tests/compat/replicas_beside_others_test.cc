@@ -1,4 +1,5 @@
-// Replicas beside what else an account has: recovery, backups, snapshots, bulk puts, exports, stale reads.
+// Replicas together with other features of an account: recovery, backups, snapshots, bulk puts, exports,
+// stale reads.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -29,7 +30,7 @@ const json named_carts = {{"TableName", "carts"}};
 
 compat::EmulatorOptions exact_recovery() {
   compat::EmulatorOptions options;
-  options.database.reap = false;  // what is on its way arrives when it is told to
+  options.database.reap = false;  // writes in flight are delivered only on request
   options.exact_recovery = true;
   return options;
 }
@@ -83,27 +84,27 @@ struct Regions : TestEmulator {
   void pause(const std::string& from, const std::string& to, bool paused = true) {
     control("PUT", "/_mayfly/replication", {{"from", from}, {"to", to}, {"paused", paused}});
   }
-  // How the carts were then, as a table of this name.
+  // Restores the carts as of `at` to a new table in the same region. Returns its name.
   std::string restore(const std::string& region, std::int64_t at) {
     std::string name = "at-" + std::to_string(at);
     in(region, "RestoreTableToPointInTime",
        {{"SourceTableName", "carts"}, {"TargetTableName", name}, {"RestoreDateTime", at}});
     return name;
   }
-  std::int64_t seconds() { return emulator().database().now(scope.account) / 1000; }  // by its clock
+  std::int64_t seconds() { return emulator().database().now(scope.account) / 1000; }  // the account's clock
   [[nodiscard]] std::string inconsistent() { return inconsistency(emulator().database()); }
 };
 
 }  // namespace
 
-TEST_CASE("a replica goes back to what it had at a second, and what comes of it is a table alone",
+TEST_CASE("restoring a replica yields a standalone table with what its region had at that second",
           "[replication][backups]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.recover("us-east-1");
   regions.put("us-east-1", "1");
   regions.replica("Create", "eu-west-1");
-  CHECK(regions.recovery("eu-west-1") == "DISABLED");  // which is a region's own
+  CHECK(regions.recovery("eu-west-1") == "DISABLED");  // recovery is set per region
   regions.recover("eu-west-1");
   regions.advance(10s);
   const auto before = regions.seconds();
@@ -127,12 +128,12 @@ TEST_CASE("a replica goes back to what it had at a second, and what comes of it 
   CHECK(restored("us-east-1", before) == 1);
   CHECK(restored("us-east-1", written) == 2);
   CHECK(restored("eu-west-1", before) == 1);
-  CHECK(restored("eu-west-1", written) == 1);  // it was on its way
+  CHECK(restored("eu-west-1", written) == 1);  // the write was in flight
   CHECK(restored("eu-west-1", arrived) == 2);
   CHECK(regions.inconsistent() == "");
 }
 
-TEST_CASE("a replica's backups stay when it goes, and one that could be gone back to leaves another",
+TEST_CASE("deleting a replica keeps its backups and adds a SYSTEM backup if recovery was on",
           "[replication][backups]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);
@@ -144,8 +145,8 @@ TEST_CASE("a replica's backups stay when it goes, and one that could be gone bac
   const std::string arn =
       regions.in("eu-west-1", "CreateBackup",
                  {{"TableName", "carts"}, {"BackupName", "nightly"}})["BackupDetails"]["BackupArn"];
-  SECTION("from another region") { regions.replica("Delete", "eu-west-1"); }
-  SECTION("in its own") { regions.in("eu-west-1", "DeleteTable", named_carts); }
+  SECTION("deleted from another region") { regions.replica("Delete", "eu-west-1"); }
+  SECTION("deleted in its own region") { regions.in("eu-west-1", "DeleteTable", named_carts); }
   CHECK(regions.backups("us-east-1", "ALL").empty());
   CHECK(regions.backups("eu-west-1", "USER").size() == 1);
   const json system = regions.backups("eu-west-1", "SYSTEM");
@@ -166,7 +167,7 @@ TEST_CASE("a replica's backups stay when it goes, and one that could be gone bac
   CHECK(regions.inconsistent() == "");
 }
 
-TEST_CASE("replicas that go together leave a backup each", "[replication][backups]") {
+TEST_CASE("replicas deleted together each leave a SYSTEM backup", "[replication][backups]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.in("us-east-1", "UpdateTable",
@@ -191,9 +192,8 @@ TEST_CASE("replicas that go together leave a backup each", "[replication][backup
   CHECK(regions.inconsistent() == "");
 }
 
-TEST_CASE(
-    "a restore brings back replicas, what was on its way, and what could be gone back to; a reset nothing",
-    "[replication][snapshots]") {
+TEST_CASE("a restore brings back replicas and their writes in flight and recovery but a reset clears all",
+          "[replication][snapshots]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.replica("Create", "eu-west-1");
@@ -232,7 +232,7 @@ TEST_CASE(
   CHECK(regions.inconsistent() == "");
 }
 
-TEST_CASE("a replica's eventually consistent reads are behind what has arrived there",
+TEST_CASE("eventually consistent reads of a replica lag behind the writes that have arrived there",
           "[replication][stale_reads]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);
@@ -250,7 +250,7 @@ TEST_CASE("a replica's eventually consistent reads are behind what has arrived t
   }
 }
 
-TEST_CASE("bulk puts are of no global table, and a table gets no replica while one puts into it",
+TEST_CASE("a bulk put rejects a global table and while it runs its table cannot get a replica",
           "[replication][imports]") {
   const Directory in, out;
   std::ofstream(in.path() + "/a") << R"({"Item":{"id":{"S":"1"}}})" << '\n';
@@ -279,7 +279,7 @@ TEST_CASE("bulk puts are of no global table, and a table gets no replica while o
   regions.in("us-east-1", "StartBulkPutItems", put);
   scheduler->run();
 
-  // What is imported is a table of its region alone.
+  // An import creates a table in its own region only.
   regions.in("eu-west-1", "ImportTable",
              {{"ClientToken", "t"},
               {"S3BucketSource", {{"S3Bucket", "in"}}},
@@ -291,8 +291,9 @@ TEST_CASE("bulk puts are of no global table, and a table gets no replica while o
   CHECK(regions.inconsistent() == "");
 }
 
-TEST_CASE("of a bulk put and a new replica at once one is refused", "[replication][imports][races]") {
-  // Nobody steps the jobs: what is started is under way until it is cancelled.
+TEST_CASE("when a bulk put and a replica creation race exactly one is rejected",
+          "[replication][imports][races]") {
+  // Nothing steps the jobs, so a bulk put runs until it is canceled.
   const auto clock = std::make_shared<SteppedClock>(TestEmulator::start);
   compat::EmulatorOptions options = exact_recovery();
   options.database.make_scheduler = [&](std::size_t) { return std::make_shared<SteppedScheduler>(clock, 1); };
@@ -327,7 +328,7 @@ TEST_CASE("of a bulk put and a new replica at once one is refused", "[replicatio
   CHECK(regions.inconsistent() == "");
 }
 
-TEST_CASE("a replica shows items as long as TTL was not on, also at instants to go back to",
+TEST_CASE("a restored replica shows an item with a past TTL only at instants before TTL was enabled",
           "[replication][backups]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);
@@ -357,7 +358,7 @@ TEST_CASE("a replica shows items as long as TTL was not on, also at instants to 
     CHECK(items_at(region, before) == 1);
     CHECK(items_at(region, since) == 0);
   }
-  // It is the table's, not the replica's: a later replica has it from the table.
+  // The instant at which TTL was enabled belongs to the table. A replica that is created later inherits it.
   for (const char* region : {"us-east-1", "eu-west-1", "ap-south-1"}) {
     CAPTURE(region);
     const auto live = regions.emulator().database().find_table({regions.scope.account, region}, "carts");
@@ -365,7 +366,7 @@ TEST_CASE("a replica shows items as long as TTL was not on, also at instants to 
   }
 }
 
-TEST_CASE("a replica's export has what its region had at the instant", "[replication][exports]") {
+TEST_CASE("a replica's export contains what its region had at that instant", "[replication][exports]") {
   const Directory bucket;
   const auto scheduler =
       std::make_shared<SteppedScheduler>(std::make_shared<SteppedClock>(TestEmulator::start), 1);
@@ -392,7 +393,7 @@ TEST_CASE("a replica's export has what its region had at the instant", "[replica
   }
 }
 
-TEST_CASE("a replica that is disassociated keeps all it has, and is a table alone", "[replication]") {
+TEST_CASE("a disassociated replica keeps its data and becomes a standalone table", "[replication]") {
   Regions regions;
   const json allow = {{"TableName", "carts"}, {"DisassociationProtectionEnabled", false}};
   const json leave = {
@@ -410,9 +411,9 @@ TEST_CASE("a replica that is disassociated keeps all it has, and is a table alon
   CHECK(regions.table("eu-west-1")["DisassociationProtectionEnabled"] == true);
   regions.in("eu-west-1", "UpdateTable", allow);
   CHECK(regions.table("eu-west-1")["DisassociationProtectionEnabled"] == false);
-  CHECK(regions.table("us-east-1")["DisassociationProtectionEnabled"] == true);  // each region has its own
+  CHECK(regions.table("us-east-1")["DisassociationProtectionEnabled"] == true);  // set per region
 
-  // What cannot arrive keeps it.
+  // While a write to it cannot arrive, the replica stays in the global table.
   regions.pause("us-east-1", "eu-west-1");
   regions.in("us-east-1", "PutItem",
              {{"TableName", "carts"},
@@ -429,14 +430,15 @@ TEST_CASE("a replica that is disassociated keeps all it has, and is a table alon
   CHECK(regions.table("ap-south-1")["Replicas"].size() == 1);
   CHECK(regions.inconsistent() == "");
 
-  // Each goes its way.
+  // From here on, the tables are independent.
   regions.put("eu-west-1", "2");
   regions.put("us-east-1", "3");
   regions.settle();
   CHECK(regions.count("eu-west-1") == 2);
   CHECK(regions.count("us-east-1") == 2);
   CHECK(regions.count("ap-south-1") == 2);
-  // The item expires where it was written, and where nobody tells of that any more, by itself.
+  // The item expires where it was written. The standalone table no longer receives that removal, so its copy
+  // expires separately.
   CHECK(regions.advance(60s + 1ms) == 2);
   for (const char* region : {"eu-west-1", "us-east-1", "ap-south-1"}) CHECK(regions.count(region) == 1);
   CHECK(regions.refused_in(
@@ -445,7 +447,7 @@ TEST_CASE("a replica that is disassociated keeps all it has, and is a table alon
         "Failed to create a the new replica of table with name: ‘carts’ because one or more replicas already "
         "existed as tables.");
 
-  // Of two, both are alone then, and nothing of the other's stays.
+  // When one of the last two replicas leaves, both become standalone tables and keep nothing of each other.
   regions.in("ap-south-1", "UpdateTable", allow);
   json last = leave;
   last["ReplicaUpdates"][0]["Disassociate"]["RegionName"] = "ap-south-1";
@@ -456,14 +458,13 @@ TEST_CASE("a replica that is disassociated keeps all it has, and is a table alon
   regions.settle();
   CHECK(regions.count("ap-south-1") == 1);
   CHECK(regions.inconsistent() == "");
-  // A new global table begins with protection.
+  // A new global table starts with disassociation protection.
   regions.replica("Create", "eu-north-1", "ap-south-1");
   CHECK(regions.table("ap-south-1")["DisassociationProtectionEnabled"] == true);
 }
 
-// What was written between the last arrival and the drop was lost.
-TEST_CASE("wherever a write comes while its region's table goes, it is refused or arrives elsewhere",
-          "[replication]") {
+// Regression: a write between the last delivery and the drop was lost.
+TEST_CASE("a write during the drop of its region's table is rejected or arrives elsewhere", "[replication]") {
   const bool from_elsewhere = GENERATE(false, true);
   const auto clock = std::make_shared<SteppedClock>(TestEmulator::start);
   const json put = {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}};
@@ -499,7 +500,7 @@ TEST_CASE("wherever a write comes while its region's table goes, it is refused o
   CHECK(places > 5);
 }
 
-TEST_CASE("what a pause or a lag holds goes with the table that it was written to", "[replication]") {
+TEST_CASE("dropping a table discards its writes that a pause or a lag holds back", "[replication]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);
   regions.replica("Create", "eu-west-1");

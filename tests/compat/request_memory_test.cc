@@ -11,7 +11,7 @@ namespace mayfly::testing {
 
 using compat::RequestMemory;
 
-TEST_CASE("large requests wait for room, and small ones neither wait nor count") {
+TEST_CASE("large requests wait for room and small ones neither wait nor count") {
   const std::string large(RequestMemory::small_bytes_max + 1, ' ');
   const std::string small(RequestMemory::small_bytes_max, ' ');
   RequestMemory memory(2 * RequestMemory::bytes_per_byte * large.size());
@@ -30,13 +30,13 @@ TEST_CASE("large requests wait for room, and small ones neither wait nor count")
   CHECK(came);
 }
 
-TEST_CASE("a request that is larger than all room together has it alone") {
+TEST_CASE("a request larger than the whole limit runs alone") {
   const std::string large(RequestMemory::small_bytes_max + 1, ' ');
   RequestMemory memory(1);
   for (int i = 0; i < 2; ++i) const auto room = memory.room_for(large);
 }
 
-TEST_CASE("callers at the same time have no more requests parsed than there is room for") {
+TEST_CASE("concurrent callers never exceed the memory limit for parsed requests") {
   constexpr int rooms = 3, callers = 8, requests = 200;
   const std::string large(RequestMemory::small_bytes_max + 1, ' ');
   RequestMemory memory(rooms * RequestMemory::bytes_per_byte * large.size());

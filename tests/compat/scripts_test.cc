@@ -1,4 +1,4 @@
-// Runs the golden scripts, tests/scripts/<operation>/*.txt: requests, and the whole answer to each.
+// Runs the golden scripts, tests/scripts/<operation>/*.txt. Each lists requests and the complete responses.
 //
 //   # What this shows, for a reader.
 //   > CreateTable {"TableName":"music", …}
@@ -7,25 +7,25 @@
 //   > GetItem {"TableName":"music","Key":{"id":{"S":"1"}}}
 //   < 200 {}
 //
-// JSON may go on over the following lines. A request's body is sent as it is written, unless it uses $names;
-// text that is no JSON can be sent, too. An expected body is compared by meaning, and may leave things open:
-// see support/json_match.h. `< 400 ValidationException` followed by the message, instead of JSON, is short
-// for the usual error body; the namespace before # may be left out.
+// JSON may continue on the following lines. A request's body is sent exactly as written, unless it uses
+// $names, so a script can send text that is not JSON. An expected body is compared by meaning and may leave
+// parts open (support/json_match.h). `< 400 ValidationException` followed by the message, instead of JSON, is
+// short for the usual error body. The namespace before # may be omitted.
 //
-// In a message "$name" stands for what was remembered under that name.
+// In a message, "$name" is replaced by the value that was remembered under that name.
 //
-//   = music put 1                  all that was written since the last line > or @, in the words of
-//     music.by_label put RCA -> 1  support/effects.h; = alone: nothing was
+//   = music put 1                  everything that was written since the last line with > or @, in the
+//     music.by_label put RCA -> 1  format of support/effects.h; = alone: nothing was written
 //
 //   @ advance 61s          moves the clock (ms, s, m, h, d); it starts at 2023-11-14T22:13:20Z = 1700000000
-//   @ expired 2            how many items the last advance deleted
-//   @ as 000000000042 eu-west-1    whose requests follow
-//   @ settle               what is on its way to replicas has arrived, and the account's jobs (exports,
-//                          imports, bulk puts) are over
-//   @ object data/1.json {"Item":{"id":{"S":"1"}}}    puts a line into the bucket "bucket", the only one;
-//                          \n stands for the end of a line, with another after it
+//   @ expired 2            checks how many items the last advance deleted
+//   @ as 000000000042 eu-west-1    sets the account and the region of the following requests
+//   @ settle               delivers all writes in flight to replicas, and waits until the account's jobs
+//                          (exports, imports, bulk puts) have ended
+//   @ object data/1.json {"Item":{"id":{"S":"1"}}}    puts a line into the only bucket, "bucket";
+//                          \n ends a line and starts another
 //
-// Each script has an emulator of its own. `< 200` alone means an empty body.
+// Each script has its own emulator. `< 200` alone means an empty body.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -85,7 +85,7 @@ std::chrono::milliseconds duration(const std::string& text) {
   return std::chrono::hours(24 * count);
 }
 
-// First word, and the rest without the blanks around it.
+// The first word, and the rest without surrounding blanks.
 std::pair<std::string, std::string> split(const std::string& text) {
   const auto start = text.find_first_not_of(" \n");
   if (start == std::string::npos) return {};
@@ -100,7 +100,7 @@ class Script {
  public:
   void run(const std::filesystem::path& path) {
     const auto steps = read_steps(path);
-    // Only those pay for it that look.
+    // Only scripts with `=` lines pay for noting the stored state.
     shows_effects_ =
         std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.kind == '='; });
     for (const auto& step : steps) {
@@ -199,12 +199,12 @@ class Script {
   compat::Answer answer_;
   std::int64_t expired_ = 0;
   bool shows_effects_ = false;
-  StoredState before_;  // the last request, or direction
+  StoredState before_;  // before the last request or directive
 };
 
 }  // namespace
 
-TEST_CASE("every golden script is answered as written", "[holds]") {
+TEST_CASE("every golden script gets the responses it lists", "[holds]") {
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(MAYFLY_TEST_SCRIPTS)) {
     if (entry.path().extension() == ".txt") paths.push_back(entry.path());

@@ -32,7 +32,7 @@ std::string ids(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("emulators of the same seed give tables and mappings the same ids") {
+TEST_CASE("emulators with the same seed assign the same ids to tables and mappings") {
   CHECK(ids(1) == ids(1));
   CHECK(ids(1) != ids(2));
 }

@@ -1,4 +1,5 @@
-// Rules of the fault stale_reads: which operations see an older state, what of it, and what ends it.
+// Rules of the stale_reads fault: which operations read an older state, which state they see, and what ends
+// the lag.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -35,7 +36,7 @@ json item(int at, int n, const std::string& user = "u", const std::string& day =
           {"day", {{"S", day}}}};
 }
 
-// A table with two items, and a rule.
+// A table with two items. `rule` sets a stale_reads rule.
 struct Carts : TestEmulator {
   Carts() {
     REQUIRE(execute("CreateTable", indexed_carts).status == 200);
@@ -51,7 +52,7 @@ struct Carts : TestEmulator {
     REQUIRE(answer.status == 200);
     return json::parse(answer.body);
   }
-  // Members beside the fault.
+  // Sets one stale_reads rule with these other members.
   void rule(json members = {{"writes", 1}}) {
     members["fault"] = "stale_reads";
     control("PUT", "/_mayfly/faults", {{"rules", {std::move(members)}}});
@@ -66,7 +67,7 @@ struct Read {
 const json key = {{"id", {{"S", "a"}}}, {"at", {{"N", "1"}}}};
 const json parameters = {{{"S", "a"}}, {{"N", "1"}}};
 
-// Each reads the item of `key`, and its n.
+// Each reads the item with the key `key`, including its n.
 const std::vector<Read> reads = {
     {"GetItem", {{"TableName", "carts"}, {"Key", key}}},
     {"BatchGetItem", {{"RequestItems", {{"carts", {{"Keys", {key}}}}}}}},
@@ -99,7 +100,7 @@ json consistent(Read read) {
   return read.request;
 }
 
-// The first "n" in an answer.
+// The first "n" in a response.
 std::string n_in(const json& answer) {
   if (answer.is_object() && answer.contains("n")) return answer["n"]["N"];
   if (!answer.is_structured()) return "";
@@ -110,7 +111,7 @@ std::string n_in(const json& answer) {
 
 }  // namespace
 
-TEST_CASE("a read without ConsistentRead is behind, and one with it ends that", "[stale_reads]") {
+TEST_CASE("a read without ConsistentRead lags until a consistent read catches it up", "[stale_reads]") {
   for (const Read& read : reads) {
     CAPTURE(read.operation, read.request.dump());
     Carts carts;
@@ -125,7 +126,7 @@ TEST_CASE("a read without ConsistentRead is behind, and one with it ends that", 
   }
 }
 
-TEST_CASE("transactions and conditions are never behind", "[stale_reads]") {
+TEST_CASE("transactions and conditions never read stale data", "[stale_reads]") {
   Carts carts;
   carts.rule({{"writes", 100}});
   carts.put(item(1, 2));
@@ -139,19 +140,18 @@ TEST_CASE("transactions and conditions are never behind", "[stale_reads]") {
                             {"Parameters", parameters}};
     CHECK(n_in(carts.ok("ExecuteTransaction", {{"TransactStatements", {statement}}})) == "2");
   }
-  SECTION("a condition, and what an update adds to") {
+  SECTION("a condition and the value that an update adds to") {
     carts.ok("UpdateItem", {{"TableName", "carts"},
                             {"Key", key},
                             {"UpdateExpression", "SET n = n + :one"},
                             {"ConditionExpression", "n = :n"},
                             {"ExpressionAttributeValues", {{":one", {{"N", "1"}}}, {":n", {{"N", "2"}}}}}});
-    CHECK(n_in(carts.ok("GetItem", reads[0].request)) == "1");  // that does not end it
+    CHECK(n_in(carts.ok("GetItem", reads[0].request)) == "1");  // an update does not end the lag
     CHECK(n_in(carts.ok("GetItem", consistent(reads[0]))) == "3");
   }
 }
 
-TEST_CASE("a global index is behind by itself, with the keys and the order that its items had",
-          "[stale_reads]") {
+TEST_CASE("a global index lags separately from its table and shows its old keys and order", "[stale_reads]") {
   Carts carts;
   const auto query = [&](const std::string& user) {
     json ns = json::array();
@@ -173,7 +173,7 @@ TEST_CASE("a global index is behind by itself, with the keys and the order that 
   carts.put(item(1, 2, "v"));
   CHECK(query("u") == before);
   CHECK(query("v").empty());
-  // What is read consistently of the table is the table's, not the index's.
+  // A consistent read of the table ends the table's lag, not the index's.
   CHECK(n_in(carts.ok("GetItem", consistent(reads[0]))) == "2");
   CHECK(query("u") == before);
   carts.ok("DeleteItem", {{"TableName", "carts"}, {"Key", {{"id", {{"S", "a"}}}, {"at", {{"N", "2"}}}}}});
@@ -184,7 +184,7 @@ TEST_CASE("a global index is behind by itself, with the keys and the order that 
   CHECK(query("u").empty());
 }
 
-TEST_CASE("pages and segments of a Scan that is behind hold together what there was", "[stale_reads]") {
+TEST_CASE("the pages and segments of a lagging Scan together return exactly the old state", "[stale_reads]") {
   TestEmulator emulator;
   emulator.ok("CreateTable", {{"TableName", "carts"},
                               {"BillingMode", "PAY_PER_REQUEST"},
@@ -225,7 +225,7 @@ TEST_CASE("pages and segments of a Scan that is behind hold together what there 
   CHECK(scan({{"Limit", 7}}) == after);
 }
 
-TEST_CASE("a vector search is behind as a global index is", "[stale_reads]") {
+TEST_CASE("a vector search lags like a global index", "[stale_reads]") {
   TestEmulator emulator;
   emulator.ok("CreateTable", {{"TableName", "notes"},
                               {"BillingMode", "PAY_PER_REQUEST"},
@@ -260,7 +260,7 @@ TEST_CASE("a vector search is behind as a global index is", "[stale_reads]") {
   CHECK(found() == 2);
 }
 
-TEST_CASE("a rule of stale reads strikes as often, and whom, it says, the same way each time",
+TEST_CASE("a stale_reads rule obeys its count and filters and repeats its pattern with the same seed",
           "[stale_reads]") {
   const auto pattern = [](const json& members) {
     Carts carts;
@@ -286,7 +286,8 @@ TEST_CASE("a rule of stale reads strikes as often, and whom, it says, the same w
   CHECK(once.find_first_not_of("012345") == std::string::npos);
 }
 
-TEST_CASE("rules of stale reads show what they did, and are one account's", "[stale_reads]") {
+TEST_CASE("stale_reads reports how often a rule struck and the memory that recent writes take",
+          "[stale_reads]") {
   Carts carts;
   carts.rule({{"table", "carts"}, {"writes", 2}, {"milliseconds", 500}, {"count", 1}});
   carts.put(item(1, 2));
@@ -307,8 +308,7 @@ TEST_CASE("rules of stale reads show what they did, and are one account's", "[st
   CHECK(metrics.body.find("\nmayfly_recent_write_bytes ") != std::string::npos);
 }
 
-TEST_CASE("a table that was restored, or became a replica, is seen whole by who is behind",
-          "[stale_reads][backups]") {
+TEST_CASE("a lagging read sees all of a restored table or of a new replica", "[stale_reads][backups]") {
   Carts carts;
   carts.rule({{"writes", 9}});
   const json backup =
@@ -322,11 +322,11 @@ TEST_CASE("a table that was restored, or became a replica, is seen whole by who 
   carts.scope.region = "eu-west-1";
   CHECK(carts.ok("Scan", {{"TableName", "carts"}})["Count"] == 2);
   carts.put(item(3, 1));
-  CHECK(carts.ok("Scan", {{"TableName", "carts"}})["Count"] ==
-        2);  // it is as behind as any other from there on
+  // From here on, the replica lags like any other table.
+  CHECK(carts.ok("Scan", {{"TableName", "carts"}})["Count"] == 2);
 }
 
-TEST_CASE("another account's reads are not behind", "[stale_reads]") {
+TEST_CASE("a stale_reads rule does not affect another account", "[stale_reads]") {
   Carts carts;
   carts.scope.account = "000000000042";
   REQUIRE(carts.execute("CreateTable", indexed_carts).status == 200);

@@ -1,4 +1,4 @@
-// Streams of several shards: how they are listed, followed over splits and roll-overs, and forgotten.
+// Streams with several shards: how shards are listed, followed across splits and roll-overs, and forgotten.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -56,7 +56,7 @@ class Streamed : public TestEmulator {
                                const std::string& number = {}) {
     return refused("GetShardIterator", request(shard, type, number));
   }
-  // "abc." are the ids of the page's records; the dot: the shard ends with it.
+  // The ids of the page's records, for example "abc." A final dot means that the shard ends there.
   std::string page(const std::string& iterator) {
     const json answer = ok("GetRecords", {{"ShardIterator", iterator}});
     std::string seen;
@@ -78,7 +78,7 @@ class Streamed : public TestEmulator {
 constexpr auto roll = engine::Resharding::roll;
 constexpr auto split_in_two = engine::Resharding::split;
 
-TEST_CASE("a stream's shards are listed by id, in pages that repeat and skip none", "[streams]") {
+TEST_CASE("DescribeStream lists shards by id in pages that neither repeat nor skip any", "[streams]") {
   Streamed world(250);
   world.create();
   const std::vector<std::string> first = world.shards();
@@ -99,7 +99,7 @@ TEST_CASE("a stream's shards are listed by id, in pages that repeat and skip non
     CHECK(std::is_sorted(all.begin(), all.end()));
     CHECK(std::set<std::string>(all.begin(), all.end()).size() == 250);
   }
-  // A last page that is full says that it is the last.
+  // A full last page has no LastEvaluatedShardId.
   const json last =
       world.describe({{"ExclusiveStartShardId",
                        Streamed::ids(world.describe({{"ExclusiveStartShardId", first[49]}})).back()}});
@@ -107,7 +107,7 @@ TEST_CASE("a stream's shards are listed by id, in pages that repeat and skip non
   CHECK_FALSE(last.contains("LastEvaluatedShardId"));
 }
 
-TEST_CASE("a split shard ends; its two children name it, and begin after it", "[streams]") {
+TEST_CASE("a split closes a shard and its two children name it and begin after it", "[streams]") {
   Streamed world;
   world.create();
   world.put("a");
@@ -135,7 +135,7 @@ TEST_CASE("a split shard ends; its two children name it, and begin after it", "[
   CHECK(shards[1]["ShardId"].get<std::string>().starts_with("shardId-00000001700000000001-"));
 
   CHECK(world.page(world.iterator(parent, "TRIM_HORIZON")) == "ab.");
-  CHECK(world.page(latest) == "b.");  // it was given before the split
+  CHECK(world.page(latest) == "b.");  // this iterator predates the split
   const std::string left = world.page(world.iterator(shards[1]["ShardId"], "TRIM_HORIZON"));
   const std::string right = world.page(world.iterator(shards[2]["ShardId"], "TRIM_HORIZON"));
   CHECK(left.size() + right.size() == 6);
@@ -145,7 +145,7 @@ TEST_CASE("a split shard ends; its two children name it, and begin after it", "[
   CHECK(both == "cdefgh");
 }
 
-TEST_CASE("a shard that rolls over has one child, and ShardFilter finds the children of each", "[streams]") {
+TEST_CASE("a rolled-over shard has one child and ShardFilter lists the children of a shard", "[streams]") {
   Streamed world;
   world.create();
   world.put("a");
@@ -174,7 +174,7 @@ TEST_CASE("a shard that rolls over has one child, and ShardFilter finds the chil
   CHECK(seen == "a.b.c");
 }
 
-TEST_CASE("sequence numbers are read at and after, up to a shard's edges and not beyond", "[streams]") {
+TEST_CASE("iterators at and after a sequence number work up to a shard's edges but not beyond", "[streams]") {
   Streamed world;
   world.create();
   world.put("a");
@@ -199,7 +199,7 @@ TEST_CASE("sequence numbers are read at and after, up to a shard's edges and not
   CHECK(world.refused_iterator(child, "AT_SEQUENCE_NUMBER", ending) == "Invalid SequenceNumber");
 }
 
-TEST_CASE("a closed shard ends with its own last record, whatever others had since", "[streams]") {
+TEST_CASE("a closed shard ends with its own last record regardless of other shards", "[streams]") {
   Streamed world(2);
   world.create();
   for (const char* id : {"a", "b", "c", "d", "e", "f", "g", "h"}) world.put(id);
@@ -222,7 +222,7 @@ TEST_CASE("a closed shard ends with its own last record, whatever others had sin
   CHECK(world.page(latest) == ".");
 }
 
-TEST_CASE("a shard that never had a record ends where it begins", "[streams]") {
+TEST_CASE("a shard without records ends where it begins", "[streams]") {
   Streamed world;
   world.create();
   world.reshard(0, roll);
@@ -236,7 +236,8 @@ TEST_CASE("a shard that never had a record ends where it begins", "[streams]") {
   CHECK(world.page(world.iterator(shards[1]["ShardId"], "TRIM_HORIZON")) == "a");
 }
 
-TEST_CASE("disabling a stream ends every open shard, and leaves the others' ends as they were", "[streams]") {
+TEST_CASE("disabling a stream closes its open shards and leaves the ends of closed ones unchanged",
+          "[streams]") {
   Streamed world;
   world.create();
   world.put("a");
@@ -254,7 +255,7 @@ TEST_CASE("disabling a stream ends every open shard, and leaves the others' ends
   }
   CHECK(description["Shards"][0]["SequenceNumberRange"]["EndingSequenceNumber"] == ended);
   CHECK((seen == "a.b.." || seen == "a..b."));
-  // The next stream begins with one shard again.
+  // The next stream starts with one shard again.
   world.ok("UpdateTable",
            {{"TableName", "carts"},
             {"StreamSpecification", {{"StreamEnabled", true}, {"StreamViewType", "KEYS_ONLY"}}}});
@@ -264,7 +265,7 @@ TEST_CASE("disabling a stream ends every open shard, and leaves the others' ends
   CHECK(world.shards().size() == 1);
 }
 
-TEST_CASE("a shard that is closed for a day is forgotten, and who stands in it is told", "[streams]") {
+TEST_CASE("a shard closed for a day is forgotten and its iterators report trimmed data", "[streams]") {
   Streamed world;
   world.create();
   world.put("a");
@@ -290,7 +291,7 @@ TEST_CASE("a shard that is closed for a day is forgotten, and who stands in it i
   CHECK(world.page(world.iterator(shards[1], "TRIM_HORIZON")) == "c");
 }
 
-TEST_CASE("the control API shows shards, splits them and rolls them over", "[streams][control]") {
+TEST_CASE("the control API lists and splits and rolls over shards", "[streams][control]") {
   Streamed world;
   world.create();
   const auto control = [&](const std::string& method, const std::string& path, const std::string& body = {}) {
@@ -331,7 +332,8 @@ TEST_CASE("the control API shows shards, splits them and rolls them over", "[str
   }
 }
 
-TEST_CASE("a call splits each open shard or none, and no more than a stream may have", "[streams][control]") {
+TEST_CASE("a call splits or rolls over all open shards or none and respects the shard limits",
+          "[streams][control]") {
   Streamed world(engine::first_shards_max);
   world.create();
   std::stop_source stop;
@@ -380,7 +382,7 @@ TEST_CASE("shards and iterators survive a restart", "[streams]") {
     closed_iterator = world.iterator(shards[0], "TRIM_HORIZON");
     open_iterator = world.iterator(world.shards()[3], "LATEST");
   }
-  Streamed world(7, directory.path());  // of new streams alone
+  Streamed world(7, directory.path());  // applies to new streams only
   world.arn = arn;
   CHECK(world.describe() == before);
   CHECK(world.page(closed_iterator).ends_with("."));

@@ -1,4 +1,4 @@
-// ListStreams, DescribeStream, GetShardIterator and GetRecords, by whole requests and answers.
+// ListStreams, DescribeStream, GetShardIterator and GetRecords, tested with whole requests and responses.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -37,7 +37,7 @@ class World {
     REQUIRE(done.status == 200);
     return std::move(done.body);
   }
-  // The body of an answer with status 400.
+  // The body of a response with status 400.
   std::string refuse(const std::string& operation, const std::string& body) {
     Answer done = answer(operation, body);
     INFO(operation << " " << body << " -> " << done.body);
@@ -70,14 +70,14 @@ class World {
     return call("GetRecords", R"({"ShardIterator":")" + iterator + "\"" + rest + "}");
   }
 
-  // The text of a member that occurs once or first; empty if there is none.
+  // The string value of the first member with this name, or empty if there is no such member.
   static std::string value_of(const std::string& body, const std::string& name) {
     const auto found = body.find("\"" + name + "\":\"");
     if (found == body.npos) return {};
     const auto begin = found + name.size() + 4;
     return body.substr(begin, body.find('"', begin) - begin);
   }
-  // The ids of items in an answer's records, in order.
+  // The item ids of a response's records, in order.
   static std::string ids(const std::string& body) {
     std::string out;
     constexpr std::string_view keys = R"("Keys":{"id":{"S":")";
@@ -104,7 +104,7 @@ std::string failure(const std::string& type, const std::string& message) {
   return R"({"__type":"com.amazonaws.dynamodb.v20120810#)" + type + R"(","message":")" + message + "\"}";
 }
 
-TEST_CASE("records show who wrote, what there was, and what there is") {
+TEST_CASE("records show the writer and the old and new images") {
   World world;
   world.create("carts");
   world.call("UpdateTimeToLive",
@@ -168,13 +168,13 @@ TEST_CASE("records show who wrote, what there was, and what there is") {
           R"(,"userIdentity":{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"}}],)"
           R"("NextShardIterator":")" +
           World::value_of(body, "NextShardIterator") + "\"}");
-  // Whoever reads again sees the same.
+  // A second read returns the same page.
   CHECK(world.records(iterator) == body);
-  // Who goes on sees nothing more.
+  // The next page is empty.
   CHECK(World::ids(world.records(World::value_of(body, "NextShardIterator"))).empty());
 }
 
-TEST_CASE("a stream has the images that its view asks for") {
+TEST_CASE("records contain the images that the stream's view type selects") {
   const std::string new_image = R"("NewImage":{"id":{"S":"a"},"n":{"N":"2"}})";
   const std::string old_image = R"("OldImage":{"id":{"S":"a"},"n":{"N":"1"}})";
   struct {
@@ -196,7 +196,7 @@ TEST_CASE("a stream has the images that its view asks for") {
   }
 }
 
-TEST_CASE("iterators begin at the horizon, at the end, at a record or after it") {
+TEST_CASE("iterators begin at the horizon or the end or at a record or after it") {
   World world;
   world.create("carts");
   world.put(R"({"id":{"S":"a"}})");
@@ -213,7 +213,7 @@ TEST_CASE("iterators begin at the horizon, at the end, at a record or after it")
   CHECK(World::ids(world.records(latest)) == "d");
 }
 
-TEST_CASE("who follows a limit reads each record once, in order") {
+TEST_CASE("pages with a Limit return each record once and in order") {
   World world;
   world.create("carts");
   std::string iterator = world.iterator("TRIM_HORIZON"), seen;
@@ -226,7 +226,7 @@ TEST_CASE("who follows a limit reads each record once, in order") {
   CHECK(seen == "ab.cd.ef.g.");
 }
 
-TEST_CASE("a page has at most a megabyte") {
+TEST_CASE("a page of records has at most 1 MB") {
   World world;
   world.create("carts");
   for (char id = 'a'; id <= 'g'; ++id) {
@@ -238,7 +238,7 @@ TEST_CASE("a page has at most a megabyte") {
   CHECK(World::ids(world.records(World::value_of(first, "NextShardIterator"))) == "def");
 }
 
-TEST_CASE("DescribeStream shows an open shard, with where it begins") {
+TEST_CASE("DescribeStream shows where an open shard begins") {
   World world;
   world.create("carts", "KEYS_ONLY");
   const std::string body = world.call("DescribeStream", R"({"StreamArn":")" + arn + "\"}");
@@ -249,7 +249,7 @@ TEST_CASE("DescribeStream shows an open shard, with where it begins") {
                     R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"Shards":[{"ShardId":")" +
                     shard + R"(","SequenceNumberRange":{"StartingSequenceNumber":")" + number + "\"}}]}}");
   CHECK(number.size() == 21);
-  // Both ways to begin there see the first record.
+  // Iterators at and after that number both see the first record.
   const std::string at = world.at("AT_SEQUENCE_NUMBER", number),
                     after = world.at("AFTER_SEQUENCE_NUMBER", number);
   world.put(R"({"id":{"S":"a"}})");
@@ -257,7 +257,7 @@ TEST_CASE("DescribeStream shows an open shard, with where it begins") {
   CHECK(World::ids(world.records(after)) == "a");
 }
 
-TEST_CASE("DescribeStream pages past the last shard, and an open shard has no children") {
+TEST_CASE("DescribeStream shows nothing after the last shard and no children of an open shard") {
   World world;
   world.create("carts");
   const auto shards = [&](const std::string& rest) {
@@ -275,7 +275,7 @@ TEST_CASE("DescribeStream pages past the last shard, and an open shard has no ch
             "Member must not be null"));
 }
 
-TEST_CASE("a disabled stream stays listed and readable, and its shard ends") {
+TEST_CASE("a disabled stream stays listed and readable and its shard ends") {
   World world;
   world.create("carts");
   const std::string latest = world.iterator("LATEST");
@@ -302,7 +302,7 @@ TEST_CASE("a disabled stream stays listed and readable, and its shard ends") {
         R"({"Records":[]})");
 }
 
-TEST_CASE("a stream that is enabled again, or whose table was deleted, leaves the old one readable") {
+TEST_CASE("an old stream stays readable after a new one is enabled and after its table is deleted") {
   World world;
   world.create("carts");
   world.put(R"({"id":{"S":"a"}})");
@@ -315,11 +315,11 @@ TEST_CASE("a stream that is enabled again, or whose table was deleted, leaves th
   CHECK(World::ids(world.records(world.iterator("TRIM_HORIZON"))) == "a");
   const std::string listed = world.call("ListStreams", R"({"TableName":"carts"})");
   CHECK(listed.find(arn + "\"") != listed.npos);
-  // On a clock that stands still the second label differs all the same.
+  // Even on a clock that stands still, the second label differs.
   CHECK(listed.find(R"("StreamLabel":"2024-05-01T00:00:00.124")") != listed.npos);
 }
 
-TEST_CASE("ListStreams pages by table and label, and goes on from a stream whose table was deleted") {
+TEST_CASE("ListStreams pages by table and label and continues after a deleted table's stream") {
   World world;
   for (const char* name : {"carts", "alpha", "beta"}) world.create(name);
   const auto stream = [](const std::string& name) {
@@ -343,7 +343,7 @@ TEST_CASE("ListStreams pages by table and label, and goes on from a stream whose
         validation("Invalid StreamArn"));
 }
 
-TEST_CASE("limits of 0 and of more than the maximum are refused") {
+TEST_CASE("a Limit of 0 or above the maximum is rejected") {
   World world;
   world.create("carts");
   const auto constraint = [](const std::string& value, const std::string& bound) {
@@ -361,7 +361,7 @@ TEST_CASE("limits of 0 and of more than the maximum are refused") {
   CHECK(world.call("GetRecords", get + "1000}").starts_with(R"({"Records":[],"NextShardIterator":)"));
 }
 
-TEST_CASE("a malformed stream ARN is invalid; one that names nothing is not found") {
+TEST_CASE("a malformed stream ARN is invalid and the ARN of a missing stream is not found") {
   World world;
   world.create("carts");
   const std::string nowhere = "arn:aws:dynamodb:us-east-1:000000000000:table/nowhere/stream/" + label;
@@ -379,7 +379,7 @@ TEST_CASE("a malformed stream ARN is invalid; one that names nothing is not foun
   }
 }
 
-TEST_CASE("GetShardIterator refuses what does not fit together") {
+TEST_CASE("GetShardIterator rejects inconsistent and invalid members") {
   World world;
   world.create("carts");
   const std::string number = World::value_of(world.call("DescribeStream", R"({"StreamArn":")" + arn + "\"}"),
@@ -422,7 +422,7 @@ TEST_CASE("GetShardIterator refuses what does not fit together") {
             "TRIM_HORIZON, AT_TIMESTAMP]"));
 }
 
-TEST_CASE("an iterator begins at a time: the first record that was made then or later") {
+TEST_CASE("AT_TIMESTAMP begins at the first record made at or after that time") {
   World world;
   world.create("carts");
   const auto at = [&](const std::string& seconds) {
@@ -434,7 +434,7 @@ TEST_CASE("an iterator begins at a time: the first record that was made then or 
     if (*id == 'b') world.put(R"({"id":{"S":"b"},"again":{"BOOL":true}})");  // in the same millisecond
     world.advance(world.database().now("000000000000") + 500);
   }
-  CHECK(at("0") == "abbcd");  // older than all that there is
+  CHECK(at("0") == "abbcd");  // older than all records
   CHECK(at("1714521600.123") == "abbcd");
   CHECK(at("1714521600.124") == "bbcd");
   CHECK(at("1714521600.623") == "bbcd");
@@ -445,7 +445,7 @@ TEST_CASE("an iterator begins at a time: the first record that was made then or 
   CHECK(at("1714521602.123") == "e");
 }
 
-TEST_CASE("an iterator that was not given out is invalid") {
+TEST_CASE("an iterator that Mayfly did not issue is invalid") {
   World world;
   world.create("carts");
   const std::string invented = "sdfsdfsgagaddafgagasgasgasdfasdfasdfasdfasdgasdasdgasdg";
@@ -453,7 +453,7 @@ TEST_CASE("an iterator that was not given out is invalid") {
         validation("Invalid ShardIterator"));
 }
 
-TEST_CASE("an iterator lives for fifteen minutes") {
+TEST_CASE("an iterator is valid for 15 minutes") {
   World world;
   world.create("carts");
   const std::string iterator = world.iterator("TRIM_HORIZON");
@@ -464,7 +464,7 @@ TEST_CASE("an iterator lives for fifteen minutes") {
         failure("ExpiredIteratorException", "The provided iterator exceeds the maximum age allowed."));
 }
 
-TEST_CASE("a jump of the clock ages no iterator: it shows what the jump brought about") {
+TEST_CASE("a clock jump does not age an iterator and the iterator shows the resulting expiries") {
   World world;
   world.create("carts");
   world.call("UpdateTimeToLive",
@@ -475,7 +475,7 @@ TEST_CASE("a jump of the clock ages no iterator: it shows what the jump brought 
   CHECK(World::ids(world.records(iterator)) == "a");
 }
 
-TEST_CASE("records older than a day are trimmed, and who stands before them is told") {
+TEST_CASE("records older than a day are trimmed and an iterator at one reports trimmed data") {
   World world;
   world.create("carts");
   world.put(R"({"id":{"S":"a"}})");

@@ -1,4 +1,4 @@
-// Transactions that meet: no reader sees half of one, none is lost, and a token is used once.
+// Concurrent transactions: no reader sees half of one, none is lost, and each token takes effect once.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-// TestEmulator checks what it is told in the thread of the test; other threads call the emulator itself.
+// TestEmulator::ok and refused check the response, which only the test's thread may do. Other threads use
+// this function.
 compat::Answer call(TestEmulator& emulator, const std::string& operation, const json& body) {
   return emulator.emulator().execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation,
                                      body.dump());
@@ -44,7 +45,7 @@ int held(const json& response) { return std::stoi(response["Item"]["held"]["N"].
 
 }  // namespace
 
-TEST_CASE("no reader sees half of a transaction, and none is lost") {
+TEST_CASE("no reader sees half of a transaction and no transaction is lost") {
   constexpr int transfers = 150, total = 1000;
   TestEmulator emulator;
   create_table(emulator, "here");
@@ -55,7 +56,7 @@ TEST_CASE("no reader sees half of a transaction, and none is lost") {
   const auto write = [&](json first, json second) {
     const json request = {{"TransactItems", {std::move(first), std::move(second)}}};
     for (int i = 0; i < transfers; ++i) {
-      if (i == transfers / 2) reads.wait(0);  // half-way there has been a reader, however fast we are
+      if (i == transfers / 2) reads.wait(0);  // guarantees a read by the halfway point
       refused += call(emulator, "TransactWriteItems", request).status != 200;
     }
     --writing;
@@ -71,7 +72,7 @@ TEST_CASE("no reader sees half of a transaction, and none is lost") {
     } while (writing > 0);
   };
   {
-    // The writers name the two items in opposite orders: they must not wait for each other for ever.
+    // The writers name the two items in opposite orders and must not deadlock.
     std::vector<std::thread> threads;
     threads.emplace_back(write, add("here", "a", -2), add("there", "b", 2));
     threads.emplace_back(write, add("there", "b", -1), add("here", "a", 1));
@@ -86,7 +87,7 @@ TEST_CASE("no reader sees half of a transaction, and none is lost") {
   CHECK(held(after["Responses"][1]) == transfers);
 }
 
-TEST_CASE("of requests that come at once with one token, one writes and all succeed") {
+TEST_CASE("concurrent requests with the same token all succeed and write once") {
   TestEmulator emulator;
   create_table(emulator, "here");
   std::atomic<int> succeeded = 0;
@@ -101,7 +102,7 @@ TEST_CASE("of requests that come at once with one token, one writes and all succ
   CHECK(held(after["Responses"][0]) == 1);
 }
 
-TEST_CASE("a transaction has at most a hundred actions and four megabytes, whatever it finds") {
+TEST_CASE("a transaction has at most 100 actions and 4 MB of items written or read") {
   TestEmulator emulator;
   create_table(emulator, "here");
   json puts = json::array(), deletes = json::array();
@@ -120,7 +121,7 @@ TEST_CASE("a transaction has at most a hundred actions and four megabytes, whate
   for (int i = 0; i < 80; ++i) gets.push_back(get("here", std::to_string(i)));
   CHECK(emulator.refused("TransactGetItems", {{"TransactItems", gets}}) ==
         "Transaction payload size cannot exceed 4 MB");
-  emulator.ok("TransactWriteItems", {{"TransactItems", deletes}});  // eight megabytes go
+  emulator.ok("TransactWriteItems", {{"TransactItems", deletes}});  // deletes 8 MB
 
   deletes.push_back({{"Delete", {{"TableName", "here"}, {"Key", key_named("100")}}}});
   const std::string message = emulator.refused("TransactWriteItems", {{"TransactItems", deletes}});
@@ -129,7 +130,7 @@ TEST_CASE("a transaction has at most a hundred actions and four megabytes, whate
             "to 100") != std::string::npos);
 }
 
-TEST_CASE("in a transaction names and expressions are looked at before how deep values lie") {
+TEST_CASE("a transaction checks names and expressions before nesting depth") {
   TestEmulator emulator;
   create_table(emulator, "here");
   json deep = {{"S", "x"}};

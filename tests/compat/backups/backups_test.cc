@@ -1,4 +1,4 @@
-// Backups as their account's state, their bounds, and all that may happen to them at once.
+// Backups as part of their account's state, their limits, and concurrent operations on them.
 #include "compat/backups/backups.h"
 
 #include <atomic>
@@ -70,7 +70,7 @@ std::size_t tables_and_system_backups(TestEmulator& emulator) {
 
 }  // namespace
 
-TEST_CASE("an ARN is made and read again") {
+TEST_CASE("a backup ARN is formatted and parsed") {
   const std::string id = compat::backups::backup_id(1'791'504'762'511, 0x2779fadd);
   CHECK(id == "01791504762511-2779fadd");
   const std::string arn = compat::backups::backup_arn({"000000000000", "eu-west-1"}, "carts", id);
@@ -89,7 +89,7 @@ TEST_CASE("an ARN is made and read again") {
     CHECK_FALSE(compat::backups::parse_backup_arn(none));
 }
 
-TEST_CASE("snapshots have their backups, a restore brings them back, a reset drops them", "[backups]") {
+TEST_CASE("a snapshot restore brings back its backups and a reset drops all backups", "[backups]") {
   TestEmulator emulator;
   emulator.ok("CreateTable", create_request("carts"));
   emulator.ok("PutItem", item("1"));
@@ -114,8 +114,7 @@ TEST_CASE("snapshots have their backups, a restore brings them back, a reset dro
   CHECK(inconsistency(emulator.emulator().database()) == "");
 }
 
-TEST_CASE("recovery is the account's state: a restore of a snapshot brings back what could be gone back to",
-          "[backups]") {
+TEST_CASE("a snapshot restore brings back point-in-time recovery with its history", "[backups]") {
   compat::EmulatorOptions options;
   options.exact_recovery = true;
   TestEmulator emulator(std::move(options));
@@ -147,7 +146,7 @@ TEST_CASE("recovery is the account's state: a restore of a snapshot brings back 
   CHECK(inconsistency(emulator.emulator().database()) == "");
 }
 
-TEST_CASE("exact recovery goes up to now, to the millisecond", "[backups]") {
+TEST_CASE("exact recovery reaches the present to the millisecond", "[backups]") {
   compat::EmulatorOptions options;
   options.exact_recovery = true;
   TestEmulator emulator(std::move(options));
@@ -170,7 +169,7 @@ TEST_CASE("exact recovery goes up to now, to the millisecond", "[backups]") {
   CHECK(count(emulator, "then") == 0);
 }
 
-TEST_CASE("an account has so many backups; what they need takes so much memory", "[backups]") {
+TEST_CASE("the number of an account's backups is limited", "[backups]") {
   compat::EmulatorOptions options;
   options.limits.backups_max = 2;
   TestEmulator emulator(std::move(options));
@@ -185,7 +184,7 @@ TEST_CASE("an account has so many backups; what they need takes so much memory",
   CHECK(metrics.find("\nmayfly_backups 2\n") != std::string::npos);
 }
 
-TEST_CASE("backups that need as much as old versions may take are the last, and health says so",
+TEST_CASE("no further backup is made once old versions reach their limit and health reports it",
           "[backups]") {
   compat::EmulatorOptions options;
   options.database.history_bytes_max = 10'000;
@@ -196,7 +195,7 @@ TEST_CASE("backups that need as much as old versions may take are the last, and 
   for (int i = 0; i < 50; ++i)
     emulator.ok("DeleteItem", {{"TableName", "carts"},
                                {"Key", {{"id", {{"S", std::to_string(i) + std::string(300, 'x')}}}}}});
-  // What points need is weighed in the background, unless somebody does not wait for that.
+  // Measures what points need now, instead of waiting for the background run.
   emulator.emulator().database().parts().history_trimmer->trim();
   CHECK(json::parse(control(emulator, "GET", "/_mayfly/health"))["status"] ==
         "degraded: old versions of items take as much as they may");
@@ -209,7 +208,7 @@ TEST_CASE("backups that need as much as old versions may take are the last, and 
   emulator.ok("CreateBackup", {{"TableName", "carts"}, {"BackupName", "more"}});
 }
 
-TEST_CASE("a point that nobody has a document of goes when the server starts", "[backups]") {
+TEST_CASE("a point without a backup document is dropped when the server starts", "[backups]") {
   Directory directory;
   const auto options = [&] {
     compat::EmulatorOptions made;
@@ -229,10 +228,10 @@ TEST_CASE("a point that nobody has a document of goes when the server starts", "
   CHECK(listed(emulator) == 1);
 }
 
-TEST_CASE("whichever write of a table's deletion fails, there is the table, or what it leaves behind",
+TEST_CASE("if any write of a table deletion fails either the table or its SYSTEM backup exists",
           "[backups][holds]") {
   for (int failing = 0;; ++failing) {
-    std::atomic<int> writes = -1;  // counted from the deletion on; trimming writes on a thread of its own
+    std::atomic<int> writes = -1;  // counts from the deletion on; trimming writes on another thread
     compat::EmulatorOptions options;
     options.database.write_fails = [&] { return writes >= 0 && writes++ == failing; };
     TestEmulator emulator(std::move(options));
@@ -244,7 +243,7 @@ TEST_CASE("whichever write of a table's deletion fails, there is the table, or w
     const int made = writes.exchange(-1);
     CAPTURE(failing, answer.body);
     CHECK(tables_and_system_backups(emulator) == 1);
-    emulator.emulator().database().parts().history_trimmer->trim();  // then its thread does nothing meanwhile
+    emulator.emulator().database().parts().history_trimmer->trim();  // leaves nothing for its thread to do
     CHECK(inconsistency(emulator.emulator().database()) == "");
     if (made <= failing) {
       CHECK(answer.status == 200);
@@ -253,14 +252,14 @@ TEST_CASE("whichever write of a table's deletion fails, there is the table, or w
   }
 }
 
-// Until a restart it held on to old versions of which nobody knew.
-TEST_CASE("whatever fails while a backup is made or deleted, no point stays without its backup",
+// Regression: such a point held old versions until a restart.
+TEST_CASE("any write failure while creating or deleting a backup leaves no point without its backup",
           "[backups]") {
   const bool for_a_while = GENERATE(false, true);
   for (int failing = 0;; ++failing) {
     const auto clock = std::make_shared<SteppedClock>(TestEmulator::start);
     const auto scheduler = std::make_shared<SteppedScheduler>(clock, 3);
-    int writes = -1;  // counted from the first of the two requests on
+    int writes = -1;  // counts from the first of the two requests on
     compat::EmulatorOptions options;
     options.database.make_scheduler = [&](std::size_t) { return scheduler; };
     options.database.write_fails = [&] {
@@ -278,7 +277,7 @@ TEST_CASE("whatever fails while a backup is made or deleted, no point stays with
     const bool failed = writes > failing;
     scheduler->run();
     writes = -1;
-    clock->move(1000);  // what failed is tried again
+    clock->move(1000);  // failed work is retried
     scheduler->run();
     CAPTURE(for_a_while, failing, made.body, deleted.body);
     const std::size_t there = (made.status == 200 ? 1 : 0) + (deleted.status == 200 ? 0 : 1);
@@ -293,11 +292,11 @@ TEST_CASE("whatever fails while a backup is made or deleted, no point stays with
   }
 }
 
-TEST_CASE("recovery that is switched on beside a table's deletion is refused, or leaves a backup",
+TEST_CASE("enabling recovery during a table's deletion is rejected or leaves a SYSTEM backup",
           "[backups][races]") {
   TestEmulator emulator;
   int left = 0;
-  for (int round = 0; round < 100; ++round) {  // as many as a page of ListBackups has
+  for (int round = 0; round < 100; ++round) {  // the size of a ListBackups page
     emulator.ok("CreateTable", create_request("carts"));
     compat::Answer switched;
     std::thread other([&] {
@@ -314,7 +313,7 @@ TEST_CASE("recovery that is switched on beside a table's deletion is refused, or
   }
 }
 
-TEST_CASE("a snapshot that is taken beside a table's deletion has the table, or what it leaves behind",
+TEST_CASE("a snapshot taken during a table's deletion contains the table or its SYSTEM backup",
           "[backups][races]") {
   TestEmulator emulator;
   for (int round = 0; round < 200; ++round) {
@@ -333,7 +332,7 @@ TEST_CASE("a snapshot that is taken beside a table's deletion has the table, or 
   }
 }
 
-TEST_CASE("a SYSTEM backup whose time is over lets go of what it holds by itself", "[backups]") {
+TEST_CASE("an expired SYSTEM backup releases its data automatically", "[backups]") {
   const auto clock = std::make_shared<SteppedClock>(TestEmulator::start);
   auto scheduler = std::make_shared<SteppedScheduler>(clock, 3);
   compat::EmulatorOptions options;
@@ -357,7 +356,7 @@ TEST_CASE("a SYSTEM backup whose time is over lets go of what it holds by itself
     scheduler->run();
     CHECK(points() == 1);
   }
-  // On a clock that is moved: whoever moves it is enough.
+  // On a clock that the test moves, the move alone triggers it.
   emulator->advance(35 * 24h - 1ms);
   scheduler->run();
   CHECK(points() == 1);
@@ -369,8 +368,8 @@ TEST_CASE("a SYSTEM backup whose time is over lets go of what it holds by itself
   CHECK(inconsistency(emulator->emulator().database()) == "");
 }
 
-// Each caller does one thing over and over: none meets a failure of ours, and what is left is whole.
-TEST_CASE("backups, restores, writes, snapshots and resets at once leave what can be verified",
+// Each thread repeats one kind of call. No call gets a 500, and the remaining data is consistent.
+TEST_CASE("concurrent backups and restores during writes and resets leave consistent data",
           "[backups][races]") {
   compat::EmulatorOptions options;
   options.exact_recovery = true;
@@ -449,8 +448,8 @@ TEST_CASE("backups, restores, writes, snapshots and resets at once leave what ca
   for (std::thread& thread : threads) thread.join();
   CHECK(failures == 0);
   REQUIRE(emulator.emulator().restores().settle(emulator.scope.account, engine::host_time() + 60s));
-  // Old versions go by themselves, and counters in memory are looked at after what they count: until it is
-  // quiet. What is wrong stays wrong.
+  // Old versions are deleted in the background, and counters in memory are read after the data that they
+  // count. Retry until everything is quiet. A real inconsistency stays.
   std::string found;
   for (int look = 0; look < 1000; ++look) {
     found = inconsistency(emulator.emulator().database());

@@ -1,5 +1,5 @@
-// Restores that take longer than their request, and what befalls them meanwhile: other requests, the
-// server's end, snapshots and resets.
+// Restores that outlast their request, and what can happen in the meantime: other requests, a restart,
+// snapshots and resets.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -32,7 +32,7 @@ json recovery(bool on) {
   return {{"TableName", "carts"}, {"PointInTimeRecoverySpecification", {{"PointInTimeRecoveryEnabled", on}}}};
 }
 
-// An emulator whose background work the test steps, and whose requests restore ten items each.
+// An emulator whose background work the test steps. Each request and each step restores ten items.
 struct Stepped {
   explicit Stepped(const std::string& directory = {}) : directory(directory) { open(); }
 
@@ -47,7 +47,7 @@ struct Stepped {
     options.database.report = [this](std::string_view sentence) { reports.emplace_back(sentence); };
     emulator.emplace(std::move(options));
   }
-  // Written by the emulator's own clock, so that a restart does not go back.
+  // Uses the emulator's own clock, so that time does not go back on a restart.
   void fill() {
     emulator->ok("CreateTable", create_table_request("carts"));
     for (int i = 0; i < items; ++i) put(i);
@@ -88,7 +88,7 @@ struct Stepped {
 
 }  // namespace
 
-TEST_CASE("a table whose items are still being restored is CREATING, and its backup is in use", "[backups]") {
+TEST_CASE("a table being restored is CREATING and its backup is in use", "[backups]") {
   Stepped world;
   world.fill();
   TestEmulator& emulator = *world.emulator;
@@ -139,7 +139,7 @@ TEST_CASE("a table whose items are still being restored is CREATING, and its bac
   CHECK(world.consistency() == "");
 }
 
-TEST_CASE("neither a restore's request nor a step of it brings back more items than it may", "[backups]") {
+TEST_CASE("a restore's request and each of its steps restore a limited number of items", "[backups]") {
   Stepped world;
   world.emulator->ok("CreateTable", create_table_request("carts"));
   constexpr int few = 95;
@@ -158,7 +158,7 @@ TEST_CASE("neither a restore's request nor a step of it brings back more items t
   CHECK(world.described()["TableStatus"] == "ACTIVE");
 }
 
-TEST_CASE("what a backup or an instant has does not change while it is restored", "[backups]") {
+TEST_CASE("later changes to a table do not affect a restore in progress", "[backups]") {
   Stepped world;
   world.fill();
   TestEmulator& emulator = *world.emulator;
@@ -175,7 +175,7 @@ TEST_CASE("what a backup or an instant has does not change while it is restored"
   CHECK(world.consistency() == "");
 }
 
-TEST_CASE("a restore that the server's end cut off goes on at the next start, and says so",
+TEST_CASE("a restore interrupted by a shutdown continues at the next start and reports it",
           "[backups][holds]") {
   Directory directory;
   Stepped world(directory.path());
@@ -196,7 +196,7 @@ TEST_CASE("a restore that the server's end cut off goes on at the next start, an
   CHECK(world.described()["TableStatus"] == "ACTIVE");
 }
 
-TEST_CASE("a restore goes on after the server's end though its source is gone", "[backups][holds]") {
+TEST_CASE("an interrupted restore continues after a restart even if its source is gone", "[backups][holds]") {
   const bool deleted = GENERATE(false, true);
   Directory directory;
   Stepped world(directory.path());
@@ -204,15 +204,15 @@ TEST_CASE("a restore goes on after the server's end though its source is gone", 
   world.fill();
   emulator->ok("UpdateContinuousBackups", recovery(true));
   std::string arn;
-  SECTION("of an earlier instant") {
+  SECTION("from an earlier instant") {
     emulator->advance(2s);
     for (int i = 0; i < items; ++i) world.put(items + i);
     emulator->ok(
         "RestoreTableToPointInTime",
         {{"SourceTableName", "carts"}, {"TargetTableName", "again"}, {"RestoreDateTime", 1'700'000'001}});
   }
-  SECTION("of the present") { world.restore_now(); }
-  SECTION("of a backup of a deleted table") {
+  SECTION("from the present") { world.restore_now(); }
+  SECTION("from the backup of a deleted table") {
     emulator->ok("DeleteTable", carts);
     arn = emulator->ok("ListBackups", {{"BackupType", "SYSTEM"}})["BackupSummaries"][0]["BackupArn"];
     world.restore(arn);
@@ -235,19 +235,19 @@ TEST_CASE("a restore goes on after the server's end though its source is gone", 
   CHECK(world.described()["TableStatus"] == "ACTIVE");
   CHECK(world.count("again") == items);
   CHECK(world.consistency() == "");
-  // Nothing is held any more.
+  // Nothing is retained.
   CHECK(world.emulator->emulator().database().history().points(world.emulator->scope.account).size() == 0);
   CHECK(world.emulator->emulator().database().history().footprint().versions == 0);
 }
 
-TEST_CASE("a snapshot that cuts through a restore has it go on; a reset ends it", "[backups]") {
+TEST_CASE("restoring a snapshot taken during a table restore resumes it and a reset ends it", "[backups]") {
   Stepped world;
   world.fill();
   world.restore(world.backup());
   const std::string id = json::parse(world.control("POST", "/_mayfly/snapshots"))["id"];
   const std::string path = "/_mayfly/snapshots/" + id + "/restore";
-  SECTION("while it goes on") {}
-  SECTION("when it is done") {
+  SECTION("while the restore is running") {}
+  SECTION("after the restore has finished") {
     world.scheduler->run();
     CHECK(world.described()["TableStatus"] == "ACTIVE");
     world.emulator->ok("DeleteTable", again);
@@ -269,7 +269,7 @@ TEST_CASE("a snapshot that cuts through a restore has it go on; a reset ends it"
   CHECK(world.consistency() == "");
 }
 
-TEST_CASE("a restore into a failing disk is done when it does not fail any more", "[backups]") {
+TEST_CASE("a restore that hits write failures completes once writes succeed again", "[backups]") {
   bool fails = false;
   auto clock = std::make_shared<SteppedClock>(1'700'000'000'000);
   auto scheduler = std::make_shared<SteppedScheduler>(clock, 3);
@@ -294,7 +294,7 @@ TEST_CASE("a restore into a failing disk is done when it does not fail any more"
   CHECK(emulator.ok("Scan", {{"TableName", "again"}, {"Select", "COUNT"}})["Count"] == items);
 }
 
-TEST_CASE("an account does fifty restores at once, and no more", "[backups]") {
+TEST_CASE("an account can run at most 50 restores at once", "[backups]") {
   Stepped world;
   world.fill();
   std::vector<std::string> arns;

@@ -1,4 +1,4 @@
-// A directory as a bucket: what a key may reach there, and what is left when something fails.
+// A directory as a bucket: which paths a key can reach, and what remains after a failure.
 #include "compat/buckets/directory_bucket.h"
 
 #include <catch2/catch.hpp>
@@ -20,7 +20,7 @@ using namespace compat::buckets;
 namespace fs = std::filesystem;
 using Keys = std::vector<std::string>;
 
-// "bucket" is the bucket, everything else is outside.
+// The directory "bucket" is the bucket. Everything else is outside of it.
 struct Place {
   Directory around;
   std::string path = around.path() + "/bucket";
@@ -35,7 +35,7 @@ struct Place {
     fs::create_directories(path);
     return *DirectoryBucket::open(path);
   }
-  // Everything below the bucket, and what is outside, by their paths.
+  // The paths of all files, inside and outside the bucket.
   std::vector<std::string> files() const {
     std::vector<std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(around.path()))
@@ -59,7 +59,7 @@ unsigned mode_of(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
 }
 
-// No file grows beyond so many bytes: a disk that is full, as far as who writes can tell.
+// Simulates a full disk: no file can grow beyond `bytes`.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -79,7 +79,7 @@ class SmallDisk {
 
 }  // namespace
 
-TEST_CASE("what is put into a directory's bucket can be read, listed and looked at") {
+TEST_CASE("a directory bucket reads and lists and describes the objects put into it") {
   const Place place;
   const auto stored = place.calls.store("2024/05/a.json", "{}", 1);
   REQUIRE(stored);
@@ -97,7 +97,7 @@ TEST_CASE("what is put into a directory's bucket can be read, listed and looked 
   CHECK(place.calls.get("empty/more") == "NoSuchKey");
 }
 
-TEST_CASE("what is made in a bucket's directory is its owner's alone") {
+TEST_CASE("files and directories in a bucket are accessible only to their owner") {
   const mode_t before = ::umask(0);
   const Place place;
   CHECK(place.calls.put("a/b/c", "x") == "");
@@ -107,7 +107,7 @@ TEST_CASE("what is made in a bucket's directory is its owner's alone") {
   CHECK(mode_of(place.path + "/a") == 0700);
 }
 
-TEST_CASE("a key that leads out of a bucket's directory, or is none, is refused") {
+TEST_CASE("a key that leaves the bucket's directory or is malformed is rejected") {
   const Place place;
   const std::string long_part(256, 'a'), long_key(1025, 'a');
   std::string deep;
@@ -120,13 +120,13 @@ TEST_CASE("a key that leads out of a bucket's directory, or is none, is refused"
   place.refuses(long_part, "KeyTooLongError");
   place.refuses(long_key, "KeyTooLongError");
   place.refuses(deep + "a", "KeyTooLongError");
-  // What only looks like it is a name as any other.
+  // Keys that only look similar are valid.
   for (const std::string key : {"...", "..a", "a..b/c", "\\..\\secret", "~", "-rf", "C:", "a\nb", "%2e%2e"})
     CHECK(place.calls.put(key, key) == "");
   CHECK(place.calls.get("a\nb") == "a\nb");
 }
 
-TEST_CASE("no link in a bucket's directory is followed, wherever it leads") {
+TEST_CASE("no symbolic link in a bucket's directory is followed") {
   const Place place;
   CHECK(place.calls.put("real/a", "inside") == "");
   fs::create_symlink(place.around.path() + "/secret", place.path + "/file");
@@ -144,7 +144,7 @@ TEST_CASE("no link in a bucket's directory is followed, wherever it leads") {
   CHECK(place.files() == before);
   CHECK(place.calls.keys("") == Keys{"real/a"});
   CHECK(place.calls.keys("out/").empty());
-  // A link's own place may be taken: what it led to stays as it was.
+  // A put replaces a link itself and leaves the link's target unchanged.
   CHECK(place.calls.put("file", "mine") == "");
   CHECK(place.calls.get("file") == "mine");
   std::string secret;
@@ -152,7 +152,7 @@ TEST_CASE("no link in a bucket's directory is followed, wherever it leads") {
   CHECK(secret == "outside");
 }
 
-TEST_CASE("what is no regular file is not there, and keeps nobody waiting") {
+TEST_CASE("a file that is not regular does not exist for a bucket and never blocks a read") {
   const Place place;
   REQUIRE(::mkfifo((place.path + "/pipe").c_str(), 0600) == 0);
   CHECK(place.calls.get("pipe") == "NoSuchKey");
@@ -164,7 +164,7 @@ TEST_CASE("what is no regular file is not there, and keeps nobody waiting") {
   CHECK(place.calls.get("a") == "x");
 }
 
-TEST_CASE("an upload is there when it is finished, whole, and leaves nothing when it is not") {
+TEST_CASE("an upload becomes visible only when finished and leaves nothing if abandoned") {
   const Place place;
   CHECK(place.calls.put("a", "before") == "");
   {
@@ -172,13 +172,13 @@ TEST_CASE("an upload is there when it is finished, whole, and leaves nothing whe
     CHECK(wait<void>([&](auto done) { upload->append("half", {}, done); }));
     CHECK(place.calls.get("a") == "before");
     CHECK(place.calls.keys("") == Keys{"a"});
-    CHECK(place.files().size() == 3);  // what is on its way has a name of its own
+    CHECK(place.files().size() == 3);  // an unfinished upload has a temporary name
   }
   CHECK(place.files() == Keys{"bucket/a", "secret"});
   CHECK(place.calls.get("a") == "before");
 }
 
-TEST_CASE("a disk that is full fails an upload, and leaves what was there") {
+TEST_CASE("an upload to a full disk fails and leaves the old object") {
   const Place place;
   CHECK(place.calls.put("a", "before") == "");
   {
@@ -193,7 +193,7 @@ TEST_CASE("a disk that is full fails an upload, and leaves what was there") {
   CHECK(place.calls.put("a", std::string(10'000, 'x')) == "");
 }
 
-TEST_CASE("an object that changes while it is read is not mixed from two") {
+TEST_CASE("a read never mixes two versions of an object") {
   const Place place;
   CHECK(place.calls.put("a", std::string(piece_bytes_max + 1, 'a')) == "");
   const auto first = wait<Piece>([&](auto done) { place.bucket->read("a", 0, "", {}, done); });
@@ -208,7 +208,7 @@ TEST_CASE("an object that changes while it is read is not mixed from two") {
   CHECK(place.calls.load("a")->size() == piece_bytes_max + 1);
 }
 
-TEST_CASE("keys are listed in the order of their bytes, by pages, below a prefix that need not end a part") {
+TEST_CASE("keys are listed in byte order and in pages for a prefix that may end inside a path part") {
   const Place place;
   const Keys sorted = {"a",  "b-c",        "b.c",    "b/a",    "b/a.d/e", "b/a/x",
                        "b0", "data.bak/1", "data/1", "data/2", "data2/1"};
@@ -230,7 +230,7 @@ TEST_CASE("keys are listed in the order of their bytes, by pages, below a prefix
   }
 }
 
-TEST_CASE("a page of a listing has a thousand objects, and the next begins behind them") {
+TEST_CASE("a listing page has 1000 objects and the next page continues after them") {
   const Place place;
   Keys expected;
   for (int i = 0; i < 2001; ++i) {
@@ -247,7 +247,7 @@ TEST_CASE("a page of a listing has a thousand objects, and the next begins behin
   CHECK(place.calls.keys("n/") == expected);
 }
 
-TEST_CASE("a directory that is not there is no bucket") {
+TEST_CASE("opening a bucket fails if its directory does not exist") {
   CHECK(DirectoryBucket::open("/no/such/directory").error() ==
         "cannot open the directory of a bucket /no/such/directory: No such file or directory");
 }

@@ -1,4 +1,4 @@
-// A bucket of an endpoint: what it is asked, and what becomes of answers that are wrong.
+// A bucket at an S3 endpoint: the requests that it sends, and how it handles invalid responses.
 #include "compat/buckets/s3_bucket.h"
 
 #include <catch2/catch.hpp>
@@ -33,7 +33,7 @@ struct S3Place {
 
 }  // namespace
 
-TEST_CASE("an endpoint is asked in path style, with keys encoded once, and to be signed for S3") {
+TEST_CASE("S3 requests use path style with keys encoded once and are signed for S3") {
   S3Place place("http://s3.test:9000/base/");
   std::vector<std::string> urls;
   place.s3->instead = [&](const FakeS3::Invocation& invocation) {
@@ -50,7 +50,7 @@ TEST_CASE("an endpoint is asked in path style, with keys encoded once, and to be
                      "p%20q%26r&continuation-token=t%2F%2B%3D"});
 }
 
-TEST_CASE("what is put into an endpoint's bucket can be read, listed and looked at") {
+TEST_CASE("an S3 bucket reads and lists and describes the objects put into it") {
   S3Place place;
   const auto stored = place.calls.store("2024/a b.json", "{}", 1);
   REQUIRE(stored);
@@ -68,7 +68,7 @@ TEST_CASE("what is put into an endpoint's bucket can be read, listed and looked 
   CHECK(place.calls.keys("2024") == Keys{"2024/a b.json"});
 }
 
-TEST_CASE("an object is read in pieces, of one version") {
+TEST_CASE("an object is read in pieces that all belong to one version") {
   S3Place place;
   std::string bytes;
   for (int i = 0; bytes.size() < piece_bytes_max * 2 + 7; ++i) bytes += std::to_string(i) + ",";
@@ -90,7 +90,7 @@ TEST_CASE("an object is read in pieces, of one version") {
   }
 }
 
-TEST_CASE("what is longer than a part is uploaded in parts, and what fails or is dropped is taken back") {
+TEST_CASE("a large object is uploaded in parts and a failed upload is aborted") {
   S3Place place;
   std::string bytes(part_bytes * 2 + 5, 'x');
   bytes[part_bytes] = 'y';
@@ -111,7 +111,7 @@ TEST_CASE("what is longer than a part is uploaded in parts, and what fails or is
   CHECK(place.s3->requests.back() == "DELETE /exports/b?uploadId=the%20%26%20id");
   CHECK(place.s3->uploads.empty());
   CHECK(!place.s3->objects.contains("b"));
-  // 200 at first, and an error in the end.
+  // Completing the upload returns status 200 with an error in the body.
   place.s3->instead = [](const FakeS3::Invocation& invocation) {
     if (invocation.method != "POST" || invocation.url.target.ends_with("uploads="))
       return std::optional<FakeS3::Answer>();
@@ -121,8 +121,7 @@ TEST_CASE("what is longer than a part is uploaded in parts, and what fails or is
   CHECK(place.s3->uploads.empty());
 }
 
-TEST_CASE(
-    "an endpoint's errors keep their names and words, and are spelled as AWS's descriptions spell them") {
+TEST_CASE("an endpoint's errors keep their code and message and are formatted as in AWS descriptions") {
   S3Place place("http://s3.test:9000", "unknown");
   const auto listing = place.calls.list("");
   REQUIRE(!listing);
@@ -141,10 +140,10 @@ TEST_CASE(
   CHECK(head.error().request_id == "R2");
   place.answers({.status = 301, .body = "", .headers = {{"Location", "http://elsewhere/"}}});
   CHECK(place.calls.get("a") == "InternalError");
-  CHECK(place.s3->requests.size() == 3);  // nobody followed
+  CHECK(place.s3->requests.size() == 3);  // the redirect was not followed
 }
 
-TEST_CASE("who cannot be reached, or takes too long, is named as S3 names the like") {
+TEST_CASE("an unreachable or slow endpoint is reported with S3's error names") {
   S3Place place;
   const std::vector<std::pair<InvocationFailure::Kind, std::string>> kinds = {
       {InvocationFailure::Kind::unreachable, "ServiceUnavailable"},
@@ -162,7 +161,7 @@ TEST_CASE("who cannot be reached, or takes too long, is named as S3 names the li
   }
 }
 
-TEST_CASE("an answer that is none of S3's is a failure, whatever it is") {
+TEST_CASE("any response that is not valid S3 is a failure") {
   S3Place place;
   const auto fails = [&](InvocationAnswer answer) {
     INFO(answer.body.substr(0, 200));
@@ -209,10 +208,10 @@ TEST_CASE("an answer that is none of S3's is a failure, whatever it is") {
   CHECK(place.calls.get("a") == "InternalError");
   place.answers({.status = 200});
   CHECK(place.calls.head("a").error().code == "InternalError");
-  CHECK(place.calls.put("a", std::string(part_bytes, 'x')) == "InternalError");  // no upload's id
+  CHECK(place.calls.put("a", std::string(part_bytes, 'x')) == "InternalError");  // no upload id
 }
 
-TEST_CASE("a listing of the longest keys, with all that S3 tells of an object, is read") {
+TEST_CASE("a listing with the longest keys and all object attributes is read") {
   S3Place place;
   std::string objects;
   for (int i = 0; i < 1000; ++i) {
@@ -226,7 +225,7 @@ TEST_CASE("a listing of the longest keys, with all that S3 tells of an object, i
   CHECK(listing->objects.size() == 1000);
 }
 
-TEST_CASE("an endpoint's error message is cut off and shown without control characters") {
+TEST_CASE("an endpoint's error message is truncated and its control characters are replaced") {
   S3Place place;
   place.answers({.status = 400,
                  .body = "<Error><Code>A&#13;&#10;B</Code><Message>" + std::string(5000, 'x') +
@@ -236,7 +235,7 @@ TEST_CASE("an endpoint's error message is cut off and shown without control char
   CHECK(failure.message == std::string(1024, 'x'));
 }
 
-TEST_CASE("a key that is none never reaches an endpoint") {
+TEST_CASE("a malformed key is rejected before any request is sent") {
   S3Place place;
   for (const std::string key : {"", "..", "../other/a", "a/../../other/a", "a/.", "\xff"}) {
     CHECK(place.calls.put(key, "x") == "InvalidArgument");
@@ -247,7 +246,7 @@ TEST_CASE("a key that is none never reaches an endpoint") {
   CHECK(place.s3->requests.empty());
 }
 
-TEST_CASE("buckets are directories by their names, and an endpoint's by all others") {
+TEST_CASE("configured names are directory buckets and all other names belong to the endpoint") {
   const Directory directory;
   const auto s3 = std::make_shared<FakeS3>();
   const auto alone = *Buckets::open({.directories = {{"here", directory.path()}}});

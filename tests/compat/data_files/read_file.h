@@ -1,4 +1,4 @@
-// All of a data file's records, from chunks of a size.
+// Reads all records of a data file, in chunks of a given size.
 #pragma once
 
 #include <string>
@@ -28,8 +28,8 @@ inline std::vector<compat::data_files::Record> read_file(compat::data_files::Rea
   return records;
 }
 
-// What they are, one after the other: items as JSON, and of bad ones "!line 2, offset 17: …", with "!!" where
-// the file ends by it.
+// Returns the records as text, one per line: an item as JSON, and a bad record as "!line 2, offset 17: …", or
+// with "!!" if it ends the file.
 inline std::string shown(const std::vector<compat::data_files::Record>& records) {
   std::string out;
   for (const auto& record : records) {

@@ -1,4 +1,4 @@
-// What is read of data files, in each format, however the bytes are cut; and what is said of bad ones.
+// Reading data files in each format with any chunk boundaries, and the errors of bad records.
 #include "compat/data_files/reader.h"
 
 #include <catch2/catch.hpp>
@@ -31,7 +31,7 @@ std::string zstd_of(std::string_view text, int level = 3) {
   return out;
 }
 
-// The guide's examples.
+// Examples from AWS's guide.
 const std::string book_json =
     R"({"Item":{"Authors":{"SS":["Author1","Author2"]},"Dimensions":{"S":"8.5 x 11.0 x 1.5"},"ISBN":{"S":"333-3333333333"},)"
     R"("Id":{"N":"103"},"InPublication":{"BOOL":false},"PageCount":{"N":"600"},"Price":{"N":"2000"},)"
@@ -45,7 +45,7 @@ const std::string no_ion = "The text is no Ion of an Item\n";
 
 }  // namespace
 
-TEST_CASE("a line of DYNAMODB_JSON may have several items, wherever the file is cut") {
+TEST_CASE("a DYNAMODB_JSON line may hold several items regardless of chunk boundaries") {
   const std::string one = R"({"Item":{"id":{"S":"}{\"{"}}})", two = R"({"Item":{"id":{"S":"2"}}})";
   const std::string one_shown = one.substr(8, one.size() - 9) + "\n",
                     two_shown = two.substr(8, two.size() - 9) + "\n";
@@ -59,7 +59,7 @@ TEST_CASE("a line of DYNAMODB_JSON may have several items, wherever the file is 
   CHECK(json_lines("{\n" + two) == "!!line 1, offset 0: The line is not JSON\n");
 }
 
-TEST_CASE("a record of a bulk put is kept as JSON with its condition, of Ion, too") {
+TEST_CASE("a bulk put record is kept as JSON with its condition even if it is Ion") {
   const auto jsons = [](Format format, std::string text) {
     Reader reader({.format = format, .with_conditions = true});
     reader.feed(std::move(text));
@@ -79,7 +79,7 @@ TEST_CASE("a record of a bulk put is kept as JSON with its condition, of Ion, to
   CHECK(jsons(Format::ion, R"({Item:{id:"1"},ConditionExpression:7})") == "!\n");
   CHECK(jsons(Format::ion, R"({Item:{id:"1"},ExpressionAttributeNames:{'#v':7}})") == "!\n");
   CHECK(jsons(Format::ion, R"({Item:{id:"1"},ExpressionAttributeValues:[7]})") == "!\n");
-  // An import passes by what stands beside an item.
+  // An import ignores the other members of a record.
   CHECK(ion(R"({Item:{id:"1"},ConditionExpression:7})") == "{\"id\":{\"S\":\"1\"}}\n");
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("DYNAMODB_JSON has an item on each line") {
   CHECK(json_lines(R"({"Item":{}})") == "{}\n");
 }
 
-TEST_CASE("a line that is no item's ends its file, and an item that breaks a rule is passed over") {
+TEST_CASE("a malformed line ends its file and an invalid item is skipped") {
   const std::string good = R"({"Item":{"a":{"S":"1"}}})";
   const std::string good_shown = "{\"a\":{\"S\":\"1\"}}\n";
   const auto after_good = [&](const std::string& line) {
@@ -114,7 +114,7 @@ TEST_CASE("a line that is no item's ends its file, and an item that breaks a rul
           good_shown);
 }
 
-TEST_CASE("Ion has a struct with an Item, one after the other or in a list") {
+TEST_CASE("Ion records are structs with an Item in sequence or in a list") {
   CHECK(ion("$ion_1_0 " + book_ion) == book_shown);
   CHECK(ion("$ion_1_0 " + book_ion + "\n$ion_1_0 " + book_ion + "\n") == book_shown + book_shown);
   CHECK(ion(book_ion + book_ion) == book_shown + book_shown);
@@ -126,7 +126,7 @@ TEST_CASE("Ion has a struct with an Item, one after the other or in a list") {
   CHECK(ion("[]").empty());
 }
 
-TEST_CASE("Ion's values are read as DynamoDB maps them") {
+TEST_CASE("Ion values map to DynamoDB's types") {
   const auto value = [](const std::string& text) {
     const std::string read = ion("{Item:{a:" + text + "}}");
     const std::string begins = "{\"a\":";
@@ -154,7 +154,7 @@ TEST_CASE("Ion's values are read as DynamoDB maps them") {
   CHECK(value("\"} /* // ' {{\"") == R"({"S":"} /* // ' {{"})");
 }
 
-TEST_CASE("what is no Ion of an item ends its file, and an item that breaks a rule is passed over") {
+TEST_CASE("malformed Ion ends its file and an invalid item is skipped") {
   for (const std::string& text : std::vector<std::string>{"garbage",
                                                           "{a:1.}",
                                                           "[[" + book_ion + "]]",
@@ -206,8 +206,8 @@ TEST_CASE("what is no Ion of an item ends its file, and an item that breaks a ru
         "supported range\n");
 }
 
-TEST_CASE("CSV has a header and rows, and a quote is doubled in a field that has quotes") {
-  // The guide's examples.
+TEST_CASE("CSV has a header and rows and doubles quotes inside quoted fields") {
+  // Examples from AWS's guide.
   CHECK(csv("id,value\n\"\"\"123\"\"\",\"Women's Full \"\"Length\"\" Dress\"\n") ==
         R"({"id":{"S":"\"123\""},"value":{"S":"Women's Full \"Length\" Dress"}})"
         "\n");
@@ -231,7 +231,7 @@ TEST_CASE("CSV has a header and rows, and a quote is doubled in a field that has
   }
 }
 
-TEST_CASE("CSV's header may be given, and keys have their types") {
+TEST_CASE("a CSV header can be specified and key columns get their types") {
   CHECK(csv("1,b\n", {.header = {"id", "name"}}) == R"({"id":{"S":"1"},"name":{"S":"b"}})"
                                                     "\n");
   CHECK(csv("n,b,s,o\n01.50,YQ==,7,8\n",
@@ -245,7 +245,7 @@ TEST_CASE("CSV's header may be given, and keys have their types") {
         "!line 2, offset 2: The column b is not base64\n");
 }
 
-TEST_CASE("a row with other columns than the header is passed over, and what is no row ends the file") {
+TEST_CASE("a CSV row with a wrong column count is skipped and a malformed row ends the file") {
   CHECK(csv("a,b\n1\n1,2,3\n1,2\n") ==
         "!line 2, offset 4: The row has 1 columns, and the header has 2\n"
         "!line 3, offset 6: The row has 3 columns, and the header has 2\n"
@@ -257,7 +257,7 @@ TEST_CASE("a row with other columns than the header is passed over, and what is 
   CHECK(csv("a,,b\n1,2,3\n") == "!!line 1, offset 0: The header has a column without a name\n");
 }
 
-TEST_CASE("wherever a file is cut into chunks, the same is read") {
+TEST_CASE("chunk boundaries do not change what is read") {
   const std::string lines = book_json + "\n\n" + R"({"Item":{"a":{"N":"x"}}})" + "\n" + book_json + "\nno";
   const std::string ions = "$ion_1_0 [/* } */" + book_ion + ", " +
                            R"({Item:{a:'''x}'''/**/'''y''',b:{{YQ==}},c:"\"}",'}':null}})" + "// {\n," +
@@ -282,12 +282,12 @@ TEST_CASE("wherever a file is cut into chunks, the same is read") {
   }
 }
 
-TEST_CASE("bad records say in which file they are, and the how manieth they were") {
+TEST_CASE("a bad record reports its file and its index") {
   const auto records = read_file({.file = "data/a.csv", .format = Format::csv}, "a,b\n1,2\n1\n");
   REQUIRE(records.size() == 2);
   CHECK(records[1].error().file == "data/a.csv");
   CHECK(records[1].error().index == 1);
-  // The guide's example of an import's log.
+  // The example of an import's log from AWS's guide.
   CHECK(
       error_line("my-import-source",
                  "arn:aws:dynamodb:us-east-1:531234567890:table/target-table/import/01658528578619-c4d4e311",
@@ -298,7 +298,7 @@ TEST_CASE("bad records say in which file they are, and the how manieth they were
       R"(["One or more parameter values were invalid: Missing the key pk in the item"]})");
 }
 
-TEST_CASE("several members or frames are one text, and an empty file is an empty one") {
+TEST_CASE("several gzip members or zstd frames are one text and an empty file has no records") {
   const std::string text = book_json + "\n";
   CHECK(shown(read_file({.compression = Compression::gzip}, gzip_of(text) + gzip_of("") + gzip_of(text))) ==
         book_shown + book_shown);
@@ -308,7 +308,7 @@ TEST_CASE("several members or frames are one text, and an empty file is an empty
     CHECK(read_file({.compression = compression}, "").empty());
 }
 
-TEST_CASE("what is compressed badly is said, and what came before it is read") {
+TEST_CASE("corrupt compression is reported after the records before it") {
   const std::string text = book_json + "\n";
   const auto gzip = [](const std::string& bytes) {
     return shown(read_file({.compression = Compression::gzip}, bytes));
@@ -327,14 +327,14 @@ TEST_CASE("what is compressed badly is said, and what came before it is read") {
     CHECK(zstd(zstd_of(text).substr(0, size))
               .ends_with("The file ends before what is compressed in it does\n"));
   }
-  // Frames of the versions before 1.0, which the library would read.
+  // Frames of zstd versions before 1.0, which the library would otherwise read.
   for (const char version : {'\x1e', '\x22', '\x23', '\x24', '\x25', '\x26', '\x27'}) {
     CHECK(zstd(version + zstd_of(text).substr(1)) ==
           "!!line 1, offset 0: The file is not in ZSTD format that can be read here: Unknown frame "
           "descriptor\n");
     CHECK(zstd(zstd_of(text) + version + zstd_of(text).substr(1)).starts_with(book_shown + "!!line 2, "));
   }
-  // A window that nobody's levels up to 19 use.
+  // A window larger than any that levels up to 19 use.
   std::string huge(ZSTD_compressBound(20 << 20), '\0');
   const std::string spaces(20 << 20, ' ');
   ZSTD_CCtx* const context = ZSTD_createCCtx();
@@ -350,7 +350,7 @@ TEST_CASE("what is compressed badly is said, and what came before it is read") {
   CHECK(zstd(huge).starts_with("!!line 1, offset 0: The file is not in ZSTD format that can be read here: "));
 }
 
-TEST_CASE("what unpacks to more than it may is given up") {
+TEST_CASE("input that unpacks beyond its limits is abandoned") {
   const std::string line(16 << 20, ' ');
   CHECK(json_lines(line + "x").starts_with("!!line 1, offset 0: The line is too long for an item"));
   CHECK(shown(read_file({.compression = Compression::gzip}, gzip_of("{" + line))) ==
@@ -360,7 +360,7 @@ TEST_CASE("what unpacks to more than it may is given up") {
         "!!line 1, offset 0: The text is too long for an item\n");
   CHECK(csv("a\n\"" + line) == "!!line 2, offset 2: The row is too long for an item\n");
   CHECK(csv("a\n" + line) == "!!line 2, offset 2: The row is too long for an item\n");
-  // Empty lines, of which any number would be read otherwise.
+  // Empty lines. Without this limit, any number of them would be read.
   std::string frames;
   const std::string frame = zstd_of(std::string(16 << 20, '\n'));
   for (int i = 0; i < 6; ++i) frames += frame;
@@ -368,7 +368,7 @@ TEST_CASE("what unpacks to more than it may is given up") {
   CHECK(read.ends_with("The file unpacks to more than a thousand times its size\n"));
 }
 
-TEST_CASE("what nests deeper than an item may is refused, however deep") {
+TEST_CASE("a value nested deeper than an item allows is rejected at any depth") {
   for (const int depth : {33, 70, 599, 700, 100'000}) {
     std::string json, ion_text;
     for (int i = 0; i < depth; ++i) json += R"({"L":[)", ion_text += '[';

@@ -1,4 +1,4 @@
-// What exports write, as AWS writes it; and that it is read again as it was.
+// The files that exports write. They match AWS's, and reading them returns the same items.
 #include "compat/data_files/writer.h"
 
 #include <catch2/catch.hpp>
@@ -26,7 +26,7 @@ std::string ion_number(std::string_view text) {
   return line.substr(begins.size(), line.size() - begins.size() - ends.size());
 }
 
-// Anything that an item may hold.
+// Generates items with any values that an item can hold.
 class Maker {
  public:
   explicit Maker(unsigned seed) : random_(seed) {}
@@ -94,7 +94,7 @@ class Maker {
 
 }  // namespace
 
-TEST_CASE("items are written as the guide shows them") {
+TEST_CASE("items are written as in AWS's guide") {
   StringSet authors;
   StringSet::make({"Author1", "Author2"}, authors);
   const Item book = {{"Authors", authors},
@@ -119,8 +119,7 @@ TEST_CASE("items are written as the guide shows them") {
       "\n");
 }
 
-TEST_CASE(
-    "Ion's numbers have their significant digits, names quotes where they need some, and texts escapes") {
+TEST_CASE("Ion uses significant digits for numbers and quotes for some names and escapes in strings") {
   for (const auto& [text, ion] : std::map<std::string, std::string>{
            {"0", "0."},
            {"1", "1."},
@@ -150,7 +149,7 @@ TEST_CASE(
         "$ion_1_0 {Item:{a:\"\\0\\x01\\a\\t\\n\\v\\\"\\\\'\\x7f\\x85\xc3\xa4\"}}\n");
 }
 
-TEST_CASE("a change is written with its keys and images, and without those that there are not") {
+TEST_CASE("a change is written with its keys and only the images that exist") {
   const Item keys = {{"id", "1"}}, image = {{"id", "1"}, {"n", number("2")}};
   const auto change = [&](Format format, const Item* new_image, const Item* old_image) {
     std::string out;
@@ -170,7 +169,7 @@ TEST_CASE("a change is written with its keys and images, and without those that 
         "{Metadata:{WriteTimestampMicros:1684374845117899.},Keys:{id:\"1\"},OldImage:{id:\"1\",n:2.}}\n");
 }
 
-TEST_CASE("what is written is read again as it was, in every format") {
+TEST_CASE("written items read back unchanged in every format") {
   const auto seed = GENERATE(range(1u, 41u));
   INFO(seed);
   Maker maker(seed);
@@ -190,7 +189,7 @@ TEST_CASE("what is written is read again as it was, in every format") {
   }
 }
 
-TEST_CASE("texts of any kind are read from CSV as they were written") {
+TEST_CASE("CSV reads back any text unchanged") {
   const auto seed = GENERATE(range(1u, 21u));
   INFO(seed);
   Maker maker(seed);
@@ -213,7 +212,7 @@ TEST_CASE("texts of any kind are read from CSV as they were written") {
   for (std::size_t i = 0; i < items.size(); ++i) CHECK((records[i] && *records[i] == items[i]));
 }
 
-TEST_CASE("manifests are those that AWS was recorded to write") {
+TEST_CASE("manifests match ones recorded from AWS") {
   constexpr std::string_view arn = "arn:aws:dynamodb:us-east-1:531647909506:table/Airline";
   const ExportKeys keys =
       export_keys("public-s3-files/Output_Airline.csv", "01693467621041-039fcf72", ExportType::full);
@@ -262,7 +261,7 @@ TEST_CASE("manifests are those that AWS was recorded to write") {
       R"("outputFormat":"ION","outputView":"NEW_AND_OLD_IMAGES","exportType":"INCREMENTAL_EXPORT"})"));
 }
 
-TEST_CASE("an export's files lie where AWS puts them") {
+TEST_CASE("an export's files have the same keys as on AWS") {
   const ExportKeys full = export_keys("2024/", "01-a", ExportType::full);
   CHECK(full.started == "2024/AWSDynamoDB/01-a/_started");
   CHECK(full.summary == "2024/AWSDynamoDB/01-a/manifest-summary.json");

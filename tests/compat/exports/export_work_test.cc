@@ -1,4 +1,4 @@
-// An export's files, from records that the test makes up, in a bucket that the test holds.
+// The files of an export, made from records that the test provides and written to a bucket in memory.
 #include "compat/exports/export_work.h"
 
 #include <catch2/catch.hpp>
@@ -22,11 +22,11 @@ using namespace compat::exports;
 using data_files::ExportType;
 using data_files::Format;
 
-// Objects in memory. Calls may fail, and may be answered when the test says so.
+// Objects in memory. A chosen call can fail, and responses can wait until the test delivers them.
 struct MemoryBucket final : buckets::Bucket {
   std::map<std::string, std::string> objects;
   int calls = 0, dropped = 0;
-  int fails_at = 0;  // the call that does; 0: none
+  int fails_at = 0;  // number of the call that fails; 0: none
   bool waits = false;
   std::vector<std::function<void()>> waiting;
   std::size_t largest_piece = 0;
@@ -177,7 +177,7 @@ struct Exported {
     REQUIRE(unpacker->end());
     return text;
   }
-  // Of all data files, sorted.
+  // The lines of all data files, sorted.
   std::vector<std::string> lines() {
     std::vector<std::string> all;
     for (const auto& file : manifest()) {
@@ -208,15 +208,14 @@ std::string md5_of(std::string_view bytes) {
 
 }  // namespace
 
-TEST_CASE("a full export is what its manifests say, in as many files as the table has partitions",
-          "[exports]") {
+TEST_CASE("a full export matches its manifests and has one file per partition", "[exports]") {
   Exported exported;
   const auto all = items(5'000);
   const auto ending = exported.run(all);
   CHECK(ending.status == jobs::Status::completed);
   CHECK(ending.failure_code.empty());
   auto& objects = exported.bucket->objects;
-  CHECK(objects.size() == 9);  // as AWS was seen to write of a small on-demand table
+  CHECK(objects.size() == 9);  // as observed on AWS for a small on-demand table
   CHECK(objects.at(exported.own("_started")).empty());
 
   const auto files = exported.manifest();
@@ -232,7 +231,7 @@ TEST_CASE("a full export is what its manifests say, in as many files as the tabl
     CHECK(file["etag"] == "etag-of-" + std::to_string(packed.size()));
     const auto records = read_file({.compression = data_files::Compression::gzip}, packed);
     CHECK(file["itemCount"] == records.size());
-    CHECK(records.size() > 1'000);  // a quarter each, or so
+    CHECK(records.size() > 1'000);  // about a quarter each
     counted += file["itemCount"].get<std::int64_t>();
     for (const auto& record : records) {
       REQUIRE(record);
@@ -253,7 +252,7 @@ TEST_CASE("a full export is what its manifests say, in as many files as the tabl
   CHECK(objects.at(exported.own("manifest-summary.md5")) ==
         md5_of(objects.at(exported.own("manifest-summary.json"))));
   CHECK(exported.job.progress.done == exported.job.progress.total);
-  CHECK(exported.steps > 5);  // a thousand items each, at most
+  CHECK(exported.steps > 5);  // at most 1,000 items each
 }
 
 TEST_CASE("an empty table's export has empty files", "[exports]") {
@@ -266,7 +265,7 @@ TEST_CASE("an empty table's export has empty files", "[exports]") {
   CHECK(exported.job.progress.counts.at("BilledSizeBytes") == 0);
 }
 
-TEST_CASE("an incremental export has each key's last state, and nothing of what came and went", "[exports]") {
+TEST_CASE("an incremental export has each key's last state and omits items that came and went", "[exports]") {
   Exported exported;
   exported.partitions = 1;
   exported.asked.type = ExportType::incremental;
@@ -297,7 +296,7 @@ TEST_CASE("an incremental export has each key's last state, and nothing of what 
     for (const std::string& line : exported.lines()) CHECK(line.find("OldImage") == std::string::npos);
     CHECK(exported.lines().size() == 3);
   }
-  SECTION("where a filter looks at the latest image, of what is gone at the old one") {
+  SECTION("with a filter on the latest image or the old image of a deleted item") {
     const auto specification = json::parse(
         R"({"FilterExpression":"attribute_exists(n) OR id = :g","ProjectionExpression":"n",
             "ExpressionAttributeValues":{":g":{"S":"gone"}}})");
@@ -312,7 +311,7 @@ TEST_CASE("an incremental export has each key's last state, and nothing of what 
   }
 }
 
-TEST_CASE("in Ion items are exported, too, and read again", "[exports]") {
+TEST_CASE("an export in Ion can be read again", "[exports]") {
   Exported exported;
   exported.partitions = 1;
   exported.asked.format = Format::ion;
@@ -325,10 +324,8 @@ TEST_CASE("in Ion items are exported, too, and read again", "[exports]") {
   for (const auto& record : records) CHECK(record);
 }
 
-TEST_CASE(
-    "whichever of a bucket's calls fails, the export has failed by its name, and leaves no summary that is "
-    "whole",
-    "[exports]") {
+TEST_CASE("a failure of any bucket call fails the export by its code and leaves no complete summary",
+          "[exports]") {
   int calls = 0;
   {
     Exported exported;
@@ -348,11 +345,11 @@ TEST_CASE(
     CHECK(
         ending.failure_message.starts_with("No space left on device (Service: Amazon S3; Status Code: 500;"));
     CHECK_FALSE(exported.bucket->objects.contains(exported.own("manifest-summary.md5")));
-    CHECK(exported.bucket->dropped == 1);  // of the object that was on its way nothing is left
+    CHECK(exported.bucket->dropped == 1);  // the unfinished object was discarded
   }
 }
 
-TEST_CASE("an export whose bucket answers later waits without a thread, and is the same", "[exports]") {
+TEST_CASE("an export waits for a slow bucket without a thread and completes as usual", "[exports]") {
   Exported exported;
   exported.bucket->waits = true;
   CHECK(exported.run(items(3'000)).status == jobs::Status::completed);
@@ -360,13 +357,13 @@ TEST_CASE("an export whose bucket answers later waits without a thread, and is t
   CHECK(exported.lines().size() == 3'000);
 }
 
-TEST_CASE("what an export holds does not grow with the table", "[exports]") {
+TEST_CASE("an export's memory does not grow with the table", "[exports]") {
   Exported exported;
   exported.partitions = 1;
   std::vector<MadeUp> large;
   std::mt19937 random(1);
   for (int i = 0; i < 40; ++i) {
-    std::string noise(300'000, ' ');  // does not pack
+    std::string noise(300'000, ' ');  // incompressible
     for (char& c : noise) c = static_cast<char>(' ' + random() % 90);
     const std::string id = std::to_string(i);
     large.push_back({id, Item{{"id", id}, {"noise", noise}}, {}, 0});

@@ -1,5 +1,5 @@
-// Exports beside those who write, drop, reset, restore and switch recovery off: each that completes is whole,
-// of one instant.
+// Exports during writes, drops, resets, restores and changes of recovery. Every export that completes
+// contains its table as of one instant.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -65,8 +65,7 @@ struct WithBucket {
 
 }  // namespace
 
-TEST_CASE("an export beside writers is of one instant: it has both halves of each transaction, or neither",
-          "[exports][races]") {
+TEST_CASE("an export during writes contains both halves of each transaction or neither", "[exports][races]") {
   WithBucket world;
   TestEmulator& emulator = world.emulator;
   emulator.run("CreateTable", create_carts);
@@ -104,7 +103,7 @@ TEST_CASE("an export beside writers is of one instant: it has both halves of eac
   }
 }
 
-TEST_CASE("of requests with one token that come at once one begins an export", "[exports][races]") {
+TEST_CASE("concurrent requests with one token start a single export", "[exports][races]") {
   WithBucket world;
   world.emulator.run("CreateTable", create_carts);
   world.emulator.run("UpdateContinuousBackups", recovery_on);
@@ -130,7 +129,7 @@ TEST_CASE("of requests with one token that come at once one begins an export", "
   CHECK(world.emulator.ok("ListExports", nlohmann::json::object())["ExportSummaries"].size() == 1);
 }
 
-TEST_CASE("an export goes on when its table is dropped, and recovery switched off", "[exports][races]") {
+TEST_CASE("an export continues when its table is dropped or recovery is disabled", "[exports][races]") {
   WithBucket world;
   TestEmulator& emulator = world.emulator;
   for (const bool drops : {true, false}) {
@@ -152,9 +151,8 @@ TEST_CASE("an export goes on when its table is dropped, and recovery switched of
   }
 }
 
-TEST_CASE(
-    "exports beside writes, drops, snapshots, restores and resets answer, and leave a server that exports",
-    "[exports][races]") {
+TEST_CASE("exports concurrent with drops and restores leave a server that still exports",
+          "[exports][races]") {
   WithBucket world;
   TestEmulator& emulator = world.emulator;
   std::atomic<bool> stop{false};

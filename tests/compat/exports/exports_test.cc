@@ -46,7 +46,7 @@ struct Stepped {
     return emulator.ok("ExportTableToPointInTime",
                        {{"TableArn", carts_arn}, {"S3Bucket", "bucket"}})["ExportDescription"];
   }
-  // By the latest export so far.
+  // The number of items that the latest export has counted so far.
   std::int64_t counted() {
     return emulator.emulator().jobs().list(emulator.scope.account).front()->count("ItemCount");
   }
@@ -57,12 +57,12 @@ struct Stepped {
 
 }  // namespace
 
-TEST_CASE("an export counts while it runs, and its items are those of its instant", "[exports]") {
+TEST_CASE("an export counts items while it runs and contains the items of its instant", "[exports]") {
   Stepped world;
   const std::string text(1'000, 'x');
   for (int i = 0; i < 3'000; ++i) world.put(std::to_string(i), text);
   const auto started = world.start();
-  CHECK_FALSE(started.contains("ItemCount"));  // as AWS answers
+  CHECK_FALSE(started.contains("ItemCount"));  // as on AWS
   std::int64_t last = -1;
   int seen = 0;
   while (world.scheduler->step_one()) {
@@ -73,7 +73,7 @@ TEST_CASE("an export counts while it runs, and its items are those of its instan
     CHECK(count >= last);
     seen += count > last && count > 0 && count < 3'000;
     last = count;
-    world.put("later" + std::to_string(seen));  // which it does not have
+    world.put("later" + std::to_string(seen));  // not in the export
   }
   CHECK(seen > 1);
   const auto over = world.describe(started);
@@ -82,7 +82,7 @@ TEST_CASE("an export counts while it runs, and its items are those of its instan
   CHECK(over["BilledSizeBytes"] > 3'000'000);
 }
 
-TEST_CASE("no more exports wait than may", "[exports]") {
+TEST_CASE("an account can have at most 300 concurrent exports", "[exports]") {
   Stepped world;
   for (int i = 0; i < 300; ++i) world.start();
   CHECK(
@@ -92,7 +92,7 @@ TEST_CASE("no more exports wait than may", "[exports]") {
   CHECK(world.describe(world.start())["ExportStatus"] == "IN_PROGRESS");
 }
 
-TEST_CASE("callers at the same time begin no more exports, in all accounts, than may wait", "[exports]") {
+TEST_CASE("concurrent callers in all accounts cannot exceed the limit on waiting exports", "[exports]") {
   Stepped world;
   const std::string accounts[] = {"000000000000", "000000000001", "000000000002", "000000000003"};
   const auto start = [&](const std::string& account) {
@@ -128,7 +128,7 @@ TEST_CASE("callers at the same time begin no more exports, in all accounts, than
   CHECK(jobs.occupancy().waiting == 1'000);
 }
 
-TEST_CASE("an export that is under way when its account is reset writes no more, and is gone", "[exports]") {
+TEST_CASE("a reset removes a running export and stops its writes", "[exports]") {
   Stepped world;
   for (int i = 0; i < 3'000; ++i) world.put(std::to_string(i), std::string(1'000, 'x'));
   const auto started = world.start();

@@ -1,5 +1,5 @@
-// Imports and bulk puts, in process: what becomes of them when their account, their table or their bucket
-// changes beside them.
+// Imports and bulk puts in process: what happens to them when their account, table or bucket changes while
+// they run.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -29,7 +29,7 @@ const Json put_carts = {{"TableName", "carts"},
                         {"InputS3Configuration", {{"S3Bucket", "in"}, {"InputFormat", "DYNAMODB_JSON"}}},
                         {"OutputS3Configuration", {{"S3Bucket", "out"}, {"OutputType", {"ERROR"}}}}};
 
-// An emulator with two buckets, whose jobs the test steps if it likes.
+// An emulator with two buckets. If `stepped`, the test steps its jobs.
 struct ImportWorld {
   explicit ImportWorld(bool stepped = true) {
     compat::EmulatorOptions options;
@@ -48,7 +48,7 @@ struct ImportWorld {
     request["ClientToken"] = std::to_string(++imports);
     return emulator->ok("ImportTable", request)["ImportTableDescription"]["ImportArn"];
   }
-  // By the latest import so far. DescribeImport says so only at its end.
+  // The number of items that the latest import has imported so far. DescribeImport shows it only at the end.
   [[nodiscard]] std::int64_t imported() {
     return emulator->emulator().jobs().list(account).front()->count("ImportedItemCount");
   }
@@ -79,7 +79,7 @@ struct ImportWorld {
 
 }  // namespace
 
-TEST_CASE("an import's table is creating until all of its items are there", "[imports]") {
+TEST_CASE("an import's table is CREATING until all of its items are there", "[imports]") {
   ImportWorld world;
   world.file("a", 1000);
   const std::string arn = world.start_import();
@@ -101,7 +101,7 @@ TEST_CASE("an import's table is creating until all of its items are there", "[im
   CHECK(world.count() == 1000);
 }
 
-TEST_CASE("a restore or a reset beside an import ends it, and nothing of it is written later", "[imports]") {
+TEST_CASE("a restore or a reset during an import ends it and nothing is written later", "[imports]") {
   const bool resets = GENERATE(false, true);
   ImportWorld world;
   world.file("a", 2000);
@@ -122,7 +122,8 @@ TEST_CASE("a restore or a reset beside an import ends it, and nothing of it is w
   CHECK(world.emulator->emulator().table_changes().find(world.emulator->scope, "carts") == std::nullopt);
 
   if (resets) return;
-  // In the snapshot that was taken meanwhile the import has failed, and its table has what came before.
+  // After a restore of the snapshot taken during the import, the import is FAILED, and its table has the
+  // items imported before the snapshot.
   CHECK(database.restore_snapshot(account, during));
   world.scheduler->run();
   const Json failed = world.describe_import(arn);
@@ -133,7 +134,7 @@ TEST_CASE("a restore or a reset beside an import ends it, and nothing of it is w
   CHECK(world.count() < 500);
 }
 
-TEST_CASE("of imports of one table at once all are accepted, and one makes it", "[imports]") {
+TEST_CASE("concurrent imports into one table are all accepted and one succeeds", "[imports]") {
   ImportWorld world;
   world.file("a", 1000);
   const std::vector<std::string> arns{world.start_import(), world.start_import(), world.start_import()};
@@ -149,7 +150,7 @@ TEST_CASE("of imports of one table at once all are accepted, and one makes it", 
   CHECK(world.count() == 1000);
 }
 
-TEST_CASE("objects that change or go while they are imported are an error each", "[imports]") {
+TEST_CASE("an object deleted during an import counts as one error", "[imports]") {
   ImportWorld world;
   for (const char* const name : {"a", "b", "c"}) world.file(name, 100);
   const std::string arn = world.start_import();
@@ -167,7 +168,7 @@ TEST_CASE("objects that change or go while they are imported are an error each",
   CHECK(Json::parse(log[0])["itemS3Pointer"]["key"] == "b");
 }
 
-TEST_CASE("a bulk put whose table is deleted has failed, and one of a new table of that name is another's",
+TEST_CASE("a bulk put fails when its table is deleted and does not touch a new table of the same name",
           "[imports]") {
   ImportWorld world;
   world.file("a", 2000);
@@ -183,8 +184,7 @@ TEST_CASE("a bulk put whose table is deleted has failed, and one of a new table 
   CHECK(world.count() == 0);
 }
 
-TEST_CASE("a bulk put is cancelled between two commits, and rests between them where it may write so much",
-          "[imports]") {
+TEST_CASE("a bulk put respects its write limit and can be canceled between two commits", "[imports]") {
   ImportWorld world;
   world.file("a", 20'000);
   world.emulator->ok("CreateTable", carts);
@@ -213,7 +213,7 @@ TEST_CASE("a bulk put is cancelled between two commits, and rests between them w
   CHECK(world.count() == put);
 }
 
-TEST_CASE("usage is counted for the table and for each of its indexes", "[imports]") {
+TEST_CASE("bulk put usage is counted for the table and for each of its indexes", "[imports]") {
   ImportWorld world;
   std::ofstream(world.in.path() + "/a")
       << R"({"Item":{"id":{"S":"1"},"by":{"S":"x"},"text":{"S":"0123456789"}}})"
@@ -234,7 +234,7 @@ TEST_CASE("usage is counted for the table and for each of its indexes", "[import
   CHECK(usage["BulkPutBytes"] == 23 + 6);
 }
 
-TEST_CASE("no more imports and bulk puts are under way than may be", "[imports]") {
+TEST_CASE("concurrent imports and bulk puts are limited", "[imports]") {
   ImportWorld world;
   world.emulator->ok("CreateTable", carts);
   Json request = import_carts;
@@ -253,7 +253,7 @@ TEST_CASE("no more imports and bulk puts are under way than may be", "[imports]"
   world.emulator->ok("ImportTable", request);
 }
 
-// A bucket whose listing never ends: each page, with what `add` adds to it, leads to the next one.
+// A bucket with an endless listing: `add` fills each page, and each page has a continuation token.
 class EndlessBucket final : public compat::buckets::Bucket {
  public:
   using Add = std::function<void(compat::buckets::Listing& listing, std::size_t page)>;
@@ -274,7 +274,7 @@ class EndlessBucket final : public compat::buckets::Bucket {
   std::size_t pages_ = 0;
 };
 
-// Lists such a bucket until that fails. The number of pages, and the failure's message.
+// Lists such a bucket until listing fails. Returns the number of pages and the failure's message.
 std::pair<std::size_t, std::string> pages_until_failure(EndlessBucket::Add add) {
   compat::imports::Source source(std::make_shared<EndlessBucket>(std::move(add)), {.bucket = "b"});
   const compat::jobs::Job job;
@@ -291,7 +291,7 @@ std::pair<std::size_t, std::string> pages_until_failure(EndlessBucket::Add add) 
   return {pages, source.failure().message};
 }
 
-TEST_CASE("a prefix with too many objects fails, and so does an endless listing", "[imports]") {
+TEST_CASE("a prefix with too many objects fails and so does an endless listing", "[imports]") {
   using compat::buckets::Listing, compat::buckets::listed_max;
   const auto [full, too_many] = pages_until_failure([](Listing& listing, std::size_t page) {
     for (std::size_t i = 0; i < listed_max; ++i)
@@ -318,7 +318,7 @@ TEST_CASE("a prefix with too many objects fails, and so does an endless listing"
   CHECK(again == "The bucket's endpoint returned the same continuation token twice");
 }
 
-TEST_CASE("imports and bulk puts beside resets, restores, snapshots and drops leave a server that serves",
+TEST_CASE("imports and bulk puts concurrent with drops and restores leave a server that still imports",
           "[imports][races]") {
   ImportWorld world(false);
   for (const char* const name : {"a", "b", "c"}) world.file(name, 300, "nonsense\n");

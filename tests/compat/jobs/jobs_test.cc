@@ -17,8 +17,8 @@ using namespace compat::jobs;
 
 const Scope scope{std::string(account), "us-east-1"};
 
-// What a work does is the test's: it counts steps, and ends when it is told to. It outlives its works, so it
-// is made before the world that has them.
+// What a scripted Work does: the test sets `step`, and the counters count steps and destroyed Works. A Script
+// must outlive its Works, so tests create it before the JobsWorld.
 struct Script {
   int steps = 0, dropped = 0;
   std::function<Step(Run&)> step = [](Run&) { return Step::waits(); };
@@ -37,12 +37,12 @@ class Scripted final : public Work {
   Script& script_;
 };
 
-// One of no script, which several threads may drop.
+// A Work without a script, so that several threads can destroy it.
 struct Waiting final : Work {
   Step step(Run&) override { return Step::waits(); }
 };
 
-// A database whose jobs are stepped by the test.
+// A database whose jobs the test steps.
 struct JobsWorld {
   explicit JobsWorld(DatabaseOptions options = {.reap = false}) {
     options.make_scheduler = [this](std::size_t) { return scheduler; };
@@ -84,7 +84,7 @@ Step end_completed(Run&) { return Step::ends({Status::completed}); }
 
 }  // namespace
 
-TEST_CASE("a job's steps come one after the other, and what each brought about is seen", "[jobs]") {
+TEST_CASE("a job's steps run one after the other and the progress of each is visible", "[jobs]") {
   Script script;
   JobsWorld world;
   script.step = [&](Run& run) {
@@ -112,7 +112,7 @@ TEST_CASE("a job's steps come one after the other, and what each brought about i
   CHECK(world.jobs->settle(account, host_time()));
 }
 
-TEST_CASE("a few jobs of an account run at once, the others wait and are in progress like them", "[jobs]") {
+TEST_CASE("an account runs a few jobs at once and the others wait with the status in progress", "[jobs]") {
   std::vector<Script> scripts(running_max + 2);
   JobsWorld world;
   std::vector<std::shared_ptr<const Job>> started;
@@ -123,7 +123,7 @@ TEST_CASE("a few jobs of an account run at once, the others wait and are in prog
   CHECK(world.jobs->occupancy().waiting == 2);
   CHECK_FALSE(world.jobs->settle(account, host_time()));
 
-  // One that waits is cancelled at once; one that runs ends as its work says.
+  // A waiting job is canceled at once. A running job ends when its Work says so.
   CHECK(world.jobs->cancel(scope, Kind::table_import, started.back()->id)->status() == Status::cancelled);
   CHECK(scripts.back().dropped == 1);
   scripts[0].step = [](Run& run) {
@@ -137,8 +137,7 @@ TEST_CASE("a few jobs of an account run at once, the others wait and are in prog
   CHECK(world.jobs->cancel(scope, Kind::table_export, started[0]->id) == nullptr);
 }
 
-TEST_CASE("who starts a job sees how many wait by then, also where others start some at the same time",
-          "[jobs]") {
+TEST_CASE("concurrent starts each see the current number of waiting jobs", "[jobs]") {
   constexpr std::size_t waiting_max = 5;
   JobsWorld world;
   const auto decide = [](const Jobs::Present& present) -> compat::Result<bool> {
@@ -161,7 +160,7 @@ TEST_CASE("who starts a job sees how many wait by then, also where others start 
   CHECK(world.jobs->occupancy().waiting == waiting_max);
 }
 
-TEST_CASE("what a work waits for wakes its job", "[jobs]") {
+TEST_CASE("a completed bucket call wakes the job that waits for it", "[jobs]") {
   Script script;
   JobsWorld world;
   BucketCall<int> call;
@@ -180,12 +179,11 @@ TEST_CASE("what a work waits for wakes its job", "[jobs]") {
   done(7);
   world.scheduler->run();
   CHECK(world.status(*job) == Status::completed);
-  done(7);  // nobody waits any more
+  done(7);  // nothing waits for it
   world.scheduler->run();
 }
 
-TEST_CASE("the token of a job finds it for eight hours after its end, and ids are never given twice",
-          "[jobs]") {
+TEST_CASE("a job's token finds it for 8 hours after its end and job ids are never reused", "[jobs]") {
   Script script;
   JobsWorld world;
   script.step = end_completed;
@@ -211,7 +209,7 @@ TEST_CASE("the token of a job finds it for eight hours after its end, and ids ar
   CHECK(same(Kind::table_import).empty());
 }
 
-TEST_CASE("jobs are listed latest first, and forgotten after 90 days of the account's time", "[jobs]") {
+TEST_CASE("jobs are listed latest first and forgotten after 90 days of the account's time", "[jobs]") {
   Script script;
   JobsWorld world;
   script.step = [](Run& run) {
@@ -234,12 +232,12 @@ TEST_CASE("jobs are listed latest first, and forgotten after 90 days of the acco
   CHECK(world.jobs->list(scope, Kind::table_import).empty());
   CHECK(world.look(*first) == nullptr);
   CHECK(world.status(*third) == Status::in_progress);
-  static_cast<void>(world.start(script));  // which erases what is forgotten
+  static_cast<void>(world.start(script));  // erases forgotten jobs
   CHECK(world.world->database().documents().list(document_kind).size() == 2);
   CHECK(world.world->database().documents().list("@job-log").empty());
 }
 
-TEST_CASE("of too many jobs those that ended first are forgotten", "[jobs]") {
+TEST_CASE("with too many jobs the ones that ended first are forgotten", "[jobs]") {
   Script script;
   JobsWorld world;
   script.step = end_completed;
@@ -254,7 +252,7 @@ TEST_CASE("of too many jobs those that ended first are forgotten", "[jobs]") {
   CHECK(world.jobs->list(scope, Kind::table_import).size() == remembered_max);
 }
 
-TEST_CASE("a job's log has so many lines, of so many bytes", "[jobs]") {
+TEST_CASE("a job's log is limited in lines and in bytes per line", "[jobs]") {
   Script script;
   JobsWorld world;
   script.step = [](Run& run) {
@@ -269,7 +267,7 @@ TEST_CASE("a job's log has so many lines, of so many bytes", "[jobs]") {
   CHECK(lines.back().size() == log_line_bytes_max);
 }
 
-TEST_CASE("a job that ran when the server ended has failed, and that is reported", "[jobs]") {
+TEST_CASE("a job that was running when the server ended is marked failed and reported", "[jobs]") {
   Directory directory;
   Script runs, ended, waits, waits_too;
   JobsWorld world({.directory = directory.path(), .reap = false});
@@ -294,11 +292,11 @@ TEST_CASE("a job that ran when the server ended has failed, and that is reported
   CHECK(world.reports[0] ==
         "the import " + second->arn + " was running when the server ended: it has failed");
   CHECK(world.jobs->draft(scope, Kind::table_import).id > fourth->id);
-  world.reopen();  // and it is said once
+  world.reopen();  // reported only once
   CHECK(world.reports.size() == 3);
 }
 
-TEST_CASE("a reset ends an account's jobs, a restore brings the snapshot's back, and no step follows",
+TEST_CASE("a reset drops an account's jobs and a restore brings the snapshot's back without further steps",
           "[jobs]") {
   Script ended, runs, later;
   JobsWorld world;
@@ -335,11 +333,11 @@ TEST_CASE("a reset ends an account's jobs, a restore brings the snapshot's back,
   CHECK(database.documents().list(document_kind).empty());
 }
 
-// It was forgotten, and those who are told of a restore after the jobs were not told.
-TEST_CASE("whichever write of a restore fails, a job is known that it has cut off", "[jobs]") {
+// Regression: the job was forgotten, and listeners that hear of a restore after the jobs were not notified.
+TEST_CASE("a job ended by a restore stays known if any write of the restore fails", "[jobs]") {
   for (int failing = 0;; ++failing) {
     Script runs;
-    int writes = -1;  // counted from the restore on
+    int writes = -1;  // counts from the restore on
     JobsWorld world({.reap = false, .write_fails = [&] { return writes >= 0 && writes++ == failing; }});
     Database& database = world.world->database();
     const auto job = world.start(runs);
@@ -359,7 +357,8 @@ TEST_CASE("whichever write of a restore fails, a job is known that it has cut of
   }
 }
 
-TEST_CASE("a job whose storage fails has failed once that can be stored, and the next one runs", "[jobs]") {
+TEST_CASE("a job that hits a write failure is marked failed once storage works and the next one runs",
+          "[jobs]") {
   bool fails = false;
   std::vector<Script> scripts(running_max + 1);
   JobsWorld world({.reap = false, .write_fails = [&] { return fails; }});
@@ -377,7 +376,7 @@ TEST_CASE("a job whose storage fails has failed once that can be stored, and the
   CHECK(world.look(*started[0])->progress.done == 0);
   fails = false;
   for (Script& script : scripts) script.step = end_completed;
-  for (int seconds = 0; seconds < 60; ++seconds) {  // storage goes on by itself, and then its jobs
+  for (int seconds = 0; seconds < 60; ++seconds) {  // storage recovers automatically, then the jobs continue
     world.clock->move(1000);
     world.scheduler->run();
   }
@@ -386,7 +385,7 @@ TEST_CASE("a job whose storage fails has failed once that can be stored, and the
   CHECK(world.status(*started.back()) == Status::completed);
 }
 
-TEST_CASE("jobs run, are cancelled, snapshot and reset at once, and none is left behind", "[jobs]") {
+TEST_CASE("jobs that run and are canceled during snapshots and resets leave nothing behind", "[jobs]") {
   World world;  // threads step them
   Jobs jobs(world.database(), {});
   std::atomic<int> alive = 0, refused = 0;

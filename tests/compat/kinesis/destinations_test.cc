@@ -1,4 +1,4 @@
-// Tables that send their changes to Kinesis: the operations, and what the endpoint gets.
+// Tables that send their changes to Kinesis: the operations, and what the endpoint receives.
 #include "compat/kinesis/destinations.h"
 
 #include <atomic>
@@ -24,7 +24,7 @@ using nlohmann::json;
 
 const std::string stream = "arn:aws:kinesis:us-east-1:000000000000:stream/changes";
 
-// Plays Kinesis: refuses each record of the first `refusals` requests.
+// A fake Kinesis that rejects every record of the first `refusals` requests.
 class Kinesis final : public compat::outbound::Invoker {
  public:
   void start(Invocation invocation, std::stop_token, Done done) override { done(take(invocation)); }
@@ -89,7 +89,7 @@ class KinesisWorld {
     return run(verb + "KinesisStreamingDestination",
                R"({"TableName":"carts","StreamArn":")" + stream + "\"" + more + "}");
   }
-  // The ids of what Kinesis got since it was asked last.
+  // The ids of the items whose changes Kinesis has received since the last call.
   std::string taken() {
     REQUIRE(settle());
     std::string ids;
@@ -98,7 +98,7 @@ class KinesisWorld {
     kinesis->records.clear();
     return ids;
   }
-  void put(const std::string& id) {  // a change, whether it is there or not
+  void put(const std::string& id) {  // always a change, even if the item exists
     run("PutItem", R"({"TableName":"carts","Item":{"id":{"S":")" + id + R"("},"n":{"N":")" +
                        std::to_string(++puts_) + "\"}}}");
   }
@@ -137,7 +137,7 @@ class KinesisWorld {
 
 }  // namespace
 
-TEST_CASE("a Kinesis destination is enabled, described, changed and disabled") {
+TEST_CASE("a Kinesis destination can be enabled and described and updated and disabled") {
   KinesisWorld world;
   world.create();
   const std::string named = R"({"TableName":"carts","StreamArn":")" + stream + R"(","DestinationStatus":)";
@@ -147,7 +147,7 @@ TEST_CASE("a Kinesis destination is enabled, described, changed and disabled") {
   const std::string one = R"({"StreamArn":")" + stream + R"(","DestinationStatus":)";
   const std::string describe = R"({"TableName":"carts"})";
   CHECK(world.run("DescribeKinesisStreamingDestination", describe) == described(""));
-  // As recorded on AWS: what nobody chose is not described.
+  // As recorded on AWS: settings that the request did not choose are not described.
   CHECK(world.change("Enable") == "200 " + named + R"("ENABLING","EnableKinesisStreamingConfiguration":{}})");
   CHECK(world.run("DescribeKinesisStreamingDestination", describe) == described(one + R"("ACTIVE"})"));
   CHECK(world.change("Enable").find("EnableKinesisStreamingDestination must be DISABLED or ENABLE_FAILED to "
@@ -169,7 +169,7 @@ TEST_CASE("a Kinesis destination is enabled, described, changed and disabled") {
         std::string::npos);
 }
 
-TEST_CASE("changes reach Kinesis in order, a user's with no identity and the service's with one") {
+TEST_CASE("changes reach Kinesis in order and only the service's changes carry an identity") {
   KinesisWorld world;
   world.create();
   world.change("Enable");
@@ -197,7 +197,7 @@ TEST_CASE("changes reach Kinesis in order, a user's with no identity and the ser
   CHECK(!records[2]["dynamodb"].contains("NewImage"));
 }
 
-TEST_CASE("what Kinesis refuses is put again, in order; microseconds are asked for") {
+TEST_CASE("changes that Kinesis rejects are retried in order and timestamps can have microseconds") {
   KinesisWorld world;
   world.create();
   world.kinesis->refusals = 1;
@@ -230,7 +230,7 @@ TEST_CASE("a Kinesis destination survives a restart") {
   CHECK(world.kinesis->records.size() == 1);
 }
 
-TEST_CASE("a restore brings back the destinations that the snapshot has, also after a restart", "[restore]") {
+TEST_CASE("a snapshot's destinations are restored even after a restart", "[restore]") {
   Directory directory;
   std::optional<KinesisWorld> world(std::in_place, directory.path());
   world->create();
@@ -248,7 +248,7 @@ TEST_CASE("a restore brings back the destinations that the snapshot has, also af
   for (const bool restarted : {false, true}) {
     if (restarted) {
       world.reset();
-      world.emplace(directory.path());  // with nobody who listens, as no destination is active
+      world.emplace(directory.path());  // without a listener, as no destination is active
     }
     holds("DISABLED", "");
     restore(active);
@@ -266,7 +266,7 @@ TEST_CASE("a restore brings back the destinations that the snapshot has, also af
   }
 }
 
-TEST_CASE("what a restore has brought back is there after a restart", "[restore]") {
+TEST_CASE("restored destinations are still there after a restart", "[restore]") {
   Directory directory;
   {
     KinesisWorld world(directory.path());
@@ -282,7 +282,7 @@ TEST_CASE("what a restore has brought back is there after a restart", "[restore]
   CHECK(world.taken() == "a");
 }
 
-TEST_CASE("a table's destinations go with it, and come back with it", "[restore]") {
+TEST_CASE("a table's destinations are deleted with it and restored with it", "[restore]") {
   Directory directory;
   {
     KinesisWorld world(directory.path());
@@ -303,8 +303,7 @@ TEST_CASE("a table's destinations go with it, and come back with it", "[restore]
   CHECK(world.taken() == "b");
 }
 
-TEST_CASE(
-    "while tables are deleted and destinations changed at once, no destination stays without its table") {
+TEST_CASE("no destination outlives its table when tables and destinations change concurrently") {
   KinesisWorld world;
   std::atomic<bool> ends{false};
   std::vector<std::thread> changers;
@@ -326,7 +325,7 @@ TEST_CASE(
   CHECK(world.database().documents().list("@kinesis-destination").empty());
 }
 
-TEST_CASE("of a Disable and an Update at once neither undoes the other") {
+TEST_CASE("a concurrent Disable and Update do not undo each other") {
   KinesisWorld world;
   world.create();
   for (int i = 0; i < 500; ++i) {
@@ -342,7 +341,7 @@ TEST_CASE("of a Disable and an Update at once neither undoes the other") {
   }
 }
 
-TEST_CASE("a reset drops the account's destinations and no other's", "[restore]") {
+TEST_CASE("a reset drops only the account's own destinations", "[restore]") {
   Directory directory;
   {
     KinesisWorld world(directory.path());
@@ -366,7 +365,7 @@ TEST_CASE("a reset drops the account's destinations and no other's", "[restore]"
   CHECK(world.database().documents().list("@kinesis-destination").empty());
 }
 
-TEST_CASE("a restore of one account leaves the destinations of another as they are", "[restore]") {
+TEST_CASE("a restore of one account does not change another account's destinations", "[restore]") {
   KinesisWorld world;
   world.create();
   const std::string id = world.control("POST", "snapshots")["id"];
@@ -380,7 +379,7 @@ TEST_CASE("a restore of one account leaves the destinations of another as they a
   CHECK(world.status() == "ACTIVE");
 }
 
-TEST_CASE("a destination that was stored under its former name is found", "[restore]") {
+TEST_CASE("a destination stored under its former document name is found", "[restore]") {
   Directory directory;
   {
     KinesisWorld world(directory.path());
@@ -399,7 +398,7 @@ TEST_CASE("a destination that was stored under its former name is found", "[rest
   CHECK(world.taken() == "a");
 }
 
-TEST_CASE("changes that Kinesis does not take are kept up to so many bytes; then the oldest go") {
+TEST_CASE("undelivered Kinesis changes are kept up to a byte limit and then the oldest are dropped") {
   constexpr std::size_t bytes_max = 1'000'000, fit = bytes_max / 10'000;
   KinesisWorld world({}, {.waiting_bytes_max = bytes_max});
   world.create();
@@ -411,7 +410,7 @@ TEST_CASE("changes that Kinesis does not take are kept up to so many bytes; then
                              R"("},"large":{"S":")" + large + "\"}}}");
   };
   for (std::size_t n = 0; n < fit + 50; ++n) put(n);
-  while (world.dropped() < 30) std::this_thread::yield();  // some may be under way, to be refused
+  while (world.dropped() < 30) std::this_thread::yield();  // some may be in flight, to be rejected
   world.kinesis->accept();
   CHECK(world.settle());
   const auto dropped = world.dropped();
@@ -421,7 +420,7 @@ TEST_CASE("changes that Kinesis does not take are kept up to so many bytes; then
   CHECK(world.kinesis->records.back()["dynamodb"]["Keys"]["id"]["S"] == std::to_string(fit + 49));
 }
 
-TEST_CASE("a record that is larger than a request may be goes alone, and the others go on") {
+TEST_CASE("a record larger than a request may be is sent alone and the others follow") {
   KinesisWorld world;
   world.create();
   world.change("Enable");

@@ -1,4 +1,4 @@
-// Kinesis destinations, stepped in orders that a seed chooses, with a Kinesis that answers when the test says
+// Kinesis destinations, stepped in an order that a seed chooses. The fake Kinesis responds when the test says
 // so, or too late.
 #include <catch2/catch.hpp>
 #include <map>
@@ -21,11 +21,11 @@ using nlohmann::json;
 
 constexpr engine::Instant start_ms = 1'700'000'000'000;
 
-// Plays Kinesis: keeps a request until the test answers it.
+// A fake Kinesis that holds a request until the test responds to it.
 class SlowKinesis final : public compat::outbound::Invoker {
  public:
   void start(Invocation invocation, std::stop_token stop, Done done) override {
-    CHECK_FALSE(done_);  // one after the other
+    CHECK_FALSE(done_);  // one request at a time
     request_ = json::parse(invocation.body);
     stop_ = std::move(stop);
     done_ = std::move(done);
@@ -34,7 +34,7 @@ class SlowKinesis final : public compat::outbound::Invoker {
 
   [[nodiscard]] bool asked() const { return done_ != nullptr; }
   [[nodiscard]] bool stopped() const { return stop_.stop_requested(); }
-  // Takes the first `count` of the request's records, and says so.
+  // Accepts the first `count` records of the request and rejects the others.
   void take(std::size_t count) {
     json answer = {{"Records", json::array()}};
     for (const json& record : request_["Records"]) {
@@ -45,7 +45,7 @@ class SlowKinesis final : public compat::outbound::Invoker {
     answer_with(InvocationAnswer{.body = answer.dump()});
   }
   void take_all() { take(request_["Records"].size()); }
-  // Takes them all, and nobody hears of it.
+  // Accepts all records, but the response is lost.
   void take_in_silence() {
     for (const json& record : request_["Records"]) keep(record);
     fail();
@@ -99,8 +99,8 @@ struct SteppedEmulator {
   std::unique_ptr<compat::Emulator> emulator;
 };
 
-// Puts items in the order of their ids while Kinesis takes, refuses and fails, in whatever order the seed
-// chooses. All that happened, as text: the same for the same seed.
+// Puts items in the order of their ids while Kinesis accepts, rejects and fails, in an order that the seed
+// chooses. Returns everything that happened as text, which is the same for the same seed.
 std::string run(std::uint64_t seed) {
   SteppedEmulator stepped(seed);
   SlowKinesis& kinesis = *stepped.kinesis;
@@ -129,10 +129,10 @@ std::string run(std::uint64_t seed) {
     if (kinesis.asked()) {
       kinesis.take_all();
     } else {
-      stepped.clock->move(10'000);  // the longest rest
+      stepped.clock->move(10'000);  // the longest pause
     }
   }
-  // In order, and none is missing: what comes again was there before.
+  // The records are in order, and none is missing. A repeated record was delivered before.
   std::string text = std::to_string(kinesis.requests) + " requests:";
   int next_id = 1;
   for (const json& record : kinesis.taken) {
@@ -148,7 +148,7 @@ std::string run(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("whatever Kinesis refuses or fails to answer, it gets each change at least once and in order") {
+TEST_CASE("Kinesis gets each change at least once and in order despite rejections and failures") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     INFO("seed " << seed);
     const std::string first = run(seed);
@@ -156,7 +156,7 @@ TEST_CASE("whatever Kinesis refuses or fails to answer, it gets each change at l
   }
 }
 
-TEST_CASE("Kinesis is asked again after 0.1 s, 0.2 s, ... 10 s, and no earlier for a change that comes") {
+TEST_CASE("Kinesis is retried after 0.1 s and then ever later up to 10 s even if new changes arrive") {
   SteppedEmulator stepped(1);
   SlowKinesis& kinesis = *stepped.kinesis;
   stepped.put("carts", 1);
@@ -179,12 +179,12 @@ TEST_CASE("Kinesis is asked again after 0.1 s, 0.2 s, ... 10 s, and no earlier f
   stepped.scheduler->run();
   kinesis.fail();
   stepped.scheduler->run();
-  stepped.clock->move(100);  // from the shortest on again
+  stepped.clock->move(100);  // starts again with the shortest pause
   stepped.scheduler->run();
   CHECK(kinesis.asked());
 }
 
-TEST_CASE("a request to Kinesis that is under way at the end is stopped, and may be answered after it") {
+TEST_CASE("a Kinesis request in flight at shutdown is stopped and may complete afterward") {
   SteppedEmulator stepped(1);
   SlowKinesis& kinesis = *stepped.kinesis;
   stepped.put("carts", 1);
