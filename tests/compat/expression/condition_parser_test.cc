@@ -157,7 +157,7 @@ TEST_CASE("reserved words and paths that are too deep or have invalid indexes ar
         "The document path has too many nesting levels; nesting levels: 33"}});
 }
 
-TEST_CASE("the first invalid comparison is reported with undefined placeholders before operand counts") {
+TEST_CASE("the first invalid comparison is reported and its undefined placeholders come first") {
   check_all({{"attribute_exists(#Pictures.RearView, :a) and a=a", "#Pictures"},
              {"begins_with(Pictures.#RearView)", "#RearView"},
              {"(#P between :lo and :hi) and (#PC in (:cat1, :cat2))", "#P"},

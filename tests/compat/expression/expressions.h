@@ -44,7 +44,7 @@ inline compat::expression::Substitutions placeholders() {
   return out;
 }
 
-// Returns the error message, or "" if there is no error.
+// Returns the error message, or "" if the result is a value.
 template <class T>
 std::string message(const compat::Result<T>& result) {
   return result ? std::string() : result.error().message;

@@ -22,7 +22,7 @@ std::string cut(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("an expression is split into names and placeholders and numbers and symbols") {
+TEST_CASE("an expression is split into tokens") {
   CHECK(cut("#a[1]>=:v") == "#a|[|1|]|>=|:v");
   CHECK(cut(" a.b_1 <> #2 AND\tNOT\r\n(x<y)") == "a|.|b_1|<>|#2|AND|NOT|(|x|<|y|)");
   CHECK(cut("_abc") == "_|abc");

@@ -49,7 +49,8 @@ TEST_CASE("comments count as blanks and an unclosed comment is rejected") {
   CHECK(refusal("UPDATE t SET a = a--1") == "");  // --1 is a comment
 }
 
-TEST_CASE("an error message ends with line and column and length") {
+TEST_CASE("an error message ends with the position in the statement") {
+  // The position is line, column and length.
   CHECK(refusal("UPDATE t\n SET a = set_add(\"b\", <<1>>)") ==
         "The first argument to SET_ADD must equal the assignment value at 2:10:7");
   CHECK(refusal("UPDATE t\n SET a = set_delete(\"a\", [1])") ==

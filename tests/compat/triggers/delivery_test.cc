@@ -154,7 +154,7 @@ TEST_CASE("a failing batch goes to the destination after the configured number o
   CHECK(world.control("GET /_mayfly/triggers") == json{{"triggers", {shown}}});
 }
 
-TEST_CASE("a function fails by status or header or body or by being unreachable") {
+TEST_CASE("every form of function failure leads to a retry") {
   const Answer answers[] = {
       {.status = 500, .body = "{}"},
       {.status = 301},
@@ -491,7 +491,7 @@ TEST_CASE("additional lanes continue where the single lane stopped") {
   CHECK(world.delivered("f") == "a b");
 }
 
-TEST_CASE("a restart keeps mappings and functions and positions") {
+TEST_CASE("mappings with their functions and positions survive a restart") {
   Directory directory;
   std::string uuid;
   {

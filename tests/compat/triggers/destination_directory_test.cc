@@ -79,7 +79,7 @@ TEST_CASE("without a destination directory no file is written") {
   CHECK_FALSE(fs::exists("/tmp/mayfly-must-not-be-there.jsonl"));
 }
 
-TEST_CASE("a missing destination directory is reported in a sentence") {
+TEST_CASE("opening a missing destination directory fails with a readable message") {
   CHECK(DestinationDirectory::open("/no/such/place").error() ==
         "cannot open the directory for destinations /no/such/place: No such file or directory");
 }

@@ -43,7 +43,7 @@ TEST_CASE("mappings are limited and deleting one makes room for another") {
   CHECK(world.rest("POST " + mappings_path, third).starts_with("202 "));
 }
 
-TEST_CASE("all calls on a mapping respond as Lambda does") {
+TEST_CASE("all calls on a mapping return what Lambda returns") {
   TriggerWorld world;
   world.function("f");
   const std::string arn = world.create_table("carts");
@@ -141,7 +141,7 @@ TEST_CASE("a mapping can have ten filters if --mapping-filters-max is 10") {
   CHECK(map_with(10).status == 202);
 }
 
-TEST_CASE("requests that Lambda rejects are rejected in its words") {
+TEST_CASE("requests that Lambda rejects get Lambda's error messages") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   const auto refuse = [&](const std::string& body) {

@@ -1,4 +1,4 @@
-// What a settle reports about batches that functions did not accept.
+// Tests the reports of settle calls about batches that functions did not accept.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <future>
@@ -305,7 +305,7 @@ TEST_CASE("a canceled settle leaves its given-up batches to the next one") {
   CHECK(ids_of(settle(world)["given_up"]) == "b");
 }
 
-TEST_CASE("resets and restores and the deletion of a mapping forget its given-up batches") {
+TEST_CASE("a reset or a restore or deleting the mapping discards its given-up batches") {
   TriggerWorld world;
   world.function("f", raise_error);
   const std::string snapshot = world.control("POST /_mayfly/snapshots")["id"];
@@ -351,7 +351,7 @@ TEST_CASE("only the newest given-up batches and a few records of each are kept")
   CHECK(many["given_up"][99]["records"][0]["key"]["id"]["S"] == "y102");
 }
 
-TEST_CASE("the log of given-up batches keeps its size limit with large keys") {
+TEST_CASE("large keys do not make the log of given-up batches exceed its limit") {
   using compat::triggers::GivenUpLog;
   GivenUpLog log;
   const auto batch = [](std::size_t bytes) {

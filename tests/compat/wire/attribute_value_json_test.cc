@@ -84,7 +84,7 @@ TEST_CASE("numbers outside DynamoDB's limits are rejected") {
   CHECK(answer(R"({"N":"-1e-131"})") == underflow);
 }
 
-TEST_CASE("empty sets and duplicates in sets and a NULL that is not true are rejected") {
+TEST_CASE("invalid sets and a NULL that is not true are rejected") {
   CHECK(answer(R"({"NULL":false})") ==
         "One or more parameter values were invalid: Null attribute value types must have the value of true");
   CHECK(answer(R"({"NULL":"no"})") ==

@@ -64,7 +64,7 @@ TEST_CASE("escapes are decoded and NUL is an ordinary character") {
         std::string("\"\\/\b\f\n\r\t\0\xc3\xa9\xf0\x9f\x98\x80z", 16));
 }
 
-TEST_CASE("only bytes that need an escape are escaped and at every position") {
+TEST_CASE("at every position exactly the bytes that need an escape are escaped") {
   std::vector<std::size_t> sizes(49);
   std::iota(sizes.begin(), sizes.end(), 1);
   sizes.insert(sizes.end(), {63, 64, 65, 80, 81, 127, 128, 129, 144, 145, 200});  // around the ends of blocks

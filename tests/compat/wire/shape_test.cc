@@ -92,7 +92,7 @@ TEST_CASE("a blob is padded base64 without leftover bits") {
   CHECK(types(outer, R"({"Data":"YWJ?"})") == "Invalid last non-pad Base64 character dectected");
 }
 
-TEST_CASE("a collection in the wrong place gets the error for that place") {
+TEST_CASE("the error for a collection of the wrong type depends on the expected type") {
   CHECK(types(outer, R"({"Texts":"a"})") == "Unexpected field type");
   CHECK(types(outer, R"({"Texts":{}})") == "Start of structure or map found where not expected");
   CHECK(types(outer, R"({"TextMap":1})") == "Unexpected field type");
@@ -142,7 +142,7 @@ TEST_CASE("null counts as absent and undeclared members are ignored") {
         "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.OuterInput");
 }
 
-TEST_CASE("the report of one violated constraint is complete") {
+TEST_CASE("an error about one violated constraint quotes the value and the member") {
   CHECK(constraints(outer, R"({"Limit":0})") ==
         "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must have "
         "value "
@@ -179,7 +179,7 @@ TEST_CASE("at most ten violated constraints are reported in the order of declara
   CHECK(constraints(outer, many + "]}").substr(0, 31) == "10 validation errors detected: ");
 }
 
-TEST_CASE("a map reports its keys and the lengths of its values once") {
+TEST_CASE("a map reports invalid keys and invalid value lengths once") {
   CHECK(constraints(outer, R"({"Requests":{"a":[]}})") ==
         "2 validation errors detected: Value '{a=[]}' at 'requests' failed to satisfy constraint: Map keys "
         "must "
@@ -203,7 +203,7 @@ TEST_CASE("a table's ARN is accepted in place of its name") {
         "");
 }
 
-TEST_CASE("new front end: errors about lengths and ranges name members as the model does without the value") {
+TEST_CASE("length and range errors of the new front end use the model's names and omit the value") {
   for (const Frame frame : {Frame::model, Frame::bare, Frame::enveloped}) {
     CHECK(
         constraints(outer, R"({"Limit":0})", frame) ==
