@@ -1,4 +1,4 @@
-// Rules and their order: measured on AWS by dynalite (test/scan.js, test/query.js) and Alternator
+// The rules and their order were measured on AWS by dynalite (test/scan.js, test/query.js) and Alternator
 // (test_condition_expression.py, test_limits.py, test_projection_expression.py).
 #include "tests/compat/expression/expressions.h"
 
@@ -23,7 +23,7 @@ void check_all(std::initializer_list<Wrong> table, std::string_view prefix = "")
 
 }  // namespace
 
-TEST_CASE("conditions may be written in many ways") {
+TEST_CASE("every valid form of a condition is accepted") {
   for (const char* text : {"a = b",
                            "a=:s",
                            "a>=b",
@@ -65,7 +65,7 @@ TEST_CASE("conditions may be written in many ways") {
   }
 }
 
-TEST_CASE("a syntax error comes before all else") {
+TEST_CASE("a syntax error is reported before all other errors") {
   check_all(
       {
           {"foo", R"x(token: "<EOF>", near: "foo")x"},
@@ -109,7 +109,7 @@ TEST_CASE("a syntax error comes before all else") {
       "Syntax error; ");
 }
 
-TEST_CASE("an empty expression, and one of more than 4 KB, are not looked at") {
+TEST_CASE("an empty expression and one of more than 4 KB are rejected unparsed") {
   check_all({{"", "The expression can not be empty;"}, {" \t", "The expression can not be empty;"}});
   const std::string name(4090, 'x');
   CHECK(condition_error(name + "x = :n").empty());
@@ -118,7 +118,7 @@ TEST_CASE("an empty expression, and one of more than 4 KB, are not looked at") {
         "4097");
 }
 
-TEST_CASE("a pair of parentheses may not enclose another one and nothing else") {
+TEST_CASE("redundant parentheses are rejected") {
   for (const char* text : {"a=b and a > ((views))", "(a)between(((b.c)).d)and(c)",
                            "a > whatever((:things), ((a)))", "((a = b))", "a=a AND ((a=a AND a=a)) AND a=a",
                            "a=a OR ((a=a OR a=a)) OR a=a", "a=a AND ((a=a AND (a=a AND a=a)))"}) {
@@ -127,7 +127,7 @@ TEST_CASE("a pair of parentheses may not enclose another one and nothing else") 
   }
 }
 
-TEST_CASE("then come functions that do not exist, and those in a place where they may not be") {
+TEST_CASE("unknown and misplaced functions are rejected") {
   check_all({{"a=b and whatever((:things)) > a", "whatever"},
              {"attRIbute_exIsts((views), #a)", "attRIbute_exIsts"}},
             "Invalid function name; function: ");
@@ -147,7 +147,7 @@ TEST_CASE("then come functions that do not exist, and those in a place where the
             "The function is not allowed to be used this way in an expression; function: ");
 }
 
-TEST_CASE("then come reserved words, and paths that are too deep or have impossible indexes") {
+TEST_CASE("reserved words and paths that are too deep or have invalid indexes are rejected") {
   check_all({{"attribute_exists(views, #a)", "views"}, {":a < abOrT", "abOrT"}, {"a.b.Size = :n", "Size"}},
             "Attribute name is a reserved keyword; reserved keyword: ");
   check_all(
@@ -157,7 +157,7 @@ TEST_CASE("then come reserved words, and paths that are too deep or have impossi
         "The document path has too many nesting levels; nesting levels: 33"}});
 }
 
-TEST_CASE("the first comparison with an error counts, and in it undefined placeholders come first") {
+TEST_CASE("the first invalid comparison is reported and its undefined placeholders come first") {
   check_all({{"attribute_exists(#Pictures.RearView, :a) and a=a", "#Pictures"},
              {"begins_with(Pictures.#RearView)", "#RearView"},
              {"(#P between :lo and :hi) and (#PC in (:cat1, :cat2))", "#P"},
@@ -177,7 +177,7 @@ TEST_CASE("the first comparison with an error counts, and in it undefined placeh
             "Incorrect number of operands for operator or function; operator or function: ");
 }
 
-TEST_CASE("what is compared must differ") {
+TEST_CASE("an operand cannot be compared with itself") {
   check_all({{"a = a AND #a = b AND :views > a", "=, first operand: [a]"},
              {"#a <> a", "<>, first operand: [a]"},
              {"a > #a", ">, first operand: [a]"},
@@ -189,7 +189,7 @@ TEST_CASE("what is compared must differ") {
             "operator: ");
 }
 
-TEST_CASE("operands whose type is known must be of a type that fits") {
+TEST_CASE("a condition rejects operands whose known type does not fit") {
   check_all({{"attribute_type(a, size(a)) and a=a and a=:s", "attribute_type, operand type: N"},
              {"attribute_type(a, :b)", "attribute_type, operand type: B"},
              {"attribute_type(a, :bool)", "attribute_type, operand type: BOOL"},
@@ -223,7 +223,7 @@ TEST_CASE("operands whose type is known must be of a type that fits") {
         "operand: AttributeValue: {S:t}, upper bound operand: AttributeValue: {S:s}"}});
 }
 
-TEST_CASE("an expression has at most 300 operators, and IN at most 100 candidates") {
+TEST_CASE("an expression has at most 300 operators and IN at most 100 operands") {
   const auto chain = [](int comparisons) {
     std::string text = "a<b";
     for (int i = 1; i < comparisons; ++i) text += " or a<b";
@@ -245,7 +245,7 @@ TEST_CASE("an expression has at most 300 operators, and IN at most 100 candidate
         "101");
 }
 
-TEST_CASE("deep nesting ends in DynamoDB's error, not in the stack's") {
+TEST_CASE("deep nesting gets DynamoDB's error and does not overflow the stack") {
   const auto repeat = [](std::string_view part, int times) {
     std::string out;
     while (times-- > 0) out += part;

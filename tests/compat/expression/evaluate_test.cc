@@ -30,7 +30,7 @@ bool holds(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("conditions that hold") {
+TEST_CASE("a condition that holds for the item is true") {
   for (const char* text :
        {"n = :n5", "n = :n05", "n = same_n", "n <> :n7", "n < :n7", "n < more", "n <= :n5", "more > n",
         "n >= :n5", "s = :hello", "s > :he", "s < :z", "bin = :ff", "bin > :7f", "yes = :true",
@@ -45,7 +45,7 @@ TEST_CASE("conditions that hold") {
         "size(ns) = :n2", "size(l) = :n3", "size(m) = :n2", "size(bin) = :n1", "size(:hello) = n",
         "size(s) between :n1 and n", "NOT n = :n7", "n = :n7 OR s = :hello", "NOT (n = :n7 AND s = :hello)",
         "n = :n5 OR n = :n7 AND s = :z", "NOT n = :n7 AND s = :hello",
-        // What is not there differs from everything.
+        // A missing attribute differs from every value.
         "gone <> :n5", "gone <> gone_too", ":n5 <> gone", "NOT gone = :n5", "NOT gone < :n5",
         "size(gone) <> :n5"}) {
     INFO(text);
@@ -53,7 +53,7 @@ TEST_CASE("conditions that hold") {
   }
 }
 
-TEST_CASE("conditions that do not hold") {
+TEST_CASE("a condition that does not hold for the item is false") {
   for (const char* text : {"n = :n7",
                            "n = :hello",
                            "n <> :n05",

@@ -1,4 +1,4 @@
-// What the tests of expressions share: items and placeholders from JSON, and errors as text.
+// Helpers for tests of expressions: items and placeholders from JSON, and errors as text.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ inline std::string text_of(const engine::Item& item) {
   return out;
 }
 
-// #a, #b, #c, #d and #three are names; :s, :n, … have the types that they are called by.
+// Defines the names #a, #b, #c, #d and #three, and values that are called by their types: :s, :n, …
 inline compat::expression::Substitutions placeholders() {
   compat::expression::Substitutions out;
   out.define_name("#a", "a");
@@ -44,13 +44,13 @@ inline compat::expression::Substitutions placeholders() {
   return out;
 }
 
-// The message, or "" if there is no error.
+// Returns the error message, or "" if the result is a value.
 template <class T>
 std::string message(const compat::Result<T>& result) {
   return result ? std::string() : result.error().message;
 }
 
-// A row of a table of expressions and what is wrong with them.
+// A row in a table of invalid expressions and their error messages.
 struct Wrong {
   std::string_view expression;
   std::string_view message;

@@ -1,4 +1,4 @@
-// Random tokens in random order: whatever comes of it, nothing crashes, and what parses can be run.
+// Random tokens in random order never crash a parser, and every expression that parses can be evaluated.
 #include <random>
 
 #include "compat/expression/key_condition.h"
@@ -67,7 +67,7 @@ constexpr const char* pieces[] = {"a",
                                   "\"",
                                   ""};
 
-// Something that has a chance to parse, now and then.
+// Phrases that are likely to parse.
 constexpr const char* phrases[] = {"a = :n",       "a.b[0] <> :s",
                                    "size(a) > :n", "contains(a, :s)",
                                    "(a = :n)",     "NOT a = :n",
@@ -92,8 +92,8 @@ std::string soup(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("no soup of tokens crashes a parser, or what is run of it", "[holds]") {
-  constexpr std::uint32_t seed = 20240607;  // print it, change it, replay by it
+TEST_CASE("random tokens never crash a parser or the evaluation of a parsed expression", "[holds]") {
+  constexpr std::uint32_t seed = 20240607;  // printed when the test fails; change it to test other inputs
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const auto old_item =
@@ -120,7 +120,7 @@ TEST_CASE("no soup of tokens crashes a parser, or what is run of it", "[holds]")
       ++parsed;
     }
   }
-  CHECK(parsed > 1000);  // the soup is not too thin
+  CHECK(parsed > 1000);  // enough of the random text parses
 }
 
 }  // namespace mayfly::testing

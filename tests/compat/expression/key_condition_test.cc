@@ -24,7 +24,7 @@ Substitutions values() {
   return out;
 }
 
-// What the condition comes to, or the error: "p={"S":"s"} c>{"N":"1"}".
+// Returns the condition in a short form, as p={"S":"s"} c>{"N":"1"}, or the error message.
 std::string matched(std::string_view text, const KeySchema& schema) {
   auto substitutions = values();
   auto parsed = parse_condition("KeyConditionExpression", text, substitutions);
@@ -59,7 +59,7 @@ std::string matched(std::string_view text, const KeySchema& schema) {
 
 }  // namespace
 
-TEST_CASE("a key condition names the partition and may narrow the sort key") {
+TEST_CASE("a key condition selects a partition and can narrow the sort key") {
   CHECK(matched("p = :s", partition_only) == R"(p={"S":"s"})");
   CHECK(matched(" (:s=p) ", with_sort) == R"(p={"S":"s"})");
   CHECK(matched("c = :n and p = :s", with_sort) == R"(p={"S":"s"} c={"N":"1"})");
@@ -72,7 +72,7 @@ TEST_CASE("a key condition names the partition and may narrow the sort key") {
   CHECK(matched("p = :s and begins_with(c, :b)", binary_sort) == R"(p={"S":"s"} c begins_with {"B":"YQ=="})");
 }
 
-TEST_CASE("what no Query can do with a condition") {
+TEST_CASE("a key condition rejects what Query does not support") {
   const std::initializer_list<Wrong> table = {
       {"a > b and size(b) > c or a > c", "Invalid operator used in KeyConditionExpression: OR"},
       {"a in (b, size(c), d)", "Invalid operator used in KeyConditionExpression: IN"},
@@ -149,8 +149,7 @@ TEST_CASE("a key condition must fit the key schema") {
         "binary value. Key: c");
 }
 
-TEST_CASE(
-    "of a key of several attributes every partition attribute is equal, sort attributes from the left") {
+TEST_CASE("a multi-attribute key needs all partition attributes and sort attributes from the left") {
   CHECK(matched("q = :n and p = :s", multiple) == R"(p={"S":"s"} q={"N":"1"})");
   CHECK(matched("p = :s and q = :n and x = :s", multiple) == R"(p={"S":"s"} q={"N":"1"} x={"S":"s"})");
   CHECK(matched("p = :s and q = :n and y > :n and x = :t", multiple) ==

@@ -14,7 +14,7 @@ namespace {
 const char* const legacy_document =
     R"({"n":{"N":"5"},"s":{"S":"hello"},"ns":{"NS":["2","4"]},"l":{"L":[{"N":"4"}]}})";
 
-// "true" or "false" of the document above; or the error.
+// Returns "true" or "false" for the document above, or the error message.
 std::string outcome(const compat::Result<std::optional<Condition>>& condition) {
   if (!condition) return condition.error().message;
   if (!*condition) return "no condition";
@@ -35,7 +35,7 @@ std::string filter(std::string_view members) {
   return outcome(read_filter(request->root(), "ScanFilter", compat::Frame::older));
 }
 
-// Of one condition, with a list of values.
+// Applies a filter of one condition with a list of values.
 std::string compared(std::string_view attribute, std::string_view comparison, std::string_view values) {
   return filter("\"ScanFilter\":{\"" + std::string(attribute) + "\":{\"ComparisonOperator\":\"" +
                 std::string(comparison) + "\",\"AttributeValueList\":[" + std::string(values) + "]}}");
@@ -63,7 +63,7 @@ const std::string invalid = "One or more parameter values were invalid: ";
 
 }  // namespace
 
-TEST_CASE("Expected compares attributes, or asks whether they exist") {
+TEST_CASE("Expected compares attributes or checks whether they exist") {
   CHECK(expected(R"("Expected":{"n":{"Value":{"N":"5.0"}}})") == "true");
   CHECK(expected(R"("Expected":{"n":{"Value":{"N":"6"}}})") == "false");
   CHECK(expected(R"("Expected":{"n":{"Exists":true,"Value":{"N":"5"}}})") == "true");
@@ -77,7 +77,7 @@ TEST_CASE("Expected compares attributes, or asks whether they exist") {
   CHECK(expected("") == "no condition");
 }
 
-TEST_CASE("conditions are joined by AND, or as ConditionalOperator says") {
+TEST_CASE("conditions are joined with AND unless ConditionalOperator is OR") {
   const std::string two = R"("Expected":{"n":{"Value":{"N":"5"}},"s":{"Value":{"S":"other"}}})";
   CHECK(expected(two) == "false");
   CHECK(expected(two + R"(,"ConditionalOperator":"AND")") == "false");
@@ -89,7 +89,7 @@ TEST_CASE("conditions are joined by AND, or as ConditionalOperator says") {
         "ConditionalOperator can only be used when Filter or Expected has two or more elements");
 }
 
-TEST_CASE("what does not go together in Expected") {
+TEST_CASE("Expected rejects invalid combinations of members") {
   const std::initializer_list<Wrong> table = {
       {R"({})", "Value must be provided when Exists is null for Attribute: a"},
       {R"({"Exists":true})", "Value must be provided when Exists is true for Attribute: a"},
@@ -120,7 +120,7 @@ TEST_CASE("what does not go together in Expected") {
   }
 }
 
-TEST_CASE("a filter's operators") {
+TEST_CASE("filter operators compare attributes and reject invalid arguments") {
   CHECK(compared("n", "EQ", R"({"N":"5"})") == "true");
   CHECK(compared("l", "EQ", R"({"L":[{"N":"4"}]})") == "true");
   CHECK(compared("n", "NE", R"({"N":"5"})") == "false");
@@ -152,7 +152,7 @@ TEST_CASE("a filter's operators") {
   CHECK(compared("n", "EQ", R"({"N":"x"})") == "The parameter cannot be converted to a numeric value: x");
 }
 
-TEST_CASE("very many conditions make no deep tree") {
+TEST_CASE("a filter of 20000 conditions is evaluated without deep recursion") {
   std::string members = R"("ScanFilter":{)";
   for (int i = 0; i < 20'000; ++i) {
     if (i > 0) members += ',';
@@ -188,7 +188,7 @@ TEST_CASE("KeyConditions must fit the key schema") {
         invalid + "Invalid number of argument(s) for the EQ ComparisonOperator");
 }
 
-TEST_CASE("AttributeUpdates put, add and delete") {
+TEST_CASE("each action of AttributeUpdates changes the item") {
   CHECK(updated(R"({"a":{"Value":{"S":"x"}},"b":{"Action":"PUT","Value":{"N":"1"}}})",
                 R"({"a":{"N":"0"}})") == R"({"a":{"S":"x"},"b":{"N":"1"}})");
   CHECK(updated(R"({"a":{"Action":"DELETE"},"gone":{"Action":"DELETE"}})", R"({"a":{"N":"0"}})") == "{}");
@@ -198,12 +198,12 @@ TEST_CASE("AttributeUpdates put, add and delete") {
                 R"({"a":{"N":"1"}})") == R"({"a":{"N":"3"},"b":{"N":"3"}})");
   CHECK(updated(R"({"a":{"Action":"ADD","Value":{"SS":["y"]}}})", R"({"a":{"SS":["x"]}})") ==
         R"({"a":{"SS":["x","y"]}})");
-  // Unlike an UpdateExpression's, this ADD appends to lists.
+  // Unlike ADD in an UpdateExpression, this ADD appends to lists.
   CHECK(updated(R"({"a":{"Action":"ADD","Value":{"L":[{"N":"2"}]}}})", R"({"a":{"L":[{"N":"1"}]}})") ==
         R"({"a":{"L":[{"N":"1"},{"N":"2"}]}})");
 }
 
-TEST_CASE("what AttributeUpdates cannot do") {
+TEST_CASE("AttributeUpdates rejects actions that do not fit the value or the attribute") {
   const char* const old_item = R"({"b":{"SS":["1"]},"c":{"N":"1"},"d":{"NS":["1"]},"e":{"L":[]}})";
   for (const char* updates :
        {R"({"b":{"Action":"DELETE","Value":{"NS":["1"]}}})",

@@ -22,7 +22,7 @@ std::string cut(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("an expression is cut into names, placeholders, numbers and marks") {
+TEST_CASE("an expression is split into tokens") {
   CHECK(cut("#a[1]>=:v") == "#a|[|1|]|>=|:v");
   CHECK(cut(" a.b_1 <> #2 AND\tNOT\r\n(x<y)") == "a|.|b_1|<>|#2|AND|NOT|(|x|<|y|)");
   CHECK(cut("_abc") == "_|abc");
@@ -32,7 +32,7 @@ TEST_CASE("an expression is cut into names, placeholders, numbers and marks") {
   CHECK(cut("") == "");
 }
 
-TEST_CASE("a syntax error shows the token between its neighbours, as they were written") {
+TEST_CASE("a syntax error quotes the token between its neighbors as they were written") {
   const auto error = [](std::string_view text, std::size_t at) { return syntax_error(tokenize(text), at); };
   CHECK(error("ADD hits : incr", 2) == R"(Syntax error; token: ":", near: "hits : incr")");
   CHECK(error("SET _123 = :v", 1) == R"(Syntax error; token: "_", near: "SET _123")");
@@ -42,7 +42,7 @@ TEST_CASE("a syntax error shows the token between its neighbours, as they were w
   CHECK(error("", 0) == R"(Syntax error; token: "<EOF>", near: "")");
 }
 
-TEST_CASE("573 words are reserved, in any case") {
+TEST_CASE("573 words are reserved regardless of case") {
   for (const char* word :
        {"ABORT", "abort", "Size", "ttl", "ZONE", "name", "CLUSTERING", "SUBPARTITION", "localtimestamp"}) {
     INFO(word);

@@ -26,7 +26,7 @@ std::string projected(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("a projection returns the parts that it names, and lists without gaps") {
+TEST_CASE("a projection returns the parts that it names and closes gaps in lists") {
   CHECK(projected("b") == R"({"b":{"N":"5"}})");
   CHECK(projected("b, d, gone") == R"({"b":{"N":"5"},"d":{"SS":["s"]}})");
   CHECK(projected("#three") == R"({"[3]":{"S":"odd"}})");
@@ -38,7 +38,7 @@ TEST_CASE("a projection returns the parts that it names, and lists without gaps"
         R"({"a":{"M":{"c":{"L":[{"M":{"d":{"N":"2"},"e":{"N":"3"}}},{"L":[{"N":"4"}]}]}}}})");
 }
 
-TEST_CASE("what is not there leaves nothing behind") {
+TEST_CASE("a path that does not exist adds nothing to the result") {
   for (const char* text :
        {"gone", "a.x", "a.x.y", "a[0]", "a.c.x", "a.c[99]", "b.x", "b[0]", "d[0]", "gone.x, a.c[2].x"}) {
     INFO(text);
@@ -46,7 +46,7 @@ TEST_CASE("what is not there leaves nothing behind") {
   }
 }
 
-TEST_CASE("a projection's errors") {
+TEST_CASE("invalid projections get AWS's errors") {
   const std::initializer_list<Wrong> table = {
       {"", "The expression can not be empty;"},
       {"whatever(stuff)", R"x(Syntax error; token: "(", near: "whatever(stuff")x"},
@@ -86,7 +86,7 @@ TEST_CASE("a projection's errors") {
   }
 }
 
-TEST_CASE("32 levels are as deep as a path may go") {
+TEST_CASE("a path has at most 32 levels") {
   std::string path = "a";
   for (int i = 1; i < 32; ++i) path += ".b";
   CHECK(projection_error(path).empty());

@@ -17,7 +17,7 @@ compat::Result<Substitutions> read(std::string_view request, compat::Frame frame
 
 }  // namespace
 
-TEST_CASE("placeholders are checked before any expression is looked at") {
+TEST_CASE("placeholders are checked before any expression is parsed") {
   const std::initializer_list<Wrong> table = {
       {R"({"ExpressionAttributeNames":{},"ExpressionAttributeValues":{}})",
        "ExpressionAttributeNames must not be empty"},
@@ -51,7 +51,7 @@ TEST_CASE("placeholders are checked before any expression is looked at") {
   }
 }
 
-TEST_CASE("the frame of the placeholders is that of all that is read with them") {
+TEST_CASE("expressions report errors in the frame of their placeholders") {
   const char* const bad_value = R"({"ExpressionAttributeValues":{":b":{"N":"b"}}})";
   const std::string number = "The parameter cannot be converted to a numeric value: b";
   const std::string envelope = "1 validation error detected: ";
@@ -72,7 +72,7 @@ TEST_CASE("the frame of the placeholders is that of all that is read with them")
         envelope + R"(Invalid UpdateExpression: Syntax error; token: "<EOF>", near: "SET")");
 }
 
-TEST_CASE("names and values that no expression uses are an error, in the request's order") {
+TEST_CASE("unused names and values are rejected and listed in the order of the request") {
   auto substitutions = read(R"({"ExpressionAttributeNames":{"#b":"b","#a":"a","#c":"c"},
                                 "ExpressionAttributeValues":{":y":{"S":"1"},":x":{"S":"2"}}})");
   REQUIRE(substitutions);
@@ -91,7 +91,7 @@ TEST_CASE("names and values that no expression uses are an error, in the request
   CHECK(substitutions->check_all_used());
 }
 
-TEST_CASE("of two definitions of one placeholder the last counts") {
+TEST_CASE("the last of two definitions of a placeholder counts") {
   auto substitutions = read(R"({"ExpressionAttributeNames":{"#a":"first","#a":"last"}})");
   REQUIRE(substitutions);
   CHECK(*substitutions->name("#a") == "last");

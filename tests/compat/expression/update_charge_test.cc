@@ -23,7 +23,7 @@ std::size_t charge(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("an update's charge is three bytes, and each clause's") {
+TEST_CASE("an update is charged three bytes plus the bytes of each clause") {
   CHECK(charge("SET abc = :text") == 3 + 19 + 3 + 5);
   CHECK(charge("ADD abc :n") == 3 + 19 + 3 + 2);
   CHECK(charge("ADD abc :ss") == 3 + 19 + 3 + 3);
@@ -32,12 +32,12 @@ TEST_CASE("an update's charge is three bytes, and each clause's") {
   CHECK(charge("SET a = :text, b = :text REMOVE c, d") == 3 + 2 * (19 + 1 + 5) + 2 * (1 + 1));
 }
 
-TEST_CASE("an update's charge counts the elements of targets and of paths that are read") {
+TEST_CASE("an update's charge counts the path elements of targets and operands") {
   CHECK(charge("SET ab.cde = :text") == 3 + 19 + 2 + (4 + 3) + 5);
   CHECK(charge("REMOVE ab[0].c") == 3 + 1 + 2 + (4 + 1) + (4 + 1));
   CHECK(charge("SET a = bc") == 3 + 19 + 1 + (1 + 14 + 2));
   CHECK(charge("SET a = bc.def[0]") == 3 + 19 + 1 + (1 + 14 + 2 + 14 + 3 + 14 + 1));
-  // REMOVE l[1] is 7 in all, l[10] 8.
+  // REMOVE l[1] costs 7 in total, REMOVE l[10] 8.
   CHECK(charge("REMOVE l[0]") == 3 + 7);
   CHECK(charge("REMOVE l[1]") == 3 + 7);
   CHECK(charge("REMOVE l[9]") == 3 + 7);
@@ -46,11 +46,11 @@ TEST_CASE("an update's charge counts the elements of targets and of paths that a
   CHECK(charge("REMOVE l[100]") == 3 + 9);
   CHECK(charge("REMOVE l[12345]") == 3 + 11);
   CHECK(charge("SET l[10] = m[200]") == 3 + 19 + 1 + (4 + 2) + (1 + 14 + 1 + 14 + 3));
-  // A list's element costs a byte more than the list that has it alone.
+  // Setting an element of a list costs a byte more than setting a list of only that element.
   CHECK(charge("SET a[0] = :text") == charge("SET a = :list") - 2 + 5 + 1);
 }
 
-TEST_CASE("an update's charge counts functions, their operands, and documents") {
+TEST_CASE("an update's charge counts functions with their operands and nested values") {
   CHECK(charge("SET a = b + :n") == 3 + 19 + 1 + 34 + (1 + 14 + 1) + 2);
   CHECK(charge("SET a = b - :n") == 3 + 19 + 1 + 37 + (1 + 14 + 1) + 2);
   CHECK(charge("SET a = list_append(:list, b)") == 3 + 19 + 1 + 37 + (3 + 1 + 2) + (1 + 14 + 1));

@@ -36,7 +36,7 @@ Update parsed(std::string_view text) {
   return *std::move(update);
 }
 
-// The item after the update, or the error.
+// Returns the item after the update, or the error message.
 std::string updated(std::string_view text, std::string_view old_item, bool item_exists = true) {
   const auto result = apply(parsed(text), item(old_item), item_exists);
   return result ? text_of(*result) : result.error().message;
@@ -51,7 +51,7 @@ const char* const overflow =
 
 }  // namespace
 
-TEST_CASE("updates may be written in many ways") {
+TEST_CASE("every valid form of an update is accepted") {
   for (const char* text :
        {"set a = b", "SET a=:s,b=:t remove c add d :n delete e :ss", "  sEt  #a = #b ", "set a = b + c",
         "set a = (b + c)", "set a = (b) - (:n)", "set a = if_not_exists(a, b) + :n",
@@ -63,7 +63,7 @@ TEST_CASE("updates may be written in many ways") {
   }
 }
 
-TEST_CASE("an update's syntax errors") {
+TEST_CASE("a syntax error in an update quotes the token and its neighbors") {
   check_all({{"whatever", R"x(token: "whatever", near: "whatever")x"},
              {"INVALID SYNTAX HERE", R"x(token: "INVALID", near: "INVALID SYNTAX")x"},
              {"set a", R"x(token: "<EOF>", near: "a")x"},
@@ -96,7 +96,7 @@ TEST_CASE("an update's syntax errors") {
             "Syntax error; ");
 }
 
-TEST_CASE("an update's other errors, one kind after the other") {
+TEST_CASE("other errors in an update are reported in AWS's order") {
   check_all(
       {{"", "The expression can not be empty;"},
        {"set a = ((b))", "The expression has redundant parentheses;"},
@@ -138,7 +138,7 @@ TEST_CASE("an update's other errors, one kind after the other") {
         "c], path two: [a, [1]]"}});
 }
 
-TEST_CASE("operands of an update whose type is known must be of a type that fits") {
+TEST_CASE("an update rejects operands whose known type does not fit") {
   check_all({{"set b = list_append(:s, a), c = if_not_exists(a) add a.b :s", "ADD, operand type: STRING"},
              {"add a.b :null", "ADD, operand type: NULL"},
              {"add a.b :bool", "ADD, operand type: BOOLEAN"},
@@ -171,7 +171,7 @@ TEST_CASE("operands of an update whose type is known must be of a type that fits
         "Operator or function requires a document path; operator or function: if_not_exists"}});
 }
 
-TEST_CASE("SET sets attributes and elements, and sees the item as it was") {
+TEST_CASE("SET sets attributes and elements and reads the item as it was before") {
   CHECK(updated("SET a = :1, b = :s", R"({"b":{"N":"9"}})") == R"({"a":{"N":"1"},"b":{"S":"s"}})");
   CHECK(updated("SET a = b, b = a", R"({"a":{"N":"1"},"b":{"N":"2"}})") ==
         R"({"a":{"N":"2"},"b":{"N":"1"}})");
@@ -186,13 +186,13 @@ TEST_CASE("SET sets attributes and elements, and sees the item as it was") {
         R"({"a":{"L":[{"M":{"b":{"L":[{"S":"s"}]}}}]}})");
 }
 
-TEST_CASE("elements set beyond a list's end are appended in order of their indexes") {
+TEST_CASE("elements set past the end of a list are appended in index order") {
   CHECK(updated("SET a[84] = :s, a[3] = :t, a[1] = :u", R"({"a":{"L":[{"N":"0"}]}})") ==
         R"({"a":{"L":[{"N":"0"},{"S":"u"},{"S":"t"},{"S":"s"}]}})");
   CHECK(updated("ADD a[7] :1", R"({"a":{"L":[]}})") == R"({"a":{"L":[{"N":"1"}]}})");
 }
 
-TEST_CASE("sums, if_not_exists and list_append") {
+TEST_CASE("SET evaluates arithmetic and its functions") {
   CHECK(updated("SET a = a + :1", R"({"a":{"N":"41"}})") == R"({"a":{"N":"42"}})");
   CHECK(updated("SET a = :1 - b", R"({"b":{"N":"0.5"}})") == R"({"a":{"N":"0.5"},"b":{"N":"0.5"}})");
   CHECK(updated("SET a = if_not_exists(a, :2) + :1", "{}") == R"({"a":{"N":"3"}})");
@@ -209,7 +209,7 @@ TEST_CASE("sums, if_not_exists and list_append") {
   CHECK(updated("SET e = list_append(d, if_not_exists(f, :list))", R"({"d":{"NS":["1"]}})") == wrong_type);
 }
 
-TEST_CASE("a sum that is no number DynamoDB can store is an overflow, even if it only has too many digits") {
+TEST_CASE("a sum with too many digits is an overflow like a sum that is out of range") {
   CHECK(updated("SET a = :big + :big", "{}") == overflow);
   CHECK(updated("ADD a :big", R"({"a":{"N":"9e125"}})") == overflow);
   CHECK(updated("SET a = :1e50 + :1", "{}") == overflow);
@@ -217,7 +217,7 @@ TEST_CASE("a sum that is no number DynamoDB can store is an overflow, even if it
         "Number underflow. Attempting to store a number with magnitude smaller than supported range");
 }
 
-TEST_CASE("REMOVE takes attributes and elements away; indexes mean the list as it was") {
+TEST_CASE("REMOVE removes attributes and elements by their index before the update") {
   CHECK(updated("REMOVE a, gone", R"({"a":{"N":"1"},"b":{"N":"2"}})") == R"({"b":{"N":"2"}})");
   CHECK(updated("REMOVE a.b", R"({"a":{"M":{"b":{"N":"1"}}}})") == R"({"a":{"M":{}}})");
   CHECK(updated("REMOVE a[0]", R"({"a":{"L":[{"N":"1"}]}})") == R"({"a":{"L":[]}})");
@@ -234,7 +234,7 @@ TEST_CASE("REMOVE takes attributes and elements away; indexes mean the list as i
         R"({"a":{"L":[{"M":{"b":{"L":[{"N":"2"}]}}}]}})");
 }
 
-TEST_CASE("ADD adds to numbers and sets, and makes them") {
+TEST_CASE("ADD adds to numbers and sets and creates missing ones") {
   CHECK(updated("ADD a :1", R"({"a":{"N":"41"}})") == R"({"a":{"N":"42"}})");
   CHECK(updated("ADD a :1, b :ss", "{}") == R"({"a":{"N":"1"},"b":{"SS":["x","y"]}})");
   CHECK(updated("ADD a :ss", R"({"a":{"SS":["a","x"]}})") == R"({"a":{"SS":["a","x","y"]}})");
@@ -245,7 +245,7 @@ TEST_CASE("ADD adds to numbers and sets, and makes them") {
   CHECK(updated("ADD a :ns", R"({"a":{"L":[]}})") == wrong_type);
 }
 
-TEST_CASE("DELETE takes members from sets; an emptied set is gone") {
+TEST_CASE("DELETE removes members from sets and removes a set that becomes empty") {
   CHECK(updated("DELETE a :x", R"({"a":{"SS":["x","z"]}})") == R"({"a":{"SS":["z"]}})");
   CHECK(updated("DELETE a :ss, b :x", R"({"a":{"SS":["x","y"]},"c":{"N":"1"}})") == R"({"c":{"N":"1"}})");
   CHECK(updated("DELETE a :x", R"({"a":{"SS":["z"]}})") == R"({"a":{"SS":["z"]}})");
@@ -255,7 +255,7 @@ TEST_CASE("DELETE takes members from sets; an emptied set is gone") {
   CHECK(updated("DELETE a :ns", R"({"a":{"N":"1"}})") == wrong_type);
 }
 
-TEST_CASE("a path must lead somewhere") {
+TEST_CASE("an update rejects a path whose parent is missing or has the wrong type") {
   const char* const old_item = R"({"b":{"S":"s"},"c":{"M":{"1":{"S":"a"}}},"d":{"L":[{"S":"a"},{"S":"b"}]}})";
   for (const char* text : {"b.a", "b[1]", "y.a", "y[1]", "c[1]", "d.x", "c.x.y", "d[2].x"}) {
     INFO(text);
@@ -264,12 +264,12 @@ TEST_CASE("a path must lead somewhere") {
     CHECK(updated("ADD " + std::string(text) + " :ss", old_item) == wrong_path);
     CHECK(updated("DELETE " + std::string(text) + " :ss", old_item) == wrong_path);
   }
-  // Only REMOVE, and only where there is no item at all, takes any path.
+  // Only REMOVE accepts any path, and only if the item does not exist.
   CHECK(updated("REMOVE x.y, z[0]", R"({"p":{"S":"p"}})", false) == R"({"p":{"S":"p"}})");
   CHECK(updated("SET x.y = :s", R"({"p":{"S":"p"}})", false) == wrong_path);
 }
 
-TEST_CASE("UPDATED_OLD and UPDATED_NEW return the parts at the update's paths, whatever is there") {
+TEST_CASE("UPDATED_OLD and UPDATED_NEW return whatever is at the update's paths") {
   const auto parts = [](std::string_view text, std::string_view json) {
     return text_of(updated_parts(parsed(text), item(json)));
   };
@@ -284,7 +284,7 @@ TEST_CASE("UPDATED_OLD and UPDATED_NEW return the parts at the update's paths, w
   CHECK(text_of(updated_parts(Update{}, item(document))) == "{}");
 }
 
-TEST_CASE("the attributes that an update touches are named once, sorted") {
+TEST_CASE("the attributes that an update touches are listed once each and sorted") {
   CHECK(touched_attributes(parsed("SET b.x = :s, b.y = c REMOVE a[1] ADD d :1 DELETE a[0] :ss")) ==
         std::vector<std::string>{"a", "b", "d"});
 }

@@ -1,4 +1,4 @@
-// How large the items of one partition may grow, with their entries in local indexes.
+// The size limit of an item collection: the items of one partition and their entries in local indexes.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -21,7 +21,7 @@ json with_local_index() {
       {"AttributeName":"artist","KeyType":"HASH"},{"AttributeName":"year","KeyType":"RANGE"}]}]})");
 }
 
-// 6 + 1 and 4 + 1 bytes of keys, 1 + `bytes` of text.
+// The keys have 6 + 1 and 4 + 1 bytes, the text 1 + `bytes`.
 json song(const std::string& artist, const std::string& name, std::size_t bytes) {
   return {{"artist", {{"S", artist}}}, {"song", {{"S", name}}}, {"t", {{"S", std::string(bytes, 'x')}}}};
 }
@@ -32,7 +32,7 @@ constexpr const char* too_large =
     R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#ItemCollectionSizeLimitExceededException",)"
     R"("message":"Collection size exceeded."})";
 
-TEST_CASE("a collection grows to its limit and no further; making it smaller is always allowed") {
+TEST_CASE("an item collection cannot grow past its limit but can always shrink") {
   TestEmulator emulator({}, collection_bytes_max);
   emulator.ok("CreateTable", with_local_index());
   emulator.ok("PutItem", put(song("N", "a", 487)));  // 500 bytes
@@ -49,7 +49,7 @@ TEST_CASE("a collection grows to its limit and no further; making it smaller is 
   emulator.ok("PutItem", put(song("N", "c", 500)));
 }
 
-TEST_CASE("a collection's entries in local indexes count") {
+TEST_CASE("entries in local indexes count toward the limit of an item collection") {
   TestEmulator emulator({}, collection_bytes_max);
   emulator.ok("CreateTable", with_local_index());
   emulator.ok("PutItem", put(song("N", "a", 970)));  // 983 bytes
@@ -60,7 +60,7 @@ TEST_CASE("a collection's entries in local indexes count") {
   emulator.ok("PutItem", put(indexed));
 }
 
-TEST_CASE("the writes of one request grow a collection together") {
+TEST_CASE("all writes of a request count together toward the limit of an item collection") {
   TestEmulator emulator({}, collection_bytes_max);
   emulator.ok("CreateTable", with_local_index());
   const json one = song("N", "a", 600), two = song("N", "b", 600);
@@ -78,7 +78,7 @@ TEST_CASE("the writes of one request grow a collection together") {
         R"(200 {"Count":0,"ScannedCount":0})");
 }
 
-TEST_CASE("a table without local indexes has no collections") {
+TEST_CASE("a table without local indexes has no limit for item collections") {
   TestEmulator emulator({}, collection_bytes_max);
   json table = with_local_index();
   table.erase("LocalSecondaryIndexes");

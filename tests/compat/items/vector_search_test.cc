@@ -1,4 +1,5 @@
-// Searches against a reckoning of their own, and what golden scripts cannot say: floats, and settings.
+// Compares searches with distances that the test computes, and tests what golden scripts cannot express:
+// floats and settings.
 #include "compat/items/vector_search.h"
 
 #include <algorithm>
@@ -49,13 +50,13 @@ std::optional<float> float_of(std::string_view number) {
   return compat::to_float(*engine::Number::parse(number));
 }
 
-TEST_CASE("a number is the nearest float, also where the nearest double lies between two") {
+TEST_CASE("a number becomes the nearest float even if its double lies midway between two floats") {
   CHECK(float_of("0") == 0.0f);
   CHECK(float_of("0.1") == 0.1f);
   CHECK(float_of("-123456.789") == -123456.789f);
-  CHECK(float_of("16777217") == 16777216.0f);  // between two: to the even one
+  CHECK(float_of("16777217") == 16777216.0f);  // midway between two floats: rounds to the even one
   CHECK(float_of("16777219") == 16777220.0f);
-  // A hair more than the middle, which a double does not see.
+  // Slightly more than midway, a difference that a double cannot represent.
   CHECK(float_of("16777217.0000000000000000000001") == 16777218.0f);
   CHECK(float_of("0.0123456789012345678901234567") == 0.0123456789012345678901234567f);
   CHECK(float_of("3.4028235E38") == std::numeric_limits<float>::max());
@@ -65,7 +66,7 @@ TEST_CASE("a number is the nearest float, also where the nearest double lies bet
   CHECK(float_of("1E-45") == std::numeric_limits<float>::denorm_min());
 }
 
-TEST_CASE("a search finds what a reckoning of all distances finds, in its order") {
+TEST_CASE("a search returns the nearest items in order of distance") {
   const auto distance = GENERATE("COSINE", "EUCLIDEAN", "DOT_PRODUCT");
   const auto seed = GENERATE(range(1u, 6u));
   CAPTURE(distance, seed);
@@ -115,7 +116,7 @@ TEST_CASE("a search finds what a reckoning of all distances finds, in its order"
   }
 }
 
-TEST_CASE("a vector is written as four bytes for each dimension, and read as its numbers") {
+TEST_CASE("a vector is charged four bytes per dimension on writes and its numbers' size on reads") {
   TestEmulator emulator;
   emulator.ok("CreateTable", table_with(json::array({index_of("by_v", 1536, "COSINE")})));
   json vector = json::array();
@@ -125,7 +126,7 @@ TEST_CASE("a vector is written as four bytes for each dimension, and read as its
   CHECK(units(emulator.ok("PutItem", {{"TableName", "notes"},
                                       {"Item", {{"id", {{"S", "1"}}}, {"v", {{"L", vector}}}}},
                                       {"ReturnConsumedCapacity", "TOTAL"}})) == 7);
-  // 1536 numbers of five bytes, one more for each, and three for the list: 9,219.
+  // 1536 numbers of five bytes, one more byte for each, and three for the list: 9,219.
   CHECK(units(emulator.ok("GetItem", {{"TableName", "notes"},
                                       {"Key", key},
                                       {"ConsistentRead", true},
@@ -139,7 +140,7 @@ TEST_CASE("a vector is written as four bytes for each dimension, and read as its
   CHECK(size() == 0);
 }
 
-TEST_CASE("a table's size is never negative while vectors come and go", "[races]") {
+TEST_CASE("a table's size is never negative while vectors are written and deleted", "[races]") {
   TestEmulator emulator;
   emulator.ok("CreateTable", table_with(json::array({index_of("by_v", 256, "COSINE")})));
   json vector = json::array();
@@ -166,7 +167,7 @@ TEST_CASE("a table's size is never negative while vectors come and go", "[races]
   CHECK(smallest == 0);
 }
 
-TEST_CASE("a table's vector indexes survive their stored form") {
+TEST_CASE("vector indexes are the same after being stored and read") {
   compat::TableSettings settings;
   settings.vector_indexes = {{.name = "by_v",
                               .attribute = "v",

@@ -1,4 +1,4 @@
-// The tools, each called, beside writers too; known errors as they are raised; what is no message.
+// Calls every tool, also during writes; checks that raised errors are known; sends malformed messages.
 #include "compat/mcp/protocol.h"
 
 #include <atomic>
@@ -47,7 +47,7 @@ struct Agent {
 
 }  // namespace
 
-TEST_CASE("every tool is described, and answers whatever it is given in words", "[mcp]") {
+TEST_CASE("every tool has a description and answers any arguments with text", "[mcp]") {
   Agent agent;
   agent.create_carts();
   std::set<std::string> names;
@@ -71,7 +71,7 @@ TEST_CASE("every tool is described, and answers whatever it is given in words", 
   CHECK(names.size() == mcp::all_tools().size());
 }
 
-TEST_CASE("a region is a name, in a tool's arguments and in a resource's address", "[mcp]") {
+TEST_CASE("a tool rejects an invalid region name", "[mcp]") {
   Agent agent;
   for (const std::string& region :
        {std::string("a/b"), std::string("a\r\nb"), std::string("a\0b", 3), std::string(65, 'a')}) {
@@ -82,7 +82,7 @@ TEST_CASE("a region is a name, in a tool's arguments and in a resource's address
   CHECK(agent.call("list_tables", {{"region", "eu-west-1"}})["result"]["isError"] == false);
 }
 
-TEST_CASE("a misspelt argument is refused, and one of the API's that is not listed is taken", "[mcp]") {
+TEST_CASE("a misspelled argument is rejected and an unlisted member of the API is accepted", "[mcp]") {
   Agent agent;
   agent.create_carts();
   const json refused = agent.call("get_item", {{"Tablename", "carts"}});
@@ -94,8 +94,7 @@ TEST_CASE("a misspelt argument is refused, and one of the API's that is not list
   CHECK(taken["result"]["structuredContent"]["ConsumedCapacity"]["TableName"] == "carts");
 }
 
-TEST_CASE("a page that would be too long is made shorter, an item that is too long is cut, and both are said",
-          "[mcp]") {
+TEST_CASE("oversized pages are shortened and oversized items truncated with a note", "[mcp]") {
   Agent agent;
   agent.create_carts();
   for (const char* id : {"1", "2", "3", "4"})
@@ -114,8 +113,7 @@ TEST_CASE("a page that would be too long is made shorter, an item that is too lo
   CHECK(item["content"][1]["text"].get<std::string>().starts_with("The answer was cut: "));
 }
 
-TEST_CASE("what a server answers that is none of ours is told as text, within a message that is one",
-          "[mcp]") {
+TEST_CASE("a response that Mayfly would not send is passed on as text in a valid message", "[mcp]") {
   struct Stranger final : mcp::World {
     mcp::WorldAnswer answer;
     mcp::Asked operate(const engine::Scope&, std::string_view, const std::string&,
@@ -142,7 +140,7 @@ TEST_CASE("what a server answers that is none of ours is told as text, within a 
     CHECK(listed["content"][0]["text"] == body);
     CHECK_FALSE(listed.contains("structuredContent"));
     CHECK(listed["isError"] == false);
-    CHECK(answered(200, body, "show_clock")["isError"] == true);  // whose answers have a schema
+    CHECK(answered(200, body, "show_clock")["isError"] == true);  // its responses have a schema
   }
   CHECK(answered(200, "{\"a\":\"\xff\"}", "list_tables")["content"][0]["text"] ==
         "The server's answer is no text.");
@@ -153,7 +151,7 @@ TEST_CASE("what a server answers that is none of ours is told as text, within a 
   CHECK(refused["content"][1]["text"].get<std::string>().ends_with("xx ... and 45 bytes more."));
 }
 
-TEST_CASE("a message has so many values, and one with more is no request", "[mcp]") {
+TEST_CASE("a message with more than 100000 JSON values is rejected", "[mcp]") {
   Agent agent;
   const auto answered = [&](std::size_t values) {
     std::string message = R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[0)";
@@ -166,7 +164,7 @@ TEST_CASE("a message has so many values, and one with more is no request", "[mcp
         R"("message":"Invalid request: more than 100000 JSON values"}})");
 }
 
-TEST_CASE("what is quoted is text, whatever bytes a header has and wherever a long name is cut", "[mcp]") {
+TEST_CASE("quoted headers and truncated names are valid UTF-8", "[mcp]") {
   Agent agent;
   const std::string_view ping = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
   const auto requested = [&](std::string_view version) {
@@ -183,7 +181,7 @@ TEST_CASE("what is quoted is text, whatever bytes a header has and wherever a lo
   CHECK(unknown["error"]["message"] == "Method not found: " + std::string(199, 'a') + "...");
 }
 
-TEST_CASE("each error of DynamoDB's and of ours is known by its name", "[mcp]") {
+TEST_CASE("every error of DynamoDB and Mayfly is explained by name", "[mcp]") {
   for (const mcp::KnownError& known : mcp::known_errors()) {
     const auto explained = mcp::explain_error(compat::error_type(known.kind));
     REQUIRE(!explained.is_null());
@@ -192,7 +190,7 @@ TEST_CASE("each error of DynamoDB's and of ours is known by its name", "[mcp]") 
   CHECK(mcp::explain_error("Nothing of the kind").is_null());
 }
 
-TEST_CASE("messages that are explained are those that are raised", "[mcp]") {
+TEST_CASE("the messages that operations raise are explained", "[mcp]") {
   Agent agent;
   agent.create_carts();
   const auto raised = [&](const std::string& tool, json arguments) {
@@ -217,7 +215,7 @@ TEST_CASE("messages that are explained are those that are raised", "[mcp]") {
   CHECK(mcp::known_messages().size() > 10);
 }
 
-TEST_CASE("tools that are called beside each other and beside writers all answer", "[mcp]") {
+TEST_CASE("tools called concurrently with each other and with writers all respond", "[mcp]") {
   Agent agent;
   agent.create_carts();
   std::vector<std::thread> callers;

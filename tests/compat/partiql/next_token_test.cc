@@ -1,4 +1,4 @@
-// ExecuteStatement's NextToken, which golden scripts cannot carry from one answer to the next request.
+// Follows ExecuteStatement's NextToken through all pages. Golden scripts have no loops.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -23,7 +23,7 @@ json statement(const std::string& text, const json& more = json::object()) {
   return request;
 }
 
-TEST_CASE("pages of a statement, followed by NextToken, hold every item once") {
+TEST_CASE("following NextToken returns every item exactly once") {
   TestEmulator emulator;
   emulator.ok("CreateTable", json::parse(music_table));
   for (int i = 0; i < 5; ++i) {
@@ -43,7 +43,7 @@ TEST_CASE("pages of a statement, followed by NextToken, hold every item once") {
   CHECK(seen == std::multiset<std::string>{"0", "1", "2", "3", "4"});
 }
 
-TEST_CASE("pages of several look-ups hold every item once, in order, whatever the limit") {
+TEST_CASE("pages of several lookups return every item once and in order with any limit") {
   TestEmulator emulator;
   json with_year = json::parse(music_table);
   with_year["AttributeDefinitions"].push_back({{"AttributeName", "year"}, {"AttributeType", "N"}});
@@ -53,7 +53,7 @@ TEST_CASE("pages of several look-ups hold every item once, in order, whatever th
   std::vector<std::string> expected, descending;
   for (char artist = 'a'; artist < 'a' + 13; ++artist) {
     artists += std::string(artists.empty() ? "'" : ",'") + artist + "'";
-    if (artist == 'c') continue;  // a look-up that finds nothing
+    if (artist == 'c') continue;  // a lookup that finds nothing
     for (const char* year : {"1", "2", "3"}) {
       emulator.ok("ExecuteStatement", statement("INSERT INTO music VALUE {'artist':'" +
                                                 std::string(1, artist) + "','year':" + year + "}"));
@@ -79,13 +79,13 @@ TEST_CASE("pages of several look-ups hold every item once, in order, whatever th
   const std::string in = "SELECT * FROM music WHERE artist IN [" + artists + "]";
   std::size_t pages = 0;
   CHECK(read_all(in, 0, pages) == expected);
-  CHECK(pages == 2);  // ten look-ups, and three
+  CHECK(pages == 2);  // ten lookups, then three
   for (int limit = 1; limit < 40; ++limit) {
     INFO("limit " << limit);
     CHECK(read_all(in, limit, pages) == expected);
     CHECK(read_all(in + " ORDER BY artist DESC, year DESC", limit, pages) == descending);
   }
-  // Whole keys: 26 look-ups of one item.
+  // Complete keys: 26 lookups of one item each.
   std::vector<std::string> odd;
   for (const std::string& each : expected) {
     if (each[1] != '2') odd.push_back(each);
@@ -95,7 +95,7 @@ TEST_CASE("pages of several look-ups hold every item once, in order, whatever th
   CHECK(read_all(in + " AND year IN (1, 3)", 7, pages) == odd);
 }
 
-TEST_CASE("several look-ups end a page at a megabyte together") {
+TEST_CASE("a page of several lookups ends at 1 MB in total") {
   TestEmulator emulator;
   emulator.ok("CreateTable", json::parse(music_table));
   for (const char* artist : {"a", "b", "c", "d"}) {
@@ -112,7 +112,7 @@ TEST_CASE("several look-ups end a page at a megabyte together") {
   CHECK_FALSE(second.contains("NextToken"));
 }
 
-TEST_CASE("a NextToken is good for its statement and its parameters, with any limit") {
+TEST_CASE("a NextToken is valid only for its statement and parameters but with any limit") {
   TestEmulator emulator;
   emulator.ok("CreateTable", json::parse(music_table));
   emulator.ok("ExecuteStatement", statement("INSERT INTO music VALUE {'artist':'Nina','plays':1}"));

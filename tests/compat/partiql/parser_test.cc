@@ -1,4 +1,4 @@
-// What is cut and parsed; what statements do is in tests/scripts/execute_statement.
+// Tests how statements are split into tokens and parsed. tests/scripts/execute_statement tests what they do.
 #include "compat/partiql/parser.h"
 
 #include <catch2/catch.hpp>
@@ -25,7 +25,7 @@ std::string refusal(const std::string& text) {
   return statement ? "" : statement.error().message;
 }
 
-TEST_CASE("tokens keep what quotes protect, and comments are none") {
+TEST_CASE("quoted text stays within its token and comments are skipped") {
   std::string joined;
   for (const Token& token :
        tokenize("SELECT \"a \"\"b\" -- to the end\nFROM t WHERE x<>'it''s' AND y>=-1.5e3")) {
@@ -34,7 +34,7 @@ TEST_CASE("tokens keep what quotes protect, and comments are none") {
   CHECK(joined == "SELECT|a \"b|FROM|t|WHERE|x|<>|it's|AND|y|>=|-|1.5e3||");
 }
 
-TEST_CASE("a quote that is not closed, and what no token begins with, is refused without another word") {
+TEST_CASE("unclosed quotes and invalid tokens are rejected without a reason") {
   for (const char* text : {"SELECT * FROM t WHERE a = 'x", "SELECT \"x FROM t", "SELECT * FROM t WHERE a = ~",
                            "SELECT * FROM t WHERE a = 1e", "SELECT * FROM t WHERE a = 1e-b", "nonsense #",
                            "SELECT * FROM t WHERE a | b", "SELECT ! FROM t"}) {
@@ -43,13 +43,14 @@ TEST_CASE("a quote that is not closed, and what no token begins with, is refused
   }
 }
 
-TEST_CASE("comments are blanks, and one that is not closed is refused") {
+TEST_CASE("comments count as blanks and an unclosed comment is rejected") {
   CHECK(refusal("SELECT/**/* FROM t -- all\nWHERE a/* b */=1;--").empty());
   CHECK(refusal("SELECT * FROM t /* open") == "Statement wasn't well formed, can't be processed: ");
-  CHECK(refusal("UPDATE t SET a = a--1") == "");  // what is after the a is a comment
+  CHECK(refusal("UPDATE t SET a = a--1") == "");  // --1 is a comment
 }
 
-TEST_CASE("a message says where: line, column and length") {
+TEST_CASE("an error message ends with the position in the statement") {
+  // The position is line, column and length.
   CHECK(refusal("UPDATE t\n SET a = set_add(\"b\", <<1>>)") ==
         "The first argument to SET_ADD must equal the assignment value at 2:10:7");
   CHECK(refusal("UPDATE t\n SET a = set_delete(\"a\", [1])") ==
@@ -63,12 +64,12 @@ TEST_CASE("a message says where: line, column and length") {
   CHECK(refusal("INSERT INTO t VALUE {'m':{'k':?}}") ==
         "Unsupported data type: Parameter under key root.k at 1:31:1");
   CHECK(refusal("SELECT * FROM t LIMIT 10") == "Unsupported clause: LIMIT at 1:23:2");
-  // Columns and lengths are code points; a line ends with CR, LF or both.
+  // Columns and lengths count code points. A line ends with CR, LF or both.
   CHECK(refusal("SELECT \"\xc3\xa9\", 1 FROM t") == "Unexpected path component at 1:13:1");
   CHECK(refusal("SELECT \r\n\r \n 'caf\xc3\xa9' FROM t") == "Unexpected path component at 4:2:6");
 }
 
-TEST_CASE("operators bind as PartiQL has them") {
+TEST_CASE("operators have PartiQL's precedence") {
   const auto where = [](const std::string& text) {
     auto statement = parse("SELECT * FROM t WHERE " + text, {});
     INFO(text << ": " << (statement ? "" : statement.error().message));
@@ -79,18 +80,18 @@ TEST_CASE("operators bind as PartiQL has them") {
   CHECK(std::holds_alternative<expression::And>(where("a BETWEEN 1 AND 2 AND b = 3").node));
   CHECK(std::holds_alternative<expression::Not>(where("a NOT IN (1, 2)").node));
   CHECK(std::holds_alternative<expression::Not>(where("a IS NOT NULL").node));
-  // A comparison by order binds tighter than one by equality: it is what is compared with FALSE.
+  // < binds tighter than =, so the result of a < 1 is compared with false.
   CHECK(std::holds_alternative<expression::Not>(where("a < 1 = false").node));
   CHECK(std::holds_alternative<expression::Or>(where("a = 1 AND b = 2 OR c = 3 AND d = 4").node));
 }
 
-TEST_CASE("keywords are no names unless they are quoted") {
+TEST_CASE("keywords are names only if they are quoted") {
   CHECK(refusal("SELECT order FROM t") ==
         "Statement wasn't well formed, can't be processed: Unexpected keyword");
   CHECK(refusal("SELECT \"order\" FROM t").empty());
 }
 
-TEST_CASE("AND binds tighter than OR, NOT tighter than both") {
+TEST_CASE("NOT binds tighter than AND and AND tighter than OR") {
   auto statement = parse("SELECT * FROM t WHERE NOT a = 1 AND b = 2 OR c = 3", {});
   REQUIRE(statement);
   const auto& where = *std::get<Select>(*statement).where;
@@ -101,7 +102,7 @@ TEST_CASE("AND binds tighter than OR, NOT tighter than both") {
   CHECK(std::holds_alternative<expression::Not>(both->left->node));
 }
 
-TEST_CASE("statements nested without end are refused, not followed") {
+TEST_CASE("deeply nested statements are rejected without deep recursion") {
   CHECK(refusal("SELECT * FROM t WHERE " + std::string(8000, '(')) ==
         "Statement wasn't well formed, can't be processed: Unexpected term");
   CHECK(refusal("INSERT INTO t VALUE {'a':" + std::string(8000, '[')) ==
@@ -115,7 +116,7 @@ TEST_CASE("statements nested without end are refused, not followed") {
         "Statement wasn't well formed, can't be processed: Unexpected term");
 }
 
-TEST_CASE("sets are of one type, and not empty") {
+TEST_CASE("a set has one type and no duplicates and is not empty") {
   CHECK(refusal("INSERT INTO t VALUE {'a':<<1,'b'>>}") ==
         "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags");
   CHECK(
@@ -126,7 +127,7 @@ TEST_CASE("sets are of one type, and not empty") {
   CHECK(refusal("INSERT INTO t VALUE {'a':<<>>}") == "Empty bags are not supported");
 }
 
-TEST_CASE("numbers have DynamoDB's limits") {
+TEST_CASE("numbers outside DynamoDB's range are rejected") {
   CHECK(
       refusal("SELECT * FROM t WHERE a = 1e126") ==
       "Number overflow. Attempting to store a number with magnitude larger than supported range under root");

@@ -23,7 +23,7 @@ engine::Stream carts() {
   return stream;
 }
 
-TEST_CASE("a stream's ARN names region, account, table and label") {
+TEST_CASE("a stream's ARN is printed from its parts and parsed back") {
   CHECK(stream_arn(carts()) ==
         "arn:aws:dynamodb:eu-west-1:000000000042:table/carts/stream/2024-11-18T14:36:44.149");
   CHECK(parse_stream_arn(stream_arn(carts())) ==
@@ -42,11 +42,12 @@ TEST_CASE("a malformed stream ARN does not parse") {
   CHECK(!parse_stream_arn("arn:aws:dynamodb:eu-west-1:000000000042:table/carts/stream/a/b"));
 }
 
-TEST_CASE("a shard id has the creation time in twenty digits and eight hex digits, within AWS's 28 to 65") {
+TEST_CASE("a shard id has twenty digits of creation time and eight hex digits") {
+  // AWS allows 28 to 65 characters.
   CHECK(shard_id(carts(), carts().shards[0]) == "shardId-00000001731940604149-0000002a");
 }
 
-TEST_CASE("shard ids are a stream's own, sort children after parents, and are found again") {
+TEST_CASE("shard ids are unique and sort children after parents and lead back to their shards") {
   engine::Stream stream = carts();
   stream.shards = engine::first_shards(engine::first_shards_max, stream.created, 6);
   REQUIRE(engine::reshard(stream, 3, engine::Resharding::split, stream.created, 9));
@@ -68,21 +69,21 @@ TEST_CASE("shard ids are a stream's own, sort children after parents, and are fo
   CHECK(!find_shard(stream, "shardId-00000001731940604149-0000002b"));
 }
 
-TEST_CASE("sequence numbers have 21 digits and grow with the engine's") {
+TEST_CASE("sequence numbers have 21 digits and sort like the engine's numbers") {
   CHECK(sequence_number(0) == "100000000000000000100");
   CHECK(sequence_number(41) == "100000000000000004200");
   CHECK(sequence_number(42) > sequence_number(41));
   CHECK(sequence_number(99'999'999'999) > sequence_number(9'999'999'999));
 }
 
-TEST_CASE("AT_SEQUENCE_NUMBER begins with the record, AFTER_SEQUENCE_NUMBER with the next") {
+TEST_CASE("AT_SEQUENCE_NUMBER starts at the record and AFTER_SEQUENCE_NUMBER at the next one") {
   auto position = parse_sequence_number(sequence_number(41));
   REQUIRE(position);
   CHECK(position->at == 41);
   CHECK(position->after == 42);
 }
 
-TEST_CASE("a shard's starting sequence number skips nothing, whether at or after") {
+TEST_CASE("reading at or after a shard's starting sequence number skips no record") {
   engine::Shard shard;
   for (std::uint64_t first : {0, 1, 7}) {
     shard.first_sequence = first;
@@ -94,7 +95,7 @@ TEST_CASE("a shard's starting sequence number skips nothing, whether at or after
   }
 }
 
-TEST_CASE("only a closed shard has an ending sequence number: its last record's") {
+TEST_CASE("only a closed shard has an ending sequence number: that of its last record") {
   engine::Shard shard = carts().shards[0];
   CHECK(!ending_sequence_number(shard));
   shard.last_sequence = 9;
@@ -103,24 +104,24 @@ TEST_CASE("only a closed shard has an ending sequence number: its last record's"
   CHECK(ending_sequence_number(shard) == starting_sequence_number(shard));
 }
 
-TEST_CASE("text that is no sequence number does not parse") {
-  const auto last = parse_sequence_number("118446744073709551600");  // as high as they go
+TEST_CASE("malformed and impossible sequence numbers do not parse") {
+  const auto last = parse_sequence_number("118446744073709551600");  // the highest
   REQUIRE(last);
   CHECK(sequence_number(last->at) == "118446744073709551600");
-  CHECK(!parse_sequence_number("118446744073709551601"));  // the next record would have none
+  CHECK(!parse_sequence_number("118446744073709551601"));  // the next record could not have a number
   CHECK(!parse_sequence_number("118446744073709551615"));
   CHECK(!parse_sequence_number(""));
   CHECK(!parse_sequence_number("sdfsafglldfngjdafnasdflgnaldklkafdsgklna"));
   CHECK(!parse_sequence_number("-00000000000000004200"));
   CHECK(!parse_sequence_number("000000000000000000000"));
-  CHECK(!parse_sequence_number("100000000000000000000"));     // before any
-  CHECK(!parse_sequence_number("200000000000000004200"));     // not one of ours
+  CHECK(!parse_sequence_number("100000000000000000000"));     // below the first
+  CHECK(!parse_sequence_number("200000000000000004200"));     // never assigned
   CHECK(!parse_sequence_number("1000000000000000042001"));    // 22 digits
   CHECK(!parse_sequence_number("199999999999999999999"));     // past 64 bits
-  CHECK(parse_sequence_number("0000100000000000000004200"));  // leading zeros mean nothing
+  CHECK(parse_sequence_number("0000100000000000000004200"));  // leading zeros are ignored
 }
 
-TEST_CASE("an iterator parses to what was printed, and begins with its stream's ARN") {
+TEST_CASE("a printed iterator parses back and begins with its stream's ARN") {
   ShardIterator iterator{stream_arn(carts()), 0, 42, 1731940604149};
   std::string text = iterator.print();
   CHECK(text.starts_with(
@@ -128,7 +129,7 @@ TEST_CASE("an iterator parses to what was printed, and begins with its stream's 
   CHECK(ShardIterator::parse(text) == iterator);
 }
 
-TEST_CASE("an iterator that was edited, cut or invented does not parse") {
+TEST_CASE("an edited or truncated or invented iterator does not parse") {
   std::string text = ShardIterator{stream_arn(carts()), 0, 42, 1731940604149}.print();
   for (std::size_t i = 0; i < text.size(); ++i) {
     std::string edited = text;
@@ -141,7 +142,7 @@ TEST_CASE("an iterator that was edited, cut or invented does not parse") {
   CHECK(!ShardIterator::parse("sdfsdfsgagaddafgagasgasgasdfasdfasdfasdfasdgasdasdgasdg"));
 }
 
-TEST_CASE("an event id is stable, 32 hex digits, and differs by stream and sequence") {
+TEST_CASE("an event id has 32 hex digits and is determined by stream and sequence number") {
   CHECK(event_id(carts(), 7) == event_id(carts(), 7));
   CHECK(event_id(carts(), 7).size() == 32);
   CHECK(event_id(carts(), 7).find_first_not_of("0123456789abcdef") == std::string::npos);

@@ -31,7 +31,7 @@ json vector_index() {
           {"DistanceFunction", "COSINE"}};
 }
 
-// A table is ACTIVE, and its changes take ten minutes of a clock that the test moves.
+// An ACTIVE table whose changes take ten minutes on a clock that the test moves.
 struct SlowChanges {
   compat::TableChanges::HostTime now{1h};
   TestEmulator emulator{[this] {
@@ -47,7 +47,7 @@ struct SlowChanges {
   }
 };
 
-// As a client's waiter does it.
+// Waits as a client's waiter does.
 void wait_until_settled(TestEmulator& emulator) {
   while (true) {
     const auto answer = emulator.execute("DescribeTable", carts.dump());
@@ -56,7 +56,7 @@ void wait_until_settled(TestEmulator& emulator) {
   }
 }
 
-TEST_CASE("without a delay a table settles at once") {
+TEST_CASE("without a delay a table is ACTIVE or gone at once") {
   TestEmulator emulator;
   CHECK(emulator.ok("CreateTable", create_carts())["TableDescription"]["TableStatus"] == "CREATING");
   CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "ACTIVE");
@@ -64,7 +64,7 @@ TEST_CASE("without a delay a table settles at once") {
   CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");
 }
 
-TEST_CASE("a table that is being created is described, has no items and cannot be changed") {
+TEST_CASE("a CREATING table is described and listed but cannot be used or changed") {
   TestEmulator emulator(for_ever);
   emulator.ok("CreateTable", create_carts());
   CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "CREATING");
@@ -95,7 +95,7 @@ TEST_CASE("a table that is being created is described, has no items and cannot b
   CHECK(emulator.refused("DescribeTable", carts) == "Requested resource not found: Table: carts not found");
 }
 
-TEST_CASE("a table's changes end after the delay") {
+TEST_CASE("changes of a table end after the delay") {
   TestEmulator emulator(20ms);
   emulator.ok("CreateTable", create_carts());
   wait_until_settled(emulator);
@@ -112,7 +112,7 @@ TEST_CASE("a table's changes end after the delay") {
   emulator.ok("CreateTable", create_carts());
 }
 
-// Made below the floor that announces changes, so that it has settled whatever the delay is.
+// Creates the table in the engine, where changes have no delay, so that it is ACTIVE at once.
 void make_settled_carts(TestEmulator& emulator) {
   engine::Table table;
   table.account = emulator.scope.account;
@@ -124,7 +124,7 @@ void make_settled_carts(TestEmulator& emulator) {
   REQUIRE(emulator.emulator().database().create_table(table));
 }
 
-TEST_CASE("a table that is being changed is used as before and cannot be changed again") {
+TEST_CASE("an UPDATING table can be used but not changed again") {
   TestEmulator emulator(for_ever);
   make_settled_carts(emulator);
   const json announced = emulator.ok(
@@ -136,7 +136,7 @@ TEST_CASE("a table that is being changed is used as before and cannot be changed
         "Attempt to change a resource which is still in use: Table is being updated: carts");
 }
 
-TEST_CASE("a vector index that is being added is described so, and cannot be searched before it is there") {
+TEST_CASE("a new vector index is CREATING and cannot be searched until it is finished") {
   TestEmulator emulator(for_ever);
   make_settled_carts(emulator);
   const json wanted = vector_index();
@@ -152,7 +152,7 @@ TEST_CASE("a vector index that is being added is described so, and cannot be sea
   CHECK(emulator.ok("SearchVectors", search)["SearchResults"].empty());
 }
 
-TEST_CASE("an index that is added is backfilled while its table is ACTIVE again") {
+TEST_CASE("a new index is backfilled while its table is already ACTIVE again") {
   SlowChanges slow;
   TestEmulator& emulator = slow.emulator;
   auto& now = slow.now;
@@ -198,7 +198,7 @@ TEST_CASE("an index that is added is backfilled while its table is ACTIVE again"
   }
 }
 
-TEST_CASE("other changes of a table do not end the backfill of its index, and no other index is added") {
+TEST_CASE("a backfill goes on during other changes and blocks the addition of another index") {
   SlowChanges slow;
   TestEmulator& emulator = slow.emulator;
   auto& now = slow.now;
@@ -219,7 +219,7 @@ TEST_CASE("other changes of a table do not end the backfill of its index, and no
   CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "UPDATING");
   CHECK(index()["IndexStatus"] == "CREATING");
   CHECK(index()["Backfilling"] == true);
-  now += 9min;  // the end of the backfill, and not yet of the other change
+  now += 9min;  // the end of the backfill, but not of the other change
   CHECK(emulator.ok("DescribeTable", carts)["Table"]["TableStatus"] == "UPDATING");
   CHECK(index()["IndexStatus"] == "ACTIVE");
   now += 1min;
@@ -242,7 +242,7 @@ TEST_CASE("an index that is being backfilled can be deleted") {
   CHECK_FALSE(emulator.ok("DescribeTable", carts)["Table"].contains("VectorIndexes"));
 }
 
-TEST_CASE("a table that is being deleted is listed and described, and its name is not free") {
+TEST_CASE("a DELETING table is listed and described and still occupies its name") {
   TestEmulator emulator(for_ever);
   make_settled_carts(emulator);
   const json going = emulator.ok("DeleteTable", carts)["TableDescription"];
@@ -259,7 +259,7 @@ TEST_CASE("a table that is being deleted is listed and described, and its name i
         in_use);
 }
 
-TEST_CASE("an account whose tables are replaced has nothing under way, and others' changes go on") {
+TEST_CASE("settle_all ends the changes of one account only") {
   compat::TableChanges changes(for_ever);
   const auto carts_of = [&](const std::string& account) {
     auto table = std::make_shared<engine::Table>();

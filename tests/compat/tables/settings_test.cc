@@ -36,7 +36,7 @@ std::string stored_bytes(std::string_view text) {
   return bytes;
 }
 
-// Each member is named and given a value that is not its default: a new one does not compile before it is
+// Sets each member to a value that is not its default. A new member causes a compile error until it is added
 // here.
 TableSettings every_table_setting() {
   TableSettings settings;
@@ -86,7 +86,8 @@ StreamSettings every_stream_setting() {
   return settings;
 }
 
-// What is stored of each, by its name. Not stored, it has its default, and the others are what they were.
+// Checks the stored form of `every`. Without one of the stored settings, that setting has its default and the
+// others are unchanged.
 template <class Description, class Settings>
 void check_stored(const Settings& every, std::string_view stored) {
   Description description;
@@ -108,7 +109,7 @@ void check_stored(const Settings& every, std::string_view stored) {
   CHECK(settings_of(description) == Settings());
 }
 
-TEST_CASE("every setting survives its stored form, and one that is not stored has its default") {
+TEST_CASE("every setting is the same after being stored and a missing one has its default") {
   check_stored<engine::Table>(
       every_table_setting(),
       R"({"deletion_protection":{"BOOL":true},"disassociation_allowed":{"BOOL":true},)"
@@ -139,7 +140,7 @@ TEST_CASE("every setting survives its stored form, and one that is not stored ha
                                R"({"policy":{"M":{"document":{"S":"{}"},"revision":{"S":"1"}}}})");
 }
 
-TEST_CASE("a setting that is set to nothing is another than one that was never set") {
+TEST_CASE("an empty setting differs from one that was never set") {
   engine::Table table;
   keep_settings(table, {.warm = WarmThroughput(), .kms_key_arn = "", .policy = ResourcePolicy()});
   const TableSettings settings = settings_of(table);
@@ -149,14 +150,14 @@ TEST_CASE("a setting that is set to nothing is another than one that was never s
   CHECK_FALSE(settings.insights);
 }
 
-TEST_CASE("whether a table is on demand is read alone") {
+TEST_CASE("is_on_demand agrees with the stored settings of a table") {
   engine::Table table;
   CHECK_FALSE(is_on_demand(table));
   keep_settings(table, every_table_setting());
   CHECK(is_on_demand(table));
 }
 
-TEST_CASE("an index that is made anew under its name has none of the settings of the one before") {
+TEST_CASE("an index that is recreated under its name starts with default settings") {
   TestEmulator emulator;
   const json by_user = {{"IndexName", "by_user"},
                         {"KeySchema", {{{"AttributeName", "user"}, {"KeyType", "HASH"}}}},
@@ -188,7 +189,7 @@ TEST_CASE("an index that is made anew under its name has none of the settings of
           "OnDemandThroughput"));
 }
 
-// Written by a Mayfly whose engine kept the settings among a description's members.
+// Written by an earlier version, whose engine stored the settings as members of the descriptions.
 constexpr std::string_view old_stream =
     R"({"account":{"S":"000000000000"},"created":{"N":"1700000000384"},"id":{"N":"1"},)"
     R"("keys":{"M":{"partition":{"L":[{"M":{"name":{"S":"a"},"type":{"N":"0"}}}]},"sort":{"L":[]}}},)"
@@ -259,7 +260,7 @@ const std::string described =
     R"("GlobalTableSettingsReplicationMode":"ENABLED","DeletionProtectionEnabled":true,)"
     R"("WarmThroughput":{"ReadUnitsPerSecond":14000,"WriteUnitsPerSecond":4000,"Status":"ACTIVE"}}})";
 
-TEST_CASE("a data directory whose tables' settings were the engine's opens with all of them") {
+TEST_CASE("a data directory that stores settings in the old format opens with all of them") {
   const Directory directory;
   {
     const auto storage = engine::Storage::open({.directory = directory.path()});
@@ -296,7 +297,7 @@ TEST_CASE("a data directory whose tables' settings were the engine's opens with 
     check(emulator);
     CHECK(emulator.ok("ListTagsOfResource", {{"ResourceArn", table_arn}})["Tags"] ==
           json{{{"Key", "empty"}, {"Value", ""}}, {{"Key", "team"}, {"Value", "blue"}}});
-    // Stored anew.
+    // This stores the table in the new format.
     CHECK(emulator.run("UntagResource", R"({"ResourceArn":")" + table_arn + R"(","TagKeys":["empty"]})") ==
           "200 ");
   }

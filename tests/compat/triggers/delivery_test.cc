@@ -35,7 +35,7 @@ bool has(const json& event, const std::string& id) {
 
 }  // namespace
 
-TEST_CASE("a function gets a stream's records in order, in batches") {
+TEST_CASE("a function receives a stream's records in order and in batches") {
   TriggerWorld world;
   world.function("f");
   const std::string arn = world.create_table("carts");
@@ -50,7 +50,9 @@ TEST_CASE("a function gets a stream's records in order, in batches") {
   CHECK(world.delivered("f") == "a b c d e f");
 }
 
-TEST_CASE("an event is Lambda's: the service's identity in lower case, a float's time, the stream's ARN") {
+// Unlike in GetRecords, the names in userIdentity begin in lower case, the time is a float, and each record
+// has the stream's ARN.
+TEST_CASE("an event has the format of Lambda's events") {
   TriggerWorld world;
   world.function("f");
   const std::string arn = world.create_table("carts");
@@ -77,7 +79,7 @@ TEST_CASE("an event is Lambda's: the service's identity in lower case, a float's
         "OldImage":{"id":{"S":"a"},"ttl":{"N":"1700000000"}},"SizeBytes":11,"StreamViewType":"NEW_AND_OLD_IMAGES"}})"));
 }
 
-TEST_CASE("records that no filter lets through are discarded") {
+TEST_CASE("records that match no filter are discarded") {
   TriggerWorld world;
   world.function("f");
   const std::string arn = world.create_table("carts");
@@ -90,7 +92,7 @@ TEST_CASE("records that no filter lets through are discarded") {
   CHECK(world.delivered("f") == "v1 v2 a");
 }
 
-TEST_CASE("a mapping that wants the latest gets what is written after it was created") {
+TEST_CASE("a mapping that starts at LATEST receives only records written after its creation") {
   TriggerWorld world;
   world.function("f");
   const std::string arn = world.create_table("carts");
@@ -101,7 +103,7 @@ TEST_CASE("a mapping that wants the latest gets what is written after it was cre
   CHECK(world.delivered("f") == "after");
 }
 
-TEST_CASE("a batch that fails is tried again as often as is configured, then goes to the destination") {
+TEST_CASE("a failing batch goes to the destination after the configured number of retries") {
   TriggerWorld world;
   world.function("f", fail);
   world.endpoint("failed", succeed);
@@ -137,13 +139,13 @@ TEST_CASE("a batch that fails is tried again as often as is configured, then goe
                            {"message", "no"},
                            {"at", "2023-11-14T22:13:20Z"}};
   CHECK(world.control("GET /_mayfly/triggers") == json{{"triggers", {shown}}});
-  // What was given up does not come again.
+  // A batch that was given up is not delivered again.
   world.endpoint("f", succeed);
   world.put("carts", "b");
   CHECK(world.settle().empty());
   CHECK(world.delivered("f") == "a a a a b");
   CHECK(world.mapping(uuid)["LastProcessingResult"] == "OK");
-  // A restore begins no new count.
+  // A restore does not reset the counters.
   world.control("POST /_mayfly/snapshots/" +
                 world.control("POST /_mayfly/snapshots")["id"].get<std::string>() + "/restore");
   shown["last_result"] = "OK";
@@ -152,7 +154,7 @@ TEST_CASE("a batch that fails is tried again as often as is configured, then goe
   CHECK(world.control("GET /_mayfly/triggers") == json{{"triggers", {shown}}});
 }
 
-TEST_CASE("statuses, headers, bodies and silence can all say that a function failed") {
+TEST_CASE("every form of function failure leads to a retry") {
   const Answer answers[] = {
       {.status = 500, .body = "{}"},
       {.status = 301},
@@ -169,14 +171,14 @@ TEST_CASE("statuses, headers, bodies and silence can all say that a function fai
     CHECK(world.delivered("f") == "a a");
   }
   TriggerWorld world;
-  world.function("f", nullptr);  // nobody listens there
+  world.function("f", nullptr);  // nothing listens there
   world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":1)");
   world.put("carts", "a");
   CHECK(world.settle().empty());
   CHECK(world.delivered("f") == "a a");
 }
 
-TEST_CASE("no retries means one try") {
+TEST_CASE("a function is called once if there are no retries") {
   TriggerWorld world;
   world.function("f", fail);
   world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":0)");
@@ -185,7 +187,7 @@ TEST_CASE("no retries means one try") {
   CHECK(world.delivered("f") == "a");
 }
 
-TEST_CASE("a batch that fails is split until the record at fault is alone, which uses up no retry") {
+TEST_CASE("a failing batch is split down to the bad record without using up retries") {
   TriggerWorld world;
   world.function("f", [](const json& event) { return has(event, "c") ? fail(event) : succeed(event); });
   world.endpoint("failed", succeed);
@@ -201,7 +203,7 @@ TEST_CASE("a batch that fails is split until the record at fault is alone, which
   CHECK(world.calls("failed")[0]["requestContext"]["approximateInvokeCount"] == 4);
 }
 
-TEST_CASE("a function that reports failures is sent what is left from the lowest of them") {
+TEST_CASE("after a report of failures the batch is sent again from the lowest failed record") {
   TriggerWorld world;
   std::atomic<int> calls{0};
   world.function("f", [&](const json& event) {
@@ -218,9 +220,9 @@ TEST_CASE("a function that reports failures is sent what is left from the lowest
   CHECK(world.delivered("f") == "a b c d c d");
 }
 
-// Lambda was seen to try a record that fails at the end of a batch five times, with three retries: with the
-// others before it, then once and three times more by itself.
-TEST_CASE("a report that the first records are done uses up no retry, and begins the count anew") {
+// As observed on Lambda: with three retries, a record that fails at the end of a batch is tried five times.
+// The first call includes the records before it. Then the record is tried alone, once and three times more.
+TEST_CASE("a report that the first records are done uses up no retry and restarts the count") {
   TriggerWorld world;
   world.function("f", [](const json& event) {
     const json& last = event["Records"].back();
@@ -241,7 +243,7 @@ TEST_CASE("a report that the first records are done uses up no retry, and begins
         json::parse(R"({"statusCode":200,"executedVersion":"$LATEST","functionError":null})"));
 }
 
-TEST_CASE("what goes to a bucket has the records, too") {
+TEST_CASE("a failed batch contains its records if the destination is a bucket") {
   TriggerWorld world;
   world.function("f", fail);
   world.endpoint("failed", succeed);
@@ -259,7 +261,7 @@ TEST_CASE("what goes to a bucket has the records, too") {
   CHECK(!world.calls("failed")[0].contains("payload"));
 }
 
-TEST_CASE("which answers of a function that reports failures are success, and which fail the batch") {
+TEST_CASE("reports without failures are success and invalid reports fail the batch") {
   const auto sizes_for = [](const std::string& body, const std::string& types) {
     TriggerWorld world;
     world.function("f", [&](const json&) { return Answer{.body = body}; });
@@ -281,11 +283,11 @@ TEST_CASE("which answers of a function that reports failures are success, and wh
                            R"({"batchItemFailures":[{}]})", R"({"batchItemFailures":[{"other":"1"}]})"}) {
     INFO(body);
     CHECK(sizes_for(body, reports) == "2 2");
-    CHECK(sizes_for(body, "[]") == "2");  // nobody asked for reports
+    CHECK(sizes_for(body, "[]") == "2");  // reports are not enabled
   }
 }
 
-TEST_CASE("records that are too old go to the destination, by the stream's clock") {
+TEST_CASE("records that are too old by stream time go to the destination") {
   TriggerWorld world;
   world.function("f", fail);
   world.endpoint("failed", succeed);
@@ -294,7 +296,7 @@ TEST_CASE("records that are too old go to the destination, by the stream's clock
       "DestinationConfig":{"OnFailure":{"Destination":"http://functions/failed"}})");
   world.put("carts", "a");
   while (world.calls("f").empty()) world.settle(1ms);
-  world.advance(1h);  // does not age what is in streams
+  world.advance(1h);  // does not age stream records
   CHECK(world.settle(1ms).size() == 1);
   CHECK(world.calls("failed").empty());
   world.advance(61s, true);
@@ -303,7 +305,7 @@ TEST_CASE("records that are too old go to the destination, by the stream's clock
   CHECK(world.calls("failed")[0]["requestContext"]["condition"] == "RecordAgeExceeded");
 }
 
-TEST_CASE("a destination may be a file, or what an ARN's last part is registered as") {
+TEST_CASE("a destination is a file or the function registered under the last part of its ARN") {
   Directory directory;
   TriggerWorld world({}, directory.path());
   world.function("f", fail);
@@ -323,7 +325,7 @@ TEST_CASE("a destination may be a file, or what an ARN's last part is registered
   CHECK(world.calls("failed")[0]["requestContext"]["functionArn"] == arn_of_function + ":v2");
 }
 
-TEST_CASE("a function that is not registered is waited for") {
+TEST_CASE("records wait until their function is registered") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   const std::string uuid = world.map(arn, "f");
@@ -349,7 +351,7 @@ TEST_CASE("a settle names the mapping of a function that keeps failing") {
   CHECK(unfinished[0].reason == "PROBLEM: Function call failed");
 }
 
-TEST_CASE("a batching window gathers records until it ends, is full, or is flushed") {
+TEST_CASE("a batching window gathers records until it is full or flushed") {
   TriggerWorld world;
   world.function("patient");
   world.function("quick");
@@ -367,7 +369,7 @@ TEST_CASE("a batching window gathers records until it ends, is full, or is flush
   CHECK(world.sizes("patient") == "3 1");
 }
 
-TEST_CASE("tumbling windows hand a state from call to call, and end with a last one") {
+TEST_CASE("tumbling windows pass state from call to call and end with a final call") {
   TriggerWorld world;
   world.function("f", [](const json& event) {
     const int seen = event["state"].value("seen", 0) + static_cast<int>(event["Records"].size());
@@ -399,7 +401,7 @@ TEST_CASE("tumbling windows hand a state from call to call, and end with a last 
   CHECK(calls[0]["isWindowTerminatedEarly"] == false);
 }
 
-TEST_CASE("lanes at work side by side keep each item's records in order, and deliver each once") {
+TEST_CASE("parallel lanes deliver the records of each item once and in order") {
   TriggerWorld world;
   std::mutex mutex;
   std::map<std::string, std::vector<int>> versions;
@@ -422,7 +424,7 @@ TEST_CASE("lanes at work side by side keep each item's records in order, and del
   for (const auto& [id, seen] : versions) CHECK(seen == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
 
-TEST_CASE("shards are read before their children, so that an item's records stay in order") {
+TEST_CASE("shards are read before their children so that an item's records stay in order") {
   TriggerWorld world;
   std::mutex mutex;
   std::map<std::string, std::vector<std::string>> versions;
@@ -452,7 +454,7 @@ TEST_CASE("shards are read before their children, so that an item's records stay
   for (const auto& [id, seen] : versions) CHECK(seen == std::vector<std::string>{"a", "b", "c"});
 }
 
-TEST_CASE("a mapping that is disabled waits, and goes on where it was") {
+TEST_CASE("a disabled mapping continues where it stopped when it is enabled") {
   TriggerWorld world;
   world.function("f");
   const std::string uuid = world.map(world.create_table("carts"), "f");
@@ -466,7 +468,7 @@ TEST_CASE("a mapping that is disabled waits, and goes on where it was") {
         world.rest("PUT /2015-03-31/event-source-mappings/" + uuid, json{{"Enabled", enabled}}.dump());
     return json::parse(answer.substr(4));
   };
-  CHECK(result_of(enable(false)) == "OK");  // how it went last, as recorded on AWS
+  CHECK(result_of(enable(false)) == "OK");  // the last result, as recorded on AWS
   CHECK(world.mapping(uuid)["State"] == "Disabled");
   CHECK(result_of(world.mapping(uuid)) == "OK");
   world.put("carts", "b");
@@ -477,7 +479,7 @@ TEST_CASE("a mapping that is disabled waits, and goes on where it was") {
   CHECK(world.delivered("f") == "a b");
 }
 
-TEST_CASE("more lanes begin where the last one was") {
+TEST_CASE("additional lanes continue where the single lane stopped") {
   TriggerWorld world;
   world.function("f");
   const std::string uuid = world.map(world.create_table("carts"), "f");
@@ -489,7 +491,7 @@ TEST_CASE("more lanes begin where the last one was") {
   CHECK(world.delivered("f") == "a b");
 }
 
-TEST_CASE("a restart keeps mappings, functions, and how far each came") {
+TEST_CASE("mappings with their functions and positions survive a restart") {
   Directory directory;
   std::string uuid;
   {
@@ -510,8 +512,8 @@ TEST_CASE("a restart keeps mappings, functions, and how far each came") {
   CHECK(world.mapping(uuid)["FilterCriteria"]["Filters"][0]["Pattern"] == R"({"eventName":["INSERT"]})");
 }
 
-// It stayed Enabled, and until a restart nobody read its stream.
-TEST_CASE("a mapping whose deletion fails goes on where it was, and can be deleted later") {
+// Regression: the mapping stayed Enabled, but its stream was not read until a restart.
+TEST_CASE("a mapping whose deletion fails goes on delivering and can be deleted later") {
   std::atomic<bool> fails = false;
   TriggerWorld world({}, {}, 1'000, [&] { return fails.load(); });
   world.function("f");
@@ -531,8 +533,8 @@ TEST_CASE("a mapping whose deletion fails goes on where it was, and can be delet
   CHECK(world.rest("GET " + path).starts_with("404 "));
 }
 
-// It was gone, and came back with the next start.
-TEST_CASE("a function whose removal fails is still registered, and can be removed later") {
+// Regression: the function disappeared and came back at the next start.
+TEST_CASE("a function whose removal fails stays registered and can be removed later") {
   std::atomic<bool> fails = false;
   TriggerWorld world({}, {}, 1'000, [&] { return fails.load(); });
   world.function("f");
@@ -552,7 +554,7 @@ TEST_CASE("a function whose removal fails is still registered, and can be remove
   CHECK(world.emulator().database().documents().list("function").empty());
 }
 
-TEST_CASE("a batch that was under way when Mayfly ended is delivered again") {
+TEST_CASE("a batch in flight at shutdown is delivered again") {
   Directory directory;
   {
     TriggerWorld world(directory.path());
@@ -567,7 +569,7 @@ TEST_CASE("a batch that was under way when Mayfly ended is delivered again") {
   CHECK(world.delivered("f").ends_with("a"));
 }
 
-TEST_CASE("a change of the number of lanes delivers nothing again, nor does a restart after it") {
+TEST_CASE("changing the number of lanes and restarting delivers no record twice") {
   Directory directory;
   std::string uuid;
   {
@@ -593,12 +595,12 @@ TEST_CASE("a change of the number of lanes delivers nothing again, nor does a re
   }
 }
 
-TEST_CASE("what some of the lanes had done before their number was changed is not delivered again") {
+TEST_CASE("records that only some lanes delivered are not repeated after a change of lanes") {
   TriggerWorld world;
   std::mutex mutex;
   std::multiset<std::string> taken;
   std::atomic<bool> all{false};
-  // Takes one item's records only, at first.
+  // At first, accepts only the records of one item.
   world.function("f", [&](const json& event) {
     const std::lock_guard lock(mutex);
     for (const json& record : event["Records"]) {
@@ -624,7 +626,7 @@ TEST_CASE("what some of the lanes had done before their number was changed is no
   CHECK(std::set<std::string>(taken.begin(), taken.end()).size() == 25);
 }
 
-TEST_CASE("where lanes begin, by all that is stored of a shard") {
+TEST_CASE("the stored positions of a shard determine where its lanes begin") {
   using compat::triggers::passed, compat::triggers::shard_start, compat::triggers::StoredPosition;
   const auto at = [](std::uint32_t lane, std::uint32_t lanes, engine::Sequence next, bool done = false) {
     return StoredPosition{{0, lane, lanes}, {next, done, std::nullopt}};
@@ -641,15 +643,15 @@ TEST_CASE("where lanes begin, by all that is stored of a shard") {
   const auto three = shard_start(stored, 3, false);
   for (const auto& lane : three.lanes) CHECK(lane.next == 450);
   CHECK(three.others.size() == 1);
-  // Of two lanes one has stored nothing: it is at the beginning, whatever the other says.
+  // One of two lanes has no stored position: it is at the beginning, whatever the other lane's position is.
   CHECK(shard_start({at(1, 2, 7)}, 1, false).lanes[0].next == 0);
-  // An end counts as long as the shard is closed.
+  // A stored end counts only while the shard is closed.
   CHECK(shard_start({at(0, 1, 9, true)}, 2, true).done);
   CHECK_FALSE(shard_start({at(0, 1, 9, true)}, 2, false).done);
   CHECK_FALSE(shard_start({at(0, 1, 9, true)}, 1, false).lanes[0].done);
 }
 
-TEST_CASE("a window that was open when Mayfly ended goes on with its state") {
+TEST_CASE("a window that is open at shutdown continues with its state") {
   Directory directory;
   {
     TriggerWorld world(directory.path());
@@ -669,7 +671,7 @@ TEST_CASE("a window that was open when Mayfly ended goes on with its state") {
   CHECK(world.calls("f")[0]["isFinalInvokeForWindow"] == true);
 }
 
-TEST_CASE("a stream that was disabled is read to its end") {
+TEST_CASE("a disabled stream is read to its end") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   world.put("carts", "a");

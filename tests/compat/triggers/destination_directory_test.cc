@@ -1,4 +1,4 @@
-// Which files a failed batch may be written to: regular ones below one directory, reached through no link.
+// Failed batches can be written only to regular files below one directory, and only on paths without links.
 #include "compat/triggers/destination_directory.h"
 
 #include <catch2/catch.hpp>
@@ -26,7 +26,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// "" : it may be; else why not.
+// Returns "" if the destination is allowed, otherwise the reason why it is not.
 std::string problem(const DestinationDirectory& directory, const std::string& destination) {
   const auto checked = directory.check(destination);
   return checked ? "" : checked.error();
@@ -35,7 +35,7 @@ std::string problem(const DestinationDirectory& directory, const std::string& de
 const std::string no_regular_file = "What is there already is no regular file, or has another name besides";
 const std::string no_directory = "The file's directory is not there, or is reached through a link";
 
-// "failed" is the directory for destinations, everything else is outside.
+// Only "failed" is the directory for destinations. Everything else is outside of it.
 struct Place {
   Directory around;
   std::string path = around.path() + "/failed";
@@ -45,7 +45,7 @@ struct Place {
     fs::create_directories(path + "/below");
     directory = *DestinationDirectory::open(path, file_bytes_max);
   }
-  // Neither when a mapping is made nor when a batch is sent.
+  // The destination is rejected both when a mapping is created and when a batch is written.
   void refuses(const std::string& destination, const std::string& why) const {
     INFO(destination);
     CHECK(problem(*directory, destination) == why);
@@ -55,7 +55,7 @@ struct Place {
 
 }  // namespace
 
-TEST_CASE("a line is appended to a file of the directory, made for its owner alone") {
+TEST_CASE("a batch is appended as a line to a file that only its owner can access") {
   const Place place;
   const mode_t before = ::umask(0);
   CHECK(problem(*place.directory, "file://" + place.path + "/a.jsonl") == "");
@@ -71,7 +71,7 @@ TEST_CASE("a line is appended to a file of the directory, made for its owner alo
   CHECK(problem(*place.directory, place.path + "/a.jsonl") == "");
 }
 
-TEST_CASE("without a directory no file is written") {
+TEST_CASE("without a destination directory no file is written") {
   const auto directory = *DestinationDirectory::open("");
   CHECK(problem(*directory, "file:///tmp/failed.jsonl") ==
         "Files are written only below the directory that --destination-dir names, and there is none");
@@ -79,12 +79,12 @@ TEST_CASE("without a directory no file is written") {
   CHECK_FALSE(fs::exists("/tmp/mayfly-must-not-be-there.jsonl"));
 }
 
-TEST_CASE("a directory for destinations that is not there is an error with a sentence") {
+TEST_CASE("opening a missing destination directory fails with a readable message") {
   CHECK(DestinationDirectory::open("/no/such/place").error() ==
         "cannot open the directory for destinations /no/such/place: No such file or directory");
 }
 
-TEST_CASE("files elsewhere are refused, however they are spelled") {
+TEST_CASE("files outside the directory are rejected however they are spelled") {
   const Place place;
   const std::string elsewhere =
       "Files are written only below " + place.path + "/, which --destination-dir names";
@@ -97,7 +97,7 @@ TEST_CASE("files elsewhere are refused, however they are spelled") {
   CHECK(fs::is_empty(place.path + "/below"));
 }
 
-TEST_CASE("names that go up, are empty or have a byte 0 are refused") {
+TEST_CASE("paths with .. or empty parts or a zero byte are rejected") {
   const Place place;
   const std::string why = "A file below " + place.path +
                           "/ has a name without a byte 0 and without parts that are empty, . or ..";
@@ -110,7 +110,7 @@ TEST_CASE("names that go up, are empty or have a byte 0 are refused") {
   CHECK_FALSE(fs::exists(place.path + "/x"));
 }
 
-TEST_CASE("no link is followed, wherever on the way it is", "[holds]") {
+TEST_CASE("links are not followed in any part of a path", "[holds]") {
   const Place place;
   std::ofstream(place.around.path() + "/outside") << "as it was";
   fs::create_directory(place.around.path() + "/elsewhere");
@@ -132,10 +132,10 @@ TEST_CASE("no link is followed, wherever on the way it is", "[holds]") {
   CHECK(fs::is_empty(place.around.path() + "/elsewhere"));
 }
 
-TEST_CASE("what is no regular file is refused without waiting for anybody") {
+TEST_CASE("a file that is not a regular file is rejected without blocking") {
   const Place place;
   REQUIRE(::mkfifo((place.path + "/fifo").c_str(), 0600) == 0);
-  place.refuses(place.path + "/fifo", no_regular_file);  // nobody reads it
+  place.refuses(place.path + "/fifo", no_regular_file);  // no process reads it
   const int reader = ::open((place.path + "/fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   place.refuses(place.path + "/fifo", no_regular_file);
   char byte = 0;
@@ -144,7 +144,7 @@ TEST_CASE("what is no regular file is refused without waiting for anybody") {
   place.refuses(place.path + "/below", no_regular_file);
 }
 
-TEST_CASE("a file is as large as it may be, and stays so") {
+TEST_CASE("a file cannot grow past the size limit") {
   const Place place(10);
   CHECK(place.directory->append(place.path + "/a", "12345"));
   CHECK_FALSE(place.directory->append(place.path + "/a", "12345"));
@@ -152,7 +152,7 @@ TEST_CASE("a file is as large as it may be, and stays so") {
   CHECK(text_of(place.path + "/a") == "12345\n123\n");
 }
 
-TEST_CASE("a mapping's file destination is refused when it is made or changed, with a sentence") {
+TEST_CASE("an invalid file destination is rejected when a mapping is created or changed") {
   const Place place;
   const std::string mappings = "/2015-03-31/event-source-mappings";
   const auto with = [](const std::string& arn, const std::string& destination) {
@@ -189,7 +189,7 @@ TEST_CASE("a mapping's file destination is refused when it is made or changed, w
             .starts_with("202 "));
 }
 
-TEST_CASE("a mapping whose file destination may not be any more is kept, and says so") {
+TEST_CASE("a mapping whose file destination is no longer allowed is kept and reports this") {
   const Place place;
   Directory data;
   std::string uuid;

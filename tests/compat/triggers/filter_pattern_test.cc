@@ -1,4 +1,4 @@
-// Filter patterns, against records as Lambda gets them. The rules are those of EventBridge's content
+// Filter patterns and records as Lambda receives them. The rules are those of EventBridge's content
 // filtering.
 #include "compat/triggers/filter_pattern.h"
 
@@ -12,7 +12,7 @@ using namespace compat::triggers;
 
 namespace {
 
-// An abandoned cart's REMOVE.
+// The REMOVE record of an abandoned cart.
 const std::string expired =
     R"({"eventID":"13632bb66cf8c76f61ab676f7d2e9f07","eventName":"REMOVE","eventVersion":"1.1",
   "eventSource":"aws:dynamodb","awsRegion":"us-east-1",
@@ -53,7 +53,7 @@ void check(const std::vector<Case>& cases) {
 
 }  // namespace
 
-TEST_CASE("a pattern's members must all match, a field's values need one") {
+TEST_CASE("all members of a pattern must match and one value of each field is enough") {
   check({
       {true, R"({"eventName":["REMOVE"]})"},
       {true, R"({"eventName":["INSERT","REMOVE"]})"},
@@ -67,7 +67,7 @@ TEST_CASE("a pattern's members must all match, a field's values need one") {
       {false, R"({"absent":["x"]})"},
       {false, R"({"absent":{"further":["x"]}})"},
       {false, R"({"eventName":{"further":["x"]}})"},
-      {true, R"({"eventName":["INSERT"],"eventName":["REMOVE"]})"},  // the last of a name counts
+      {true, R"({"eventName":["INSERT"],"eventName":["REMOVE"]})"},  // the last member of a name counts
       {true, R"({"dynamodb":{"Keys":{"cartid":{"S":["cart-42"]}}}})"},
       {true, image(R"({"total":{"N":["42"]}})")},
       {true, image(R"({"gift":{"BOOL":[true]}})")},
@@ -78,7 +78,7 @@ TEST_CASE("a pattern's members must all match, a field's values need one") {
   });
 }
 
-TEST_CASE("null is null, and the empty string is the empty string") {
+TEST_CASE("null matches only null and the empty string only the empty string") {
   check({
       {true, R"({"nothing":[null]})"},
       {false, R"({"nothing":[""]})"},
@@ -90,7 +90,7 @@ TEST_CASE("null is null, and the empty string is the empty string") {
   });
 }
 
-TEST_CASE("texts match by their beginning, their end, and regardless of case") {
+TEST_CASE("strings match by prefix and suffix and regardless of case") {
   check({
       {true, R"({"eventName":[{"prefix":"REM"}]})"},
       {false, R"({"eventName":[{"prefix":"rem"}]})"},
@@ -111,7 +111,7 @@ TEST_CASE("texts match by their beginning, their end, and regardless of case") {
   });
 }
 
-TEST_CASE("numbers are equal as numbers, and compare only with numbers") {
+TEST_CASE("numbers are compared by value and only with numbers") {
   check({
       {true, R"({"dynamodb":{"ApproximateCreationDateTime":[1700000000]}})"},
       {true, R"({"dynamodb":{"ApproximateCreationDateTime":[1.7e9]}})"},
@@ -134,7 +134,7 @@ TEST_CASE("numbers are equal as numbers, and compare only with numbers") {
   });
 }
 
-TEST_CASE("exists looks at leaves") {
+TEST_CASE("exists applies only to leaves") {
   check({
       {true, R"({"eventName":[{"exists":true}]})"},
       {false, R"({"eventName":[{"exists":false}]})"},
@@ -143,14 +143,14 @@ TEST_CASE("exists looks at leaves") {
       {true, R"({"absent":{"further":[{"exists":false}]}})"},
       {true, image(R"({"customerid":{"S":[{"exists":true}]}})")},
       {true, image(R"({"productids":{"SS":[{"exists":true}]}})")},
-      // An attribute is an object, {"S":…}: no leaf.
+      // An attribute is an object, {"S":…}, and therefore not a leaf.
       {true, image(R"({"customerid":[{"exists":false}]})")},
       {false, image(R"({"customerid":[{"exists":true}]})")},
       {true, image(R"({"customerid":{"N":[{"exists":false}]}})")},
       {true, R"({"dynamodb":{"NewImage":{"customerid":{"S":[{"exists":false}]}}}})"},
       {false, image(R"({"none":{"L":[{"exists":true}]}})")},
       {true, image(R"({"none":{"L":[{"exists":false}]}})")},
-      // No element of the array has it, or one has.
+      // Elements of the array have `a`. No element has `c`.
       {false, R"({"mixed":{"a":[{"exists":false}]}})"},
       {true, R"({"mixed":{"c":[{"exists":false}]}})"},
       {true, R"({"absent":["x",{"exists":false}]})"},
@@ -159,7 +159,7 @@ TEST_CASE("exists looks at leaves") {
   CHECK(matches(R"({"userIdentity":{"type":[{"exists":false}]}})", R"({"eventName":"REMOVE"})"));
 }
 
-TEST_CASE("anything-but is any other value of a field that is there") {
+TEST_CASE("anything-but matches any other value of a field that exists") {
   check({
       {true, R"({"eventName":[{"anything-but":"INSERT"}]})"},
       {false, R"({"eventName":[{"anything-but":"REMOVE"}]})"},
@@ -180,13 +180,13 @@ TEST_CASE("anything-but is any other value of a field that is there") {
       {true, R"({"eventName":[{"anything-but":{"suffix":["ERT","IFY"]}}]})"},
       {false, R"({"eventName":[{"anything-but":{"equals-ignore-case":"remove"}}]})"},
       {true, R"({"eventName":[{"anything-but":{"equals-ignore-case":["insert","modify"]}}]})"},
-      // One element of a set is something else.
+      // One element of the set has another value.
       {true, image(R"({"productids":{"SS":[{"anything-but":"piano"}]}})")},
       {false, image(R"({"productids":{"SS":[{"anything-but":["piano","stool"]}]}})")},
   });
 }
 
-TEST_CASE("arrays of objects match if one object matches the whole pattern for them") {
+TEST_CASE("an array of objects matches if one object matches the whole pattern") {
   check({
       {true, R"({"mixed":{"a":[1],"b":[1]}})"},
       {false, R"({"mixed":{"a":[1],"b":[2]}})"},
@@ -196,7 +196,7 @@ TEST_CASE("arrays of objects match if one object matches the whole pattern for t
   });
 }
 
-TEST_CASE("$or matches if one of its objects does, beside what stands next to it") {
+TEST_CASE("$or needs one of its patterns to match in addition to the members next to it") {
   check({
       {true, R"({"$or":[{"eventName":["INSERT"]},{"awsRegion":["us-east-1"]}]})"},
       {false, R"({"$or":[{"eventName":["INSERT"]},{"awsRegion":["eu-west-1"]}]})"},
@@ -210,7 +210,7 @@ TEST_CASE("$or matches if one of its objects does, beside what stands next to it
   });
 }
 
-TEST_CASE("addresses match by their network") {
+TEST_CASE("IP addresses match by network") {
   check({
       {true, image(R"({"address":{"M":{"ip":{"S":[{"cidr":"10.0.0.0/16"}]}}}})")},
       {false, image(R"({"address":{"M":{"ip":{"S":[{"cidr":"10.1.0.0/16"}]}}}})")},
@@ -219,7 +219,7 @@ TEST_CASE("addresses match by their network") {
   });
 }
 
-TEST_CASE("the abandoned cart's own filter lets through what it should") {
+TEST_CASE("the filter for abandoned carts accepts only complete expired carts") {
   const std::string filter = R"({"userIdentity":{"type":["Service"],"principalId":["dynamodb.amazonaws.com"]},
     "dynamodb":{"OldImage":{"productids":{"SS":[{"exists":true}]},"customerid":{"S":[{"exists":true}]}}}})";
   CHECK(matches(filter));
@@ -229,7 +229,7 @@ TEST_CASE("the abandoned cart's own filter lets through what it should") {
       "userIdentity":{"type":"Service","principalId":"dynamodb.amazonaws.com"}})"));
 }
 
-TEST_CASE("what is no pattern is refused") {
+TEST_CASE("invalid patterns are rejected") {
   for (const std::string pattern : {
            "",
            "null",
@@ -296,7 +296,7 @@ TEST_CASE("what is no pattern is refused") {
   }
 }
 
-TEST_CASE("twice the record costs twice the work, whatever the pattern asks") {
+TEST_CASE("the work of matching is linear in the size of the record for every pattern") {
   const std::string absent = R"([{"exists":false}])";
   const std::pair<std::string, std::string> below_lists[] = {
       {R"({"a":{"b":)" + absent + "}}", R"({"b":1})"},
@@ -311,7 +311,7 @@ TEST_CASE("twice the record costs twice the work, whatever the pattern asks") {
     const auto pattern = FilterPattern::parse(text);
     REQUIRE(pattern);
     const auto steps = [&, &element = element](int count) {
-      // The leaf that is looked for is the last, if there is none before it.
+      // The last element has the leaf that the pattern looks for, in case no other element has it.
       std::string record = R"({"a":[)";
       for (int i = 0; i < count; ++i) record += element + ",";
       record += R"({"b":1,"c":{"b":"x"}}]})";
@@ -327,7 +327,7 @@ TEST_CASE("twice the record costs twice the work, whatever the pattern asks") {
   }
 }
 
-TEST_CASE("matching ends in between when it is asked to stop") {
+TEST_CASE("matching ends early when it is asked to stop") {
   const auto pattern = FilterPattern::parse(R"({"a":{"b":["x"]}})");
   REQUIRE(pattern);
   std::string record = R"({"a":[{"b":1})";

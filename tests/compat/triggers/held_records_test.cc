@@ -1,4 +1,4 @@
-// Records that wait to be delivered take bounded memory, whatever their functions do.
+// Records that wait for delivery take bounded memory, whatever their functions do.
 #include "compat/triggers/held_records.h"
 
 #include <atomic>
@@ -22,7 +22,7 @@ using std::chrono::milliseconds, std::chrono::seconds;
 constexpr std::size_t no_bound = std::size_t{1} << 40;
 constexpr int items = 1'000;
 
-// A stream of 256 shards, with 1 KB in each of its records.
+// Creates a stream of 256 shards whose records have 1 KB each.
 std::string create_wide_stream(TriggerWorld& world) {
   const std::string arn = world.create_table("carts");
   engine::Database& database = world.triggers().database();
@@ -34,7 +34,7 @@ std::string create_wide_stream(TriggerWorld& world) {
   return arn;
 }
 
-// Waits until as many calls are under way as may be and no lane reads. Returns the bytes that lanes hold.
+// Waits until the maximum number of calls is in flight and no lane reads. Returns the bytes that lanes hold.
 std::size_t bytes_at_rest(TriggerWorld& world) {
   const auto& held = world.triggers().held_records();
   std::size_t last = 0;
@@ -49,7 +49,7 @@ std::size_t bytes_at_rest(TriggerWorld& world) {
 
 }  // namespace
 
-TEST_CASE("records wait in bounded memory for a function that does not answer", "[triggers][held]") {
+TEST_CASE("records that wait for a hanging function take bounded memory", "[triggers][held]") {
   const auto held_while_it_hangs = [](std::size_t bytes_max) {
     std::atomic<bool> hangs = true;
     TriggerWorld world({}, {}, 1'000, {}, bytes_max);
@@ -73,11 +73,11 @@ TEST_CASE("records wait in bounded memory for a function that does not answer", 
   };
   const std::size_t all = held_while_it_hangs(no_bound);
   CHECK(all > items * 2'000);
-  // 64 of 256 lanes have calls under way.
+  // 64 of 256 lanes have calls in flight.
   CHECK(held_while_it_hangs(100'000) < all / 2);
 }
 
-TEST_CASE("lanes that wait to call a failing function again let their records go", "[triggers][held]") {
+TEST_CASE("lanes that wait to retry a failing function release their records", "[triggers][held]") {
   TriggerWorld world({}, {}, 1'000, {}, 0);
   const std::string arn = create_wide_stream(world);
   world.triggers().functions().set(world.scope.account, "f",
@@ -97,8 +97,7 @@ TEST_CASE("lanes that wait to call a failing function again let their records go
   CHECK(std::set(delivered.begin(), delivered.end()).size() == items);
 }
 
-TEST_CASE("a batch that is read again has the records that it had, whatever was written meanwhile",
-          "[triggers][held]") {
+TEST_CASE("a batch that is read again has the same records despite later writes", "[triggers][held]") {
   const auto sizes = [](std::size_t bytes_max) {
     TriggerWorld world({}, {}, 1'000, {}, bytes_max);
     world.function("f", [](const json& event) {

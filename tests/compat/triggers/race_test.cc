@@ -1,4 +1,5 @@
-// Every call of a mapping beside every other, and beside writers, splits, restores, resets and the end.
+// Runs all calls on mappings concurrently with each other and with writers, splits, restores, resets and
+// shutdown.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -21,7 +22,7 @@ using Answer = TriggerWorld::Answer;
 
 const std::string mappings = "/2015-03-31/event-source-mappings";
 
-// Many hands at one account. Nothing here asserts: Catch is for one thread.
+// Calls on one account from several threads. Nothing here asserts, because Catch supports only one thread.
 class Crowd {
  public:
   explicit Crowd(TriggerWorld& world) : world_(world) {}
@@ -65,7 +66,7 @@ class Crowd {
   TriggerWorld& world_;
 };
 
-// Runs all of them, again and again, until each had its turns.
+// Runs all hands concurrently, each of them `turns` times.
 void together(const std::vector<std::function<void(int turn)>>& hands, int turns) {
   std::vector<std::jthread> threads;
   for (const auto& hand : hands) {
@@ -77,8 +78,7 @@ void together(const std::vector<std::function<void(int turn)>>& hands, int turns
 
 }  // namespace
 
-TEST_CASE(
-    "mapping calls beside each other, writers, splits, restores and resets leave an account that works") {
+TEST_CASE("an account still works after concurrent mapping calls with restores and resets") {
   TriggerWorld world;
   for (const char* const name : {"f0", "f1", "f2"}) world.function(name);
   world.function("fails", [](const json&) { return Answer{.status = 500}; });
@@ -156,7 +156,7 @@ TEST_CASE(
   CHECK(came);
 }
 
-TEST_CASE("each record is delivered while its mapping's number of lanes changes again and again") {
+TEST_CASE("every record is delivered while the number of lanes keeps changing") {
   std::mutex mutex;
   std::map<std::string, int> highest;
   TriggerWorld world;
@@ -192,7 +192,7 @@ TEST_CASE("each record is delivered while its mapping's number of lanes changes 
   for (const auto& [id, seen] : highest) CHECK(seen == turns);
 }
 
-TEST_CASE("Mayfly ends in the middle of everything, and functions that do not answer keep nobody waiting") {
+TEST_CASE("shutdown does not wait for hanging functions or calls in progress") {
   std::atomic<bool> hangs{true};
   for (int round = 0; round < 5; ++round) {
     std::atomic<int> called{0};
@@ -213,7 +213,7 @@ TEST_CASE("Mayfly ends in the middle of everything, and functions that do not an
     while (called < 2) std::this_thread::yield();
     if (round % 2 == 0) world->rest("DELETE " + mappings + "/" + uuid);
     if (round == 3) world->rest("PUT " + mappings + "/" + uuid, R"({"ParallelizationFactor":2})");
-    world->end();  // returns, though nobody has answered
+    world->end();  // returns although no function has responded
     hangs = false;
   }
   CHECK_FALSE(hangs);

@@ -1,5 +1,4 @@
-// Lambda's REST API: requests, and the whole answer to each. UUIDs are replaced by the mapping's name in the
-// test.
+// Lambda's REST API: requests and their complete responses. The tests replace UUIDs and ARNs with names.
 #include <catch2/catch.hpp>
 
 #include "tests/support/engine_world.h"
@@ -29,7 +28,7 @@ std::string creation(const std::string& arn, const std::string& function, const 
 
 }  // namespace
 
-TEST_CASE("there are so many mappings, and room for another when one is deleted") {
+TEST_CASE("mappings are limited and deleting one makes room for another") {
   TriggerWorld world({}, {}, 2);
   world.function("f");
   const std::string arn = world.create_table("carts");
@@ -44,7 +43,7 @@ TEST_CASE("there are so many mappings, and room for another when one is deleted"
   CHECK(world.rest("POST " + mappings_path, third).starts_with("202 "));
 }
 
-TEST_CASE("a mapping is created, read, changed and deleted as Lambda does") {
+TEST_CASE("all calls on a mapping return what Lambda returns") {
   TriggerWorld world;
   world.function("f");
   const std::string arn = world.create_table("carts");
@@ -88,7 +87,7 @@ TEST_CASE("a mapping is created, read, changed and deleted as Lambda does") {
   CHECK(world.rest("GET " + mappings_path) == R"(200 {"EventSourceMappings":[]})");
 }
 
-TEST_CASE("MetricsConfig and KMSKeyArn of a mapping are kept and described, also after a restart") {
+TEST_CASE("a mapping keeps its MetricsConfig and KMSKeyArn after a restart") {
   const Directory directory;
   const std::string metrics = R"("MetricsConfig":{"Metrics":["EventCount"]})",
                     key = R"("KMSKeyArn":"arn:aws:kms:us-east-1:000000000000:key/1")";
@@ -110,7 +109,7 @@ TEST_CASE("MetricsConfig and KMSKeyArn of a mapping are kept and described, also
   CHECK(kept.find(R"("MetricsConfig":{"Metrics":[]})") != kept.npos);
 }
 
-TEST_CASE("a mapping can have ten filters if the server says so") {
+TEST_CASE("a mapping can have ten filters if --mapping-filters-max is 10") {
   compat::EmulatorOptions options;
   options.triggers.filters_max = 10;
   const auto emulator = *compat::Emulator::open(std::move(options));
@@ -142,7 +141,7 @@ TEST_CASE("a mapping can have ten filters if the server says so") {
   CHECK(map_with(10).status == 202);
 }
 
-TEST_CASE("what Lambda refuses is refused, in its words") {
+TEST_CASE("requests that Lambda rejects get Lambda's error messages") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   const auto refuse = [&](const std::string& body) {
@@ -167,7 +166,7 @@ TEST_CASE("what Lambda refuses is refused, in its words") {
       refuse(R"({"FunctionName":"f","EventSourceArn":")" + arn + "\"}") ==
       invalid +
           R"(1 validation error detected: Value null at 'startingPosition' failed to satisfy constraint: Member must not be null."})");
-  // Its own ARN would not name it: that may have 256 bytes.
+  // This function's ARN would be longer than 256 bytes, so it could not be used as a function name.
   const std::string long_name(220, 'f');
   CHECK(refuse(creation(arn, long_name)).find("Value '" + long_name + "' at 'functionName' failed") !=
         std::string::npos);
@@ -255,7 +254,7 @@ TEST_CASE("what Lambda refuses is refused, in its words") {
           uuid + "\"}");
 }
 
-TEST_CASE("a function may be named in every form") {
+TEST_CASE("a function can be named in every form that Lambda accepts") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   const auto function_arn = [&](const std::string& name) {
@@ -282,7 +281,7 @@ TEST_CASE("a function may be named in every form") {
   }
 }
 
-TEST_CASE("lists are of an account and region, filtered, and come in pages") {
+TEST_CASE("a list of mappings covers one region and supports filters and pages") {
   TriggerWorld world;
   const std::string a = world.create_table("first"), b = world.create_table("second");
   for (const char* function : {"f", "g"}) {
@@ -311,7 +310,7 @@ TEST_CASE("lists are of an account and region, filtered, and come in pages") {
   CHECK(count("") == 0);
 }
 
-TEST_CASE("tags are a mapping's") {
+TEST_CASE("the tags of a mapping can be set and listed and removed") {
   TriggerWorld world;
   const std::string uuid = world.map(world.create_table("carts"), "f", R"("Tags":{"team":"blue"})");
   const std::string tags =
@@ -326,8 +325,7 @@ TEST_CASE("tags are a mapping's") {
       R"(404 x-amzn-ErrorType: ResourceNotFoundException {"Type":"User","Message":"The resource you requested does not exist."})");
 }
 
-TEST_CASE(
-    "a mapping has up to fifty tags, of so many characters, and a request that has more changes nothing") {
+TEST_CASE("a request that exceeds the tag limits of a mapping changes nothing") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   const std::string uuid = world.map(arn, "f", R"("Tags":{"team":"blue"})");
@@ -360,7 +358,7 @@ TEST_CASE(
   CHECK(world.rest("POST " + tags, R"({"Tags":{"team":1}})")
             .starts_with("400 x-amzn-ErrorType: SerializationException "));
   const std::string too_many = refusal("Number of tags exceeds resource tag limit.");
-  CHECK(world.rest("POST " + tags, many(0, 50)) == too_many);  // and the one that there is
+  CHECK(world.rest("POST " + tags, many(0, 50)) == too_many);  // plus the existing one
   CHECK(world.rest("GET " + tags) == R"(200 {"Tags":{"team":"blue"}})");
 
   CHECK(with(longest_key, longest_value) == "204");

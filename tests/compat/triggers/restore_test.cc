@@ -1,5 +1,5 @@
-// Positions are the account's state: a restore takes mappings back to where they were, whatever shards did
-// meanwhile.
+// Positions are part of the account's state: a restore returns mappings to their positions, even if shards
+// were split or rolled in the meantime.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
@@ -24,7 +24,7 @@ void reshard(TriggerWorld& world, engine::ShardNumber shard, engine::Resharding 
 
 }  // namespace
 
-TEST_CASE("after a restore to before a split or a roll, what is written is delivered") {
+TEST_CASE("records written after a restore that undoes a split or a roll are delivered") {
   for (const auto how : {engine::Resharding::split, engine::Resharding::roll}) {
     for (const char* const settings : {"", R"("ParallelizationFactor":3)"}) {
       TriggerWorld world;
@@ -40,7 +40,7 @@ TEST_CASE("after a restore to before a split or a roll, what is written is deliv
       world.put("carts", "c");
       CHECK(world.settle().empty());
       CHECK(world.delivered("f") == "a b c");
-      // Shards of the same numbers again, of which nothing is known.
+      // New shards with the same numbers. No positions are stored in them.
       reshard(world, 0, how);
       world.put("carts", "d");
       CHECK(world.settle().empty());
@@ -54,12 +54,12 @@ TEST_CASE("after a restore to before a split or a roll, what is written is deliv
   }
 }
 
-TEST_CASE("what a function had still to get when a snapshot was taken, it gets after each restore") {
+TEST_CASE("records that were undelivered at a snapshot are delivered after each restore") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   world.map(arn, "f");
   world.put("carts", "a");
-  CHECK(world.settle().size() == 1);  // nobody has registered it
+  CHECK(world.settle().size() == 1);  // the function is not registered
   const std::string id = take(world);
   world.function("f");
   CHECK(world.settle().empty());
@@ -69,8 +69,7 @@ TEST_CASE("what a function had still to get when a snapshot was taken, it gets a
   CHECK(world.delivered("f") == "a a");
 }
 
-TEST_CASE(
-    "a mapping that the snapshot does not know goes on where it was, as far as the streams have its shards") {
+TEST_CASE("a mapping newer than the snapshot keeps its positions in shards that still exist") {
   TriggerWorld world;
   world.function("early");
   world.function("late");
@@ -94,7 +93,7 @@ TEST_CASE(
   CHECK(world.delivered("late") == "b c d");
 }
 
-TEST_CASE("positions of a mapping that was deleted do not come back with a restore") {
+TEST_CASE("a restore does not bring back the positions of a deleted mapping") {
   TriggerWorld world;
   world.function("f");
   const std::string uuid = world.map(world.create_table("carts"), "f");
@@ -106,7 +105,7 @@ TEST_CASE("positions of a mapping that was deleted do not come back with a resto
   CHECK(world.triggers().database().documents().list("@trigger-position").empty());
 }
 
-TEST_CASE("a restored account is the same after a restart") {
+TEST_CASE("a restart does not change a restored account") {
   Directory directory;
   {
     TriggerWorld world(directory.path());
@@ -127,7 +126,7 @@ TEST_CASE("a restored account is the same after a restart") {
   CHECK(world.delivered("f") == "c");
 }
 
-TEST_CASE("a restore or a reset waits for no function") {
+TEST_CASE("a restore or a reset does not wait for a hanging function") {
   std::atomic<bool> called{false}, hangs{true};
   TriggerWorld world;
   world.function("f", [&](const nlohmann::json&) {

@@ -1,4 +1,4 @@
-// What a settle says of batches that functions did not take.
+// Tests the reports of settle calls about batches that functions did not accept.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <future>
@@ -44,8 +44,8 @@ std::string ids_of(const json& given_up) {
 
 }  // namespace
 
-// A test whose handler raised was green: "settled" was true.
-TEST_CASE("a settle says which records were given up and why, once") {
+// Regression: "settled" was true although the handler had raised an error, so a user's test passed.
+TEST_CASE("a settle reports once which records were given up and why") {
   TriggerWorld world;
   world.function("f", raise_error);
   const std::string arn = world.create_table("carts");
@@ -84,7 +84,7 @@ TEST_CASE("a settle reports batches that were given up before it began") {
   CHECK(ids_of(settle(world)["given_up"]) == "a");
 }
 
-TEST_CASE("limited retries run out without waiting") {
+TEST_CASE("a settle uses up limited retries without waiting between them") {
   TriggerWorld world;
   world.function("f", raise_error);
   world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":12)");  // 36 s of waits
@@ -132,8 +132,8 @@ TEST_CASE("a settle does not wait for unlimited retries of a function that keeps
   CHECK(world.control("GET /_mayfly/triggers")["triggers"][0]["retrying"]["error"] == the_error);
 }
 
-// The next retry by itself would be minutes of waits away.
-TEST_CASE("a settle calls a function that failed often once more at once, and sees that it was mended") {
+// Without settles, the function would be called this often only after more than a minute of retry waits.
+TEST_CASE("a settle retries a failing function at once and detects that it works again") {
   TriggerWorld world;
   world.function("f", raise_error);
   world.map(world.create_table("carts"), "f");
@@ -147,7 +147,7 @@ TEST_CASE("a settle calls a function that failed often once more at once, and se
   CHECK_FALSE(world.control("GET /_mayfly/triggers")["triggers"][0].contains("retrying"));
 }
 
-TEST_CASE("a failing lane is not waited for, and all others are") {
+TEST_CASE("a settle waits for all lanes except a failing one") {
   TriggerWorld world;
   std::atomic<bool> others_done = false;
   world.function("f", [&](const json& event) {
@@ -172,7 +172,7 @@ TEST_CASE("a failing lane is not waited for, and all others are") {
   CHECK(delivered.find('a') != std::string::npos);
 }
 
-TEST_CASE("a batch that is split is given up record by record") {
+TEST_CASE("a split batch is given up record by record") {
   TriggerWorld world;
   world.function("f", [](const json& event) {
     for (const json& record : event["Records"])
@@ -187,7 +187,7 @@ TEST_CASE("a batch that is split is given up record by record") {
   CHECK(ids_of(answer["given_up"]) == "b d");
 }
 
-TEST_CASE("a batch with unlimited retries is split to its end before it counts as failing") {
+TEST_CASE("a batch with unlimited retries is split to one record before it counts as failing") {
   TriggerWorld world;
   world.function("f", [](const json& event) {
     for (const json& record : event["Records"])
@@ -202,7 +202,7 @@ TEST_CASE("a batch with unlimited retries is split to its end before it counts a
   CHECK(answer["unfinished"][0]["retrying"]["records"] == 1);
 }
 
-TEST_CASE("records that a function reports as failed are given up, and those before them are not") {
+TEST_CASE("records before the first reported failure are not given up") {
   TriggerWorld world;
   world.function("f", [](const json& event) {
     const json& last = event["Records"].back();
@@ -220,7 +220,7 @@ TEST_CASE("records that a function reports as failed are given up, and those bef
         json{{"status", 200}, {"message", "The function reported batchItemFailures."}});
 }
 
-TEST_CASE("a batch that reached its destination counts as given up, and the destination is named") {
+TEST_CASE("a batch that was sent to its destination is reported with the destination") {
   Directory directory;
   TriggerWorld world({}, directory.path());
   world.function("f", raise_error);
@@ -234,7 +234,7 @@ TEST_CASE("a batch that reached its destination counts as given up, and the dest
   CHECK(answer["given_up"][0]["destination"] == file);
 }
 
-TEST_CASE("records that are too old are given up, though the function was never called") {
+TEST_CASE("records that are too old are given up even if the function was never called") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   world.put("carts", "a");
@@ -248,7 +248,7 @@ TEST_CASE("records that are too old are given up, though the function was never 
   CHECK_FALSE(answer["given_up"][0].contains("error"));
 }
 
-TEST_CASE("the last call of a window that fails is given up, too") {
+TEST_CASE("a final call of a window is given up when it keeps failing") {
   TriggerWorld world;
   world.function("f", [](const json& event) {
     return event["isFinalInvokeForWindow"].get<bool>() ? raise_error(event) : take_all(event);
@@ -262,7 +262,7 @@ TEST_CASE("the last call of a window that fails is given up, too") {
   CHECK(answer["given_up"][0]["records"] == json::array());
 }
 
-TEST_CASE("two settles at once report the same batches, and a later one does not") {
+TEST_CASE("concurrent settles report the same batches and a later one does not repeat them") {
   TriggerWorld world;
   std::atomic<bool> answers = true;
   world.function("f", [&](const json& event) {
@@ -291,7 +291,7 @@ TEST_CASE("two settles at once report the same batches, and a later one does not
   CHECK(settle(world)["given_up"] == json::array());
 }
 
-TEST_CASE("a settle that nobody waits for any more leaves what was given up to the next") {
+TEST_CASE("a canceled settle leaves its given-up batches to the next one") {
   TriggerWorld world;
   world.function("f", raise_error);
   world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":0)");
@@ -305,7 +305,7 @@ TEST_CASE("a settle that nobody waits for any more leaves what was given up to t
   CHECK(ids_of(settle(world)["given_up"]) == "b");
 }
 
-TEST_CASE("a reset, a restore and the deletion of a mapping forget what was given up") {
+TEST_CASE("a reset or a restore or deleting the mapping discards its given-up batches") {
   TriggerWorld world;
   world.function("f", raise_error);
   const std::string snapshot = world.control("POST /_mayfly/snapshots")["id"];
@@ -331,7 +331,7 @@ TEST_CASE("a reset, a restore and the deletion of a mapping forget what was give
   CHECK(settle(world)["settled"] == true);
 }
 
-TEST_CASE("the newest batches that were given up are kept, and few records of each") {
+TEST_CASE("only the newest given-up batches and a few records of each are kept") {
   TriggerWorld world;
   world.function("f", raise_error);
   const std::string arn = world.create_table("carts");
@@ -351,7 +351,7 @@ TEST_CASE("the newest batches that were given up are kept, and few records of ea
   CHECK(many["given_up"][99]["records"][0]["key"]["id"]["S"] == "y102");
 }
 
-TEST_CASE("large keys and messages leave what is kept within its bounds") {
+TEST_CASE("large keys do not make the log of given-up batches exceed its limit") {
   using compat::triggers::GivenUpLog;
   GivenUpLog log;
   const auto batch = [](std::size_t bytes) {
@@ -362,7 +362,7 @@ TEST_CASE("large keys and messages leave what is kept within its bounds") {
   for (int i = 0; i < 10; ++i) log.add(batch(20'000));
   CHECK(log.since(0).batches.size() == 3);
   CHECK(log.since(0).left_out == 7);
-  log.add(batch(GivenUpLog::bytes_max));  // the newest stays whatever its size
+  log.add(batch(GivenUpLog::bytes_max));  // the newest batch is kept whatever its size
   CHECK(log.since(0).batches.size() == 1);
   CHECK(log.since(10).left_out == 0);
   log.forget();
@@ -370,7 +370,7 @@ TEST_CASE("large keys and messages leave what is kept within its bounds") {
   CHECK(log.since(0).left_out == 0);
 }
 
-TEST_CASE("a function's error is cut between characters, and has no control characters") {
+TEST_CASE("a function's error is truncated between characters and has no control characters") {
   using compat::outbound::InvocationAnswer;
   const auto judged = [](const json& body) {
     return compat::triggers::judge(InvocationAnswer{.body = body.dump()}, {}, false);
@@ -388,7 +388,7 @@ TEST_CASE("a function's error is cut between characters, and has no control char
   CHECK((other.error_type.empty() && other.error_message.empty()));
 }
 
-TEST_CASE("a function that cannot be reached says so in its error") {
+TEST_CASE("the error of an unreachable function says that it is unreachable") {
   TriggerWorld world;
   world.function("f", nullptr);
   world.map(world.create_table("carts"), "f", R"("MaximumRetryAttempts":0)");

@@ -25,7 +25,7 @@ using Answer = TriggerWorld::Answer;
 using engine::Resharding;
 using std::chrono::hours, std::chrono::milliseconds;
 
-// All open shards.
+// Splits or rolls all open shards.
 void reshard(TriggerWorld& world, Resharding how) {
   engine::Database& database = world.triggers().database();
   REQUIRE(database.reshard(database.find_table(world.scope, "carts"), std::nullopt, how));
@@ -43,8 +43,7 @@ std::string record_id(const json& record) { return record["dynamodb"]["Keys"]["i
 
 }  // namespace
 
-TEST_CASE("a mapping holds nothing for shards without records, whether they are open or closed",
-          "[triggers][shards]") {
+TEST_CASE("a mapping holds nothing for open or closed shards without records", "[triggers][shards]") {
   TriggerWorld world;
   const std::string arn = world.create_table("carts");
   for (int time = 0; time < 6; ++time) reshard(world, Resharding::split);  // 64 open shards, 63 closed
@@ -55,13 +54,13 @@ TEST_CASE("a mapping holds nothing for shards without records, whether they are 
   }
   CHECK(world.settle().empty());
   CHECK(load(world).lanes == 0);
-  CHECK(positions(world) == 3);  // where each mapping began
+  CHECK(positions(world) == 3);  // each mapping's start
 
   world.put("carts", "a");
   reshard(world, Resharding::roll);
   CHECK(world.settle().empty());
   for (const char* const name : {"f", "g", "h"}) CHECK(world.delivered(name) == "a");
-  // The settle has woken lanes at the end of a shard that has closed since: they end, and each says so.
+  // The settle woke lanes at the end of a shard that has closed since. They end, and each stores that it has.
   while (load(world).lanes > 0) std::this_thread::yield();
   CHECK(positions(world) == 3 + 3 * 2);
 
@@ -72,7 +71,7 @@ TEST_CASE("a mapping holds nothing for shards without records, whether they are 
   CHECK(positions(world) == 0);
 }
 
-TEST_CASE("the cost of a record to a mapping does not depend on the number of shards", "[triggers][shards]") {
+TEST_CASE("a mapping's work per record does not depend on the number of shards", "[triggers][shards]") {
   const auto looks_per_record = [](int splits) {
     TriggerWorld world;
     world.function("f");
@@ -90,10 +89,10 @@ TEST_CASE("the cost of a record to a mapping does not depend on the number of sh
     return (load(world).looks - before) / 10;
   };
   CHECK(looks_per_record(0) <= 2);
-  CHECK(looks_per_record(6) <= 2);  // of 64 open shards, all of which have lanes
+  CHECK(looks_per_record(6) <= 2);  // 64 open shards, each with lanes
 }
 
-TEST_CASE("a long line of shards with records is delivered in order, and each is looked at a few times",
+TEST_CASE("a long chain of shards is delivered in order with a few looks at each shard",
           "[triggers][shards]") {
   TriggerWorld world;
   world.function("f");
@@ -114,7 +113,7 @@ TEST_CASE("a long line of shards with records is delivered in order, and each is
   CHECK(load(world).waiting == 0);
 }
 
-TEST_CASE("a shard's records wait for those of an ancestor, though the shards in between have none",
+TEST_CASE("records wait for those of an ancestor shard even if shards in between are empty",
           "[triggers][shards]") {
   TriggerWorld world;
   std::atomic<bool> fails = true;
@@ -140,7 +139,7 @@ TEST_CASE("a shard's records wait for those of an ancestor, though the shards in
   CHECK(last_three == "abc");
 }
 
-TEST_CASE("a mapping that begins at the latest record looks at no earlier one", "[triggers][shards]") {
+TEST_CASE("a mapping that starts at LATEST receives no earlier records", "[triggers][shards]") {
   for (const char* const settings : {"", R"(,"ParallelizationFactor":3)"}) {
     Directory directory;
     {
@@ -171,8 +170,7 @@ TEST_CASE("a mapping that begins at the latest record looks at no earlier one", 
   }
 }
 
-TEST_CASE("positions of an earlier version, one in each shard and no start, go on where they were",
-          "[triggers][shards]") {
+TEST_CASE("positions that an earlier version stored without a start remain valid", "[triggers][shards]") {
   TriggerWorld world;
   world.function("f");
   const std::string arn = world.create_table("carts");
@@ -195,7 +193,7 @@ TEST_CASE("positions of an earlier version, one in each shard and no start, go o
   CHECK(world.delivered("f") == "b c d");
 }
 
-TEST_CASE("positions and lanes of shards that the stream has forgotten are given up", "[triggers][shards]") {
+TEST_CASE("positions and lanes in shards that the stream has dropped are deleted", "[triggers][shards]") {
   TriggerWorld world;
   world.function("f");
   world.map(world.create_table("carts"), "f");
@@ -210,7 +208,7 @@ TEST_CASE("positions and lanes of shards that the stream has forgotten are given
   CHECK(world.settle().empty());
   CHECK(load(world).lanes == 1);
   reshard(world, Resharding::roll);
-  world.advance(hours(25), true);  // the lane still rests at the end of a shard that was forgotten
+  world.advance(hours(25), true);  // the lane still waits at the end of a shard that was dropped
   world.put("carts", "c");
   CHECK(world.settle().empty());
   CHECK(world.delivered("f") == "a0 a1 a2 a3 a4 b c");
@@ -218,10 +216,8 @@ TEST_CASE("positions and lanes of shards that the stream has forgotten are given
   while (positions(world) != 1 + 1) std::this_thread::yield();
 }
 
-TEST_CASE(
-    "records that wait for an ancestor's are delivered though their table is deleted, and again after a "
-    "restore",
-    "[triggers][shards]") {
+TEST_CASE("records that wait for an ancestor outlive their table and are delivered again after a restore",
+          "[triggers][shards]") {
   for (const bool deletes : {false, true}) {
     TriggerWorld world;
     std::atomic<bool> fails = true;
@@ -257,7 +253,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a mapping that begins at the horizon of a stream whose first records were trimmed gets the others",
+TEST_CASE("a mapping that starts at TRIM_HORIZON receives all records that are not trimmed",
           "[triggers][shards]") {
   TriggerWorld world;
   world.function("f");
@@ -274,7 +270,7 @@ TEST_CASE("a mapping that begins at the horizon of a stream whose first records 
   CHECK(world.delivered("f") == "a a");
 }
 
-TEST_CASE("mappings come and go while shards split and records are written, and one that stays misses none",
+TEST_CASE("a mapping misses no record while shards split and other mappings come and go",
           "[triggers][shards]") {
   TriggerWorld world;
   std::mutex mutex;
@@ -333,7 +329,7 @@ TEST_CASE("mappings come and go while shards split and records are written, and 
   for (const auto& [id, seen] : versions) CHECK(seen == all);
 }
 
-TEST_CASE("a tree finds the nearest ancestor that ever had a record", "[triggers][shards]") {
+TEST_CASE("a shard tree finds the nearest ancestor that ever had a record", "[triggers][shards]") {
   engine::Stream stream;
   const auto add = [&](engine::ShardNumber number, std::optional<engine::ShardNumber> parent,
                        engine::Sequence first, std::optional<engine::Sequence> last) {
@@ -346,10 +342,10 @@ TEST_CASE("a tree finds the nearest ancestor that ever had a record", "[triggers
     shard.last_sequence = last;
     stream.shards.push_back(shard);
   };
-  add(4, 1, 1, 9);    // its parent was forgotten
+  add(4, 1, 1, 9);    // its parent was dropped
   add(5, 4, 10, 9);   // had no record
   add(6, 5, 10, 9);   // likewise
-  add(8, 6, 10, 12);  // number 7 was forgotten
+  add(8, 6, 10, 12);  // number 7 was dropped
   add(9, 6, 10, {});
   add(10, 8, 13, {});
   stream.shards[0].oldest_sequence = 10;  // all of its records were trimmed
@@ -368,7 +364,7 @@ TEST_CASE("a tree finds the nearest ancestor that ever had a record", "[triggers
   CHECK(tree.forgotten() == 5);
 }
 
-TEST_CASE("mappings of a stream share one tree of its shards, until these change", "[triggers][shards]") {
+TEST_CASE("mappings of a stream share one shard tree until the shards change", "[triggers][shards]") {
   TriggerWorld world;
   world.create_table("carts");
   engine::Database& database = world.triggers().database();

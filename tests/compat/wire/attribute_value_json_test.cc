@@ -11,7 +11,7 @@ using namespace compat;
 
 namespace {
 
-// The answer to reading an attribute value: the value as it is written again, or the error's message.
+// Reads an attribute value. Returns the value as it is written back, or the error message.
 std::string answer(std::string_view text, Frame frame = Frame::older) {
   const auto document = json::parse(text);
   REQUIRE(document);
@@ -32,7 +32,7 @@ std::string nested(int containers, std::string inner) {
 
 }  // namespace
 
-TEST_CASE("every type is read, and written in its normal form") {
+TEST_CASE("every type is read and written back in its normal form") {
   CHECK(answer(R"({"S":"x\u0000\""})") == R"({"S":"x\u0000\""})");
   CHECK(answer(R"({"S":""})") == R"({"S":""})");
   CHECK(answer(R"({"N":"-01.50e2"})") == R"({"N":"-150"})");
@@ -62,11 +62,11 @@ TEST_CASE("a value has exactly one type") {
   CHECK(answer(R"({"S":"x","N":"1"})") ==
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
         "datatypes");
-  // A wrong value wins over there being two.
+  // An invalid value is reported before the second type.
   CHECK(answer(R"({"S":"a","N":"b"})") == "The parameter cannot be converted to a numeric value: b");
 }
 
-TEST_CASE("numbers keep DynamoDB's limits") {
+TEST_CASE("numbers outside DynamoDB's limits are rejected") {
   const std::string digits = "Attempting to store more than 38 significant digits in a Number";
   const std::string overflow =
       "Number overflow. Attempting to store a number with magnitude larger than supported range";
@@ -84,7 +84,7 @@ TEST_CASE("numbers keep DynamoDB's limits") {
   CHECK(answer(R"({"N":"-1e-131"})") == underflow);
 }
 
-TEST_CASE("sets are not empty and have no duplicates; NULL is true") {
+TEST_CASE("invalid sets and a NULL that is not true are rejected") {
   CHECK(answer(R"({"NULL":false})") ==
         "One or more parameter values were invalid: Null attribute value types must have the value of true");
   CHECK(answer(R"({"NULL":"no"})") ==
@@ -103,7 +103,7 @@ TEST_CASE("sets are not empty and have no duplicates; NULL is true") {
         "duplicates.");
 }
 
-TEST_CASE("operations that have moved have newer words for values") {
+TEST_CASE("errors in values have newer wording on the new front end") {
   const std::string invalid = "One or more parameter values were invalid: ";
   const std::initializer_list<std::pair<const char*, std::string>> rows = {
       {R"({"N":""})", "The parameter cannot be converted to a numeric value: "},
@@ -126,7 +126,7 @@ TEST_CASE("operations that have moved have newer words for values") {
   }
 }
 
-TEST_CASE("an attribute without a name is complained about before one that lies too deep") {
+TEST_CASE("an empty attribute name is reported before an attribute that nests too deep") {
   const auto message = [](const std::string& text) {
     const auto document = json::parse(text);
     REQUIRE(document);
@@ -138,7 +138,7 @@ TEST_CASE("an attribute without a name is complained about before one that lies 
         "The parameter cannot be converted to a numeric value: x");
 }
 
-TEST_CASE("of several wrong attributes the one that was written first is complained about") {
+TEST_CASE("the first of several invalid attributes in the request is reported") {
   const auto message = [](const std::string& text) {
     const auto document = json::parse(text);
     REQUIRE(document);
@@ -153,11 +153,11 @@ TEST_CASE("of several wrong attributes the one that was written first is complai
   CHECK(message(R"({"z":{"M":{"b":)" + set + R"(,"a":)" + number + R"(}},"a":{"S":"x"}})") == empty_set);
   CHECK(message(R"({"z":{"L":[{"M":{"b":)" + number + R"(,"a":)" + set + R"(}}]},"a":)" + set + "}") ==
         no_number);
-  // Also where the last of a name is right.
+  // This holds even if a later member of the same name is valid.
   CHECK(message(R"({"b":)" + number + R"(,"b":{"S":"x"},"a":)" + set + "}") == no_number);
 }
 
-TEST_CASE("values nest to 32 levels, the attribute's own being the first") {
+TEST_CASE("values nest up to 32 levels including the attribute itself") {
   const std::string refused =
       "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
       "supported limit";
@@ -167,7 +167,7 @@ TEST_CASE("values nest to 32 levels, the attribute's own being the first") {
   CHECK(answer(nested(250, R"({"S":"x"})")) == refused);
 }
 
-TEST_CASE("base64 is taken with its padding and nothing else") {
+TEST_CASE("base64 is accepted only with correct padding and without other characters") {
   for (const char* bad :
        {"Y", "YQ", "YQ=", "YQ===", "Y===", "====", "YR==", "YWF=", "Y Q=", "YQ==YQ==", "Y-_=", "é"}) {
     CAPTURE(bad);
@@ -176,7 +176,7 @@ TEST_CASE("base64 is taken with its padding and nothing else") {
   }
 }
 
-TEST_CASE("an item is written from its stored bytes as from the tree") {
+TEST_CASE("an item is printed alike from its stored bytes and from its decoded form") {
   const auto document = json::parse(
       R"({"z":{"S":"é\n"},"a":{"N":"0"},"a":{"N":"1e20"},"b":{"B":"AAEC"},"t":{"BOOL":true},"f":{"BOOL":false},)"
       R"("n":{"NULL":true},"ss":{"SS":["y","x"]},"ns":{"NS":["-1","-2"]},"bs":{"BS":["Yg==","YQ=="]},)"
@@ -205,7 +205,7 @@ TEST_CASE("an item is written from its stored bytes as from the tree") {
   CHECK(from_tree == "[" + once + "," + once + "]");
 }
 
-TEST_CASE("a stored text is written the same wherever in its item it stands") {
+TEST_CASE("a stored string is printed the same at every position in its item") {
   for (std::size_t size = 0; size < 150; ++size) {
     for (const char* part : {"x", "\"", "\\", "\n", "\x1f", "é"}) {
       std::string text(size, 'y');
@@ -225,7 +225,7 @@ TEST_CASE("a stored text is written the same wherever in its item it stands") {
   }
 }
 
-TEST_CASE("no JSON crashes the reader, and an item read is stored and written as it is read again") {
+TEST_CASE("no JSON crashes the item reader and accepted items survive storing and printing") {
   const std::string seed_text =
       R"({"a":{"S":"x"},"b":{"N":"-1.5e3"},"c":{"B":"AAEC"},"d":{"SS":["x","y"]},"e":{"NS":["1","2"]},)"
       R"("f":{"L":[{"BOOL":true},{"M":{"g":{"NULL":true},"h":{"BS":["YQ=="]}}}]}})";

@@ -8,7 +8,7 @@ namespace mayfly::testing {
 
 using namespace compat;
 
-TEST_CASE("errors are spelled as the service spells them") {
+TEST_CASE("error bodies are spelled as the service spells them") {
   CHECK(error_body(error::validation("a \"b\"").error) ==
         R"({"__type":"com.amazon.coral.validate#ValidationException","message":"a \"b\""})");
   CHECK(error_body(error::serialization("Unexpected field type").error) ==
@@ -25,7 +25,7 @@ TEST_CASE("errors are spelled as the service spells them") {
         R"("Message":"The conditional request failed","Item":{"a":{"S":"x"}}})");
 }
 
-TEST_CASE("what an answer says of an error is said by its kind") {
+TEST_CASE("the kind of an error determines its status and type and name") {
   using Kind = Error::Kind;
   CHECK(error::conditional_check_failed().error.kind == Kind::conditional_check_failed);
   CHECK(error_status(Kind::conditional_check_failed) == 400);
@@ -34,12 +34,12 @@ TEST_CASE("what an answer says of an error is said by its kind") {
   CHECK(error_type(Kind::throttling) == "com.amazon.coral.availability#ThrottlingException");
   CHECK(error_type(Kind::timed_out) == "mayfly#TimedOut");
   CHECK(error_name(Kind::timed_out) == "TimedOut");
-  CHECK(error_type(Kind::lambda_validation) == "ValidationException");  // in a header of its own
+  CHECK(error_type(Kind::lambda_validation) == "ValidationException");  // sent in a separate header
   CHECK(error_body({.kind = Kind::transaction_canceled, .message = "x"}) ==
         R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"x"})");
 }
 
-TEST_CASE("batches and transactions call errors by short names") {
+TEST_CASE("batches and transactions have short names for errors") {
   using Kind = Error::Kind;
   CHECK(error_code(Kind::conditional_check_failed) == "ConditionalCheckFailed");
   CHECK(error_code(Kind::duplicate_item) == "DuplicateItem");
@@ -49,8 +49,8 @@ TEST_CASE("batches and transactions call errors by short names") {
   CHECK(error_code(Kind::validation) == "ValidationError");
 }
 
-TEST_CASE("of a message that is too large the middle is left out, between two characters") {
-  // In brackets, so that a failure does not print them.
+TEST_CASE("an oversized message is cut in the middle at character boundaries") {
+  // The parentheses keep Catch from printing the long texts on failure.
   const std::string fits(message_bytes_max, 'x');
   CHECK((error::validation(fits).error.message == fits));
   const std::size_t begin_bytes = message_bytes_max - message_end_bytes - std::string_view("…").size();
@@ -67,7 +67,7 @@ TEST_CASE("of a message that is too large the middle is left out, between two ch
   CHECK((cut.substr(gap + 3) == accents.substr(0, message_end_bytes - 2) + "x"));
 }
 
-TEST_CASE("what is wrong with a name that is too long is said after the name") {
+TEST_CASE("an error about a name that is too long still says what is wrong") {
   TestEmulator emulator;
   const std::string name(65'536, 'n');
   const std::string message = emulator.refused(

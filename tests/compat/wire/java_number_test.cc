@@ -17,13 +17,13 @@ const std::string overflow =
 const std::string underflow =
     "Number underflow. Attempting to store a number with magnitude smaller than supported range";
 
-// The number as DynamoDB prints it, or the error.
+// Returns the number as DynamoDB prints it, or the error message.
 std::string read(std::string_view text) {
   const auto number = read_number(text);
   return number ? number->to_string() : number.error().message;
 }
 
-TEST_CASE("a number's magnitude is reckoned in 32 bits, a zero's too") {
+TEST_CASE("a number's magnitude is computed in 32 bits even for zero") {
   CHECK(read("1e125") == "1" + std::string(125, '0'));
   CHECK(read("1e126") == overflow);
   CHECK(read("12.5e124") == "125" + std::string(123, '0'));
@@ -39,7 +39,7 @@ TEST_CASE("a number's magnitude is reckoned in 32 bits, a zero's too") {
   CHECK(read("0001e0000000002") == "100");
 }
 
-TEST_CASE("a number whose exponent or scale is no 32-bit integer is none") {
+TEST_CASE("a number whose exponent or scale does not fit in 32 bits is rejected") {
   for (const std::string text : {"1e2147483648", "1e99999999999999999999", "1e-2147483649", "1e-2147483648",
                                  "1.5e-2147483647", "0e-99999999999"}) {
     INFO(text);

@@ -12,7 +12,7 @@ namespace {
 
 std::string nested(int depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
-// What was parsed, written again.
+// Writes what was parsed.
 void write(json::Writer& out, const json::Value& value) {
   switch (value.kind()) {
     case json::Value::Kind::null: return out.raw("null");
@@ -44,7 +44,7 @@ std::string rewritten(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("what is read is written alike, but for space") {
+TEST_CASE("parsed JSON is written back unchanged except for whitespace") {
   CHECK(rewritten(
             R"( { "a" : [ 1 , -2.50 , "x" , true , false , null , { } , [ ] ] , "b" : { "c" : "" } } )") ==
         R"({"a":[1,-2.50,"x",true,false,null,{},[]],"b":{"c":""}})");
@@ -56,7 +56,7 @@ TEST_CASE("what is read is written alike, but for space") {
   CHECK(rewritten("null") == "null");
 }
 
-TEST_CASE("escapes are undone, and NUL is a character like any other") {
+TEST_CASE("escapes are decoded and NUL is an ordinary character") {
   const auto document = json::parse(R"({"\u0041\n":"\"\\\/\b\f\n\r\t\u0000\u00e9\ud83d\ude00z"})");
   REQUIRE(document);
   CHECK(document->root().members()[0].name == "A\n");
@@ -64,10 +64,10 @@ TEST_CASE("escapes are undone, and NUL is a character like any other") {
         std::string("\"\\/\b\f\n\r\t\0\xc3\xa9\xf0\x9f\x98\x80z", 16));
 }
 
-TEST_CASE("a text is escaped wherever in it a byte has to be, and nothing else is touched") {
+TEST_CASE("at every position exactly the bytes that need an escape are escaped") {
   std::vector<std::size_t> sizes(49);
   std::iota(sizes.begin(), sizes.end(), 1);
-  sizes.insert(sizes.end(), {63, 64, 65, 80, 81, 127, 128, 129, 144, 145, 200});  // where blocks end
+  sizes.insert(sizes.end(), {63, 64, 65, 80, 81, 127, 128, 129, 144, 145, 200});  // around the ends of blocks
   for (const std::size_t size : sizes) {
     for (std::size_t at = 0; at < size; ++at) {
       for (const auto& [byte, escaped] : {std::pair{'"', std::string("\\\"")},
@@ -94,14 +94,14 @@ TEST_CASE("a text is escaped wherever in it a byte has to be, and nothing else i
   CHECK(all == expected + '"');
 }
 
-TEST_CASE("texts are written with the fewest escapes") {
+TEST_CASE("strings are written with the fewest escapes") {
   std::string out;
   json::append_escaped(
       out, std::string_view("a\"b\\c/d\b\f\n\r\t\x01\0\x1f\x7f\xc3\xa9, and eight plain bytes\n", 42));
   CHECK(out == "\"a\\\"b\\\\c/d\\b\\f\\n\\r\\t\\u0001\\u0000\\u001f\x7f\xc3\xa9, and eight plain bytes\\n\"");
 }
 
-TEST_CASE("a member that is null counts as absent, and of one name the last counts") {
+TEST_CASE("a null member counts as absent and the last of several members with a name counts") {
   const auto document = json::parse(R"({"a":1,"b":null,"a":2,"c":3,"c":null})");
   REQUIRE(document);
   REQUIRE(document->root().member("a"));
@@ -112,7 +112,7 @@ TEST_CASE("a member that is null counts as absent, and of one name the last coun
   CHECK(json::parse("[]")->root().member("a") == nullptr);
 }
 
-TEST_CASE("what is not JSON is refused") {
+TEST_CASE("text that is not JSON is rejected") {
   const std::string_view bad[] = {"",
                                   " ",
                                   "{",
@@ -158,7 +158,7 @@ TEST_CASE("what is not JSON is refused") {
   }
 }
 
-TEST_CASE("a document says how deep its arrays and objects nest") {
+TEST_CASE("a document reports how deep its arrays and objects nest") {
   for (const auto& [text, depth] :
        std::initializer_list<std::pair<const char*, int>>{{"1", 0},
                                                           {"[]", 1},
@@ -172,14 +172,14 @@ TEST_CASE("a document says how deep its arrays and objects nest") {
   }
 }
 
-TEST_CASE("what is nested too deeply is refused") {
+TEST_CASE("JSON that nests too deep is rejected") {
   const auto is_json = [](const std::string& text) { return json::parse(text) != nullptr; };
   CHECK(is_json(nested(json::depth_max)));
   CHECK_FALSE(is_json(nested(json::depth_max + 1)));
   CHECK_FALSE(is_json(std::string(1'000'000, '[')));
 }
 
-TEST_CASE("the writer puts the commas") {
+TEST_CASE("the writer inserts the commas") {
   std::string out;
   json::Writer writer(out);
   writer.begin_object();
@@ -208,7 +208,7 @@ TEST_CASE("the writer puts the commas") {
                R"("units":0.5,"unit":1.0,"many":400000.0,"yes":true})");
 }
 
-TEST_CASE("no bytes crash the parser, and what it takes it takes again as written", "[holds]") {
+TEST_CASE("no bytes crash the JSON parser and accepted JSON is the same after a round trip", "[holds]") {
   const std::string seed_text =
       R"({"TableName":"t","Item":{"a":{"S":"\u00e9\n"},"n":{"N":"-1.5e3"},"l":{"L":[{"BOOL":true},{"NULL":true}]}},"x":[1,2.5,-0]})";
   std::mt19937_64 random(20220719);

@@ -30,7 +30,7 @@ std::string rewritten_tree(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("a tree keeps the order of its members, and of those with one name the last counts") {
+TEST_CASE("a tree keeps its members in order and the last of several members with a name counts") {
   const auto tree =
       json::parse_tree(R"({"z":1,"a":"x","z":2,"n":null,"t":true,"d":1.5,"u":18446744073709551615})");
   REQUIRE(tree);
@@ -48,7 +48,7 @@ TEST_CASE("a tree keeps the order of its members, and of those with one name the
   CHECK_FALSE(json::boolean_member(*tree, "z"));
 }
 
-TEST_CASE("the beginning of a printed tree has whole characters and ends in an ellipsis") {
+TEST_CASE("a truncated tree ends in a whole character and an ellipsis") {
   const json::Tree trees[] = {
       1700000000,
       "\xc3\xa9\xe2\x82\xac\n\xf0\x9f\x98\x80 a text of some length",
@@ -69,7 +69,7 @@ TEST_CASE("the beginning of a printed tree has whole characters and ends in an e
   }
 }
 
-TEST_CASE("a tree is printed as the writer writes") {
+TEST_CASE("a tree is printed in the format of the writer") {
   const json::Tree tree{{"half", 0.5},
                         {"one", 1.0},
                         {"small", 0.00001},
@@ -97,13 +97,13 @@ TEST_CASE("a tree is printed as the writer writes") {
 })");
 }
 
-TEST_CASE("bytes that are no UTF-8 are refused when read, and no tree that has some throws") {
+TEST_CASE("invalid UTF-8 is rejected when parsed and does not throw when printed") {
   CHECK_FALSE(json::parse_tree("\"\x80\""));
   CHECK_FALSE(json::parse_tree("{\"\xed\xa0\x80\":1}"));
   CHECK(json::print(json::Tree{{"region", "\xff"}}) == "{\"region\":\"\xff\"}");
 }
 
-TEST_CASE("numbers are read, or kept as they were written") {
+TEST_CASE("numbers are parsed or kept as they were written") {
   CHECK(reprinted("[1.50,0.10e-5,-2,123456789012345678901234567890]") ==
         "[1.50,0.10e-5,-2,123456789012345678901234567890]");
   const auto read = json::parse_tree("[1.50,6e2]");
@@ -114,7 +114,7 @@ TEST_CASE("numbers are read, or kept as they were written") {
   CHECK_FALSE(json::parse_tree("1e400"));
 }
 
-TEST_CASE("a tree that is nested too deeply is refused") {
+TEST_CASE("a tree that nests too deep is rejected") {
   CHECK(json::parse_tree(nested_arrays(json::depth_max)));
   CHECK_FALSE(json::parse_tree(nested_arrays(json::depth_max + 1)));
   CHECK_FALSE(json::parse_tree(std::string(1'000'000, '[')));
@@ -123,7 +123,7 @@ TEST_CASE("a tree that is nested too deeply is refused") {
   CHECK_FALSE(json::parse_tree(objects + "1" + std::string(json::depth_max + 1, '}')));
 }
 
-TEST_CASE("a tree has so many values as it may, those that hold others among them") {
+TEST_CASE("the limit on values of a tree counts arrays and objects") {
   const std::string_view text = R"([0,{"a":1}])";
   CHECK(json::parse_tree(text, json::Decimals::read, 4));
   for (const std::size_t values_max : {3, 2, 1, 0})
@@ -133,7 +133,7 @@ TEST_CASE("a tree has so many values as it may, those that hold others among the
         json::NoTree::no_json);
 }
 
-TEST_CASE("both readers take the same texts, and print them alike") {
+TEST_CASE("both readers accept the same texts and print them alike") {
   for (const std::string_view text :
        {"", " ", "{", "[1,]", "{\"a\":1,}", "01", "+1", "1.", "nul", "\"\\ud800\"", "\"\n\"", "1 2", "[]]",
         "/**/1", "// x\n1", "\xef\xbb\xbf{}", " {} ", "null", "\"\\u0000\""}) {
@@ -157,7 +157,7 @@ TEST_CASE("both readers take the same texts, and print them alike") {
         case 3: text.insert(at, text.substr(random() % text.size(), random() % 9)); break;
       }
     }
-    if (text.find("-0") != std::string::npos) continue;  // is 0
+    if (text.find("-0") != std::string::npos) continue;  // printed as 0
     CAPTURE(text);
     REQUIRE(reprinted(text) == rewritten_tree(text));
     taken += json::parse_tree(text) ? 1 : 0;

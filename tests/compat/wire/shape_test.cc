@@ -11,7 +11,7 @@ using namespace compat;
 
 namespace {
 
-// What the shape says of a request: "", or its error's message.
+// Returns the error message, or "" if there is no error.
 std::string message_of(const Result<void>& result) { return result ? "" : result.error().message; }
 
 std::string types(const Shape& shape, std::string_view request) {
@@ -63,7 +63,7 @@ constexpr const char* cast_error =
     "java.base of "
     "loader 'bootstrap')";
 
-TEST_CASE("a scalar of the wrong type is told as the service's reader tells it") {
+TEST_CASE("a scalar of the wrong type gets the error of the service's reader") {
   CHECK(types(outer, R"({"TableName":23})") == "NUMBER_VALUE cannot be converted to String");
   CHECK(types(outer, R"({"TableName":34.56})") == "DECIMAL_VALUE cannot be converted to String");
   CHECK(types(outer, R"({"TableName":true})") == "TRUE_VALUE cannot be converted to String");
@@ -79,7 +79,7 @@ TEST_CASE("a scalar of the wrong type is told as the service's reader tells it")
   CHECK(types(outer, R"({"Size":2147483648})") == "");
 }
 
-TEST_CASE("a blob is base64, padded, with no bits left over") {
+TEST_CASE("a blob is padded base64 without leftover bits") {
   CHECK(types(outer, R"({"Data":"YWJj"})") == "");
   CHECK(types(outer, R"({"Data":""})") == "");
   CHECK(types(outer, R"({"Data":"YQ=="})") == "");
@@ -92,7 +92,7 @@ TEST_CASE("a blob is base64, padded, with no bits left over") {
   CHECK(types(outer, R"({"Data":"YWJ?"})") == "Invalid last non-pad Base64 character dectected");
 }
 
-TEST_CASE("collections are told apart by where they stand") {
+TEST_CASE("the error for a collection of the wrong type depends on the expected type") {
   CHECK(types(outer, R"({"Texts":"a"})") == "Unexpected field type");
   CHECK(types(outer, R"({"Texts":{}})") == "Start of structure or map found where not expected");
   CHECK(types(outer, R"({"TextMap":1})") == "Unexpected field type");
@@ -135,14 +135,14 @@ TEST_CASE("attribute values are checked at every depth") {
         "NUMBER_VALUE cannot be converted to Boolean");
 }
 
-TEST_CASE("null is absent, and what is not declared is ignored") {
+TEST_CASE("null counts as absent and undeclared members are ignored") {
   CHECK(types(outer, R"({"TableName":null,"Limit":null,"Nonsense":[{}]})") == "");
   CHECK(constraints(outer, R"({"TableName":null})") == "");
   CHECK(types(outer, "[]") ==
         "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.OuterInput");
 }
 
-TEST_CASE("one broken constraint is told whole") {
+TEST_CASE("an error about one violated constraint quotes the value and the member") {
   CHECK(constraints(outer, R"({"Limit":0})") ==
         "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must have "
         "value "
@@ -165,7 +165,7 @@ TEST_CASE("one broken constraint is told whole") {
         "must not be null");
 }
 
-TEST_CASE("several broken constraints come in the order of declaration, ten at most") {
+TEST_CASE("at most ten violated constraints are reported in the order of declaration") {
   CHECK(constraints(outer, R"({"Limit":0,"TableName":"a;"})") ==
         "3 validation errors detected: Value 'a;' at 'tableName' failed to satisfy constraint: Member must "
         "satisfy "
@@ -179,7 +179,7 @@ TEST_CASE("several broken constraints come in the order of declaration, ten at m
   CHECK(constraints(outer, many + "]}").substr(0, 31) == "10 validation errors detected: ");
 }
 
-TEST_CASE("a map tells of its keys and of its values' lengths once") {
+TEST_CASE("a map reports invalid keys and invalid value lengths once") {
   CHECK(constraints(outer, R"({"Requests":{"a":[]}})") ==
         "2 validation errors detected: Value '{a=[]}' at 'requests' failed to satisfy constraint: Map keys "
         "must "
@@ -196,14 +196,14 @@ TEST_CASE("a map tells of its keys and of its values' lengths once") {
         "Member must not be null");
 }
 
-TEST_CASE("a table's ARN stands where its name does") {
+TEST_CASE("a table's ARN is accepted in place of its name") {
   CHECK(constraints(outer, R"({"TableName":"arn:aws:dynamodb:us-east-1:000000000000:table/abc"})") == "");
   CHECK(constraints(outer,
                     R"({"Requests":{"arn:aws:dynamodb:us-east-1:000000000000:table/abc":[{"Name":"a"}]}})") ==
         "");
 }
 
-TEST_CASE("an operation that has moved names what is too long or too large by the model, and says no value") {
+TEST_CASE("length and range errors of the new front end use the model's names and omit the value") {
   for (const Frame frame : {Frame::model, Frame::bare, Frame::enveloped}) {
     CHECK(
         constraints(outer, R"({"Limit":0})", frame) ==
@@ -227,7 +227,7 @@ TEST_CASE("an operation that has moved names what is too long or too large by th
   }
 }
 
-TEST_CASE("a few enums are reported without their member, bare if nothing surrounds values") {
+TEST_CASE("errors of a few enums do not name the member") {
   static constexpr Member members[] = {{"Limit", &shapes::positive_integer},
                                        {"ConditionalOperator", &shapes::conditional_operator}};
   static constexpr Shape shape = structure("Some", members);
@@ -245,7 +245,7 @@ TEST_CASE("a few enums are reported without their member, bare if nothing surrou
         "Member must satisfy enum value set: [OR, AND]");
 }
 
-TEST_CASE("where the new front end stops, an error of its own is reported alone") {
+TEST_CASE("an error at a member where the new front end stops is reported alone") {
   static constexpr Member members[] = {
       {"Select", &shapes::select},
       stopping({"TableName", &shapes::table_name}),
@@ -262,7 +262,7 @@ TEST_CASE("where the new front end stops, an error of its own is reported alone"
   const char* const enums = R"({"Select":"a","ConditionalOperator":"XOR"})";
   CHECK(constraints(shape, enums, Frame::bare) == unnamed);
   CHECK(constraints(shape, enums, Frame::enveloped) == detected + unnamed);
-  // A pattern has the old front end's words, which hide nothing.
+  // A pattern's error has the old front end's wording, and the other errors are reported as well.
   CHECK_THAT(constraints(shape, R"({"Select":"a","TableName":"ab;"})", Frame::enveloped),
              Catch::StartsWith("2 validation errors detected: Value 'a' at 'select'"));
   CHECK_THAT(constraints(shape, enums, Frame::older), Catch::StartsWith("2 validation errors detected: "));
@@ -270,7 +270,7 @@ TEST_CASE("where the new front end stops, an error of its own is reported alone"
              Catch::StartsWith("2 validation errors detected: "));
 }
 
-TEST_CASE("a request that lacks a required member is reported in the old front end's words") {
+TEST_CASE("a request that lacks a required member gets the old front end's errors") {
   static constexpr Member members[] = {
       stopping({"TableName", &shapes::table_name, required}),
       {"Limit", &shapes::positive_integer},
@@ -294,14 +294,14 @@ TEST_CASE("a request that lacks a required member is reported in the old front e
                                "constraint: Member must satisfy regular expression pattern"));
 }
 
-TEST_CASE("a frame is handed over where arrays and objects nest more than 127 deep") {
+TEST_CASE("a request whose arrays and objects nest more than 127 deep is handed over") {
   CHECK(frame_at_depth(Frame::enveloped, 127) == Frame::enveloped);
   CHECK(frame_at_depth(Frame::enveloped, 128) == Frame::handed_over);
   CHECK(frame_at_depth(Frame::model, 600) == Frame::handed_over);
   CHECK(frame_at_depth(Frame::older, 600) == Frame::older);
 }
 
-TEST_CASE("what is composed is repeated as Java prints it, or as JSON where values have newer words") {
+TEST_CASE("errors print collections as Java does or as JSON if values have newer wording") {
   const char* const request = R"({"Requests":{"a":[{"Count":1,"Name":"b"}]}})";
   CHECK_THAT(constraints(outer, request),
              Catch::Contains("Value '{a=[Inner(name=b, count=1)]}' at 'requests'"));
@@ -309,7 +309,7 @@ TEST_CASE("what is composed is repeated as Java prints it, or as JSON where valu
              Catch::Contains(R"(Value '{"a":[{"Count":1,"Name":"b"}]}' at 'requests')"));
 }
 
-TEST_CASE("structures are repeated with all their members, in Java's order, and values by their hash") {
+TEST_CASE("errors print structures with all members in Java's order and values as hashes") {
   static constexpr std::string_view printed[] = {"Item", "Extra", "Note"};
   static constexpr Member put_members[] = {{"Note", &shapes::any_string}, {"Item", &shapes::attribute_map}};
   static constexpr Shape put = printed_as(structure("Put", put_members), printed);
