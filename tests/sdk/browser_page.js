@@ -1,5 +1,5 @@
-// What a page tries on a server of another origin. `settings` is {mayfly, report}. Reports {tried, read}: the names of all
-// attempts, and by name the text that the page could read.
+// Attempts of a page to use a server of another origin. `settings` is {mayfly, report}. Reports {tried, read}: the names of
+// all attempts, and by name the text that the page could read.
 const read = {};
 const tried = [];
 
