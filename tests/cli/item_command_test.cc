@@ -100,7 +100,7 @@ TEST_CASE("an invalid index and an attribute with two types are rejected before 
         "attribute 'at' is given the types N and S.");
 }
 
-TEST_CASE("tables can be created and listed and described and deleted") {
+TEST_CASE("the table commands manage a table from creation to deletion") {
   const Shell mayfly;
   CHECK(mayfly({"table", "list"}) == "No tables in account 000000000000, region us-east-1.\n");
   CHECK(mayfly({"table", "list", "--account", "000000000042", "--region", "eu-west-1"}) ==

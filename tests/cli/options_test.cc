@@ -245,7 +245,7 @@ TEST_CASE("DynamoDB Local's arguments become options of serve whatever the progr
   }
 }
 
-TEST_CASE("every command reads url and ca-file and account and region from the environment") {
+TEST_CASE("every command reads its connection options from the environment") {
   const std::map<std::string, std::string> expected = {{"--url", "MAYFLY_URL"},
                                                        {"--ca-file", "MAYFLY_CA_FILE"},
                                                        {"--account", "MAYFLY_ACCOUNT"},

@@ -88,7 +88,7 @@ Tree name_of(const std::string& yaml_value, const std::string& head = "") {
 
 }  // namespace
 
-TEST_CASE("a CloudFormation table keeps its keys and indexes and capacity and TTL and recovery") {
+TEST_CASE("a CloudFormation table is created with all its supported settings") {
   CHECK(requests(R"(
 AWSTemplateFormatVersion: "2010-09-09"
 Parameters:

@@ -145,7 +145,7 @@ TEST_CASE("a backslash makes a dot or a star or a bracket part of a name") {
             {.table = "t", .keys = {"id"}}) == R"({"id":{"S":"1"},"z":{"S":"z"}})");
 }
 
-TEST_CASE("types are kept and values without a replacement are kept and a TTL is not changed by default") {
+TEST_CASE("the default hash keeps types and leaves the TTL and values without a replacement alone") {
   const std::string after =
       changed(R"({"default":"hash"})",
               R"({"id":{"S":"1"},"b":{"B":"AAE="},"n":{"N":"7"},"s":{"SS":["a","b"]},"t":{"BOOL":true},)"

@@ -194,7 +194,7 @@ TEST_CASE("a key's session token must be sent with its requests") {
   CHECK(refused.find("t0ken") == std::string::npos);
 }
 
-TEST_CASE("checks run in DynamoDB's order of date and host and algorithm and credential and scope and key") {
+TEST_CASE("signature checks run in DynamoDB's order from the date to the signature") {
   Signing other{.key = {"AKIDOTHER", "other"}, .now = noon - 60 * minute};
   CHECK(outcome(rewritten("SignedHeaders=content-type;host;", "SignedHeaders=", other))
             .find("Signature expired") != std::string::npos);
