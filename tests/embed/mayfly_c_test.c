@@ -450,8 +450,8 @@ static void wait_until_the_failpoint_is_reached(void) {
   }
 }
 
-// Returns false if the handle was closed before the waiting thread made its call. That cannot be observed from
-// outside, except by the call's result.
+// Returns false if the handle was closed before the waiting thread made its call.
+// Only the call's result shows this.
 static bool closing_ends_who_asked_within(useconds_t microseconds) {
   shared = opened(FROZEN);
   create_carts(shared);
