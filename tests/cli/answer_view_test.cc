@@ -1,4 +1,4 @@
-// Answers as people read them.
+// Responses as the commands print them for people.
 #include "cli/answer_view.h"
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ std::string view(std::string_view answer, const std::string& list = "", const st
 
 }  // namespace
 
-TEST_CASE("an answer's members are aligned names and values") {
+TEST_CASE("a response's members are printed as aligned names and values") {
   CHECK(
       view(
           R"({"now":"2031-01-01T00:00:00Z","expired":2,"tables":{"carts":2,"b":0.1},"next_expiry":null,"settled":true})") ==
@@ -25,7 +25,7 @@ TEST_CASE("an answer's members are aligned names and values") {
       "settled      true\n");
 }
 
-TEST_CASE("a list is a table, and a sentence when it is empty") {
+TEST_CASE("a list is printed as a table or as a sentence if it is empty") {
   const std::string answer =
       R"({"items":[{"key":{"id":{"S":"1"},"at":{"N":"5"}},"due":"x"},{"key":{"id":{"S":"22"}},"more":[1,2]}]})";
   CHECK(view(answer, "items") == "KEY        DUE  MORE\nid=1 at=5  x\nid=22           1, 2\n");
@@ -37,7 +37,7 @@ TEST_CASE("a list is a table, and a sentence when it is empty") {
   CHECK(view(R"({"tables":{"carts":{"status":"ENABLED"}}})", "tables") == "NAME   STATUS\ncarts  ENABLED\n");
 }
 
-TEST_CASE("what a server answers cannot control the terminal") {
+TEST_CASE("a server's response cannot control the terminal") {
   const std::string hostile = R"({"a\u001b":"\u001b]0;x\u0007","l":[{"\u009b":"\n\u009b2J"}]})";
   const std::string people = view(hostile);
   CHECK(people == "a\\x1b  \\x1b]0;x\\x07\nl:\n  \\xc2\\x9b\n  \\x0a\\xc2\\x9b2J\n");
@@ -46,7 +46,7 @@ TEST_CASE("what a server answers cannot control the terminal") {
   CHECK(*json::parse_tree(http::print_json(tree)) == tree);
 }
 
-TEST_CASE("a long cell is cut between characters") {
+TEST_CASE("a long cell is truncated between characters") {
   http::TextTable table({"A", "B"});
   std::string umlauts;
   for (std::size_t i = 0; i <= http::TextTable::cell_characters_max; ++i) umlauts += "ä";
@@ -56,7 +56,7 @@ TEST_CASE("a long cell is cut between characters") {
   CHECK_THAT(text, Catch::EndsWith(cut + "  b\n"));
 }
 
-TEST_CASE("a table that is too wide for a line is a block of lines for each row") {
+TEST_CASE("a table that is too wide for a line is printed as a block for each row") {
   http::TextTable table({"A", "LONG"});
   const std::string wide(70, 'x');
   table.add({wide, wide});
@@ -73,7 +73,7 @@ TEST_CASE("rows that arrive in pages have one heading and the widths of the firs
   CHECK(table.take_page() == "2   bo\n1000  x\n");
 }
 
-TEST_CASE("pages of a table that is too wide are blocks, with an empty line between rows") {
+TEST_CASE("pages of a table that is too wide are blocks with an empty line between rows") {
   http::TextTable table({"A", "LONG"});
   const std::string wide(70, 'x');
   table.add({wide, wide});
@@ -83,7 +83,7 @@ TEST_CASE("pages of a table that is too wide are blocks, with an empty line betw
   CHECK(table.take_page() == "\nA     1\nLONG  b\n\nA     2\nLONG  c\n");
 }
 
-TEST_CASE("a settled answer names what failed, with ARNs cut to what they name") {
+TEST_CASE("a settled response names what failed and shortens ARNs") {
   CHECK(
       view(
           R"({"expired":1,"never":{"carts":{"milliseconds":3}},"settled":false,"unfinished":[],)"

@@ -1,5 +1,4 @@
-// The client that commands ask DynamoDB's endpoints with: who it says that it is, where it asks, when it asks
-// again.
+// The client that commands call DynamoDB endpoints with: its credentials, its endpoint and its retries.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -58,7 +57,7 @@ struct AwsFiles {
   }
 };
 
-// Asks a server, and notes how long it was to wait before it asked again.
+// Calls a server, and records the pauses before retries.
 struct Asking {
   explicit Asking(const std::string& endpoint, std::chrono::milliseconds time_max = 10s,
                   const std::string& ca_file = {})
@@ -86,7 +85,7 @@ std::string url_of(const Running& server) { return "http://127.0.0.1:" + std::to
 
 }  // namespace
 
-TEST_CASE("an operation is asked for as an SDK asks, and many on one connection") {
+TEST_CASE("the client calls operations as an SDK does and reuses one connection") {
   Running server;
   Asking asking(url_of(server));
   CHECK(asking.told("ListTables") == R"({"TableNames":[]})");
@@ -97,11 +96,11 @@ TEST_CASE("an operation is asked for as an SDK asks, and many on one connection"
   CHECK(asking.told("GetItem", R"({"TableName":"carts","Key":{"id":{"S":"1"}}})") ==
         R"({"Item":{"id":{"S":"1"},"n":{"N":"1.5"}}})");
   CHECK(asking.client->attempts() == 22);
-  // Its one, and that of this call; those before it are closed in a moment.
+  // The client's connection, and the one of this call. Earlier ones are closed soon.
   while (server.call("GET", "/_mayfly/metrics").body.find("mayfly_connections 2\n") == std::string::npos) {}
 }
 
-TEST_CASE("an account of Mayfly's is named by the key, and in control calls") {
+TEST_CASE("a Mayfly account is selected by the access key and in control calls") {
   Running server;
   server.account = "000000000042";
   server.create_table("carts", false);
@@ -114,7 +113,7 @@ TEST_CASE("an account of Mayfly's is named by the key, and in control calls") {
         "2031-01-01T00:00:00Z");
 }
 
-TEST_CASE("what fails has AWS's name and message, its status, and all of the answer") {
+TEST_CASE("an error has AWS's name and message and status and the whole response") {
   Running server;
   server.create_table("carts", false);
   server.put("carts", "1");
@@ -132,7 +131,7 @@ TEST_CASE("what fails has AWS's name and message, its status, and all of the ans
   CHECK(asking.pauses.empty());
 }
 
-TEST_CASE("what is throttled is tried again after a pause, three times in all") {
+TEST_CASE("a throttled request is retried after a pause up to three attempts") {
   Running server;
   server.create_table("carts", false);
   Asking asking(url_of(server));
@@ -159,7 +158,7 @@ TEST_CASE("what is throttled is tried again after a pause, three times in all") 
   CHECK(asking.client->attempts() == 7);
 }
 
-TEST_CASE("a pause is anything up to a bound that doubles, 20 s at most") {
+TEST_CASE("a pause is random up to a bound that doubles to at most 20 s") {
   engine::SeededRandom random(7);
   std::chrono::milliseconds longest{0};
   for (int n = 0; n < 1000; ++n) {
@@ -171,24 +170,24 @@ TEST_CASE("a pause is anything up to a bound that doubles, 20 s at most") {
   CHECK(longest <= 20s);
 }
 
-TEST_CASE("where nobody answers, requests are soon tried once only") {
+TEST_CASE("while a server is unreachable requests are soon no longer retried") {
   Asking asking("http://127.0.0.1:1");
   CHECK(asking.told("ListTables") == "Unreachable: cannot connect to 127.0.0.1:1: Connection refused");
   CHECK(asking.client->attempts() == 3);
   for (int n = 0; n < 60; ++n) asking.told("ListTables");
-  CHECK(asking.pauses.size() == 100);  // 500 of the quota, 5 each
+  CHECK(asking.pauses.size() == 100);  // the quota of 500, at 5 for each retry
   CHECK(asking.client->attempts() == 61 + 100);
 }
 
-TEST_CASE("who does not answer in time, or not what was sent, is asked again") {
-  SECTION("nothing comes") {
+TEST_CASE("a request is retried after a time-out or a corrupt response or a clock error") {
+  SECTION("no response arrives") {
     OneAnswer server("");
     Asking asking(server.url(), 50ms);
     const std::string told = asking.told("ListTables");
     CHECK_THAT(told, Catch::StartsWith("TimedOut: ") || Catch::StartsWith("Unreachable: "));
     CHECK(asking.pauses.size() == 2);
   }
-  SECTION("the sum is another") {
+  SECTION("the checksum does not match") {
     OneAnswer server("HTTP/1.1 200 OK\r\nx-amz-crc32: 1\r\nContent-Length: 2\r\n\r\n{}");
     Asking asking(server.url());
     asking.gives_up = true;
@@ -196,7 +195,7 @@ TEST_CASE("who does not answer in time, or not what was sent, is asked again") {
           "CutShort: an answer's bytes are not those that were sent (x-amz-crc32)");
     CHECK(asking.pauses.size() == 1);
   }
-  SECTION("our clock is wrong") {
+  SECTION("the client's clock is wrong") {
     OneAnswer server(
         "HTTP/1.1 400 Bad\r\nDate: Tue, 01 Jan 2030 00:00:00 GMT\r\nContent-Length: 83\r\n\r\n"
         R"({"__type":"com.amazon.coral.service#InvalidSignatureException","message":"expired"})");
@@ -207,7 +206,7 @@ TEST_CASE("who does not answer in time, or not what was sent, is asked again") {
   }
 }
 
-TEST_CASE("TLS is spoken with who shows a certificate of an issuer in the file") {
+TEST_CASE("TLS needs a certificate whose issuer is in the CA file") {
   const Certificate certificate;
   http::ServerSettings settings;
   settings.tls_cert_file = certificate.cert;
@@ -224,7 +223,7 @@ TEST_CASE("TLS is spoken with who shows a certificate of an issuer in the file")
   CHECK(nowhere.pauses.empty());
 }
 
-TEST_CASE("region and endpoint are the option's, the environment's, the profile's") {
+TEST_CASE("region and endpoint come from options or the environment or the profile") {
   const AwsFiles files;
   files.write(
       ".aws/config",
@@ -257,7 +256,7 @@ TEST_CASE("region and endpoint are the option's, the environment's, the profile'
   CHECK_THAT(told({}, elsewhere), Catch::StartsWith("no region is named"));
 }
 
-TEST_CASE("a key is the environment's, the profile's, a program's") {
+TEST_CASE("credentials come from the environment or the profile or a program") {
   const AwsFiles files;
   files.write(
       ".aws/credentials",
@@ -282,7 +281,7 @@ TEST_CASE("a key is the environment's, the profile's, a program's") {
   CHECK(key_of({{"AWS_SHARED_CREDENTIALS_FILE", (files.directory / "elsewhere").string()}}) == "F f");
 }
 
-TEST_CASE("a container's key is asked for with its token, and only where it may be") {
+TEST_CASE("a container's credentials are requested with its token and only from allowed addresses") {
   const std::string key =
       R"({"AccessKeyId":"G","SecretAccessKey":"g","Token":"v","Expiration":"2099-01-01T00:00:00Z"})";
   const std::string answer =
@@ -316,13 +315,13 @@ TEST_CASE("a container's key is asked for with its token, and only where it may 
         "AWS_CONTAINER_AUTHORIZATION_TOKEN has more than one line");
 }
 
-TEST_CASE("a Date header is an instant") {
+TEST_CASE("a Date header is parsed to an instant") {
   CHECK(aws::parse_http_date("Tue, 15 Nov 1994 08:12:31 GMT") == 784'887'151'000);
   for (const char* text : {"", "Tue, 15 Nov 1994 08:12:31", "1994-11-15", "Tue, 15 Nov 1994 08:12:31 GMT "})
     CHECK_FALSE(aws::parse_http_date(text));
 }
 
-TEST_CASE("keys that do not repeat go on, and a circle is noticed within three times its length") {
+TEST_CASE("distinct page keys continue and a cycle is detected within three times its length") {
   compat::outbound::PageKeys endless;
   for (int page = 0; page < 10'000; ++page) CHECK(endless.advance(std::to_string(page)));
   for (int before = 0; before < 20; ++before) {

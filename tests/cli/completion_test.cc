@@ -1,4 +1,4 @@
-// Completion, as the shells' scripts ask for it.
+// Completion, called as the shells' scripts call it.
 #include "cli/completion.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string json_answer(const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("commands, options and fixed values are completed without a server") {
+TEST_CASE("commands and options and fixed values are completed without a server") {
   CHECK(completed("mayfly clock adv") == "advance\n");
   CHECK(completed("mayfly  clock   advance --se") == "--settle\n");
   CHECK(completed("mayfly it") == "item\n");
@@ -37,7 +37,7 @@ TEST_CASE("commands, options and fixed values are completed without a server") {
     CHECK(completed(nothing).empty());
 }
 
-TEST_CASE("tables, snapshots, jobs and functions of the running server are completed") {
+TEST_CASE("tables and snapshots and jobs and functions of a running server are completed") {
   Process server({"serve", "--port", "0"});
   const std::string url = " --url " + local_url(server.port()) + " ";
   const auto run = [&](std::vector<std::string> words) {
@@ -60,7 +60,7 @@ TEST_CASE("tables, snapshots, jobs and functions of the running server are compl
   CHECK(server.end(SIGTERM) == 0);
 }
 
-TEST_CASE("names that a shell could expand, and too many names, are left out") {
+TEST_CASE("completion omits names that a shell could expand and limits their number") {
   std::string many =
       R"x({"snapshots":[{"id":"$(touch x)"},{"id":"`x`"},{"id":"a b"},{"id":"a'b"},{"id":"*"},)x"
       R"({"id":"a\nb"},{"id":"\u001b[2J"},{"id":""},{"id":7},{"id":"good-1.x_y"})";
@@ -72,7 +72,7 @@ TEST_CASE("names that a shell could expand, and too many names, are left out") {
   CHECK(static_cast<std::size_t>(std::count(words.begin(), words.end(), '\n')) < http::completion_names_max);
 }
 
-TEST_CASE("completion is silent when there is no server, or one that does not answer") {
+TEST_CASE("completion is silent when there is no server or it does not respond") {
   Process none({http::completing_command, "mayfly item get "}, {"MAYFLY_URL=http://127.0.0.1:1"});
   CHECK(none.rest().empty());
   CHECK(none.wait() == 0);
@@ -85,7 +85,7 @@ TEST_CASE("completion is silent when there is no server, or one that does not an
   CHECK(waits.errors().empty());
 }
 
-TEST_CASE("bash completes what the program says") {
+TEST_CASE("bash completes what the program suggests") {
   Process server({"serve", "--port", "0"});
   const std::string url = local_url(server.port());
   printed({"table", "create", "carts", "--url", url});

@@ -7,7 +7,7 @@ namespace mayfly::testing {
 
 using std::chrono::seconds;
 
-TEST_CASE("a deadline that passes is told, and one that is kept is not") {
+TEST_CASE("a deadline that passes calls its function and one that is canceled does not") {
   std::promise<void> passed;
   const http::Deadline at_once(seconds(0), [&] { passed.set_value(); });
   passed.get_future().wait();

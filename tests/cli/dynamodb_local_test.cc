@@ -1,4 +1,4 @@
-// DynamoDB Local's command lines, as compose files and Testcontainers modules have them.
+// DynamoDB Local's command lines, as found in compose files and Testcontainers modules.
 #include "cli/dynamodb_local.h"
 
 #include <catch2/catch.hpp>
@@ -24,23 +24,23 @@ std::string problem(const Words& arguments) {
 
 }  // namespace
 
-TEST_CASE("what the image runs unless told otherwise keeps everything in memory") {
+TEST_CASE("the default command of DynamoDB Local's image keeps everything in memory") {
   CHECK(serve({"-jar", "DynamoDBLocal.jar", "-inMemory"}) == Words{"serve", "--port", "8000"});
 }
 
-TEST_CASE("each option of DynamoDB Local has its like") {
+TEST_CASE("each supported option of DynamoDB Local maps to an option of serve") {
   CHECK(serve({"-jar", "DynamoDBLocal.jar", "-sharedDb", "-dbPath", "./data", "-port", "9000", "-cors",
                "http://localhost:3000", "-delayTransientStatuses"}) ==
         Words{"serve", "--port", "9000", "--shared-regions", "--data", "./data/mayfly", "--table-delay-ms",
               "1000", "--cors-origin", "http://localhost:3000"});
 }
 
-TEST_CASE("without -inMemory and -dbPath it is the current directory that keeps everything") {
+TEST_CASE("without -inMemory and -dbPath data is kept in the current directory") {
   CHECK(serve({"-jar", "DynamoDBLocal.jar", "-sharedDb"}) ==
         Words{"serve", "--port", "8000", "--shared-regions", "--data", "./mayfly"});
 }
 
-TEST_CASE("a command line that names java, its options and a main class is read, too") {
+TEST_CASE("a command line with java and its options and a main class is understood") {
   CHECK(serve({"-Djava.library.path=./DynamoDBLocal_lib", "-Xmx256m", "-jar", "/opt/DynamoDBLocal.jar",
                "-inMemory", "-sharedDb"},
               "/usr/bin/java") == Words{"serve", "--port", "8000", "--shared-regions"});
@@ -49,7 +49,7 @@ TEST_CASE("a command line that names java, its options and a main class is read,
             "java") == Words{"serve", "--port", "8000"});
 }
 
-TEST_CASE("what has no like is ignored, and said") {
+TEST_CASE("unsupported options are ignored with a note") {
   const auto read = read_dynamodb_local("java", {"-Xmx256m", "-jar", "DynamoDBLocal.jar", "-inMemory",
                                                  "-optimizeDbBeforeStartup", "-disableTelemetry"});
   CHECK(read->notes ==
@@ -62,21 +62,21 @@ TEST_CASE("what has no like is ignored, and said") {
             ->notes.empty());
 }
 
-TEST_CASE("the banner that some wait for comes first") {
+TEST_CASE("the banner that some tools wait for is printed first") {
   CHECK(read_dynamodb_local("/mayfly", {"-jar", "DynamoDBLocal.jar", "-inMemory", "-sharedDb"})->banner ==
         "Initializing DynamoDB Local with the following configuration:\n"
         "Port:\t8000\nInMemory:\ttrue\nVersion:\tMayfly " MAYFLY_VERSION
         "\nDbPath:\tnull\nSharedDb:\ttrue\nshouldDelayTransientStatuses:\tfalse\nCorsParams:\tnull\n\n");
 }
 
-TEST_CASE("what DynamoDB Local does not take is not taken") {
+TEST_CASE("a command line that DynamoDB Local rejects is rejected") {
   CHECK(problem({"-jar", "DynamoDBLocal.jar", "-port"}) == "-port of DynamoDB Local needs a value");
   CHECK(problem({"-jar", "DynamoDBLocal.jar", "-inMemory", "-dbPath", "."}) ==
         "DynamoDB Local takes -dbPath or -inMemory, not both");
   CHECK(problem({"-jar", "DynamoDBLocal.jar", "inMemory"}) == "DynamoDB Local has no option 'inMemory'");
 }
 
-TEST_CASE("Mayfly's own command lines are not DynamoDB Local's") {
+TEST_CASE("Mayfly's own command lines are not mistaken for DynamoDB Local's") {
   for (const Words& own : {Words{}, Words{"serve"}, Words{"--version"}, Words{"-h"},
                            Words{"serve", "--data", "DynamoDBLocal.jar"}})
     CHECK_FALSE(read_dynamodb_local("/usr/local/bin/mayfly", own));

@@ -14,13 +14,13 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// How a process of its own ends, which has no thread but the one that is in `body`: what `body` returns, or,
-// negative, by which signal.
+// Runs `body` in a child process that has no other thread. Returns what `body` returns, or the negative
+// signal number if a signal ended the process.
 template <class Body>
 int in_a_process(const Body& body) {
   const pid_t child = ::fork();
   if (child == 0) {
-    for (const int number : {SIGTERM, SIGINT}) ::signal(number, SIG_DFL);  // Catch has handlers
+    for (const int number : {SIGTERM, SIGINT}) ::signal(number, SIG_DFL);  // Catch2 installs handlers
     ::_exit(body());
   }
   int status = 0;
@@ -41,7 +41,7 @@ bool can_be_read(int descriptor) {
 
 }  // namespace
 
-TEST_CASE("an end signal is seen by all that look, wait and poll, and is the first that came") {
+TEST_CASE("an end signal wakes every observer and the first one counts") {
   for (const int number : {SIGTERM, SIGINT}) {
     CHECK(in_a_process([number] {
             const EndSignals signals;
@@ -57,7 +57,7 @@ TEST_CASE("an end signal is seen by all that look, wait and poll, and is the fir
   }
 }
 
-TEST_CASE("a second end signal changes nothing, or ends the process") {
+TEST_CASE("a second end signal is ignored or ends the process") {
   const auto after_two = [](EndSignals::Another another) {
     return in_a_process([another] {
       int came = 0;
@@ -69,15 +69,15 @@ TEST_CASE("a second end signal changes nothing, or ends the process") {
         if (another == EndSignals::Another::ends_the_process) ::pause();
         came = signals.wait(milliseconds(1)) == came ? came : 0;
       }
-      return came;  // and the process is there, whether or not the second was seen in time
+      return came;  // the process survives, whether or not the second signal was seen in time
     });
   };
   CHECK(after_two(EndSignals::Another::is_ignored) == SIGINT);
   CHECK(after_two(EndSignals::Another::ends_the_process) == -SIGTERM);
 }
 
-TEST_CASE("a process that does not end by itself after a signal ends with the status that Late returns") {
-  static_assert(EndSignals::late_after < milliseconds(1000));  // SECURITY.md promises a second
+TEST_CASE("a process that is still running after a signal exits with the status that Late returns") {
+  static_assert(EndSignals::late_after < milliseconds(1000));  // SECURITY.md promises one second
   CHECK(in_a_process([] {
           const EndSignals signals(EndSignals::Another::is_ignored, [] { return 7; });
           const bool unstopped = !signals.stop_token().stop_requested();
@@ -88,7 +88,7 @@ TEST_CASE("a process that does not end by itself after a signal ends with the st
             for (;;) ::pause();
           return 0;
         }) == 7);
-  // One that ends in time is not late, and Late may let it go on.
+  // A process that ends in time is not late. Late can also let the process continue.
   CHECK(in_a_process([] {
           {
             const EndSignals signals(EndSignals::Another::is_ignored, [] { return 7; });
@@ -106,7 +106,7 @@ TEST_CASE("a process that does not end by itself after a signal ends with the st
         }) == 3);
 }
 
-TEST_CASE("end signals are blocked in threads that start while somebody looks for them, and no longer") {
+TEST_CASE("end signals are blocked only in threads that start while EndSignals exists") {
   const bool before = is_blocked(SIGTERM);
   bool in_thread = false;
   {

@@ -1,4 +1,4 @@
-// The executable from outside: its options, its first line, its port file, its end.
+// Tests the executable from outside: its options, first line, port file and exit.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -40,13 +40,13 @@ int health(std::uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("mayfly --version names itself") {
+TEST_CASE("mayfly --version prints its name and version") {
   Process mayfly({"--version"});
   CHECK(mayfly.line() == "mayfly " MAYFLY_VERSION);
   CHECK(mayfly.wait() == 0);
 }
 
-TEST_CASE("SIGTERM and SIGINT end the server cleanly, open connections or not") {
+TEST_CASE("SIGTERM and SIGINT end the server cleanly even with open connections") {
   for (const int signal_number : {SIGTERM, SIGINT}) {
     Process mayfly({"serve", "--port", "0"});
     HttpClient client(mayfly.port());
@@ -57,16 +57,16 @@ TEST_CASE("SIGTERM and SIGINT end the server cleanly, open connections or not") 
   }
 }
 
-TEST_CASE("with --exit-with-parent a server does not outlive who started it, however that ended") {
+TEST_CASE("with --exit-with-parent a server exits when its parent exits for any reason") {
   const std::string script = "\"" MAYFLY_EXECUTABLE "\" serve --port 0 $0 & wait";
   Process shell({"-c", script, "--exit-with-parent"}, {}, "/bin/sh");
   CHECK(health(shell.port()) == 200);
   CHECK(shell.end(SIGKILL) == -SIGKILL);
-  const std::string said = shell.errors();  // all of it: when the server has ended, too
+  const std::string said = shell.errors();  // all of it is read only once the server has also exited
   CHECK(said.find("the parent process has exited: exiting\n") != std::string::npos);
 }
 
-TEST_CASE("with --exit-with-parent a server ends whose parent had gone before it could ask who that is") {
+TEST_CASE("with --exit-with-parent a server exits if its parent was gone before it could check") {
   const std::string script = "\"" MAYFLY_EXECUTABLE "\" serve --port 0 --exit-with-parent >&-; echo $?";
   Process shell({"-c", script}, {}, "/bin/sh");
   CHECK(shell.line() == "1");
@@ -75,7 +75,7 @@ TEST_CASE("with --exit-with-parent a server ends whose parent had gone before it
       "\nmayfly: exiting, because the parent process does not read standard output\n"));
 }
 
-TEST_CASE("without --exit-with-parent a server goes on when who started it has ended") {
+TEST_CASE("without --exit-with-parent a server outlives its parent") {
   const std::string script = "\"" MAYFLY_EXECUTABLE "\" serve --port 0 2>/dev/null & echo $! >&2; wait";
   Process shell({"-c", script}, {}, "/bin/sh");
   const std::uint16_t port = shell.port();
@@ -85,7 +85,7 @@ TEST_CASE("without --exit-with-parent a server goes on when who started it has e
   ::kill(std::stoi(shell.errors()), SIGTERM);
 }
 
-TEST_CASE("DynamoDB Local's arguments start a server that those find ready who waited for DynamoDB Local") {
+TEST_CASE("DynamoDB Local's arguments start a server that passes DynamoDB Local's readiness checks") {
   TemporaryDirectory directory;
   Process mayfly({"-jar", "DynamoDBLocal.jar", "-port", "0", "-dbPath", directory.path.string()});
   CHECK(mayfly.line() == "Initializing DynamoDB Local with the following configuration:");
@@ -103,13 +103,13 @@ TEST_CASE("DynamoDB Local's arguments start a server that those find ready who w
   CHECK(mayfly.errors().find("info Unlike DynamoDB Local without -sharedDb") != std::string::npos);
 }
 
-TEST_CASE("DynamoDB Local's arguments that mean nothing end with 2 and a sentence") {
+TEST_CASE("invalid DynamoDB Local arguments exit with status 2 and a message") {
   Process mayfly({"-jar", "DynamoDBLocal.jar", "-inMemory", "-dbPath", "."});
   CHECK(mayfly.wait() == 2);
   CHECK(mayfly.errors() == "mayfly: DynamoDB Local takes -dbPath or -inMemory, not both\n");
 }
 
-TEST_CASE("requests are answered when the first line is out, and the port file is whole") {
+TEST_CASE("the server accepts requests once it prints its first line and its port file is complete") {
   TemporaryDirectory directory;
   const fs::path file = directory.path / "port";
   Process mayfly({"serve", "--port", "0", "--port-file", file.string()});
@@ -122,7 +122,7 @@ TEST_CASE("requests are answered when the first line is out, and the port file i
   CHECK(std::distance(fs::directory_iterator(directory.path), fs::directory_iterator()) == 1);
 }
 
-TEST_CASE("the log names the URL of the console, except with --no-control") {
+TEST_CASE("the log names the console's URL except with --no-control") {
   for (const bool control : {true, false}) {
     std::vector<std::string> arguments{"serve", "--port", "0"};
     if (!control) arguments.emplace_back("--no-control");
@@ -141,7 +141,7 @@ TEST_CASE("a port file that cannot be written is an error") {
         "mayfly: cannot write the port file /nonexistent/port: No such file or directory\n");
 }
 
-TEST_CASE("a directory that a server has open is not verified, not repaired and not served a second time") {
+TEST_CASE("a directory that a server has open cannot be verified or repaired or served again") {
   TemporaryDirectory directory;
   const std::string data = (directory.path / "data").string();
   const std::string refusal = "mayfly: the data directory " + data + " is in use by another process\n";
@@ -158,7 +158,7 @@ TEST_CASE("a directory that a server has open is not verified, not repaired and 
   CHECK(server.end(SIGTERM) == 0);
 }
 
-TEST_CASE("verify and repair say what they found, and their exit codes whether all is as it should be") {
+TEST_CASE("verify and repair print their findings and return matching exit codes") {
   TemporaryDirectory directory;
   const std::string data = (directory.path / "data").string();
   {
@@ -221,7 +221,7 @@ TEST_CASE("every option can be given in the environment") {
   CHECK(fs::is_directory(directory.path / "data"));
 }
 
-TEST_CASE("a variable with an invalid value is refused, and named unless its option is given") {
+TEST_CASE("an invalid variable is rejected by name unless its option is given") {
   Process wrong({"serve"}, {"MAYFLY_PORT=99999"});
   CHECK(wrong.wait() == 2);
   CHECK(wrong.errors() == "mayfly: --port must be between 0 and 65535, got 99999 (set by MAYFLY_PORT)\n");
@@ -230,7 +230,7 @@ TEST_CASE("a variable with an invalid value is refused, and named unless its opt
   CHECK(both.errors() == "mayfly: --threads must be a number between 1 and 256, got 'x'\n");
 }
 
-TEST_CASE("options that mean nothing are refused") {
+TEST_CASE("invalid options are rejected") {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"clock"},
                                                     {"serve", "--port", "70000"},
                                                     {"serve", "--port", "x"},
@@ -243,7 +243,7 @@ TEST_CASE("options that mean nothing are refused") {
   }
 }
 
-TEST_CASE("a mistyped command, option or value is named, with a suggestion where there is one") {
+TEST_CASE("a mistyped command or option or value is named with a suggestion if there is one") {
   const std::string usage = " Run 'mayfly serve --help' for its options.";
   for (const auto& [arguments, sentence] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"clok", "show"}, "unknown command 'mayfly clok'. Did you mean 'mayfly clock'?"},
@@ -297,7 +297,7 @@ TEST_CASE("a mistyped command, option or value is named, with a suggestion where
   }
 }
 
-TEST_CASE("without a command mayfly shows how to begin, and a group its commands") {
+TEST_CASE("mayfly alone prints an introduction and a command group prints its commands") {
   Process alone(std::vector<std::string>{});
   CHECK(alone.line() == "Mayfly " MAYFLY_VERSION
                         ": DynamoDB for tests. Items disappear at the instant their TTL passes.");
@@ -309,7 +309,7 @@ TEST_CASE("without a command mayfly shows how to begin, and a group its commands
   CHECK_THAT(said, Catch::Contains("\n  advance  "));
 }
 
-TEST_CASE("help prints what --help prints, and version what --version prints") {
+TEST_CASE("help prints the same as --help and version the same as --version") {
   const auto all = [](std::vector<std::string> arguments) {
     Process command(std::move(arguments));
     std::string text = command.rest();
@@ -327,14 +327,14 @@ TEST_CASE("help prints what --help prints, and version what --version prints") {
   CHECK(all({"version"}) == "mayfly " MAYFLY_VERSION "\n");
 }
 
-TEST_CASE("a reader that closes its pipe is not an error, a full disk is") {
+TEST_CASE("a reader that closes its pipe is not an error but a full disk is") {
   Process server({"serve", "--port", "0"});
   const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
   for (const std::string& command :
        {std::string("metrics --url ") + url, "calls --url " + url, std::string("help"), std::string("manual"),
         "table list --json --url " + url}) {
     INFO(command);
-    // The reader is gone before anything is written.
+    // The reader exits before anything is written.
     Process closed(
         {"-c", "exec 4> >(:); wait $!; \"" MAYFLY_EXECUTABLE "\" " + command + " >&4; echo $? >&2"}, {},
         "/bin/bash");
@@ -346,7 +346,7 @@ TEST_CASE("a reader that closes its pipe is not an error, a full disk is") {
   }
 }
 
-TEST_CASE("a taken port is an error in one sentence") {
+TEST_CASE("a port in use is reported in one sentence") {
   Process first({"serve", "--port", "0"});
   const std::string port = std::to_string(first.port());
   Process second({"serve", "--port", port});
@@ -356,7 +356,7 @@ TEST_CASE("a taken port is an error in one sentence") {
   CHECK(first.end(SIGTERM) == 0);
 }
 
-TEST_CASE("a data directory is one process's at a time, and is there for the next") {
+TEST_CASE("one process at a time can use a data directory and the next one can open it") {
   TemporaryDirectory directory;
   const std::string data = (directory.path / "data").string();
   {
@@ -392,7 +392,7 @@ void execute(std::uint16_t port, std::string_view operation, std::string_view bo
 
 }  // namespace
 
-TEST_CASE("commands ask a running server, and say its refusals") {
+TEST_CASE("commands call a running server and print its errors") {
   Process server(
       {"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z", "--ttl-mode", "manual"});
   const std::string url = local_url(server.port());
@@ -465,7 +465,7 @@ TEST_CASE("every call of the control API is a command") {
   const std::string id = job["id"], key = R"({"id":{"S":"1"}})";
   CHECK(ask({"snapshot", "take"}, false) == "1\n");
 
-  // Of each call, a command and what it prints in part.
+  // A command for each call, and part of its output.
   struct Row {
     std::string call;
     std::vector<std::string> command;
@@ -525,7 +525,7 @@ TEST_CASE("every call of the control API is a command") {
       {"DELETE /_mayfly/failpoints", {"failpoint", "release", "carts", key}, "{"},
       {"POST /_mayfly/reset", {"reset"}, "\"now\""},
   };
-  std::set<std::string> calls, tried = {"GET /_mayfly/events", "POST /_mayfly/await"};  // which wait: below
+  std::set<std::string> calls, tried = {"GET /_mayfly/events", "POST /_mayfly/await"};  // both: below
   const nlohmann::json index = nlohmann::json::parse(answered(port, "/_mayfly/"));
   for (const auto& [call, about] : index["calls"].items()) calls.insert(call);
   for (const Row& row : rows) {
@@ -536,7 +536,7 @@ TEST_CASE("every call of the control API is a command") {
   CHECK(server.end(SIGTERM) == 0);
 }
 
-TEST_CASE("await prints the record of a change, and says when none comes") {
+TEST_CASE("await prints the record of a change or reports that there was none") {
   Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"});
   const std::uint16_t port = server.port();
   execute(port, "CreateTable",
@@ -558,7 +558,7 @@ TEST_CASE("await prints the record of a change, and says when none comes") {
   CHECK(server.end(SIGTERM) == 0);
 }
 
-TEST_CASE("completions and the manual page are made of the options there are") {
+TEST_CASE("completions and the manual page cover all options") {
   for (const char* shell : {"bash", "zsh", "fish"})
     CHECK_THAT(printed({"completion", shell}), Catch::Contains("mayfly"));
   const std::string page = printed({"manual"});
@@ -567,7 +567,7 @@ TEST_CASE("completions and the manual page are made of the options there are") {
   CHECK_THAT(page, Catch::Contains("MAYFLY_EXIT_WITH_PARENT"));
 }
 
-TEST_CASE("jobs are shown with a bar, until they are over if that is asked for") {
+TEST_CASE("jobs are shown with a progress bar and --watch waits until they finish") {
   Process server({"serve", "--port", "0"});
   const std::uint16_t port = server.port();
   const std::string url = local_url(port);
@@ -585,7 +585,7 @@ TEST_CASE("jobs are shown with a bar, until they are over if that is asked for")
   CHECK(server.end(SIGTERM) == 0);
 }
 
-TEST_CASE("tail prints what happens, without colour where nobody sees it, and ends with the server") {
+TEST_CASE("tail prints changes without color when not on a terminal and ends with the server") {
   Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"});
   const std::uint16_t port = server.port();
   execute(port, "CreateTable",
@@ -594,7 +594,7 @@ TEST_CASE("tail prints what happens, without colour where nobody sees it, and en
   execute(port, "UpdateTimeToLive",
           R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
   Process tail({"tail", "carts", "--url", local_url(port)});
-  // It hears what comes after it was heard of: until it prints, write.
+  // Tail misses changes from before it listens, so write until it prints one.
   std::atomic<bool> heard{false};
   std::thread writing([&] {
     for (int n = 0; !heard; ++n)
@@ -618,7 +618,7 @@ TEST_CASE("tail prints what happens, without colour where nobody sees it, and en
   CHECK(tail.wait() == 0);
 }
 
-TEST_CASE("tail ends with 0 when its reader has gone, and prints a change per line with --json") {
+TEST_CASE("tail exits with 0 when its reader closes and prints one change per line with --json") {
   Process server({"serve", "--port", "0"});
   const std::uint16_t port = server.port();
   const std::string url = local_url(port);

@@ -1,4 +1,4 @@
-// mayfly table and mayfly item, on a server of their own.
+// mayfly table and mayfly item, run against a server.
 #include "cli/item_command.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Shell {
   std::string operator()(std::vector<std::string> words) const {
     return printed(at_server(std::move(words)));
   }
-  // With these variables; it must succeed.
+  // Runs a command with these environment variables. It must succeed.
   [[nodiscard]] std::string with(std::vector<std::string> environment, std::vector<std::string> words) const {
     Process command(at_server(std::move(words)), std::move(environment));
     std::string text = command.rest();
@@ -85,7 +85,7 @@ TEST_CASE("table create has the names and defaults of the packages") {
       R"({"AttributeName":"size","AttributeType":"N"},{"AttributeName":"name","AttributeType":"S"}]})");
 }
 
-TEST_CASE("an index that cannot be read, and an attribute with two types, are rejected before any request") {
+TEST_CASE("an invalid index and an attribute with two types are rejected before any request") {
   const std::string global =
       "--index must be NAME:KEY[,SORT][=PROJECTION], such as by_owner:owner,at:N, got '";
   for (const char* text : {"x", ":x", "x:", "x:a,b,c", "x=a:b", "x:a,", ""})
@@ -100,7 +100,7 @@ TEST_CASE("an index that cannot be read, and an attribute with two types, are re
         "attribute 'at' is given the types N and S.");
 }
 
-TEST_CASE("tables are created, listed, described and deleted") {
+TEST_CASE("the table commands manage a table from creation to deletion") {
   const Shell mayfly;
   CHECK(mayfly({"table", "list"}) == "No tables in account 000000000000, region us-east-1.\n");
   CHECK(mayfly({"table", "list", "--account", "000000000042", "--region", "eu-west-1"}) ==
@@ -140,7 +140,7 @@ TEST_CASE("a table that is created slowly still gets its TTL") {
   CHECK_THAT(mayfly({"table", "describe", "carts"}), Catch::Contains("\nttl         ttl\n"));
 }
 
-TEST_CASE("an item is put with a TTL, read, and gone after it, and the commands say so") {
+TEST_CASE("the item commands put an item with a TTL and explain why it is gone") {
   const Shell mayfly;
   mayfly({"table", "create", "carts", "--ttl", "ttl"});
   CHECK(mayfly({"item", "put", "carts", "id=1", "ttl=+48h", "total=12.5"}) ==
@@ -158,7 +158,7 @@ TEST_CASE("an item is put with a TTL, read, and gone after it, and the commands 
   CHECK(mayfly({"item", "scan", "carts"}) == "No items in carts.\n");
 }
 
-TEST_CASE("item put notes a TTL that can never fire") {
+TEST_CASE("item put warns about a TTL that can never fire") {
   const Shell mayfly;
   mayfly({"table", "create", "carts", "--ttl", "ttl"});
   CHECK_THAT(mayfly({"item", "put", "carts", "id=1", "ttl=1924992000000"}),
@@ -169,7 +169,7 @@ TEST_CASE("item put notes a TTL that can never fire") {
   CHECK(mayfly({"item", "put", "carts", "id=3"}) == "Put id=3 into carts.\n");
 }
 
-TEST_CASE("queries and scans print tables, follow pages and obey limits") {
+TEST_CASE("queries and scans print tables and follow pages and obey limits") {
   const Shell mayfly;
   mayfly({"table", "create", "events", "--key", "user", "--sort", "at:N", "--index", "by_kind:kind,at"});
   for (const char* at : {"1", "2", "3"})
@@ -198,7 +198,7 @@ TEST_CASE("queries and scans print tables, follow pages and obey limits") {
   CHECK(mayfly.refused({"item", "query", "events", "ann", "--begins-with", "1", "--from", "1"}) ==
         "mayfly: --begins-with cannot be combined with --from or --to.\n");
 
-  // More than a page, which is a megabyte.
+  // More than one page of 1 MB.
   const std::string large(100'000, 'x');
   mayfly({"table", "create", "large"});
   for (int i = 0; i < 12; ++i) mayfly({"item", "put", "large", "id=" + std::to_string(i), "x=" + large});
@@ -208,7 +208,7 @@ TEST_CASE("queries and scans print tables, follow pages and obey limits") {
   CHECK(std::count(scanned.begin(), scanned.end(), '\n') == 13);
 }
 
-TEST_CASE("a page with further attributes prints new headings") {
+TEST_CASE("a page with additional attributes prints new headings") {
   const Shell mayfly;
   mayfly({"table", "create", "large", "--sort", "at:N"});
   const std::string large(100'000, 'x');
@@ -221,7 +221,7 @@ TEST_CASE("a page with further attributes prints new headings") {
   CHECK_THAT(text, Catch::EndsWith("\n1   12  yes\n"));
 }
 
-TEST_CASE("commands use the account of a key of twelve digits, unless --account names another one") {
+TEST_CASE("a key of twelve digits selects the account unless --account names another one") {
   const Shell mayfly;
   mayfly({"table", "create", "mine", "--account", "000000000042"});
   CHECK_THAT(mayfly({"table", "list", "--account", "000000000042"}), Catch::Contains("mine"));
@@ -235,14 +235,14 @@ TEST_CASE("commands use the account of a key of twelve digits, unless --account 
              Catch::StartsWith("No tables in account 000000000000"));
 }
 
-TEST_CASE("item put in a table of the mode manual says that a sweep deletes the item") {
+TEST_CASE("item put in manual mode says that a sweep deletes the item") {
   const Shell mayfly({"--ttl-mode", "manual"});
   mayfly({"table", "create", "carts", "--ttl", "ttl"});
   CHECK_THAT(mayfly({"item", "put", "carts", "id=1", "ttl=+1h"}),
              Catch::StartsWith("Put id=1 into carts.\nttl is 1924995600; ") && Catch::Contains("sweep"));
 }
 
-TEST_CASE("without a control API, tables and items are found in the server's region") {
+TEST_CASE("with --no-control tables and items are found in the server's region") {
   const Shell mayfly({"--no-control", "--region", "eu-west-1"});
   CHECK(mayfly({"table", "create", "carts", "--ttl", "ttl"}) == "Created table carts.\n");
   CHECK_THAT(mayfly({"table", "describe", "carts"}), Catch::Contains("arn:aws:dynamodb:eu-west-1:"));

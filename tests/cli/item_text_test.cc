@@ -1,4 +1,4 @@
-// Keys and items as people type them.
+// Keys and items as users type them.
 #include "cli/item_text.h"
 
 #include <catch2/catch.hpp>
@@ -29,7 +29,7 @@ json::Tree tree(std::string_view text) { return *json::parse_tree(text, json::De
 
 }  // namespace
 
-TEST_CASE("a key is typed as values, by name, or as JSON, and gets the types of the key schema") {
+TEST_CASE("a key can be typed as values or by name or as JSON and gets the key schema's types") {
   CHECK(key(carts, {"1"}) == R"({"id":{"S":"1"}})");
   CHECK(key(carts, {"id=1"}) == R"({"id":{"S":"1"}})");
   CHECK(key(carts, {R"({"id":"1"})"}) == R"({"id":{"S":"1"}})");
@@ -43,7 +43,7 @@ TEST_CASE("a key is typed as values, by name, or as JSON, and gets the types of 
   CHECK(key(events, {"ann"}, false) == R"({"user":{"S":"ann"}})");
 }
 
-TEST_CASE("a value with '=' is a value, unless a key attribute's name is before it") {
+TEST_CASE("text with '=' is a value unless a key attribute's name precedes it") {
   CHECK(key(carts, {"a=b"}) == R"({"id":{"S":"a=b"}})");
   CHECK(key(carts, {"id=a=b"}) == R"({"id":{"S":"a=b"}})");
 }
@@ -62,7 +62,7 @@ TEST_CASE("a key that does not fit its table is rejected with the reason") {
   CHECK(key(carts, {"{\x1b[2J"}) == "'{\\x1b[2J' is not a valid JSON object.");
 }
 
-TEST_CASE("an item's values are JSON if they are valid JSON, and strings otherwise") {
+TEST_CASE("an item's values are JSON if they are valid JSON and strings otherwise") {
   CHECK(
       item(carts,
            {"id=007", "n=12.50", "big=123456789012345678901234567890", "t=true", "z=null", "s=12 monkeys",
@@ -73,19 +73,19 @@ TEST_CASE("an item's values are JSON if they are valid JSON, and strings otherwi
       R"("eq":{"S":"a=b"}})");
 }
 
-TEST_CASE("an item in JSON is DynamoDB JSON exactly if its key attributes are") {
+TEST_CASE("a JSON item is read as DynamoDB JSON exactly if its key attributes are") {
   CHECK(item(events, {R"({"user":"ann","at":5,"S":{"S":"x"}})"}) ==
         R"({"user":{"S":"ann"},"at":{"N":"5"},"S":{"M":{"S":{"S":"x"}}}})");
   CHECK(item(events, {R"({"user":{"S":"ann"},"at":{"N":"5"},"tags":{"SS":["a"]}})"}) ==
         R"({"user":{"S":"ann"},"at":{"N":"5"},"tags":{"SS":["a"]}})");
 }
 
-TEST_CASE("the TTL attribute takes a span from the account's time, a time or epoch seconds") {
+TEST_CASE("the TTL attribute accepts a span from the account's time or a time or epoch seconds") {
   const auto ttl = [](const std::string& text) { return item(carts, {"id=1", "ttl=" + text}); };
   const auto seconds = [](const std::string& number) {
     return R"({"id":{"S":"1"},"ttl":{"N":")" + number + R"("}})";
   };
-  CHECK(ttl("+48h") == seconds("1925164800"));  // rounded down, as the fixtures' epoch_seconds() does
+  CHECK(ttl("+48h") == seconds("1925164800"));  // rounded down, like the fixtures' epoch_seconds()
   CHECK(ttl("+0.6s") == seconds("1924992001"));
   CHECK(ttl("-1h") == seconds("1924988400"));
   CHECK(ttl("2031-01-03T00:00:00Z") == seconds("1925164800"));
@@ -97,13 +97,13 @@ TEST_CASE("the TTL attribute takes a span from the account's time, a time or epo
       "got ";
   for (const char* text : {"tomorrow", "+48", "+", "+inf", "+1e300d", "+h"})
     CHECK(ttl(text) == wanted + "'" + text + "'.");
-  // Other attributes keep such a text.
+  // Other attributes keep such text unchanged.
   CHECK(item(carts, {"id=1", "phone=+48h"}) == R"({"id":{"S":"1"},"phone":{"S":"+48h"}})");
   CHECK(http::may_have_time_to_live({"id=1", "ttl=+48h"}));
   CHECK_FALSE(http::may_have_time_to_live({R"({"id":"1","ttl":"+48h"})"}));
 }
 
-TEST_CASE("an item that cannot be read is rejected with the reason") {
+TEST_CASE("an item that cannot be parsed is rejected with the reason") {
   CHECK(item(carts, {"1"}) ==
         "'1' is not NAME=VALUE. Write an item as NAME=VALUE words or as one JSON object.");
   CHECK(item(carts, {"=1"}) ==
@@ -116,7 +116,7 @@ TEST_CASE("an item that cannot be read is rejected with the reason") {
   CHECK_THAT(item(carts, {deep}), Catch::EndsWith("is not a valid JSON object."));
 }
 
-TEST_CASE("typed values are printed plainly, and control characters escaped") {
+TEST_CASE("typed values are printed plainly with control characters escaped") {
   CHECK(http::plain_text(tree(R"({"S":"a b"})")) == "a b");
   CHECK(http::plain_text(tree(R"({"N":"12.50"})")) == "12.50");
   CHECK(http::plain_text(tree(R"({"NULL":true})")) == "null");

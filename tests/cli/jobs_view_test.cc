@@ -5,7 +5,7 @@
 
 namespace mayfly::testing {
 
-TEST_CASE("a job is a line with a bar, of printable characters whatever it is called") {
+TEST_CASE("a job is shown as one line of printable characters with a progress bar") {
   const auto view = [](std::string_view text) { return http::view_jobs(*json::parse_tree(text)); };
   const auto running = view(
       R"({"jobs":[{"id":"7-a","kind":"import","table":"carts","percent":52,"status":"IN_PROGRESS"},

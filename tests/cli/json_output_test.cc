@@ -1,4 +1,4 @@
-// --json of the commands that do more than one call: sweep, export and import.
+// --json of the commands that make several calls: sweep, export and import.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A server with the table carts, and commands about it.
+// A server with the table carts, and commands that use it.
 class Carts {
  public:
   Carts()
@@ -30,7 +30,7 @@ class Carts {
     words.insert(words.end(), {"--url", url_});
     return printed(std::move(words));
   }
-  // Standard output, of which all must be one object.
+  // Runs a command with --json. Its whole standard output must be one object.
   Json answer(std::vector<std::string> words, int code = 0) const {
     words.emplace_back("--json");
     Process command(std::move(words), environment);
@@ -39,7 +39,7 @@ class Carts {
     CHECK(answer.is_object());
     return answer;
   }
-  // Of the sweep's commands.
+  // Runs a sweep command and returns the result for carts.
   Json sweep(std::vector<std::string> words) const {
     words.insert(words.end(),
                  {"--endpoint", url_, "--table", "carts", "--ttl-attribute", "ttl", "--clock", "mayfly"});
@@ -60,7 +60,7 @@ class Carts {
 
 }  // namespace
 
-TEST_CASE("sweep --json prints what was planned, armed and deleted, table by table") {
+TEST_CASE("sweep --json prints what was planned and armed and deleted for each table") {
   const Carts carts;
   const Json missing = carts.sweep({"sweep", "plan"});
   CHECK(missing["index"]["status"] == "missing");
@@ -90,7 +90,7 @@ TEST_CASE("sweep --json prints what was planned, armed and deleted, table by tab
   CHECK(carts.sweep({"sweep", "--once"}) == swept);
 }
 
-TEST_CASE("sweep plan --json leaves out a table that fails and prints the others") {
+TEST_CASE("sweep plan --json omits a table that fails and prints the others") {
   const Carts carts;
   const Directory directory;
   const std::string tables = directory.path() + "/tables.json";
@@ -109,7 +109,7 @@ TEST_CASE("sweep plan --json leaves out a table that fails and prints the others
   CHECK_THAT(none.errors(), Catch::StartsWith("mayfly: "));
 }
 
-TEST_CASE("export --json prints the items and files of each table, import --json what it wrote") {
+TEST_CASE("export --json prints each table's items and files and import --json what was written") {
   const Carts carts;
   carts.at_url({"table", "create", "empty"});
   const Directory directory;
@@ -158,7 +158,7 @@ TEST_CASE("export --json prints the items and files of each table, import --json
   CHECK(imported["tables"][0]["skipped"] == false);
 }
 
-TEST_CASE("a transfer that fails prints no JSON, and --json is refused where items use standard output") {
+TEST_CASE("a failed transfer prints no JSON and --json is rejected if items go to standard output") {
   const Carts carts;
   Process failed({"export", "nowhere", "--to", "-", "--url", carts.url(), "--json", "--dry-run"});
   CHECK(failed.rest().empty());

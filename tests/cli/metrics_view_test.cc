@@ -17,7 +17,7 @@ std::string tree(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("each metric is a member with its samples, and comments are left out") {
+TEST_CASE("each metric becomes a member with its samples and comments are omitted") {
   CHECK(tree("# HELP a_total Things.\n# TYPE a_total counter\n"
              "a_total{by=\"client\",operation=\"PutItem\"} 3\n"
              "b 0.25\n"
@@ -31,11 +31,11 @@ TEST_CASE("each metric is a member with its samples, and comments are left out")
   CHECK(tree("") == "{}");
 }
 
-TEST_CASE("the values of labels are unescaped") {
+TEST_CASE("label values are unescaped") {
   CHECK(tree(R"(a{x="q\"b\\n\n,}",y=""} 1)") == R"({"a":[{"labels":{"x":"q\"b\\n\n,}","y":""},"value":1}]})");
 }
 
-TEST_CASE("a malformed line of metrics is quoted") {
+TEST_CASE("a malformed line of metrics is quoted in the error") {
   for (const char* line : {"a", "a ", " 1", "{x=\"1\"} 1", "a{x=\"1\" 1", "a{x=\"1} 1", "a{x} 1",
                            "a{=\"1\"} 1", "a{x=\"1\\", "a{x=\"1\"}1", "<html>"}) {
     INFO(line);

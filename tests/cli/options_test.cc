@@ -1,4 +1,5 @@
-// Every option, on the command line and in the environment: one table, held against what --help lists.
+// Every option, on the command line and in the environment. One table lists them, and a test compares it with
+// --help.
 #include "cli/options.h"
 
 #include <catch2/catch.hpp>
@@ -43,7 +44,7 @@ std::string help(const std::string& command) {
   return text;
 }
 
-// "--port" -> "MAYFLY_PORT"; without a variable: "".
+// Maps each option to its variable, such as "--port" to "MAYFLY_PORT", or to "" if it has none.
 std::map<std::string, std::string> listed_options(const std::string& command) {
   std::map<std::string, std::string> options;
   const std::string text = help(command);
@@ -65,9 +66,9 @@ std::map<std::string, std::string> listed_options(const std::string& command) {
 }
 
 struct Row {
-  std::string option, value;  // no value: a flag
+  std::string option, value;  // empty: the option is a flag
   std::function<bool(const ServeOptions&)> set;
-  std::string refused = "";  // a value that means nothing; none: every text means something
+  std::string refused = "";  // an invalid value; empty: every text is valid
 };
 
 const std::vector<Row> rows = {
@@ -155,7 +156,7 @@ const std::vector<Row> rows = {
     {"--exact-recovery", "", [](const ServeOptions& o) { return o.exact_recovery; }},
 };
 
-// "--s3-endpoint" -> "MAYFLY_S3_ENDPOINT"
+// Converts "--s3-endpoint" to "MAYFLY_S3_ENDPOINT".
 std::string variable_of(const std::string& option) {
   std::string variable = "MAYFLY";
   for (const char c : option.substr(1)) variable += c == '-' ? '_' : static_cast<char>(std::toupper(c));
@@ -164,13 +165,13 @@ std::string variable_of(const std::string& option) {
 
 }  // namespace
 
-TEST_CASE("every option of serve has a variable of its name, and a row in this test's table") {
+TEST_CASE("every option of serve has a matching variable and a row in this test's table") {
   std::map<std::string, std::string> expected;
   for (const Row& row : rows) expected[row.option] = variable_of(row.option);
   CHECK(listed_options("serve") == expected);
 }
 
-TEST_CASE("every option says the same on the command line and in the environment") {
+TEST_CASE("every option means the same on the command line and in the environment") {
   for (const Row& row : rows) {
     INFO(row.option);
     CHECK_FALSE(row.set(*parse({"serve"}).serve));
@@ -197,7 +198,7 @@ TEST_CASE("every option says the same on the command line and in the environment
     for (const char* value : {"0", "false", "off", "no", "False"}) {
       INFO(value);
       CHECK_FALSE(row.set(*by_variable(value).serve));
-      // The command line has the last word.
+      // The command line takes precedence.
       CHECK(row.set(*parse_with(variable_of(row.option), value, {"serve", row.option}).serve));
     }
     for (const char* value : {"maybe", "x1", "yess"}) {
@@ -207,7 +208,7 @@ TEST_CASE("every option says the same on the command line and in the environment
   }
 }
 
-TEST_CASE("mayfly_c.h has the options of serve, but for those that are about a process") {
+TEST_CASE("mayfly_c.h has all options of serve except those that concern the process") {
   std::set<std::string> here = {"--exit-with-parent", "--port-file",     "--schema",
                                 "--schema-parameter", "--schema-strict", "--shutdown-seconds-max"};
   for (const std::string_view name : embed::names_of_open_options()) here.insert("--" + std::string(name));
@@ -217,7 +218,7 @@ TEST_CASE("mayfly_c.h has the options of serve, but for those that are about a p
   CHECK(here == listed);
 }
 
-TEST_CASE("what may be repeated is a list either way") {
+TEST_CASE("a repeated option and a comma-separated variable give the same list") {
   for (const auto& [option, values] : {std::pair{"--allowed-host", std::pair{"a.test", "b.test"}},
                                        {"--cors-origin", {"http://a", "http://b"}},
                                        {"--function", {"a=http://x/", "b=http://y/"}}}) {
@@ -228,7 +229,7 @@ TEST_CASE("what may be repeated is a list either way") {
   }
 }
 
-TEST_CASE("DynamoDB Local's arguments are options of serve, whatever the program is called") {
+TEST_CASE("DynamoDB Local's arguments become options of serve whatever the program's name") {
   for (const char* program : {"mayfly", "/usr/bin/java"}) {
     std::vector<std::string> words = {program,     "-Xmx1g", "-jar", "DynamoDBLocal.jar",
                                       "-sharedDb", "-port",  "1234"};
@@ -244,7 +245,7 @@ TEST_CASE("DynamoDB Local's arguments are options of serve, whatever the program
   }
 }
 
-TEST_CASE("every command reads server, trusted certificates, account and region from the environment") {
+TEST_CASE("every command reads its connection options from the environment") {
   const std::map<std::string, std::string> expected = {{"--url", "MAYFLY_URL"},
                                                        {"--ca-file", "MAYFLY_CA_FILE"},
                                                        {"--account", "MAYFLY_ACCOUNT"},
@@ -259,7 +260,7 @@ TEST_CASE("every command reads server, trusted certificates, account and region 
   CHECK(parse_with("MAYFLY_REGION", "eu-west-1", {"ttl", "show"}).control->server.region == "eu-west-1");
 }
 
-TEST_CASE("mayfly export takes from the server of --url, and mayfly import puts there") {
+TEST_CASE("mayfly export reads from the server of --url and mayfly import writes to it") {
   const CommandLine out = parse({"export", "--all", "--to", "backup"});
   REQUIRE(out.transfer);
   CHECK(out.transfer->from.place == "http://127.0.0.1:8000");
@@ -280,8 +281,7 @@ TEST_CASE("mayfly export takes from the server of --url, and mayfly import puts 
   CHECK(parse({"export", "--all", "--to", "x", "--if-exists", "merge"}).exit_code == 2);
 }
 
-TEST_CASE(
-    "mayfly sweep, its plan and its backfill are told the same way, and what means nothing is refused") {
+TEST_CASE("mayfly sweep and sweep plan and sweep backfill share options and reject invalid values") {
   using What = sweep::SweepCommand::What;
   const std::vector<std::string> common = {"--endpoint",       "http://127.0.0.1:8000",
                                            "--region",         "eu-west-1",

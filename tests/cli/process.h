@@ -1,4 +1,4 @@
-// Runs of the executable, as tests see them from outside.
+// Runs the executable and observes it from outside.
 //
 //   Process server({"serve", "--port", "0"});
 //   CHECK(printed({"clock", "show", "--url", local_url(server.port())}) == …);
@@ -18,7 +18,7 @@
 
 namespace mayfly::testing {
 
-// A run of mayfly, or of another program. The destructor ends it and waits for it.
+// A run of mayfly or another program. The destructor kills it and waits for it.
 class Process {
  public:
   explicit Process(std::vector<std::string> arguments, std::vector<std::string> environment = {},
@@ -55,15 +55,16 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // The next line of standard output, without its end; empty when there is none.
+  // Returns the next line of standard output without its newline, or "" at the end.
   std::string line() {
     std::string text;
     for (char c; ::read(out_, &c, 1) == 1 && c != '\n';) text += c;
     return text;
   }
-  std::string errors() { return all_of(err_); }  // all, once it has ended
-  std::string rest() { return all_of(out_); }    // of standard output
-  // The exit code, or minus the signal.
+  std::string errors() { return all_of(err_); }  // everything on standard error, once the process has ended
+  std::string rest() { return all_of(out_); }    // the rest of standard output
+  // Sends the signal, unless it is 0, and waits. Returns the exit code, or the negative number of the signal
+  // that ended the process.
   int end(int signal_number) {
     if (signal_number != 0) ::kill(pid_, signal_number);
     int status = 0;
@@ -73,7 +74,7 @@ class Process {
   }
   int wait() { return end(0); }
 
-  std::uint16_t port() {  // of the first line
+  std::uint16_t port() {  // from the first line
     const std::string first = line();
     const std::string start = "mayfly listening on http://127.0.0.1:";
     REQUIRE(first.substr(0, start.size()) == start);
@@ -95,7 +96,7 @@ class Process {
 
 inline std::string local_url(std::uint16_t port) { return "http://127.0.0.1:" + std::to_string(port); }
 
-// What a command prints; it must succeed.
+// Returns a command's standard output. The command must succeed.
 inline std::string printed(std::vector<std::string> arguments) {
   Process command(std::move(arguments));
   std::string text = command.rest();
@@ -103,7 +104,7 @@ inline std::string printed(std::vector<std::string> arguments) {
   return text;
 }
 
-// What a command says on standard error; it must fail with `code`.
+// Returns a command's standard error. The command must fail with `code`.
 inline std::string refused(std::vector<std::string> arguments, int code = 1) {
   Process command(std::move(arguments));
   CHECK(command.wait() == code);

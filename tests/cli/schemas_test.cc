@@ -1,4 +1,4 @@
-// Tables as templates, plans and descriptions have them: which requests make them.
+// Tables defined by templates, plans and descriptions: which requests create them.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -41,7 +41,7 @@ Expected<std::vector<TableSchema>, std::string> read(const std::string& text,
   return std::move(read.tables);
 }
 
-// One table's requests: [["CreateTable", {…}], …]
+// Returns one table's requests: [["CreateTable", {…}], …].
 Tree requests(const std::string& text, const std::string& name = "t.yaml",
               const SchemaContext& context = {}) {
   const auto tables = read(text, name, context);
@@ -53,7 +53,7 @@ Tree requests(const std::string& text, const std::string& name = "t.yaml",
   return all;
 }
 
-// The error, without the file's directory.
+// Returns the error without the file's directory.
 std::string problem(const std::string& text, const std::string& name = "t.yaml",
                     const SchemaContext& context = {}) {
   const Files files;
@@ -62,7 +62,7 @@ std::string problem(const std::string& text, const std::string& name = "t.yaml",
   return tables.error().substr(files.path.string().size() + 1);
 }
 
-// The only table's tags, {"stage":"dev"}, and the warnings, without the file's directory.
+// The tags of the only table, {"stage":"dev"}, and the warnings without the file's directory.
 struct Tagged {
   Tree tags = Tree::object();
   std::vector<std::string> warnings;
@@ -88,7 +88,7 @@ Tree name_of(const std::string& yaml_value, const std::string& head = "") {
 
 }  // namespace
 
-TEST_CASE("a CloudFormation table has its keys, indexes, stream, capacity, TTL and recovery") {
+TEST_CASE("a CloudFormation table is created with all its supported settings") {
   CHECK(requests(R"(
 AWSTemplateFormatVersion: "2010-09-09"
 Parameters:
@@ -135,8 +135,8 @@ Resources:
       "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 7}}]])"));
 }
 
-TEST_CASE("CloudFormation's functions come to what they come to there") {
-  CHECK(name_of("!Ref AWS::NoValue") == "Carts");  // as its resource is called
+TEST_CASE("CloudFormation functions evaluate as they do in CloudFormation") {
+  CHECK(name_of("!Ref AWS::NoValue") == "Carts");  // the resource's name
   CHECK(name_of("!Join ['-', [a, !Ref 'AWS::Region']]") == "a-us-east-1");
   CHECK(name_of("!Sub ['${AWS::AccountId}.${x}.${!y}', {x: !Select [1, !Split [',', 'a,b']]}]") ==
         "000000000000.b.${y}");
@@ -152,13 +152,13 @@ TEST_CASE("CloudFormation's functions come to what they come to there") {
       "Parameters: {Stage: {Type: String, Default: dev}}\n";
   CHECK(name_of("!If [Both, yes-it-is, no]", conditions) == "yes-it-is");
   CHECK(name_of("!If [Neither, yes, no-it-is-not]", conditions) == "no-it-is-not");
-  // The long form, and JSON.
+  // The long form, in JSON.
   CHECK(requests(R"({"Resources":{"T":{"Type":"AWS::DynamoDB::Table","Properties":{
                     "TableName":{"Fn::Join":["",["x",{"Ref":"AWS::Partition"}]]}}}}})",
                  "t.json")[0][1]["TableName"] == "xaws");
 }
 
-TEST_CASE("a condition that each of many others names twice is evaluated once") {
+TEST_CASE("a condition that many other conditions name twice is evaluated once") {
   std::string conditions = "Conditions:\n  C0: !Equals [a, a]\n";
   const auto named = [](int number) { return "!Condition C" + std::to_string(number); };
   for (int number = 1; number <= 40; ++number)
@@ -167,7 +167,7 @@ TEST_CASE("a condition that each of many others names twice is evaluated once") 
   CHECK(name_of("!If [C40, yes-it-is, no]", conditions) == "yes-it-is");
 }
 
-TEST_CASE("a parameter without Default is given a value, and one with Default another") {
+TEST_CASE("a parameter's value can be given whether or not it has a Default") {
   const std::string text = "Parameters: {A: {Type: String}, B: {Type: String, Default: b}}\n" +
                            table_of_properties + "      TableName: !Sub '${A}-${B}'\n";
   CHECK(problem(text) ==
@@ -176,7 +176,7 @@ TEST_CASE("a parameter without Default is given a value, and one with Default an
   CHECK(requests(text, "t.yaml", {.parameters = {{"A", "x"}, {"B", "y"}}})[0][1]["TableName"] == "x-y");
 }
 
-TEST_CASE("a resource whose condition does not hold makes no table") {
+TEST_CASE("a resource whose condition is false creates no table") {
   const auto tables = read(R"(
 Conditions: {Never: !Equals [a, b], Ever: !Equals [a, a]}
 Resources:
@@ -188,7 +188,7 @@ Resources:
   CHECK(tables->front().table == "b");
 }
 
-TEST_CASE("a template whose tables' conditions are all false says so") {
+TEST_CASE("a template that creates no table because all conditions are false is an error") {
   CHECK(problem("Parameters: {Stage: {Type: String, Default: dev}}\n"
                 "Conditions: {Prod: !Equals [!Ref Stage, prod]}\n"
                 "Resources:\n  A: {Type: AWS::DynamoDB::Table, Condition: Prod}\n"
@@ -198,7 +198,7 @@ TEST_CASE("a template whose tables' conditions are all false says so") {
         "gives parameters other values");
 }
 
-TEST_CASE("a global table has replicas in the other regions, and of its own replica the settings") {
+TEST_CASE("a global table creates replicas in other regions and takes its own replica's settings") {
   CHECK(requests(R"(
 Resources:
   T:
@@ -222,7 +222,7 @@ Resources:
     ["UpdateTable", {"TableName": "t", "ReplicaUpdates": [{"Create": {"RegionName": "eu-west-1"}}]}]])"));
 }
 
-TEST_CASE("SAM's simple table is keyed by an id, on demand, unless it says otherwise") {
+TEST_CASE("a SAM simple table defaults to the key id and on-demand capacity") {
   CHECK(
       requests(
           "Transform: AWS::Serverless-2016-10-31\nResources: {T: {Type: AWS::Serverless::SimpleTable}}\n") ==
@@ -237,7 +237,7 @@ TEST_CASE("SAM's simple table is keyed by an id, on demand, unless it says other
   CHECK(given[0][1]["Tags"] == *json::parse_tree(R"([{"Key":"a","Value":"b"}])"));
 }
 
-TEST_CASE("a Terraform plan's tables are those of all its modules") {
+TEST_CASE("a Terraform plan's tables come from all its modules") {
   const auto tables = read(R"({"format_version":"1.2","planned_values":{"root_module":{
     "resources":[
       {"address":"aws_sqs_queue.q","mode":"managed","type":"aws_sqs_queue","values":{"name":"q"}},
@@ -279,7 +279,7 @@ TEST_CASE("a Terraform plan's tables are those of all its modules") {
             R"([{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"o","KeyType":"RANGE"}])"));
 }
 
-TEST_CASE("what describe-table prints makes the same table, with what stands beside it") {
+TEST_CASE("the output of describe-table recreates the table with its TTL and contributor insights") {
   CHECK(
       requests(
           R"({"Table":{"TableName":"t","TableStatus":"ACTIVE","ItemCount":3,"TableArn":"arn:…","TableId":"x",
@@ -310,7 +310,7 @@ TEST_CASE("what describe-table prints makes the same table, with what stands bes
   CHECK(read(R"({"Tables":[)" + plain + "]}", "t.json")->size() == 1);
 }
 
-TEST_CASE("vector indexes are made as describe-table prints them, without what they have come to") {
+TEST_CASE("vector indexes are recreated from describe-table without their status") {
   CHECK(requests(R"({"Table":{"TableName":"t","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
     "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
     "BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},
@@ -326,7 +326,7 @@ TEST_CASE("vector indexes are made as describe-table prints them, without what t
         "Projection":{"ProjectionType":"ALL"},"Dimensions":3,"DistanceFunction":"COSINE"}]}]])"));
 }
 
-TEST_CASE("a directory's files are read by name, and those of other kinds are passed by") {
+TEST_CASE("a directory's files are read in name order and files of other kinds are ignored") {
   const Files files;
   files.write("b.json", R"({"TableName":"second","KeySchema":[]})");
   files.write("a.yml", table_of_properties + "      TableName: first\n");
@@ -340,7 +340,7 @@ TEST_CASE("a directory's files are read by name, and those of other kinds are pa
   CHECK(read->warnings.empty());
 }
 
-TEST_CASE("a directory's file that cannot be read is a warning, and an error if the schema is strict") {
+TEST_CASE("an unreadable file in a directory is a warning or an error with --schema-strict") {
   const Files files;
   const std::string bad = files.write("a.yml", "a: ]");
   files.write("b.yml", table_of_properties + "      TableName: second\n");
@@ -358,7 +358,7 @@ TEST_CASE("a directory's file that cannot be read is a warning, and an error if 
         files.path.string() + " has no file that defines tables; " + read->warnings[0]);
 }
 
-TEST_CASE("a CDK assembly's templates are read, with those of nested assemblies") {
+TEST_CASE("a CDK assembly's templates are read including those of nested assemblies") {
   const Files files;
   const auto assembly = [&](const std::string& directory, const std::string& table) {
     fs::create_directories(files.path / directory);
@@ -384,7 +384,7 @@ TEST_CASE("a CDK assembly's templates are read, with those of nested assemblies"
             .ends_with("CDK assemblies are nested more than 8 deep"));
 }
 
-TEST_CASE("files and directories that are too large are refused") {
+TEST_CASE("files and directories that are too large are rejected") {
   const Files files;
   const std::string large = files.write("a.json", "{}");
   fs::resize_file(large, (64U << 20) + 1);
@@ -395,7 +395,7 @@ TEST_CASE("files and directories that are too large are refused") {
         many.path.string() + " has more than 10,000 files");
 }
 
-TEST_CASE("an error says the file, the resource and what to do") {
+TEST_CASE("an error names the file and the resource and the fix") {
   CHECK(problem("a: ]", "t.yaml") == "t.yaml: line 1: did not find expected node content");
   CHECK(problem("{\"a\": 1}", "t.json") ==
         "t.json defines no tables. It must be a CloudFormation template, a NoSQL Workbench model, or the "
@@ -436,7 +436,7 @@ TEST_CASE("an error says the file, the resource and what to do") {
         nothing.path.string() + " has no file that defines tables");
 }
 
-TEST_CASE("files that another program has to prepare are refused with its command") {
+TEST_CASE("a file that another program must prepare is rejected with that program's command") {
   const std::string serverless =
       " is a Serverless Framework configuration. Run 'sls package' and pass the template that it writes: "
       "--schema .serverless/cloudformation-template-update-stack.json";
@@ -461,7 +461,7 @@ TEST_CASE("files that another program has to prepare are refused with its comman
         "t.yaml is one resource of a template. Pass the whole template, which has it under Resources");
 }
 
-TEST_CASE("a template whose functions repeat without end is refused") {
+TEST_CASE("a template whose functions expand without limit is rejected") {
   CHECK(
       problem("Conditions: {C: !Condition C}\n" + table_of_properties + "      TableName: !If [C, a, b]\n") ==
       "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
@@ -470,7 +470,7 @@ TEST_CASE("a template whose functions repeat without end is refused") {
         "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
         "circle");
   const std::string too_much = "its functions and loops stand for too much";
-  // Each value has the one within it twice.
+  // Each value contains the next inner one twice.
   std::string nested = "x";
   for (int i = 0; i < 45; ++i) nested = "!Sub ['${a}${a}', {a: " + nested + "}]";
   CHECK(problem(table_of_properties + "      TableName: " + nested + "\n") ==
@@ -487,12 +487,12 @@ TEST_CASE("a template whose functions repeat without end is refused") {
   const auto empty = body.find("{" + table + "}");
   body.replace(empty, table.size() + 2, "{}");
   CHECK(problem("Resources: " + body + "\n") == "t.yaml: Resources: " + too_much);
-  // A long text, printed again and again.
+  // A long text that is printed repeatedly.
   std::string printed = "[" + std::string(100'000, 'x') + "]";
   for (int i = 0; i < 25; ++i) printed = "{'Fn::ToJsonString': [" + printed + "]}";
   CHECK(problem(table_of_properties + "      TableName: " + printed + "\n") ==
         "t.yaml: Resources.Carts.TableName: " + too_much);
-  // A variable with a long value, many times.
+  // A variable with a long value, used many times.
   std::string many;
   for (int i = 0; i < 10'000; ++i) many += "${V}";
   CHECK(problem(R"({"Resources":{"Fn::ForEach::L":["V",[")" + std::string(10'000, 'x') + R"("],{")" + many +
@@ -500,9 +500,9 @@ TEST_CASE("a template whose functions repeat without end is refused") {
                 "t.json") == "t.json: Resources: " + too_much);
 }
 
-// --- what CloudFormation makes of values
+// --- how CloudFormation converts values
 
-TEST_CASE("scalars are converted to the types that properties have") {
+TEST_CASE("scalars are converted to the types of their properties") {
   const Tree made = requests(table_of_properties + R"(
       TableName: 2024
       AttributeDefinitions: [{AttributeName: 1, AttributeType: N}, {AttributeName: yes, AttributeType: S}]
@@ -534,7 +534,7 @@ TEST_CASE("scalars are converted to the types that properties have") {
           .tags == *json::parse_tree(R"({"Count": "0", "Live": "false"})"));
 }
 
-TEST_CASE("values that are not known become placeholders in tags, with one warning a file") {
+TEST_CASE("unknown values become placeholders in tags with one warning for each file") {
   const std::string text = R"(
 Parameters: {Owner: {Type: String}}
 Resources:
@@ -565,7 +565,7 @@ Conditions: {Always: !Equals [a, a]}
   CHECK(known.warnings.empty());
 }
 
-TEST_CASE("a table is referred to by its name, and its ARN is known") {
+TEST_CASE("Ref returns a table's name and its ARN is known") {
   const Tagged tagged = tags_of(R"(
 Resources:
   Base: {Type: AWS::DynamoDB::Table, Properties: {TableName: !Sub 'base-${AWS::Region}'}}
@@ -586,7 +586,7 @@ Resources:
   CHECK(tagged.warnings.empty());
 }
 
-TEST_CASE("an imported name and a list are taken from --schema-parameter") {
+TEST_CASE("--schema-parameter provides imported names and lists") {
   CHECK(requests(table_of_properties + "      TableName: !ImportValue shared-name\n", "t.yaml",
                  {.parameters = {{"shared-name", "orders"}}})[0][1]["TableName"] == "orders");
   const auto parameters = schemas::schema_parameters({"Names=a, b", "c", "Other=x=y"});
@@ -599,7 +599,7 @@ TEST_CASE("an imported name and a list are taken from --schema-parameter") {
   CHECK(schemas::schema_parameters({"=a"}).error() == "--schema-parameter must be NAME=VALUE, got '=a'");
 }
 
-TEST_CASE("Fn::ForEach makes resources, properties and conditions") {
+TEST_CASE("Fn::ForEach creates resources and properties and conditions") {
   const auto made = read(R"(
 Transform: AWS::LanguageExtensions
 Parameters: {Stages: {Type: CommaDelimitedList, Default: 'dev,prod'}}
@@ -650,7 +650,7 @@ Resources:
                                              "found": "c", "default": "us-east-1", "base64": "YWJj"})"));
 }
 
-TEST_CASE("a global table's auto-scaled capacity is its minimum, in the table and in its indexes") {
+TEST_CASE("a global table's auto-scaled capacity is its minimum in the table and its indexes") {
   const Tree made = requests(R"({"Resources":{"Music":{"Type":"AWS::DynamoDB::GlobalTable","Properties":{
     "TableName":"music","BillingMode":"PROVISIONED",
     "WriteProvisionedThroughputSettings":{"WriteCapacityAutoScalingSettings":{"MinCapacity":"6","MaxCapacity":50}},
@@ -680,7 +680,7 @@ TEST_CASE("a global table's auto-scaled capacity is its minimum, in the table an
     "GlobalTableWitnessUpdates": [{"Create": {"RegionName": "us-west-2"}}]}])"));
 }
 
-TEST_CASE("a NoSQL Workbench model makes its tables with their items") {
+TEST_CASE("a NoSQL Workbench model creates its tables with their items") {
   CHECK(requests(R"({"ModelName":"Desk","DataModel":[{"TableName":"Tickets",
     "KeyAttributes":{"PartitionKey":{"AttributeName":"id","AttributeType":"S"},
                      "SortKey":{"AttributeName":"at","AttributeType":"N"}},
@@ -709,7 +709,7 @@ TEST_CASE("a NoSQL Workbench model makes its tables with their items") {
 
 // --- YAML
 
-TEST_CASE("plain scalars are those of YAML 1.1, and quoted and tagged ones are text") {
+TEST_CASE("plain scalars follow YAML 1.1 and quoted or tagged ones are text") {
   const auto tree = schemas::parse_yaml(R"(
 true: [true, True, TRUE, yes, Yes, YES, on, On, ON]
 false: [false, no, No, off, OFF]
@@ -730,7 +730,7 @@ tagged: [!!str 5, !!int "5", !!float 5, !!bool "yes", !!null "", ! 5, !Ref 5]
     "tagged": ["5", 5, 5.0, true, null, "5", {"Ref": "5"}]})"));
 }
 
-TEST_CASE("block scalars with tags and anchors are read in lists, as the short forms") {
+TEST_CASE("tagged and anchored block scalars in lists and the short function forms are read") {
   const auto tree = schemas::parse_yaml(R"(
 - !Sub |
   echo "region: ${AWS::Region}"
@@ -749,7 +749,7 @@ TEST_CASE("block scalars with tags and anchors are read in lists, as the short f
     {"Fn::Select": [0, {"Fn::Split": [",", "a,b"]}]}, {"Condition": "Dev"}])"));
 }
 
-TEST_CASE("what CloudFormation refuses in YAML is refused with its line") {
+TEST_CASE("YAML that CloudFormation rejects is rejected with its line") {
   CHECK(schemas::parse_yaml("a: &x 1\nb: *x\n").error() ==
         "line 2: the alias *x is not supported, as in CloudFormation. Write the value out");
   CHECK(schemas::parse_yaml("a: 1\n<<: {b: 2}\n").error() ==
@@ -764,14 +764,14 @@ TEST_CASE("what CloudFormation refuses in YAML is refused with its line") {
   CHECK(schemas::parse_yaml("a: \"\xff\"\n").error() == "byte 4: invalid leading UTF-8 octet");
 }
 
-TEST_CASE("of members with one name the last counts, and of documents the first") {
+TEST_CASE("the last of several members with one name counts and only the first document is read") {
   CHECK(*schemas::parse_yaml("a: 1\nb: 2\na: 3\n") == *json::parse_tree(R"({"a": 3, "b": 2})"));
   CHECK(*schemas::parse_yaml("a: 1\n---\nb: 2\n") == *json::parse_tree(R"({"a": 1})"));
   CHECK(schemas::parse_yaml("")->is_null());
   CHECK(schemas::parse_yaml("# nothing\n")->is_null());
 }
 
-TEST_CASE("YAML is read to a bounded depth and number of values") {
+TEST_CASE("YAML is limited in depth and number of values") {
   const auto nested = [](int levels) {
     return "a: " + std::string(static_cast<std::size_t>(levels), '[') +
            std::string(static_cast<std::size_t>(levels), ']');

@@ -1,5 +1,5 @@
-// What `mayfly sweep` does to a table, in one process with the endpoint: a Mayfly whose own TTL is off, on a
-// clock that the tests move.
+// Tests what `mayfly sweep` does to a table. The endpoint is a Mayfly in the same process, with its own TTL
+// disabled and a clock that the tests move.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -23,7 +23,7 @@ using namespace mayfly::sweep;
 
 namespace {
 
-constexpr std::int64_t new_year = 1'924'992'000;  // 2031-01-01T00:00:00Z, a minute's beginning
+constexpr std::int64_t new_year = 1'924'992'000;  // 2031-01-01T00:00:00Z, the start of a minute
 
 std::shared_ptr<aws::Credentials> sweepers_key() {
   return std::make_shared<aws::Credentials>(*aws::Settings::read({}, [](const char* name) {
@@ -34,7 +34,7 @@ std::shared_ptr<aws::Credentials> sweepers_key() {
   }));
 }
 
-// The endpoint, its clock frozen at `new_year`, with a table that has a stream and is ready to be swept.
+// The endpoint, with its clock frozen at `new_year` and a table that has a stream and is ready to be swept.
 struct Swept {
   explicit Swept(Layout with = {}) : layout(std::move(with)) {
     layout.table = "carts";
@@ -77,7 +77,7 @@ struct Swept {
         server.execute("GetItem", R"({"TableName":"carts","Key":{"id":{"S":")" + id + R"("}}})");
     return answer.contains("Item") ? answer["Item"] : nlohmann::json();
   }
-  // [event, id] and for a REMOVE what the old image has as deletedBy.
+  // Returns [event, id] for each change; for a REMOVE also the old image's deletedBy, if it has one.
   nlohmann::json changes(const std::set<std::string>& events) {
     const auto arn = server.execute("DescribeTable", R"({"TableName":"carts"})")["Table"]["LatestStreamArn"];
     const auto shards = server.execute("DescribeStream", nlohmann::json{{"StreamArn", arn}}.dump());
@@ -113,7 +113,7 @@ struct Swept {
                           .attempts_max = 1});
 };
 
-// One sweeper of it, which works when it is told to.
+// A sweeper that works only when told to.
 struct Sweeper {
   explicit Sweeper(Swept& table, std::string name = "a", DepartureOptions departure = {},
                    std::size_t threads = 2, std::chrono::milliseconds lease = 1h)
@@ -123,7 +123,7 @@ struct Sweeper {
         departures(*table.client, table.layout, {"id"}, pace, std::move(departure)),
         workers(threads) {}
 
-  // The state has its shards from an hour before the beginning on.
+  // Takes the shards, with watermarks one hour before `new_year`.
   void renew() { REQUIRE(leases.renew(new_year - 3600)); }
   Rounds::Outcomes sweep() { return rounds.sweep(); }
   Rounds::Outcomes renew_and_sweep() {
@@ -147,7 +147,7 @@ struct Sweeper {
 
 }  // namespace
 
-TEST_CASE("each second is in one window, and the end of one is the beginning of the next") {
+TEST_CASE("each second belongs to one window and windows are adjacent") {
   CHECK(window_of(119, 60) == 60);
   CHECK(window_of(120, 60) == 120);
   CHECK(window_of(0, 60) == 0);
@@ -169,8 +169,7 @@ TEST_CASE("each second is in one window, and the end of one is the beginning of 
   CHECK_FALSE(same_number("1", "2"));
 }
 
-TEST_CASE(
-    "an item goes when its TTL's second is over, and not a millisecond earlier, on an exact minute too") {
+TEST_CASE("an item is deleted one millisecond after its TTL even on a minute boundary") {
   Swept table;
   Sweeper sweeper(table);
   table.put("1", new_year + 60);
@@ -188,7 +187,7 @@ TEST_CASE(
   CHECK(sweeper.tally.counts().of(Outcome::deleted) == 2);
 }
 
-TEST_CASE("a renewed item is armed anew when it comes due, once, and goes at its later TTL") {
+TEST_CASE("a renewed item is re-armed once when its old TTL passes and deleted at its new TTL") {
   Swept table;
   Sweeper sweeper(table);
   table.put("1", new_year + 10);
@@ -206,7 +205,7 @@ TEST_CASE("a renewed item is armed anew when it comes due, once, and goes at its
   CHECK(table.item("1").is_null());
 }
 
-TEST_CASE("what the index says is asked again where the item is") {
+TEST_CASE("the sweeper re-checks the item itself rather than trust the index") {
   Swept table;
   Sweeper sweeper(table);
   const std::string window = place_text({new_year, 0});
@@ -215,25 +214,25 @@ TEST_CASE("what the index says is asked again where the item is") {
         {.key = R"({"id":{"S":")" + id + R"("}})", .window = window, .at = std::to_string(at)},
         (new_year + 30) * 1000, 1);
   };
-  SECTION("it is gone") { CHECK(settle("none", new_year + 5).outcome == Outcome::lost); }
-  SECTION("it is armed elsewhere") {
+  SECTION("the item no longer exists") { CHECK(settle("none", new_year + 5).outcome == Outcome::lost); }
+  SECTION("the item is armed elsewhere") {
     table.put("1", new_year + 300);
     CHECK(settle("1", new_year + 5).outcome == Outcome::lost);
     CHECK_FALSE(table.item("1").is_null());
   }
-  SECTION("its TTL was shortened, and that is past too") {
+  SECTION("the TTL was shortened and has also passed") {
     table.put("1", new_year + 20);
     table.renew("1", new_year + 3);
     const Settled settled = settle("1", new_year + 20);
     CHECK(settled.outcome == Outcome::deleted);
     CHECK(settled.due == (new_year + 3) * 1000 + 1);
   }
-  SECTION("it is due at the second that is not over") {
+  SECTION("the TTL is a second that is not over") {
     table.put("1", new_year + 30);
-    CHECK(settle("1", new_year + 30).outcome == Outcome::rearmed);  // looked at too early
+    CHECK(settle("1", new_year + 30).outcome == Outcome::rearmed);  // checked too early
     CHECK_FALSE(table.item("1").is_null());
   }
-  SECTION("it never expires") {
+  SECTION("the item never expires") {
     table.put("none", new_year + 5);
     table.update("none", "REMOVE #t", "");
     table.put("text", new_year + 5);
@@ -248,7 +247,7 @@ TEST_CASE("what the index says is asked again where the item is") {
   }
 }
 
-TEST_CASE("an hour's pause is caught up with in due order, over all shards, and pages") {
+TEST_CASE("a sweep after an hour's pause deletes in due order across all shards and pages") {
   Swept table;
   std::vector<std::pair<std::int64_t, std::string>> due;
   for (int n = 0; n < 240; ++n) {
@@ -270,19 +269,19 @@ TEST_CASE("an hour's pause is caught up with in due order, over all shards, and 
   CHECK(std::is_sorted(seconds.begin(), seconds.end()));
 }
 
-TEST_CASE("the watermark passes a window when its grace is over and nothing is in it") {
+TEST_CASE("the watermark passes a window once its grace period is over and it is empty") {
   Swept table;
   Sweeper sweeper(table);
   table.put("late", new_year + 30);
   table.advance(31);
   sweeper.renew_and_sweep();
   const auto watermark = [&] { return sweeper.state.read()->shards.at(0).watermark; };
-  // Of the windows before the beginning those whose five minutes are over.
+  // The grace period of five minutes is over for these windows before `new_year`.
   CHECK(watermark() == new_year - 300);
   table.advance(60 + 300 - 31 - 0.001);
   sweeper.sweep();
   CHECK(watermark() == new_year);
-  // Somebody writes into the window just before it is passed.
+  // A client writes into the window just before the watermark passes it.
   table.put("straggler", new_year + 50);
   table.advance(0.001);
   sweeper.sweep();
@@ -290,7 +289,7 @@ TEST_CASE("the watermark passes a window when its grace is over and nothing is i
   CHECK(table.removed() == std::vector<std::string>{"late", "straggler"});
 }
 
-TEST_CASE("an item whose sort key is beyond its window is put where it belongs when the window is over") {
+TEST_CASE("an item whose sort key is past its window is re-armed when the window ends") {
   Swept table;
   Sweeper sweeper(table);
   table.put("1", new_year + 10);
@@ -302,9 +301,7 @@ TEST_CASE("an item whose sort key is beyond its window is put where it belongs w
   CHECK(table.item("1")["sweep_window"]["S"] == std::to_string(new_year + 480) + "#0");
 }
 
-TEST_CASE(
-    "with the TTL as the sort key a writer sets the window alone, and a renewed item is found at its "
-    "window's end") {
+TEST_CASE("if the TTL is the sort key a renewed item is found when its window ends") {
   Layout layout;
   layout.at_attribute = "ttl";
   Swept table(layout);
@@ -322,7 +319,7 @@ TEST_CASE(
   CHECK(table.removed() == std::vector<std::string>{"goes", "renewed"});
 }
 
-TEST_CASE("whichever request fails, what is due goes once, and what was renewed stays") {
+TEST_CASE("whichever request fails an expired item is deleted once and a renewed one survives") {
   const bool marks = GENERATE(false, true);
   const std::string operation = GENERATE("Query", "DeleteItem", "UpdateItem", "GetItem");
   const std::string fault = GENERATE("throttle", "internal_server_error");
@@ -334,7 +331,7 @@ TEST_CASE("whichever request fails, what is due goes once, and what was renewed 
   table.put("renewed", new_year + 2, 2);
   table.renew("renewed", new_year + 4000);
   table.advance(10);
-  // Every other request of this kind.
+  // Makes about half of the requests of this operation fail.
   table.fault(R"({"fault":")" + fault + R"(","operation":")" + operation +
               R"(","probability":0.5,"seed":7})");
   for (int n = 0; n < 5; ++n) sweeper.sweep();
@@ -349,7 +346,7 @@ TEST_CASE("whichever request fails, what is due goes once, and what was renewed 
   CHECK(table.item("renewed")["sweep_at"]["N"] == std::to_string(new_year + 4000));
 }
 
-TEST_CASE("a window with an item that cannot be deleted is not passed") {
+TEST_CASE("the watermark does not pass a window with an item that cannot be deleted") {
   Swept table;
   Sweeper sweeper(table);
   sweeper.renew();
@@ -366,13 +363,13 @@ TEST_CASE("a window with an item that cannot be deleted is not passed") {
   CHECK(sweeper.state.read()->shards.at(0).watermark > new_year);
 }
 
-TEST_CASE("a marked deletion is told by the mark; what was marked and then renewed loses it") {
+TEST_CASE("a deletion carries the sweeper's mark and an item renewed after marking loses it") {
   Swept table;
   Sweeper sweeper(table, "a", {.mark_attribute = "deletedBy"});
   table.put("swept", new_year + 5);
   table.put("users", new_year + 50);
   table.put("killed", new_year + 5, 1,
-            R"(,"deletedBy":{"S":"mayfly-sweep/41"})");  // by a sweeper that was killed then
+            R"(,"deletedBy":{"S":"mayfly-sweep/41"})");  // by a sweeper that was then killed
   table.put("renewed", new_year + 5, 2, R"(,"deletedBy":{"S":"mayfly-sweep/41"})");
   table.renew("renewed", new_year + 900);
   table.server.execute("DeleteItem", R"({"TableName":"carts","Key":{"id":{"S":"users"}}})");
@@ -384,8 +381,8 @@ TEST_CASE("a marked deletion is told by the mark; what was marked and then renew
                                          R"(["REMOVE","swept","mayfly-sweep/1"],["REMOVE","users"]])"));
   CHECK_FALSE(table.item("renewed").contains("deletedBy"));
 
-  // Armed by its writer in the meantime, so that no entry leads there: whoever still has the old one unmarks
-  // it.
+  // The item's writer has re-armed it, so no index entry leads to the mark. A sweeper that still has the old
+  // entry removes the mark.
   table.put("armed", new_year + 900, 3, R"(,"deletedBy":{"S":"mayfly-sweep/1"})");
   CHECK(sweeper.departures
             .settle({.key = R"({"id":{"S":"armed"}})",
@@ -396,7 +393,7 @@ TEST_CASE("a marked deletion is told by the mark; what was marked and then renew
   CHECK_FALSE(table.item("armed").contains("deletedBy"));
 }
 
-TEST_CASE("a dry run writes nothing, and says what would be") {
+TEST_CASE("a dry run writes nothing and reports what a sweep would do") {
   Swept table;
   Sweeper sweeper(table, "a", {.dry_run = true});
   table.put("goes", new_year + 5);
@@ -414,7 +411,7 @@ TEST_CASE("a dry run writes nothing, and says what would be") {
   CHECK(sweeper.state.read()->shards.empty());
 }
 
-TEST_CASE("sweepers share the shards, so that each has as many, and a dead one's are taken") {
+TEST_CASE("sweepers share the shards evenly and take over a dead sweeper's shards") {
   const engine::RealTime now = engine::host_time();
   const LeaseOptions me{.me = "a", .lease = 3s, .shards = 5};
   StateRows rows;
@@ -425,31 +422,32 @@ TEST_CASE("sweepers share the shards, so that each has as many, and a dead one's
 
   for (int shard = 0; shard < 5; ++shard) rows.shards[shard] = {0, 1, shard < 4 ? "a" : "b"};
   rows.beats = {{"a", 9}, {"b", 4}};
-  // Heard of for the first time: alive until its count has stood still for a lease.
+  // A sweeper seen for the first time is alive until its counter has not moved for one lease.
   CHECK(changes({}).sweepers == 2);
   CHECK(changes({}).release == std::vector<int>{3});
   CHECK(changes({{"b", {4, now - 2s}}}).take.empty());
   CHECK(changes({{"b", {4, now - 3s}}}).take == std::vector<int>{4});
   CHECK(changes({{"b", {4, now - 3s}}}).dead == std::vector<std::string>{"b"});
   CHECK(changes({{"b", {4, now - 3s}}}).release.empty());
-  // It has said goodbye, or somebody else has forgotten it.
+  // The sweeper has signed off, or another sweeper has removed its row.
   rows.beats.erase("b");
   CHECK(changes({}).take == std::vector<int>{4});
 }
 
-TEST_CASE("a sweeper that was replaced moves no watermark, and deletes nothing twice") {
+TEST_CASE("a superseded sweeper neither advances the watermark nor deletes twice") {
   Swept table;
   Sweeper first(table, "first"), second(table, "second", {}, 2, 1ms);
   first.renew();
   CHECK(first.leases.held().size() == 16);
-  // Of a lease of a millisecond the other one takes what does not beat, once it has seen that.
+  // With a lease of 1 ms, the second sweeper takes over shards once it has seen that the first one does not
+  // renew.
   while (second.state.read()->shards.at(15).owner != "second") second.renew();
   table.put("1", new_year + 5);
   table.advance(3600);
-  CHECK(first.sweep().settled == 1);  // it has not heard of it
+  CHECK(first.sweep().settled == 1);  // it does not know yet that it was replaced
   Sweeper third(table, "third");
   while (third.leases.held().size() != 16) third.renew(), second.leases.end();
-  CHECK(third.state.read()->shards.at(0).watermark == new_year - 3600);  // the first one's was refused
+  CHECK(third.state.read()->shards.at(0).watermark == new_year - 3600);  // the first one's was rejected
   CHECK(third.sweep().settled == 0);
   CHECK(third.state.read()->shards.at(0).watermark == new_year + 3300);
   CHECK(table.removed() == std::vector<std::string>{"1"});
@@ -458,7 +456,7 @@ TEST_CASE("a sweeper that was replaced moves no watermark, and deletes nothing t
   CHECK(renewed->lost.size() == 16);
 }
 
-TEST_CASE("two sweepers of the same shards at once delete each item once") {
+TEST_CASE("two sweepers with the same shards delete each item once") {
   Swept table;
   for (int n = 0; n < 200; ++n) table.put("i" + std::to_string(n), new_year + n % 20, n % 16);
   table.advance(30);
@@ -475,7 +473,7 @@ TEST_CASE("two sweepers of the same shards at once delete each item once") {
   CHECK(std::set<std::string>(removed.begin(), removed.end()).size() == 200);
 }
 
-TEST_CASE("who has other settings than the others does not sweep") {
+TEST_CASE("a sweeper with other settings than the existing ones does not start") {
   Swept table;
   Layout other = table.layout;
   other.window_seconds = 30;
@@ -488,7 +486,7 @@ TEST_CASE("who has other settings than the others does not sweep") {
   CHECK(State(*table.client, other, "mayfly_sweep").agree_on_settings());
 }
 
-TEST_CASE("a scan tells how items stand, and puts those where they belong that do not") {
+TEST_CASE("a scan classifies items and arms those that are missing or misplaced") {
   Swept table;
   table.put("placed", new_year + 100);
   table.put("renewed", new_year + 100);
@@ -540,7 +538,7 @@ TEST_CASE("a scan tells how items stand, and puts those where they belong that d
   CHECK(after.of(Standing::never) == 1);
 }
 
-TEST_CASE("a scan that ended goes on where it was") {
+TEST_CASE("an interrupted scan continues where it stopped") {
   Swept table;
   for (int n = 0; n < 5; ++n)
     table.server.put("carts", "i" + std::to_string(n), ",\"ttl\":" + number_value(new_year + 200));
@@ -552,27 +550,26 @@ TEST_CASE("a scan that ended goes on where it was") {
                    {.segments = 2, .arms = true, .now = new_year * 1000}, sweeper.ended, counts, [] {});
     return std::pair(scanned.has_value(), counts.armed.load());
   };
-  // One segment is done, the other begins after the first item of the table's order that is left.
+  // One segment is done. The other one begins after the first remaining item in the table's order.
   REQUIRE(sweeper.state.write_progress(0, 2, {.scanned = 2, .armed = 2, .done = true}));
   const auto [ended, armed] = arm();
   CHECK(ended);
   CHECK(armed >= 2);
   CHECK(armed < 7);
-  CHECK_FALSE(*sweeper.state.read_progress(0, 2));  // the next one begins anew
+  CHECK_FALSE(*sweeper.state.read_progress(0, 2));  // the next scan starts over
   const auto [again, all] = arm();
   CHECK(again);
   CHECK(armed - 2 + all == 5);
 }
 
-TEST_CASE(
-    "isolations of Alternator's by which a condition holds against all writers are safe, and no others") {
+TEST_CASE("only Alternator's isolation modes that protect conditions from all writers are safe") {
   for (const char* safe : {"always", "always_use_lwt", "a"}) CHECK(is_safe_isolation(safe));
   for (const char* unsafe :
        {"forbid_rmw", "f", "only_rmw_uses_lwt", "o", "unsafe_rmw", "unsafe", "u", "", "not known"})
     CHECK_FALSE(is_safe_isolation(unsafe));
 }
 
-TEST_CASE("a table without its index, or with another's, cannot be swept, and it is said why") {
+TEST_CASE("a table without a suitable index is rejected with the reason") {
   Swept table;
   Layout other = table.layout;
   other.index = "none";
@@ -590,17 +587,17 @@ TEST_CASE("a table without its index, or with another's, cannot be swept, and it
              Catch::StartsWith("table none: ResourceNotFoundException: Requested resource not found"));
 }
 
-TEST_CASE("how far two clocks are apart is narrowed by each answer, and a clock that is ahead is held back") {
+TEST_CASE("responses narrow the clock difference and a clock that is ahead is held back") {
   ClockSkew skew;
   CHECK_FALSE(skew.bounds());
-  // The endpoint's clock is 5.4 s behind ours.
+  // The endpoint's clock is 5.4 s behind the sweeper's.
   skew.hear({.asked = 10'000, .heard = 10'020, .date = 4'000});
   CHECK(skew.bounds()->least == -6'020);
   CHECK(skew.bounds()->most == -4'750);
   skew.hear({.asked = 10'400, .heard = 10'420, .date = 5'000});
   CHECK(skew.bounds()->least == -5'420);
   CHECK(skew.bounds()->most == -4'750);
-  // A clock was set: what is known begins anew.
+  // A clock was set, so the estimate starts over.
   skew.hear({.asked = 20'000, .heard = 20'010, .date = 19'000});
   CHECK(skew.bounds()->least == -1'010);
   CHECK(skew.bounds()->most == 250);
@@ -614,7 +611,7 @@ TEST_CASE("how far two clocks are apart is narrowed by each answer, and a clock 
   CHECK_THAT(clock.now().error(), Catch::Contains("differ by 58 s or more (--clock-skew-max)"));
 }
 
-TEST_CASE("no more is written than the units that are allowed, and throttled writes wait") {
+TEST_CASE("writes stay within the allowed units and wait when they are throttled") {
   std::vector<std::chrono::milliseconds> waits;
   bool goes_on = true;
   Pace pace(2, [&](std::chrono::milliseconds pause) {
@@ -622,7 +619,7 @@ TEST_CASE("no more is written than the units that are allowed, and throttled wri
     return goes_on;
   });
   goes_on = false;
-  while (pace.before_write()) pace.after_write(1);  // what was saved up, if anything
+  while (pace.before_write()) pace.after_write(1);  // use up saved units, if any
   CHECK(waits.size() == 1);
   CHECK(waits.back() <= 501ms);
   Pace free(0, [&](std::chrono::milliseconds pause) {
@@ -635,7 +632,7 @@ TEST_CASE("no more is written than the units that are allowed, and throttled wri
   CHECK(waits.size() == 2);
 }
 
-TEST_CASE("parts of work are done once each, whoever gives it") {
+TEST_CASE("concurrent callers run each part of their work exactly once") {
   Workers workers(3);
   std::atomic<int> done{0};
   std::vector<std::thread> givers;
@@ -650,7 +647,7 @@ TEST_CASE("parts of work are done once each, whoever gives it") {
   workers.each(0, [](std::size_t) { FAIL("there is nothing to do"); });
 }
 
-TEST_CASE("what was done is counted as Prometheus reads it") {
+TEST_CASE("sweep counts are printed in Prometheus format") {
   Tally tally;
   tally.add({.outcome = Outcome::deleted, .due = 1'000}, 1'400);
   tally.add({.outcome = Outcome::deleted, .due = 1'000}, 9'000'000'000);
@@ -666,7 +663,7 @@ TEST_CASE("what was done is counted as Prometheus reads it") {
     CHECK_THAT(text, Catch::Contains(line));
 }
 
-TEST_CASE("a file's tables have what the command line says, but for what they say themselves") {
+TEST_CASE("tables in a file inherit the command line's settings and can override them") {
   TableCommand defaults;
   defaults.layout.ttl_attribute = "ttl";
   const auto tables = parse_tables(

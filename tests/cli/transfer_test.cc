@@ -1,4 +1,4 @@
-// What an export or an import decides without asking anybody: rules, stand-ins, how far it has come.
+// The parts of export and import that need no server: rules, replacement values, progress.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -47,7 +47,7 @@ std::string text_of(const engine::Item& item) {
   return text.substr(8, text.size() - 10);  // between {"Item": and }\n
 }
 
-// The item as the rules leave it.
+// Returns the item after the rules are applied.
 std::string changed(const std::string& rules_text, const std::string& item_text, const TableShape& shape) {
   const auto rules = Rules::parse(rules_text);
   REQUIRE(rules);
@@ -75,7 +75,7 @@ void write_whole(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
-// A file with this text in the directory; its path.
+// Writes this text to a file in the directory, and returns the file's path.
 std::string items_file(const Directory& directory, const std::string& text) {
   const std::string path = directory.path() + "/items.json";
   write_whole(path, text);
@@ -84,7 +84,7 @@ std::string items_file(const Directory& directory, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a place is a server, a directory, a file or a pipe by how it is written") {
+TEST_CASE("a place is recognized as a server or directory or file or pipe by its form") {
   using Kind = transfer::Place::Kind;
   CHECK(transfer::Place::parse("https://example.com").kind == Kind::server);
   CHECK(transfer::Place::parse("aws").kind == Kind::server);
@@ -94,7 +94,7 @@ TEST_CASE("a place is a server, a directory, a file or a pipe by how it is writt
   CHECK(transfer::Place::parse("/etc").kind == Kind::directory);
 }
 
-TEST_CASE("the rule that names a value more closely counts, and of those the first") {
+TEST_CASE("the most specific rule for a value applies and the first one if several are equal") {
   const char* const item =
       R"({"a":{"M":{"b":{"S":"x"},"c":{"S":"y"}}},"id":{"S":"1"},"l":{"L":[{"S":"p"},{"S":"q"}]}})";
   CHECK(changed(R"({"default":"keep","rules":[
@@ -107,7 +107,7 @@ TEST_CASE("the rule that names a value more closely counts, and of those the fir
                 {.table = "t", .keys = {"id"}}) == item);
 }
 
-TEST_CASE("rules that contradict each other, or themselves, are refused in one short sentence") {
+TEST_CASE("rules that contradict each other or themselves are rejected with a short message") {
   const auto wrong = [](const std::string& text) {
     const auto rules = transfer::Rules::parse(text);
     REQUIRE(!rules);
@@ -138,14 +138,14 @@ TEST_CASE("repeated ** in a path is one step") {
   CHECK(kinds == std::vector{Kind::name, Kind::any_way, Kind::element, Kind::any_way, Kind::name});
 }
 
-TEST_CASE("a backslash makes a dot, a star or a bracket part of a name") {
+TEST_CASE("a backslash makes a dot or a star or a bracket part of a name") {
   CHECK(changed(
             R"({"default":"keep","rules":[{"path":"a\\.b","action":"drop"},{"path":"\\*","action":"drop"}]})",
             R"({"id":{"S":"1"},"a.b":{"S":"x"},"*":{"S":"y"},"z":{"S":"z"}})",
             {.table = "t", .keys = {"id"}}) == R"({"id":{"S":"1"},"z":{"S":"z"}})");
 }
 
-TEST_CASE("types stay, what has no stand-in stays, and a time to live is no value like others") {
+TEST_CASE("the default hash keeps types and leaves the TTL and values without a replacement alone") {
   const std::string after =
       changed(R"({"default":"hash"})",
               R"({"id":{"S":"1"},"b":{"B":"AAE="},"n":{"N":"7"},"s":{"SS":["a","b"]},"t":{"BOOL":true},)"
@@ -162,7 +162,7 @@ TEST_CASE("types stay, what has no stand-in stays, and a time to live is no valu
   CHECK(tree["ttl"]["N"] == "1700000000");
 }
 
-TEST_CASE("a rule shifts times, and what stands before a mark stays") {
+TEST_CASE("a rule can shift times and keep the text before a mark") {
   CHECK(changed(R"({"default":"keep","rules":[{"path":"at","action":"shift","seconds":-60},
                                               {"path":"ms","action":"shift","seconds":60}]})",
                 R"({"id":{"S":"1"},"at":{"N":"1700000000"},"ms":{"N":"1700000000000"}})",
@@ -174,7 +174,7 @@ TEST_CASE("a rule shifts times, and what stands before a mark stays") {
   CHECK(after == R"({"pk":{"S":"USER#)" + hash().text("alice") + R"("}})");
 }
 
-TEST_CASE("rules under which two items could get one key, or a time would be none, are refused") {
+TEST_CASE("rules that could merge two items' keys or make a TTL invalid are rejected") {
   const TableShape shape{.table = "users", .keys = {"id"}, .ttl = "ttl"};
   const auto rule = [](const std::string& members) {
     return R"({"default":"keep","rules":[{)" + members + "}]}";
@@ -189,7 +189,7 @@ TEST_CASE("rules under which two items could get one key, or a time would be non
         std::string::npos);
 }
 
-TEST_CASE("whole numbers of up to 18 digits have stand-ins of their own, with their sign") {
+TEST_CASE("integers of up to 18 digits have distinct replacements with the same sign") {
   std::set<std::string> seen;
   for (std::int64_t value = -2000; value < 2000; ++value) {
     const Number other = hash().number(Number(value));
@@ -203,7 +203,7 @@ TEST_CASE("whole numbers of up to 18 digits have stand-ins of their own, with th
   CHECK(hash().number(*Number::parse("1.5")).to_string().size() == 37);
 }
 
-TEST_CASE("a fake is of its kind, the same for the same value, and another under another secret") {
+TEST_CASE("a fake value has its kind and depends only on the value and the secret") {
   const KeyedHash other("another secret of length");
   for (const char* kind :
        {"name", "first_name", "last_name", "email", "phone", "address", "uuid", "ip", "text"}) {
@@ -226,7 +226,7 @@ TEST_CASE("a fake is of its kind, the same for the same value, and another under
   CHECK(seconds->to_string().size() == 10);
 }
 
-TEST_CASE("a journal that is cut short anywhere is gone on with up to its last whole line") {
+TEST_CASE("a journal truncated anywhere is resumed after its last complete line") {
   const Directory directory;
   const std::string path = directory.path() + "/journal";
   const json::Tree asked = {{"to", "x"}};
@@ -237,7 +237,7 @@ TEST_CASE("a journal that is cut short anywhere is gone on with up to its last w
     for (std::uint64_t page = 1; page <= 3; ++page)
       REQUIRE((*journal)->page({.part = 0, .cursor = std::to_string(page), .items = page},
                                {.file = "f", .bytes = 10 * page, .items = page}, {{"dropped", 1}}));
-    CHECK_FALSE(transfer::Journal::resume(path, asked));  // one process at a time
+    CHECK_FALSE(transfer::Journal::resume(path, asked));  // only one process at a time
     CHECK(transfer::Journal::in_the_way(path) == path + ": another mayfly is at work on it");
   }
   CHECK(transfer::Journal::in_the_way(path) ==
@@ -260,7 +260,7 @@ TEST_CASE("a journal that is cut short anywhere is gone on with up to its last w
         path + " is of a transfer with another --to: go on with the same words");
 }
 
-TEST_CASE("a journal is a regular file: a link is neither followed nor made, and a cut one can be removed") {
+TEST_CASE("a journal must be a regular file and links are not followed") {
   const Directory directory;
   const std::string path = directory.path() + "/journal", elsewhere = directory.path() + "/elsewhere";
   const json::Tree asked = {{"to", "x"}};
@@ -273,7 +273,7 @@ TEST_CASE("a journal is a regular file: a link is neither followed nor made, and
     }
   };
   std::filesystem::create_symlink(elsewhere, path);
-  refused_by_all("is a link");  // which leads nowhere
+  refused_by_all("is a link");  // a dangling link
   CHECK_FALSE(std::filesystem::exists(elsewhere));
   write_whole(elsewhere, "private");
   refused_by_all("is a link");
@@ -293,7 +293,7 @@ TEST_CASE("a journal is a regular file: a link is neither followed nor made, and
 }
 
 #if defined(RENAME_EXCHANGE)
-TEST_CASE("a journal whose name is exchanged while it is read never cuts another file") {
+TEST_CASE("a journal whose name is swapped while it is read never truncates another file") {
   const Directory directory;
   const std::string path = directory.path() + "/journal", other = directory.path() + "/other";
   const json::Tree asked = {{"to", "x"}};
@@ -313,7 +313,7 @@ TEST_CASE("a journal whose name is exchanged while it is read never cuts another
 }
 #endif
 
-TEST_CASE("a journal with bytes that are others is refused or read, and never more than that") {
+TEST_CASE("a journal with changed bytes is rejected or read and causes no other harm") {
   const Directory directory;
   const std::string path = directory.path() + "/journal";
   const json::Tree asked = {{"to", "x"}};
@@ -341,7 +341,7 @@ TEST_CASE("a journal with bytes that are others is refused or read, and never mo
   }
 }
 
-TEST_CASE("a file of items that is cut off anywhere is read up to there or refused, and never misread") {
+TEST_CASE("a truncated file of items is read up to the cut or rejected but never misread") {
   const Directory directory;
   const std::string item = R"({"id":{"S":"a,]}\"\\"},"n":{"N":"1"}})";
   for (const std::string& whole :
@@ -370,7 +370,7 @@ TEST_CASE("a file of items that is cut off anywhere is read up to there or refus
   }
 }
 
-TEST_CASE("the layout of a file of items is known by its begin") {
+TEST_CASE("the layout of a file of items is recognized by its beginning") {
   const Directory directory;
   const auto layout = [&](const std::string& text) {
     const auto opened = UnpackedText::open(items_file(directory, text));
@@ -397,7 +397,7 @@ TEST_CASE("the layout of a file of items is known by its begin") {
   CHECK(layout("{\"" + std::string(1 << 20, 'x') + "\":[{\"PutRequest\":") == ItemLayout::rows);
 }
 
-TEST_CASE("a batch-write-item file of more than 64 MB is refused") {
+TEST_CASE("a batch-write-item file of more than 64 MB is rejected") {
   const Directory directory;
   const auto text =
       UnpackedText::open(items_file(directory, R"({"t":[{"PutRequest":)" + std::string(65 << 20, ' ')));
@@ -407,7 +407,7 @@ TEST_CASE("a batch-write-item file of more than 64 MB is refused") {
   CHECK(read.error().ends_with("is larger than 64 MB, the limit for a batch-write-item file"));
 }
 
-TEST_CASE("a table is made without what would act on its items' coming, which follows them") {
+TEST_CASE("a table's stream and TTL and deletion protection are set after its items are written") {
   const auto description = nlohmann::ordered_json::parse(
       R"({"Table":{"TableName":"t","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
           "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],

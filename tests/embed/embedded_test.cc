@@ -1,4 +1,4 @@
-// mayfly/mayfly.h: the control calls by name, in the test's own process.
+// mayfly/mayfly.h: control calls as C++ functions, in the test's own process.
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdio>
@@ -58,8 +58,8 @@ void put(mayfly::Emulator& emulator, const std::string& id, std::chrono::seconds
 
 }  // namespace
 
-// As docs/backups.md shows it.
-TEST_CASE("a backup outlives its table, in process") {
+// The example in docs/backups.md.
+TEST_CASE("a backup outlives its table in process") {
   const std::string carts =
       R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
       R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})";
@@ -79,7 +79,7 @@ TEST_CASE("a backup outlives its table, in process") {
         R"({"Items":[{"id":{"S":"1"}}],"Count":1,"ScannedCount":1})");
 }
 
-TEST_CASE("an embedded emulator tells of no answer where a fault closes connections") {
+TEST_CASE("an embedded operation returns status 0 when a fault closes connections") {
   mayfly::Emulator emulator = with_carts();
   emulator.control("PUT", "/_mayfly/faults",
                    R"({"rules":[{"fault":"connection_closed","applied":true,"count":1}]})");
@@ -91,7 +91,7 @@ TEST_CASE("an embedded emulator tells of no answer where a fault closes connecti
         R"({"Count":1,"ScannedCount":1})");
 }
 
-TEST_CASE("an embedded emulator's reads lag behind by a rule, until its clock is moved") {
+TEST_CASE("an embedded emulator's reads lag by a fault rule until its clock advances") {
   mayfly::Emulator emulator = with_carts();
   CHECK(
       emulator.control("PUT", "/_mayfly/faults", R"({"rules":[{"fault":"stale_reads","milliseconds":500}]})")
@@ -108,7 +108,7 @@ TEST_CASE("an embedded emulator's reads lag behind by a rule, until its clock is
   CHECK(count(R"(,"ConsistentRead":true)") == R"({"Count":2,"ScannedCount":2})");
 }
 
-TEST_CASE("an embedded clock is frozen, moved and let go by name") {
+TEST_CASE("an embedded clock can be frozen and advanced and run again") {
   mayfly::Emulator emulator = with_carts();
   put(emulator, "a", 1min);
   put(emulator, "b", 48h);
@@ -134,7 +134,7 @@ TEST_CASE("an embedded clock is frozen, moved and let go by name") {
   CHECK_THROWS_WITH(emulator.advance(-1ms), "mayfly: time moves forward only");
 }
 
-TEST_CASE("an embedded account is kept, brought back and emptied") {
+TEST_CASE("an embedded account can be snapshotted and restored and reset") {
   const mayfly::Identity world{.account = "000000000042"};
   mayfly::Emulator emulator = with_carts(world);
   put(emulator, "a", 1min, world);
@@ -152,7 +152,7 @@ TEST_CASE("an embedded account is kept, brought back and emptied") {
   CHECK(emulator.execute("ListTables", "{}", world).body == R"({"TableNames":[]})");
 }
 
-TEST_CASE("every control call can be made as HTTP has it") {
+TEST_CASE("every control call can be made by its HTTP method and path") {
   mayfly::Emulator emulator = with_carts();
   CHECK(emulator.control("GET", "/_mayfly/clock").body ==
         R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
@@ -165,7 +165,7 @@ TEST_CASE("every control call can be made as HTTP has it") {
   CHECK(emulator.control("GET", "/nothing").status == 404);
 }
 
-TEST_CASE("a table is imported in process, as docs/imports.md shows it") {
+TEST_CASE("a table is imported in process as docs/imports.md shows") {
   const Directory in;
   const std::string& directory = in.path();
   std::ofstream(directory + "/a.json") << R"({"Item":{"id":{"S":"1"}}})";
@@ -176,12 +176,12 @@ TEST_CASE("a table is imported in process, as docs/imports.md shows it") {
                        "TableCreationParameters":{"TableName":"carts","BillingMode":"PAY_PER_REQUEST",
                          "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
                          "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]}})");
-  emulator.control("POST", "/_mayfly/jobs/await", "{}");  // the import is over
+  emulator.control("POST", "/_mayfly/jobs/await", "{}");  // wait until the import has finished
   CHECK(emulator.execute("Scan", R"({"TableName":"carts"})").body ==
         R"({"Items":[{"id":{"S":"1"}}],"Count":1,"ScannedCount":1})");
 }
 
-TEST_CASE("an embedded server checks signatures and speaks TLS where it is told to") {
+TEST_CASE("an embedded server checks signatures and speaks TLS if configured") {
   const Certificate certificate;
   mayfly::ServerOptions options;
   options.require_signature = true;
@@ -201,7 +201,7 @@ TEST_CASE("an embedded server checks signatures and speaks TLS where it is told 
                     "TLS takes a certificate and its key, and here is no key (--tls-key)");
 }
 
-// docs/exports.md shows it.
+// The example in docs/exports.md.
 TEST_CASE("an embedded emulator exports a table into a directory") {
   const Directory around;
   const std::string& directory = around.path();
@@ -219,7 +219,7 @@ TEST_CASE("an embedded emulator exports a table into a directory") {
   emulator.execute(
       "ExportTableToPointInTime",
       R"({"TableArn":"arn:aws:dynamodb:us-east-1:000000000000:table/carts","S3Bucket":"exports"})");
-  emulator.control("POST", "/_mayfly/jobs/await", "{}");  // the export is over
+  emulator.control("POST", "/_mayfly/jobs/await", "{}");  // wait until the export has finished
 
   std::size_t summaries = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
@@ -235,7 +235,7 @@ TEST_CASE("an embedded emulator exports a table into a directory") {
 
 namespace {
 
-// Calls `set_handler` in a child process and lets a check fail there; returns its standard error.
+// Calls `set_handler` in a child process and makes a check fail there. Returns the child's standard error.
 std::string said_of_a_failed_check(const std::function<void()>& set_handler) {
   const Ended ended = in_a_child([&] {
     set_handler();
@@ -247,7 +247,7 @@ std::string said_of_a_failed_check(const std::function<void()>& set_handler) {
 
 }  // namespace
 
-TEST_CASE("a program is told of a check that fails in Mayfly, in C++ and in C") {
+TEST_CASE("a check handler is called when a check fails in C++ and in C") {
   CHECK(said_of_a_failed_check([] {
           mayfly::set_check_handler([](const mayfly::FailedCheck&) {});
           mayfly::set_check_handler([mine = std::string("mine")](const mayfly::FailedCheck& failed) {

@@ -1,4 +1,4 @@
-// What docs/global_tables.md shows in C++.
+// The C++ example in docs/global_tables.md.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <stdexcept>
@@ -17,7 +17,7 @@ constexpr auto create_carts =
 
 }  // namespace
 
-TEST_CASE("a write with a lag is on its way until the clock says otherwise") {
+TEST_CASE("a write with a replication lag is in flight until the clock advances") {
   mayfly::Emulator emulator;
   REQUIRE(emulator.execute("CreateTable", create_carts).status == 200);
   REQUIRE(emulator

@@ -1,7 +1,7 @@
-// mayfly/mayfly_c.h from C11, as somebody has it who knows the header alone.
+// Tests mayfly/mayfly_c.h from C11, as a user who knows only the header would.
 //
-//   c_tests                   runs all of them, each in a process of its own
-//   c_tests "two handles …"   runs one
+//   c_tests                   runs all tests, each in its own process
+//   c_tests "closing a …"     runs one test
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -23,13 +23,13 @@ static void fail(int line, const char* what) {
 }
 #define CHECK(condition) ((condition) ? (void)0 : fail(__LINE__, #condition))
 
-// A call's result and answer; the answer is freed by the next `expect` of the same.
+// Checks a call's result and response. The next EXPECT on the same thread reuses the response's variable.
 #define EXPECT(call, result, text) expect(__LINE__, (call), (result), (text))
 
 static _Thread_local char* answer;
 static _Thread_local size_t answer_bytes;
 
-// `text`: all of the answer; NULL: any will do.
+// `text` is the complete expected response; NULL accepts any response.
 static void expect(int line, int got, int result, const char* text) {
   if (got != result || (text != NULL && (answer == NULL || strcmp(answer, text) != 0))) {
     fprintf(stderr, "%s:%d: %d %s\n  instead of %d %s\n", __FILE__, line, got,
@@ -79,7 +79,7 @@ static void create_carts(mayfly_handle* mayfly) {
          200, NULL);
 }
 
-// What an endpoint answers to a request of HTTP/1.0, from its status line on.
+// Stores an endpoint's response to an HTTP/1.0 request, from the status line on.
 static void ask(unsigned port, const char* request, char* into, size_t bytes_max) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -94,7 +94,7 @@ static void ask(unsigned port, const char* request, char* into, size_t bytes_max
   close(socket_);
 }
 
-// Serves, and says on which port.
+// Starts an endpoint and returns its port.
 static unsigned port_of(mayfly_handle* mayfly, const char* options) {
   unsigned in_url = 0, port = 0;
   CHECK(serve(mayfly, options) == MAYFLY_DONE);
@@ -111,7 +111,7 @@ static int status_of_child(pid_t child) {
   return status;
 }
 
-// A new directory, whose name is to be freed.
+// Creates a directory and returns its name, which the caller frees.
 static char* directory(void) {
   char* name = strdup("/tmp/mayfly_c_XXXXXX");
   CHECK(mkdtemp(name) != NULL);
@@ -211,7 +211,7 @@ static void null_is_refused_or_is_nothing(void) {
   EXPECT(execute((mayfly_handle*)"somewhere", LIST), MAYFLY_CLOSED, "this handle is not open");
   mayfly_free(NULL);
 
-  // Who wants no answer, or not its length, gets the result alone.
+  // A caller that passes NULL for the answer or its length gets only the result.
   CHECK(mayfly_execute(mayfly, NULL, NULL, LIST, 2, NULL, NULL) == 200);
   size_t bytes = 0;
   CHECK(mayfly_execute(mayfly, NULL, NULL, LIST, 2, NULL, &bytes) == 200);
@@ -377,7 +377,7 @@ static void endpoints_answer_over_http(void) {
   EXPECT(serve(mayfly, taken), MAYFLY_FAILED, sentence);
   CHECK(mayfly_close(mayfly) == MAYFLY_DONE);
 
-  // Closed, nobody listens, and the port is to be had.
+  // Once the handle is closed, nothing listens on the port and it can be used again.
   mayfly = opened("{}");
   CHECK(port_of(mayfly, taken) == port);
   for (int i = 1; i < 64; ++i) EXPECT(serve(mayfly, "{}"), MAYFLY_DONE, NULL);
@@ -450,8 +450,8 @@ static void wait_until_the_failpoint_is_reached(void) {
   }
 }
 
-// False where the handle was closed before the thread that is to wait had asked anything: nothing tells from
-// outside whether it has.
+// Returns false if the handle was closed before the waiting thread made its call.
+// Only the call's result shows this.
 static bool closing_ends_who_asked_within(useconds_t microseconds) {
   shared = opened(FROZEN);
   create_carts(shared);
@@ -537,9 +537,9 @@ static void a_forked_process_is_told_so(void) {
     ask(port, "GET /_mayfly/health HTTP/1.0\r\nHost: localhost\r\n\r\n", reply, sizeof reply);
     CHECK(strstr(reply, "\"status\":\"ok\"") != NULL);
 #ifdef MAYFLY_SHARED
-    exit(0);  // with all that is done at an exit
+    exit(0);  // run the exit handlers
 #else
-    _exit(0);  // RocksDB, linked into the program itself, would wait for its threads
+    _exit(0);  // exit handlers of a statically linked RocksDB would wait for its threads
 #endif
   }
   CHECK(status_of_child(child) == 0);
@@ -573,7 +573,7 @@ static void the_exit_closes_what_is_open(void) {
   mayfly_handle* mayfly = opened_at(name);
   EXPECT(execute(mayfly, LIST), 200, "{\"TableNames\":[\"carts\"]}");
 
-  // One at a time has a directory open.
+  // Only one handle can open a directory at a time.
   char options[64];
   snprintf(options, sizeof options, "{\"data\":\"%s\"}", name);
   mayfly_handle* second = NULL;
@@ -612,7 +612,7 @@ static void storage_that_fails_is_an_answer(void) {
   remove_directory(name);
 }
 
-#ifndef MAYFLY_SANITIZED  // Sanitizers need more room than any limit leaves, and end the process themselves.
+#ifndef MAYFLY_SANITIZED  // Sanitizers need more memory than any limit leaves, and exit themselves.
 static void memory_that_runs_out_is_told(void) {
   mayfly_handle* mayfly = opened("{\"log-level\":\"off\"}");
   create_carts(mayfly);
@@ -643,7 +643,7 @@ static void memory_that_runs_out_is_told(void) {
   CHECK(mayfly_close(mayfly) == MAYFLY_DONE);
 }
 
-// Sanitizers have threads of their own.
+// Sanitizers have their own threads.
 static void its_threads_take_no_signals(void) {
   mayfly_handle* mayfly = opened("{}");
   port_of(mayfly, "{\"threads\":2}");
@@ -674,25 +674,25 @@ static const struct {
   const char* name;
   void (*run)(void);
 } tests[] = {
-    {"an item is gone at its instant", an_item_is_gone_at_its_instant},
-    {"the version is the release's", the_version_is_the_releases},
-    {"wrong requests are answered as DynamoDB answers them", wrong_requests_are_answered},
-    {"NULL is refused, or is nothing", null_is_refused_or_is_nothing},
-    {"options that mean nothing are refused by name", options_are_refused_by_name},
-    {"options are those of the program", options_are_those_of_the_program},
-    {"accounts and regions see their own", identities_see_their_own},
-    {"two handles are two stores, and a closed one is none", two_handles_are_two_stores},
-    {"a body of 16 MB is read, and a longer one refused", bodies_have_a_bound},
-    {"endpoints answer over HTTP what is done in process", endpoints_answer_over_http},
-    {"threads use one handle at once", threads_use_one_handle_at_once},
-    {"closing ends what waits", closing_ends_what_waits},
-    {"closing races with calls and with itself", closing_races_with_calls_and_with_itself},
-    {"a forked process is told so", a_forked_process_is_told_so},
-    {"the exit closes what is open", the_exit_closes_what_is_open},
-    {"storage that fails is an answer", storage_that_fails_is_an_answer},
+    {"an item disappears at the instant its TTL passes", an_item_is_gone_at_its_instant},
+    {"the version matches the release", the_version_is_the_releases},
+    {"invalid requests get DynamoDB's errors", wrong_requests_are_answered},
+    {"NULL is rejected or means nothing", null_is_refused_or_is_nothing},
+    {"invalid options are rejected by name", options_are_refused_by_name},
+    {"options match those of the program", options_are_those_of_the_program},
+    {"each account and region sees only its own tables", identities_see_their_own},
+    {"two handles are separate stores and a closed one is invalid", two_handles_are_two_stores},
+    {"a body of 16 MB is accepted and a longer one rejected", bodies_have_a_bound},
+    {"an HTTP endpoint sees in-process changes", endpoints_answer_over_http},
+    {"several threads can use one handle concurrently", threads_use_one_handle_at_once},
+    {"closing a handle ends its waiting calls", closing_ends_what_waits},
+    {"closing can race with calls and with another close", closing_races_with_calls_and_with_itself},
+    {"calls in a forked process fail with MAYFLY_FORKED", a_forked_process_is_told_so},
+    {"exiting the process closes open handles", the_exit_closes_what_is_open},
+    {"a storage failure is returned as a response", storage_that_fails_is_an_answer},
 #ifndef MAYFLY_SANITIZED
-    {"memory that runs out is told", memory_that_runs_out_is_told},
-    {"its threads take no signals", its_threads_take_no_signals},
+    {"running out of memory is reported", memory_that_runs_out_is_told},
+    {"Mayfly's threads block signals", its_threads_take_no_signals},
 #endif
 };
 
@@ -701,7 +701,7 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < sizeof tests / sizeof *tests; ++i) {
     if (argc > 1 && strcmp(argv[1], tests[i].name) != 0) continue;
     ++ran;
-    // A process each: limits are a process's, and so is who has forked.
+    // Each test runs in its own process, because limits and forks affect the whole process.
     const pid_t child = fork();
     if (child == 0) {
       tests[i].run();

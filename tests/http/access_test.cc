@@ -1,4 +1,4 @@
-// Who may ask: the rule of Host, Origin, Sec-Fetch-Site and Content-Type, and that every path keeps it.
+// The access rules for Host, Origin, Sec-Fetch-Site and Content-Type, and that they hold on every path.
 #include "http/access.h"
 
 #include <catch2/catch.hpp>
@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-// No headers but these; a length if there is a body.
+// Sends only these headers, plus Content-Length if there is a body.
 HttpAnswer exchange(const Running& running, const std::string& line, const Headers& headers,
                     const std::string& body = "") {
   std::string request = line + " HTTP/1.1\r\n";
@@ -38,7 +38,7 @@ Headers with(Headers headers, const Headers& more) {
   return headers;
 }
 
-// One request for each family of paths; what they get when nothing is wrong.
+// One request for each family of paths, and the status it gets when nothing is wrong.
 struct Route {
   std::string line;
   Headers headers;
@@ -75,7 +75,7 @@ void check_refused(const HttpAnswer& answer, int status, const std::string& mess
 
 }  // namespace
 
-TEST_CASE("a host is an address, localhost, a name without a dot or one that was added, strictly read") {
+TEST_CASE("only local hosts and allowed hosts are accepted as Host") {
   for (const char* host :
        {"127.0.0.1", "127.0.0.1:8000", "10.1.2.3:65535", "0.0.0.0:1", "[::1]", "[::1]:8000", "[fd00::1]",
         "[::ffff:127.0.0.1]:80", "localhost", "LOCALHOST:8000", "test.localhost", "a.b.localhost:8000",
@@ -139,7 +139,7 @@ TEST_CASE("a host is an address, localhost, a name without a dot or one that was
   CHECK_FALSE(http::answers_to(std::string(64, 'x'), {}));
 }
 
-TEST_CASE("rules that mean nothing are said in a sentence") {
+TEST_CASE("invalid access rules are rejected with a clear message") {
   const auto problem = [](AccessRules rules) { return http::problem_of(rules); };
   CHECK(problem({.hosts = {"mayfly.test"},
                  .origins = {"http://localhost:3000", "https://app.example", "capacitor://localhost", "*"}})
@@ -154,7 +154,7 @@ TEST_CASE("rules that mean nothing are said in a sentence") {
   CHECK(problem({.origins = {"null"}}) == "the origin null is that of every sandboxed page; * allows all");
 }
 
-TEST_CASE("every path refuses a foreign Host", "[holds]") {
+TEST_CASE("every path rejects a foreign Host", "[holds]") {
   Running running({.access = {.hosts = {"mayfly.test"}}});
   for (const Route& route : routes) {
     INFO(route.line);
@@ -184,7 +184,7 @@ TEST_CASE("every path refuses a foreign Host", "[holds]") {
   }
 }
 
-TEST_CASE("a connection's Host is looked at again when it changes") {
+TEST_CASE("a connection re-checks Host when it changes") {
   Running running;
   HttpClient client(running.server->port());
   for (const auto& [host, status] : {std::pair{"localhost:1", 200},
@@ -222,7 +222,7 @@ TEST_CASE("the authority of an absolute target replaces the Host header") {
                 "There is more than one Host header.", false);
 }
 
-TEST_CASE("a target that is neither a path nor an http URL is refused") {
+TEST_CASE("a target must be a path or an http URL") {
   Running running;
   for (const char* target :
        {"evil.example:80", "?", "_mayfly/clock", "http:/localhost/", "ftp://localhost/"}) {
@@ -231,7 +231,7 @@ TEST_CASE("a target that is neither a path nor an http URL is refused") {
   }
 }
 
-TEST_CASE("HTTP/1.0 may do without a Host, and if it has one it is looked at") {
+TEST_CASE("HTTP/1.0 may omit Host but a Host that is sent is checked") {
   Running running;
   for (const auto& [request, status] : {std::pair{"GET / HTTP/1.0\r\n\r\n", 200},
                                         {"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", 200},
@@ -243,7 +243,7 @@ TEST_CASE("HTTP/1.0 may do without a Host, and if it has one it is looked at") {
   }
 }
 
-TEST_CASE("every path refuses pages of other origins and other sites", "[holds]") {
+TEST_CASE("every path rejects pages of other origins and other sites", "[holds]") {
   Running running;
   for (const Route& route : routes) {
     INFO(route.line);
@@ -271,7 +271,7 @@ TEST_CASE("every path refuses pages of other origins and other sites", "[holds]"
     }
     check_refused(ask({{"Origin", "http://localhost:8000"}, {"Origin", "http://localhost:8000"}}), 400,
                   "There is more than one Origin header.", head);
-    // Its own pages, and what a person types.
+    // The server's own pages, and requests that a person typed into the address bar.
     CHECK(ask({{"Origin", "http://localhost:8000"}}).status == route.status);
     CHECK(ask({{"Origin", "http://localhost:8000"}, {"Sec-Fetch-Site", "same-origin"}}).status ==
           route.status);
@@ -280,14 +280,14 @@ TEST_CASE("every path refuses pages of other origins and other sites", "[holds]"
   }
 }
 
-TEST_CASE("a long header is quoted by its beginning") {
+TEST_CASE("an error quotes only the beginning of a long header") {
   Running running;
   const HttpAnswer answer = exchange(running, "GET /", {{"Host", std::string(9000, 'x')}});
   CHECK(answer.status == 403);
   CHECK(answer.body.size() < 400);
 }
 
-TEST_CASE("pages of an origin that was allowed may use every path, and read the answers") {
+TEST_CASE("pages of an allowed origin can use every path and read the responses") {
   for (const std::string& rule : {std::string("http://localhost:3000"), std::string("*")}) {
     Running running({.access = {.origins = {"https://other.example", rule}}});
     for (const Route& route : routes) {
@@ -304,7 +304,7 @@ TEST_CASE("pages of an origin that was allowed may use every path, and read the 
       CHECK(answer.headers.at("access-control-expose-headers") ==
             "x-amzn-RequestId, x-amzn-ErrorType, x-amz-crc32, Date");
       CHECK(answer.headers.count("access-control-max-age") == 0);
-      // A page's preflight.
+      // The page's preflight.
       answer = exchange(running, "OPTIONS " + route.line.substr(route.line.find(' ') + 1),
                         {{"Host", "localhost:8000"},
                          {"Origin", "http://localhost:3000"},
@@ -316,7 +316,7 @@ TEST_CASE("pages of an origin that was allowed may use every path, and read the 
       CHECK(answer.headers.at("access-control-allow-headers") == "authorization,x-amz-target");
       CHECK(answer.headers.at("access-control-max-age") == "172800");
       CHECK(answer.headers.at("content-length") == "0");
-      // Nobody else's.
+      // Other origins and foreign hosts are still rejected.
       CHECK(exchange(running, route.line,
                      with({{"Host", "localhost:8000"}, {"Origin", "http://evil.example"}}, route.headers),
                      route.body)
@@ -325,14 +325,14 @@ TEST_CASE("pages of an origin that was allowed may use every path, and read the 
                      with({{"Host", "evil.example"}, {"Origin", "http://localhost:3000"}}, route.headers),
                      route.body)
                 .status == 403);
-      // Without CORS nothing is said about it.
+      // A request without an Origin gets no CORS headers.
       CHECK(exchange(running, route.line, with({{"Host", "localhost:8000"}}, route.headers), route.body)
                 .headers.count("access-control-allow-origin") == 0);
     }
   }
 }
 
-TEST_CASE("a preflight of a page that is not allowed gets nothing") {
+TEST_CASE("a preflight from an origin that is not allowed gets no CORS headers") {
   Running running({.access = {.origins = {"http://localhost:3000"}}});
   for (const char* path : {"/", "/_mayfly/faults", "/2015-03-31/event-source-mappings/"}) {
     const HttpAnswer answer = exchange(running, "OPTIONS " + std::string(path),
@@ -346,7 +346,7 @@ TEST_CASE("a preflight of a page that is not allowed gets nothing") {
   }
 }
 
-TEST_CASE("what a form can send without asking changes nothing, on any path") {
+TEST_CASE("a request that a form can send without a preflight changes nothing on any path") {
   Running running;
   const std::string mapping =
       R"({"EventSourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/t/stream/s","FunctionName":"f"})";
@@ -371,8 +371,7 @@ TEST_CASE("what a form can send without asking changes nothing, on any path") {
   }
 }
 
-TEST_CASE(
-    "Lambda's routes take a body as JSON, a payload of any type, and a signature from the header alone") {
+TEST_CASE("Lambda routes require JSON bodies and header signatures but accept any payload type") {
   Running running;
   const auto ask = [&](const std::string& line, const Headers& more, const std::string& body = "") {
     return exchange(running, line, with(signature, more), body);
@@ -380,9 +379,9 @@ TEST_CASE(
   CHECK(ask("POST " + mappings, {{"Content-Type", "text/plain"}}, "{}").status == 415);
   CHECK(ask("POST " + mappings, {}, "{}").status == 415);
   CHECK(ask("POST " + mappings, {{"Content-Type", "application/json; charset=UTF-8"}}, "{}").status ==
-        400);  // read, and incomplete
+        400);  // parsed, but incomplete
   CHECK(ask("DELETE " + mappings + "1", {}).status == 404);
-  // botocore sends no type with a payload, other SDKs this one.
+  // botocore sends no type with a payload; other SDKs send one of these.
   for (const Headers& type : {Headers{}, Headers{{"Content-Type", "application/octet-stream"}},
                               Headers{{"Content-Type", "text/plain"}}}) {
     CHECK(ask("POST /2015-03-31/functions/f/invocations", type, "{}").status == 404);
@@ -398,7 +397,7 @@ TEST_CASE(
   CHECK(presigned.headers.at("x-amzn-errortype") == "MissingAuthenticationTokenException");
 }
 
-TEST_CASE("with control switched off, event source mappings can be read and not changed") {
+TEST_CASE("with --no-control event source mappings are read-only") {
   Running running({.access = {.control = false}});
   const auto ask = [&](const std::string& line, const std::string& body = "") {
     return exchange(running, line, with(signature, {{"Content-Type", is_json}}), body);

@@ -1,4 +1,4 @@
-// One exchange after the other, against a listener that plays the server.
+// Single HTTP exchanges; a listener plays the server.
 #include "http/client.h"
 
 #include <catch2/catch.hpp>
@@ -16,7 +16,7 @@ using http::ClientRequest;
 
 namespace {
 
-// The status and the body, or the sentence that says what went wrong, with "PORT" for the port.
+// Returns the status and the body, or the error message with HOST in place of the server's address.
 std::string told(const OneAnswer& server, const Expected<http::ClientAnswer, std::string>& answer) {
   if (answer) return std::to_string(answer->status) + " " + answer->body;
   std::string sentence = answer.error();
@@ -34,7 +34,7 @@ std::string fetched(std::string bytes) {
 
 }  // namespace
 
-TEST_CASE("a request says its length, and that its connection is for it alone") {
+TEST_CASE("a request sends its length and Connection: close") {
   OneAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   const ClientRequest request{.method = "PUT",
                               .path = "/_mayfly/clock",
@@ -49,7 +49,7 @@ TEST_CASE("a request says its length, and that its connection is for it alone") 
             "X-Mayfly-Account: 000000000042\r\n\r\n{}");
 }
 
-TEST_CASE("an answer is as long as it says, in chunks, or as long as its connection") {
+TEST_CASE("a response ends by its length or by chunks or when the connection closes") {
   CHECK(fetched("HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnone, and more") == "404 none");
   CHECK(
       fetched("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n") ==
@@ -58,7 +58,7 @@ TEST_CASE("an answer is as long as it says, in chunks, or as long as its connect
   CHECK(fetched("HTTP/1.1 204 No Content\r\n\r\n") == "204 ");
 }
 
-TEST_CASE("an answer that is cut short or no HTTP is none") {
+TEST_CASE("a truncated response and a response that is not HTTP are errors") {
   for (const char* bytes : {"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", "HTTP/1.1 200 OK\r\nContent-",
                             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"}) {
     CAPTURE(bytes);
@@ -72,7 +72,7 @@ TEST_CASE("an answer that is cut short or no HTTP is none") {
   }
 }
 
-TEST_CASE("an answer that is larger or takes longer than it may is refused with a sentence") {
+TEST_CASE("a response that exceeds its size or time limit fails with a message") {
   const auto limited = [](const OneAnswer& server, const http::AnswerLimits& limits, const auto& piece) {
     return told(server, http::fetch(*Url::parse(server.url()), {.method = "GET", .path = "/"}, piece, {}, {},
                                     limits));
@@ -87,7 +87,7 @@ TEST_CASE("an answer that is larger or takes longer than it may is refused with 
     const OneAnswer server(head + rest);
     CHECK(limited(server, {.bytes_max = 4}, none) == too_large);
   }
-  // Pieces have no limit, but room for a whole body of a length that is a lie is not made.
+  // Pieces have no size limit, but the client does not reserve memory for a false Content-Length.
   const OneAnswer pieces(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n");
   CHECK(limited(pieces, {.bytes_max = 4}, all) == "200 ");
   const OneAnswer liar(head + "Content-Length: 9223372036854775807\r\n\r\n");
@@ -105,7 +105,7 @@ TEST_CASE("an answer that is larger or takes longer than it may is refused with 
   }
 }
 
-TEST_CASE("a stop ends an exchange, whatever the server does") {
+TEST_CASE("a stop request ends an exchange whatever the server does") {
   for (const char* begin : {"", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"}) {
     CAPTURE(begin);
     for (const bool before : {true, false}) {
@@ -125,7 +125,7 @@ TEST_CASE("a stop ends an exchange, whatever the server does") {
   }
 }
 
-TEST_CASE("a body of success is told in pieces as it comes, until nobody wants more") {
+TEST_CASE("a successful body is delivered in pieces as they arrive until the caller stops") {
   const std::string chunks =
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
   std::string pieces;
@@ -156,7 +156,7 @@ TEST_CASE("a body of success is told in pieces as it comes, until nobody wants m
   CHECK(pieces.empty());
 }
 
-TEST_CASE("a connection is kept for the next request, but one that the server has closed is not used again") {
+TEST_CASE("a connection is kept for the next request but not reused after the server closed it") {
   using Kind = http::ExchangeFailure::Kind;
   OneAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   http::Connections connections(*Url::parse(server.url()));
@@ -168,7 +168,7 @@ TEST_CASE("a connection is kept for the next request, but one that the server ha
   CHECK(again.error().kind == Kind::unreachable);
 }
 
-TEST_CASE("an exchange that takes longer than it may is given up") {
+TEST_CASE("an exchange is abandoned after its time limit") {
   using Kind = http::ExchangeFailure::Kind;
   for (const char* bytes : {"", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab"}) {
     const OneAnswer server(bytes);
@@ -179,7 +179,7 @@ TEST_CASE("an exchange that takes longer than it may is given up") {
   }
 }
 
-TEST_CASE("who cannot be reached is named") {
+TEST_CASE("an unreachable server is named in the error") {
   const auto sentence = [](const char* url) {
     return http::fetch(*Url::parse(url), {.method = "GET", .path = "/"}).error();
   };
@@ -187,7 +187,7 @@ TEST_CASE("who cannot be reached is named") {
   CHECK(sentence("http://mayfly..example:8000") == "host 'mayfly..example' cannot be found");
 }
 
-TEST_CASE("a client bounds chunk extensions, trailers and interim answers, and skips the interim ones") {
+TEST_CASE("the client limits every part of a response and skips interim responses") {
   const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::string interim = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
   std::string trailers, interims;

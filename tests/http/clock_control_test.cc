@@ -16,8 +16,7 @@ std::string ttl(std::int64_t seconds) { return R"(,"ttl":{"N":")" + std::to_stri
 
 }  // namespace
 
-TEST_CASE(
-    "a frozen clock is moved through what falls due, in order, and another account's stays where it is") {
+TEST_CASE("advancing a frozen clock expires items in order and does not move another account's clock") {
   Running server;
   CHECK(server.ok("GET", "/_mayfly/clock")["mode"] == "real");
   CHECK(server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})") ==
@@ -43,7 +42,7 @@ TEST_CASE(
   CHECK(server.ok("GET", "/_mayfly/clock")["mode"] == "real");
 }
 
-TEST_CASE("next-expiry with nothing pending changes nothing and says so") {
+TEST_CASE("an advance to next-expiry with nothing pending changes nothing and says so") {
   Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"to":"next-expiry"})") ==
@@ -51,7 +50,7 @@ TEST_CASE("next-expiry with nothing pending changes nothing and says so") {
                     R"("message":"Nothing is going to expire: the clock stays where it is."})"));
 }
 
-TEST_CASE("time goes back only while an account has no tables") {
+TEST_CASE("time can go back only while an account has no tables") {
   Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   CHECK(server.ok("PUT", "/_mayfly/clock", R"({"now":"2020-01-01T00:00:00Z"})")["now"] ==
@@ -67,7 +66,7 @@ TEST_CASE("time goes back only while an account has no tables") {
   CHECK(server.call("POST", "/_mayfly/clock/advance", R"({"to":"2019-01-01T00:00:00Z"})").status == 409);
 }
 
-TEST_CASE("real time that is moved becomes an offset, and a rate goes on from its new now") {
+TEST_CASE("advancing a real clock makes it an offset clock and advancing a scaled clock keeps its rate") {
   Running server;
   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":3600})");
   CHECK(server.ok("GET", "/_mayfly/clock")["mode"] == "offset");
@@ -79,7 +78,7 @@ TEST_CASE("real time that is moved becomes an offset, and a rate goes on from it
   CHECK(server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen"})")["mode"] == "frozen");
 }
 
-TEST_CASE("what means no time is refused") {
+TEST_CASE("an invalid time or clock mode is rejected") {
   Running server;
   const auto refused = [&](std::string_view method, std::string_view path, std::string_view body) {
     const HttpAnswer answer = server.call(method, path, body);
@@ -111,7 +110,7 @@ TEST_CASE("what means no time is refused") {
         R"(to must be a time such as "2026-11-20T00:00:00Z", or "next-expiry", got "tomorrow".)");
 }
 
-TEST_CASE("times may have fractions and offsets") {
+TEST_CASE("times can have fractions and UTC offsets") {
   Running server;
   const auto now = [&](const std::string& text) {
     return server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":")" + text + R"("})")["now"];
@@ -122,7 +121,7 @@ TEST_CASE("times may have fractions and offsets") {
   CHECK(now("2031-01-01T00:00Z") == "2031-01-01T00:00:00Z");
 }
 
-TEST_CASE("an item that is renewed between due and delete stays") {
+TEST_CASE("an item that is renewed at a failpoint survives") {
   Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   server.create_table("carts", true);
@@ -137,7 +136,7 @@ TEST_CASE("an item that is renewed between due and delete stays") {
   HttpClient advancing(server.port());
   advancing.send(server.request("POST", "/_mayfly/clock/advance", R"({"seconds":3600})"));
   while (server.count_waiting() < 2) {}
-  // Both are due, and there; another account's time moves on, and so do writes.
+  // Both items are due and not yet deleted. Meanwhile another account's clock moves, and writes succeed.
   CHECK(server.ok("GET", "/_mayfly/clock")["now"] == "2031-01-01T00:01:00.001Z");
   server.put("carts", "renewed", ttl(new_year_2031 + 86400));
   {
@@ -155,7 +154,7 @@ TEST_CASE("an item that is renewed between due and delete stays") {
   CHECK(server.call("DELETE", "/_mayfly/failpoints", renewed).status == 404);
 }
 
-TEST_CASE("a server ends while an expiry stops at a failpoint") {
+TEST_CASE("a server stops while an expiry waits at a failpoint") {
   Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   server.create_table("carts", false);
@@ -167,7 +166,7 @@ TEST_CASE("a server ends while an expiry stops at a failpoint") {
   server.stop();
 }
 
-TEST_CASE("explain says why an item is still there") {
+TEST_CASE("explain says why an item still exists") {
   Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   server.create_table("plain", false, false);

@@ -24,8 +24,8 @@ std::optional<DecompressFailure> failure_of(std::string_view bytes, Encoding enc
 
 }  // namespace
 
-TEST_CASE("Accept-Encoding is read as DynamoDB reads it, its oddities included") {
-  // Each line was observed on AWS by Alternator's authors.
+TEST_CASE("Accept-Encoding is parsed as DynamoDB parses it including its quirks") {
+  // The authors of ScyllaDB's Alternator observed each of these on AWS.
   struct Line {
     std::string_view header;
     Encoding chosen;
@@ -74,7 +74,7 @@ TEST_CASE("Accept-Encoding is read as DynamoDB reads it, its oddities included")
   }
 }
 
-TEST_CASE("what is compressed comes back whole") {
+TEST_CASE("compressed data decompresses to the original") {
   std::string text;
   for (unsigned i = 0; i < 50'000; ++i) text += static_cast<char>('a' + i * i % 23);
   for (const Encoding encoding : {Encoding::gzip, Encoding::deflate}) {
@@ -85,14 +85,14 @@ TEST_CASE("what is compressed comes back whole") {
   }
 }
 
-TEST_CASE("gzip may come in members, deflate may not") {
+TEST_CASE("gzip allows several members and deflate does not") {
   CHECK(inflated(compress("one,", Encoding::gzip) + compress("two", Encoding::gzip), Encoding::gzip) ==
         "one,two");
   CHECK(failure_of(compress("one,", Encoding::deflate) + compress("two", Encoding::deflate),
                    Encoding::deflate) == DecompressFailure::malformed);
 }
 
-TEST_CASE("nothing, other content, an early end and bytes after the end are malformed") {
+TEST_CASE("input that is empty or truncated or not compressed is malformed") {
   for (const Encoding encoding : {Encoding::gzip, Encoding::deflate}) {
     const std::string good = compress(R"({"TableName":"t"})", encoding);
     CHECK(failure_of("", encoding) == DecompressFailure::malformed);
@@ -105,7 +105,7 @@ TEST_CASE("nothing, other content, an early end and bytes after the end are malf
   CHECK(failure_of(compress("x", Encoding::deflate), Encoding::gzip) == DecompressFailure::malformed);
 }
 
-TEST_CASE("a small body that unpacks to a large one is refused at the limit") {
+TEST_CASE("a small body that decompresses to a large one is rejected at the limit") {
   const std::string bomb = compress(std::string(plenty + 1, ' '), Encoding::gzip);
   CHECK(bomb.size() < plenty / 100);
   CHECK(failure_of(bomb, Encoding::gzip) == DecompressFailure::too_large);

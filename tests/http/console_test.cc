@@ -1,5 +1,5 @@
-// The console's files over HTTP: what is there, how it is packed, what its headers forbid, and who gets none
-// of it. What the page does with them is tests/sdk/console.
+// The console's files over HTTP: which exist, how they are compressed, what their headers forbid, and who
+// cannot load them. tests/sdk/console tests the page itself.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -18,7 +18,7 @@ namespace {
 
 const std::string page = "/_mayfly/console";
 
-// What `opening`"…" and a closing quote name, of each place where it stands.
+// Returns every text between `opening` and the next double quote.
 std::set<std::string> quoted_behind(const std::string& text, const std::string& opening) {
   std::set<std::string> names;
   for (std::size_t at = 0; (at = text.find(opening, at)) != std::string::npos;) {
@@ -30,7 +30,7 @@ std::set<std::string> quoted_behind(const std::string& text, const std::string& 
 
 }  // namespace
 
-TEST_CASE("the console is a page, and every file that it and its modules name is there") {
+TEST_CASE("the console page and every file that it and its modules reference are served") {
   Running running;
   const HttpAnswer answer = running.ask(http_request("GET", page));
   CHECK(answer.status == 200);
@@ -56,8 +56,7 @@ TEST_CASE("the console is a page, and every file that it and its modules name is
     CHECK(seen.count(pane) == 1);
 }
 
-TEST_CASE(
-    "what a page of the console may do stands in its headers: load from here, ask here, be in no frame") {
+TEST_CASE("console headers restrict the page to this origin and forbid framing") {
   Running running;
   for (const std::string& path : {page, page + "/page.js"}) {
     const HttpAnswer answer = running.ask(http_request("GET", path));
@@ -72,13 +71,13 @@ TEST_CASE(
     CHECK(answer.headers.at("cross-origin-resource-policy") == "same-origin");
     CHECK(answer.headers.at("cache-control") == "no-cache");
   }
-  // The policy would block a script or a style that stands in the page.
+  // The policy would block inline scripts and styles.
   const std::string html = running.ask(http_request("GET", page)).body;
   for (const char* inside : {"<style", "style=", "onclick", "<script>", "http:", "https:"})
     CHECK(html.find(inside) == std::string::npos);
 }
 
-TEST_CASE("the console's files are sent as gzip has packed them to who takes that, and unpacked to others") {
+TEST_CASE("console files are sent gzipped to clients that accept gzip and plain to others") {
   Running running;
   const HttpAnswer plain = running.ask(http_request("GET", page)),
                    packed = running.ask(http_request("GET", page, {{"Accept-Encoding", "gzip, br"}}));
@@ -95,7 +94,7 @@ TEST_CASE("the console's files are sent as gzip has packed them to who takes tha
   CHECK(head.body.empty());
 }
 
-TEST_CASE("what is no file of the console gets 404, and another method than GET and HEAD 405") {
+TEST_CASE("an unknown console file gets 404 and a method other than GET or HEAD gets 405") {
   Running running;
   for (const char* name :
        {"/nothing.js", "/../page.js", "/%2e%2e/page.js", "/page.js/", "//", "/page.js.gz"}) {
@@ -112,7 +111,7 @@ TEST_CASE("what is no file of the console gets 404, and another method than GET 
   CHECK(posted.headers.at("allow") == "GET, HEAD");
 }
 
-TEST_CASE("without control there is no console, and the page at / does not lead to it") {
+TEST_CASE("with --no-control the console is not served and the page at / does not link to it") {
   http::ServerSettings settings;
   settings.access.control = false;
   Running running(settings);
@@ -125,7 +124,7 @@ TEST_CASE("without control there is no console, and the page at / does not lead 
         std::string::npos);
 }
 
-TEST_CASE("where signatures are wanted the console's files need none, and what the page asks does") {
+TEST_CASE("with --require-signature the console's files need no signature but its calls do") {
   http::ServerSettings settings;
   settings.access.keys =
       std::make_shared<http::Keys>(http::Key{.id = "AKIDEXAMPLE", .secret = "wJalrXUtnFEMI"});

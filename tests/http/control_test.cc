@@ -1,4 +1,4 @@
-// The control API over HTTP: its routes, what it refuses and whom, and that waiting holds nobody else up.
+// The control API over HTTP: its routes, what it rejects, and that a waiting call does not delay others.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -36,7 +36,7 @@ Json error_of(const HttpAnswer& answer) {
 
 }  // namespace
 
-TEST_CASE("health is there where control is switched off") {
+TEST_CASE("the health check works with --no-control") {
   http::ServerSettings settings;
   settings.access.control = false;
   Running running(settings);
@@ -49,7 +49,7 @@ TEST_CASE("health is there where control is switched off") {
         Json{{"__type", "mayfly#NotFound"}, {"message", "The control API is switched off (--no-control)."}});
 }
 
-TEST_CASE("answers of the control API end with a newline, and DynamoDB's do not") {
+TEST_CASE("control API responses end with a newline and DynamoDB responses do not") {
   Running running;
   for (const HttpAnswer& answer : {running.ask(http_request("GET", "/_mayfly/clock")),
                                    running.ask(http_request("GET", "/_mayfly/nothing")),
@@ -61,7 +61,7 @@ TEST_CASE("answers of the control API end with a newline, and DynamoDB's do not"
   CHECK(running.ask(operation_request("ListTables", "{}")).body == R"({"TableNames":[]})");
 }
 
-TEST_CASE("jobs are listed, and waited for") {
+TEST_CASE("jobs can be listed and awaited") {
   Running running;
   CHECK(running.ask(http_request("GET", "/_mayfly/jobs")).body == "{\"jobs\":[]}\n");
   CHECK(
@@ -89,7 +89,7 @@ TEST_CASE("jobs are listed, and waited for") {
   CHECK(running.ask(http_request("GET", "/_mayfly/jobs/" + id + "/log")).body == "{\"lines\":[]}\n");
 }
 
-TEST_CASE("the control API says what calls it has") {
+TEST_CASE("the control API lists its calls") {
   Running running;
   const HttpAnswer answer = running.ask(http_request("GET", "/_mayfly/"));
   CHECK(answer.status == 200);
@@ -101,7 +101,7 @@ TEST_CASE("the control API says what calls it has") {
   for (const auto& [call, about] : index["calls"].items()) {
     const std::string method = call.substr(0, call.find(' ')), path = call.substr(call.find(' ') + 1);
     INFO(call);
-    if (path == "/_mayfly/events") continue;  // which goes on for ever
+    if (path == "/_mayfly/events") continue;  // never ends
     const HttpAnswer other = running.ask(http_request("PATCH", path, json_body, "{}"));
     CHECK(other.status == 405);
     CHECK(other.headers.at("allow").find(method) != std::string::npos);
@@ -109,7 +109,7 @@ TEST_CASE("the control API says what calls it has") {
   }
 }
 
-TEST_CASE("what is no call of the control API gets 404, and another method 405 with those that there are") {
+TEST_CASE("an unknown control path gets 404 and a wrong method gets 405 with the allowed ones") {
   Running running;
   const HttpAnswer missing = running.ask(http_request("GET", "/_mayfly/nothing"));
   CHECK(missing.status == 404);
@@ -121,7 +121,7 @@ TEST_CASE("what is no call of the control API gets 404, and another method 405 w
   CHECK(error_of(wrong)["message"] == "/_mayfly/faults has no POST, only GET, PUT, DELETE.");
 }
 
-TEST_CASE("an io thread tries to answer operations about items, and no others") {
+TEST_CASE("an io thread tries to answer item operations and no others") {
   const auto emulator = *compat::Emulator::open({});
   const auto waits = [&](const std::string& operation) {
     http::Request request;
@@ -132,7 +132,7 @@ TEST_CASE("an io thread tries to answer operations about items, and no others") 
   for (const char* operation :
        {"GetItem", "Scan", "PutItem", "BatchWriteItem", "TransactWriteItems", "Invent"})
     CHECK(waits(operation) == std::nullopt);
-  // These may wait for writes to their tables to end.
+  // These may wait for writes to their tables to finish.
   for (const char* operation : {"CreateTable", "DescribeTable", "UpdateTable", "DeleteTable", "ListTables"})
     CHECK(waits(operation) == http::Waiting::locks);
   CHECK(waits("BatchExecuteStatement") == http::Waiting::processors);
@@ -145,7 +145,7 @@ TEST_CASE("an io thread tries to answer operations about items, and no others") 
   CHECK(http::waits_as(mapping, *emulator) == http::Waiting::locks);
 }
 
-TEST_CASE("a call that changes something must say that it is JSON, and be it") {
+TEST_CASE("a call that changes something requires a JSON content type and a JSON object") {
   Running running;
   for (const char* content_type :
        {"", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"}) {
@@ -177,7 +177,7 @@ TEST_CASE("an account must be twelve digits") {
   CHECK(error_of(answer)["message"] == "X-Mayfly-Account must be an account of twelve digits.");
 }
 
-TEST_CASE("an await is answered by the change it waits for, while others are served") {
+TEST_CASE("an await returns the change it waits for while other requests are served") {
   for (const bool stream : {false, true}) {
     Running running;
     create_table(running, "carts", stream);
@@ -185,7 +185,7 @@ TEST_CASE("an await is answered by the change it waits for, while others are ser
     waiting.send(http_request(
         "POST", "/_mayfly/await", json_body,
         R"({"table":"carts","key":{"id":{"S":"1"}},"event":"MODIFY","by":"user","timeout_seconds":60})"));
-    // Until it listens nothing is told: go on until it has seen one.
+    // The await misses changes from before it listens, so keep writing until it has seen one.
     running.put("carts", "2");
     for (int n = 0; n < 2000; ++n) running.put("carts", "1", R"(,"n":{"N":")" + std::to_string(n) + R"("})");
     const Json record = Json::parse(waiting.receive().body).at("record");
@@ -194,13 +194,13 @@ TEST_CASE("an await is answered by the change it waits for, while others are ser
     CHECK(record["awsRegion"] == "us-east-1");
     CHECK(record["dynamodb"]["Keys"] == Json{{"id", {{"S", "1"}}}});
     CHECK(record["dynamodb"]["NewImage"]["n"].contains("N"));
-    CHECK(record["dynamodb"].contains("OldImage") == !stream);  // as the stream's view has it
+    CHECK(record["dynamodb"].contains("OldImage") == !stream);  // the stream's view type
     CHECK(record["dynamodb"].contains("SequenceNumber") == stream);
     CHECK(!record.contains("userIdentity"));
   }
 }
 
-TEST_CASE("an await that nothing answers says what did happen") {
+TEST_CASE("an await that times out reports the other changes") {
   Running running;
   create_table(running, "carts", true);
   running.put("carts", "1");
@@ -219,7 +219,7 @@ TEST_CASE("an await that nothing answers says what did happen") {
   CHECK(error_of(other)["records"][0]["eventName"] == "INSERT");
 }
 
-TEST_CASE("an await since a time finds what the stream has") {
+TEST_CASE("an await with since finds earlier records of the stream") {
   Running running;
   create_table(running, "carts", true);
   running.put("carts", "2");
@@ -230,7 +230,7 @@ TEST_CASE("an await since a time finds what the stream has") {
   CHECK(found["record"]["dynamodb"]["NewImage"] == Json{{"id", {{"S", "1"}}}});
 }
 
-TEST_CASE("an await refuses what it cannot wait for") {
+TEST_CASE("an await that can never be satisfied is rejected") {
   Running running;
   create_table(running, "carts", false);
   const auto refused = [&](std::string_view body, int status) {
@@ -263,7 +263,7 @@ constexpr std::string_view long_await = R"({"table":"carts","key":{"id":{"S":"1"
 constexpr std::string_view no_await = R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":0.001})";
 }  // namespace
 
-TEST_CASE("no more requests of a kind wait than may, and those of other kinds are served", "[holds]") {
+TEST_CASE("each kind of waiting request has a limit and other kinds are unaffected", "[holds]") {
   Running running({.waiting_max = 2});
   create_table(running, "carts", true);
   std::vector<std::unique_ptr<HttpClient>> clients;
@@ -273,7 +273,7 @@ TEST_CASE("no more requests of a kind wait than may, and those of other kinds ar
   };
   const std::string await = http_request("POST", "/_mayfly/await", json_body, long_await);
   const std::string events = http_request("GET", "/_mayfly/events");
-  // One more than may of each is refused; the others wait on.
+  // One request more than the limit of each kind is rejected; the others keep waiting.
   for (const auto& [request, kind] : {std::pair{await, "awaits"}, {events, "event streams"}}) {
     for (int i = 0; i < 2; ++i) begin(request);
     HttpAnswer refused;
@@ -293,7 +293,8 @@ TEST_CASE("no more requests of a kind wait than may, and those of other kinds ar
 
 namespace {
 
-// An item of the table carts falls due a second after the clock's time, and its expiry waits at a failpoint.
+// Makes an item of the table carts expire one second after the clock's time, and holds its expiry at a
+// failpoint.
 void arm_failpoint(Running& running) {
   create_table(running, "carts", true);
   running.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
@@ -306,7 +307,7 @@ void arm_failpoint(Running& running) {
 
 }  // namespace
 
-TEST_CASE("the requests of one account that wait leave places for those of others", "[holds]") {
+TEST_CASE("waiting requests of one account leave slots for other accounts", "[holds]") {
   constexpr std::size_t places = 16;
   Running running({.waiting_max = places});
   arm_failpoint(running);
@@ -318,7 +319,7 @@ TEST_CASE("the requests of one account that wait leave places for those of other
   const compat::ServerMetrics& metrics = running.emulator->server_metrics();
   while (metrics.of(compat::Meter::refused_waiting) < 4) {}
   CHECK(metrics.of(compat::Meter::waiting_changes) == 12);
-  // Other accounts can reset.
+  // Other accounts can still reset.
   for (const char* account : {"000000000001", "000000000002"}) {
     auto headers = json_body;
     headers.push_back({"X-Mayfly-Account", account});
@@ -332,7 +333,7 @@ TEST_CASE("the requests of one account that wait leave places for those of other
   CHECK(metrics.of(compat::Meter::waiting_changes) == 0);
 }
 
-TEST_CASE("advances that wait at a failpoint leave the call that releases them a place") {
+TEST_CASE("advances that wait at a failpoint leave a slot for the call that releases them") {
   Running running({.waiting_max = 1});
   arm_failpoint(running);
   HttpClient advance(running.port());
@@ -345,7 +346,7 @@ TEST_CASE("advances that wait at a failpoint leave the call that releases them a
   running.ok("POST", "/_mayfly/clock/advance", R"({"seconds":60})");
 }
 
-TEST_CASE("a stream of events keeps its place between events") {
+TEST_CASE("an event stream keeps its slot between events") {
   Running running({.waiting_max = 1});
   create_table(running, "carts", true);
   HttpClient events(running.port());
@@ -358,9 +359,9 @@ TEST_CASE("a stream of events keeps its place between events") {
   }
 }
 
-TEST_CASE("a scrape that is not read holds no place, and gets the whole page in the end") {
+TEST_CASE("an unread metrics response holds no slot and arrives complete once it is read") {
   Running running({.waiting_max = 1});
-  constexpr int tables = 2400;  // with names so long that the page is larger than what sockets take
+  constexpr int tables = 2400;  // the long names make the page exceed the socket buffers
   for (int n = 0; n < tables; ++n) create_table(running, std::string(240, 't') + std::to_string(n), false);
   constexpr int receive_bytes = 64 * 1024;
   HttpClient slow(running.port(), receive_bytes);
@@ -368,7 +369,7 @@ TEST_CASE("a scrape that is not read holds no place, and gets the whole page in 
   slow.send(request);
   slow.read_until("\r\n\r\n");
   const compat::ServerMetrics& metrics = running.emulator->server_metrics();
-  running.ok("GET", "/_mayfly/clock");  // meanwhile: all of the page is made only when the client reads
+  running.ok("GET", "/_mayfly/clock");  // the server produces the page only as the client reads it
   CHECK(metrics.of(compat::Meter::unread_bytes) < 200'000);
   const std::string page = slow.read_all();
   CHECK(page.ends_with("\r\n0\r\n\r\n"));
@@ -376,7 +377,7 @@ TEST_CASE("a scrape that is not read holds no place, and gets the whole page in 
   CHECK(page.find(last) == page.size() - last.size() - std::string_view("\r\n0\r\n\r\n").size());
 }
 
-TEST_CASE("a client of HTTP/1.0 gets the page of metrics whole") {
+TEST_CASE("an HTTP/1.0 client gets the metrics page with a Content-Length") {
   Running running;
   HttpClient client(running.port());
   client.send("GET /_mayfly/metrics HTTP/1.0\r\n\r\n");
@@ -387,7 +388,7 @@ TEST_CASE("a client of HTTP/1.0 gets the page of metrics whole") {
   CHECK(running.ask(http_request("GET", "/_mayfly/metrics")).headers.at("transfer-encoding") == "chunked");
 }
 
-TEST_CASE("a server ends while requests wait, and answers them") {
+TEST_CASE("a server answers waiting requests when it stops") {
   Running running;
   create_table(running, "carts", false);
   HttpClient await(running.port()), events(running.port());
@@ -401,10 +402,10 @@ TEST_CASE("a server ends while requests wait, and answers them") {
   CHECK(error_of(answer)["message"] == "The server ends, or who asked has gone.");
 }
 
-TEST_CASE("who waits no longer gives the place to others, whatever was sent meanwhile") {
+TEST_CASE("a waiting client that disconnects frees its slot whatever it sent in the meantime") {
   Running running({.waiting_max = 1});
   create_table(running, "carts", false);
-  // Nothing, a byte, and more than is read ahead; in one piece with the request and after it.
+  // Nothing, one byte, and more than the server reads ahead; sent together with the request, or after it.
   for (const std::size_t bytes : {0, 1, 1000, 200'000}) {
     for (const bool apart : {false, true}) {
       INFO(bytes << apart);
@@ -423,7 +424,7 @@ TEST_CASE("who waits no longer gives the place to others, whatever was sent mean
   }
 }
 
-TEST_CASE("what was sent while an answer was waited for is answered after it") {
+TEST_CASE("requests sent while a response is pending are answered after it") {
   Running running;
   create_table(running, "carts", true);
   HttpClient client(running.port());
@@ -441,7 +442,7 @@ TEST_CASE("what was sent while an answer was waited for is answered after it") {
   for (int i = 0; i < 100; ++i) CHECK(client.receive().body == R"({"TableNames":["carts"]})");
 }
 
-TEST_CASE("requests behind one that waits are answered after it, in order") {
+TEST_CASE("requests pipelined behind a waiting one are answered after it in order") {
   Running running;
   create_table(running, "carts", false);
   HttpClient client(running.port());
@@ -455,13 +456,13 @@ TEST_CASE("requests behind one that waits are answered after it, in order") {
   CHECK(client.receive().body == "healthy: dynamodb.us-east-1.amazonaws.com ");
 }
 
-TEST_CASE("events are sent as they commit, filtered as asked for") {
+TEST_CASE("events are sent as changes commit and match the requested filter") {
   Running running;
   create_table(running, "carts", true);
   create_table(running, "orders", false);
   HttpClient client(running.port());
   client.send("GET /_mayfly/events?table=carts&event=INSERT HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  // The first piece says that it listens.
+  // The first piece shows that the server listens.
   std::string seen = client.read_until(": mayfly\n\n");
   CHECK(seen.find("Content-Type: text/event-stream") != std::string::npos);
   running.put("orders", "1");
@@ -476,7 +477,7 @@ TEST_CASE("events are sent as they commit, filtered as asked for") {
   CHECK(seen.find("id: ") < data);
 }
 
-TEST_CASE("a rule makes an operation fail as often as it says") {
+TEST_CASE("a fault rule makes an operation fail as often as it says") {
   Running running;
   create_table(running, "carts", false);
   running.ok("PUT", "/_mayfly/faults",
@@ -499,7 +500,7 @@ TEST_CASE("a rule makes an operation fail as often as it says") {
   CHECK(running.ok("DELETE", "/_mayfly/faults") == Json::parse(R"({"rules":[]})"));
 }
 
-TEST_CASE("a rule's probability has a seed, and another account's rules are its own") {
+TEST_CASE("a fault rule's probability is seeded and each account has its own rules") {
   const auto failures = [](std::int64_t seed) {
     Running running;
     running.ok("PUT", "/_mayfly/faults",
@@ -526,7 +527,7 @@ TEST_CASE("a rule's probability has a seed, and another account's rules are its 
   CHECK(running.ok("GET", "/_mayfly/faults") == Json::parse(R"({"rules":[]})"));
 }
 
-TEST_CASE("a batch leaves its end undone, and transactions meet others, if a rule says so") {
+TEST_CASE("a fault rule can leave batch entries unprocessed and make transactions conflict") {
   Running running;
   create_table(running, "carts", false);
   running.ok(
@@ -554,7 +555,7 @@ TEST_CASE("a batch leaves its end undone, and transactions meet others, if a rul
       R"("TransactionConflict","Message":"Transaction is ongoing for the item"},{"Code":"None"}]})");
 }
 
-TEST_CASE("a read is behind by a rule until it is consistent, or the account has settled") {
+TEST_CASE("a read lags by its fault rule until it is consistent or the account settles") {
   Running running;
   create_table(running, "carts", false);
   const auto count = [&](const std::string& more = "") {
@@ -580,7 +581,7 @@ TEST_CASE("a read is behind by a rule until it is consistent, or the account has
   CHECK(count() == 3);
 }
 
-TEST_CASE("latency delays the answer of a write that has been applied", "[holds]") {
+TEST_CASE("a latency fault delays the response of a write that is already applied", "[holds]") {
   Running running;
   create_table(running, "carts", false);
   running.ok("PUT", "/_mayfly/faults",
@@ -590,7 +591,7 @@ TEST_CASE("latency delays the answer of a write that has been applied", "[holds]
   while (running.execute("Scan", R"({"TableName":"carts"})")["Count"] == 0) std::this_thread::yield();
 }
 
-TEST_CASE("latency that is not applied delays the write", "[holds]") {
+TEST_CASE("a latency fault with applied false delays the write itself", "[holds]") {
   Running running;
   create_table(running, "carts", false);
   running.ok(
@@ -602,7 +603,7 @@ TEST_CASE("latency that is not applied delays the write", "[holds]") {
   CHECK(running.execute("Scan", R"({"TableName":"carts"})")["Count"] == 0);
 }
 
-TEST_CASE("an operation that fails has been applied if its rule says so") {
+TEST_CASE("a failed operation is applied if its fault rule says so") {
   for (const char* fault : {"internal_server_error", "connection_closed"}) {
     for (const bool applied : {false, true}) {
       CAPTURE(fault, applied);
@@ -625,7 +626,7 @@ TEST_CASE("an operation that fails has been applied if its rule says so") {
   }
 }
 
-TEST_CASE("a fault that closes a connection loses no earlier answer, and answers nothing after it") {
+TEST_CASE("a connection_closed fault keeps earlier responses and drops later requests") {
   Running running;
   running.ok("PUT", "/_mayfly/faults",
              R"({"rules":[{"operation":"DescribeEndpoints","fault":"connection_closed"}]})");
@@ -636,7 +637,7 @@ TEST_CASE("a fault that closes a connection loses no earlier answer, and answers
   CHECK(client.read_all().empty());
 }
 
-TEST_CASE("a slow operation holds nobody else up", "[holds]") {
+TEST_CASE("a slow operation does not delay other requests", "[holds]") {
   Running running;
   create_table(running, "carts", false);
   running.ok("PUT", "/_mayfly/faults",
@@ -644,10 +645,10 @@ TEST_CASE("a slow operation holds nobody else up", "[holds]") {
   HttpClient slow(running.port());
   slow.send(operation_request("ListTables", "{}"));
   running.put("carts", "1");
-  running.server.reset();  // and the end does not wait for it
+  running.server.reset();  // stopping does not wait for the slow request
 }
 
-TEST_CASE("a rule that came while a request did holds up no thread that serves connections") {
+TEST_CASE("a latency rule that arrives during a request never blocks an io thread") {
   Running running;
   running.create_table("carts", false);
   http::Request request = request_of("POST", "/",
@@ -670,7 +671,7 @@ TEST_CASE("a rule that came while a request did holds up no thread that serves c
   CHECK(reply.body == "{}");
 }
 
-TEST_CASE("rules that mean nothing are refused") {
+TEST_CASE("an invalid fault rule is rejected") {
   Running running;
   const auto refused = [&](const std::string& rule) {
     const HttpAnswer answer =

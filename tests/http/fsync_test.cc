@@ -23,7 +23,7 @@ using rocksdb::IOStatus;
 
 namespace {
 
-// A disk whose log is synced when the test lets it.
+// A disk on which a sync of the log can be made to wait.
 class SlowDisk final : public rocksdb::FileSystemWrapper {
  public:
   SlowDisk() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
@@ -115,7 +115,7 @@ struct Durable {
 
 }  // namespace
 
-TEST_CASE("with fsync, reads and health are answered while writes wait for the disk", "[fsync]") {
+TEST_CASE("with fsync reads and health checks are served while writes wait for the disk", "[fsync]") {
   Durable world;
   CHECK(world.running->ask(Durable::put(0)).status == 200);
   world.disk->stop_syncing();
@@ -124,17 +124,17 @@ TEST_CASE("with fsync, reads and health are answered while writes wait for the d
   world.disk->wait_until_one_waits();
 
   CHECK(world.get(0).contains("Item"));
-  CHECK_FALSE(world.get(1).contains("Item"));  // a power cut could still undo it
+  CHECK_FALSE(world.get(1).contains("Item"));  // a power failure could still undo it
   CHECK(world.running->ask(http_request("GET", "/_mayfly/health")).status == 200);
   CHECK(world.running->ask(operation_request("ListTables", "{}")).status == 200);
-  while (world.waiting() != 1) std::this_thread::yield();  // the list is out of the line once it is answered
+  while (world.waiting() != 1) std::this_thread::yield();  // ListTables may still be in the queue
 
   world.disk->go_on();
   CHECK(first.receive().status == 200);
   CHECK(world.get(1).contains("Item"));
 }
 
-TEST_CASE("with fsync, writes that come at the same time share a sync with one io thread", "[fsync]") {
+TEST_CASE("with fsync concurrent writes share a sync even with one io thread", "[fsync]") {
   Durable world;
   world.disk->stop_syncing();
   constexpr int writers = 20;
@@ -151,7 +151,7 @@ TEST_CASE("with fsync, writes that come at the same time share a sync with one i
   for (int id = 0; id < writers; ++id) CHECK(world.get(id).contains("Item"));
 }
 
-TEST_CASE("with fsync, requests on one connection are answered in their order", "[fsync]") {
+TEST_CASE("with fsync pipelined requests on one connection are answered in order", "[fsync]") {
   Durable world;
   HttpClient client(world.running->port());
   std::string requests;

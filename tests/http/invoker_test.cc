@@ -1,4 +1,4 @@
-// Functions over real connections, against a listener that plays the function.
+// Calls functions over real connections; a listener plays the function.
 #include "http/invoker.h"
 
 #include <catch2/catch.hpp>
@@ -25,7 +25,7 @@ Invocation invocation(const std::string& url, std::string body) {
 
 }  // namespace
 
-TEST_CASE("an URL is posted as it was given, with Content-Length") {
+TEST_CASE("a URL is posted to exactly as given with a Content-Length") {
   OneAnswer function("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX-Amz-Function-Error: Handled\r\n\r\nnull");
   HttpInvoker invoker;
   const auto answer = invoker.post(
@@ -42,7 +42,7 @@ TEST_CASE("an URL is posted as it was given, with Content-Length") {
             "Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
 }
 
-TEST_CASE("answers may be chunked, or end with their connection") {
+TEST_CASE("a response can be chunked or end when the connection closes") {
   HttpInvoker invoker;
   OneAnswer chunked("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
   CHECK(invoker.post(invocation(chunked.url(), "{}"), {})->body == "{}");
@@ -52,7 +52,7 @@ TEST_CASE("answers may be chunked, or end with their connection") {
   CHECK(answer->body == "later");
 }
 
-TEST_CASE("who cannot be reached, does not answer, or not in time, is told apart") {
+TEST_CASE("failures are classified as unreachable or malformed or timed out") {
   HttpInvoker invoker;
   std::string nobody;
   {
@@ -71,7 +71,7 @@ TEST_CASE("who cannot be reached, does not answer, or not in time, is told apart
   CHECK(invoker.post(hurried, {}).error().kind == InvocationFailure::Kind::timed_out);
 }
 
-TEST_CASE("a call that is under way can be ended") {
+TEST_CASE("a call in flight can be stopped") {
   HttpInvoker invoker;
   OneAnswer silent("");
   std::stop_source stop;
@@ -81,7 +81,7 @@ TEST_CASE("a call that is under way can be ended") {
   ends.join();
 }
 
-TEST_CASE("a call may have any method, and tells its answer's headers; that of a HEAD has no body") {
+TEST_CASE("any HTTP method works and response headers are returned") {
   OneAnswer object("HTTP/1.1 200 OK\r\nContent-Length: 4096\r\nETag: \"e\"\r\nX-A: 1\r\nX-A: 2\r\n\r\n");
   HttpInvoker invoker;
   Invocation head = invocation(object.url("/bucket/key"), "");
@@ -99,7 +99,7 @@ TEST_CASE("a call may have any method, and tells its answer's headers; that of a
   CHECK(request.find("Content-Type") == request.npos);
 }
 
-TEST_CASE("where an answer leads to another place, nobody follows") {
+TEST_CASE("a redirect is not followed") {
   OneAnswer elsewhere("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
   OneAnswer leads("HTTP/1.1 307 Temporary Redirect\r\nLocation: " + elsewhere.url() +
                   "\r\nContent-Length: 0\r\n\r\n");
@@ -108,7 +108,7 @@ TEST_CASE("where an answer leads to another place, nobody follows") {
   CHECK(elsewhere.take_request().empty());
 }
 
-TEST_CASE("a call is signed if it asks for it and there is a key, and only then") {
+TEST_CASE("a call is signed only if it asks for a signature and a key is set") {
   const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
   const auto asked = [&](HttpInvoker& invoker, bool for_s3) {
     OneAnswer server(ok);
@@ -128,7 +128,7 @@ TEST_CASE("a call is signed if it asks for it and there is a key, and only then"
   CHECK(asked(without, true).find("Authorization") == std::string::npos);
 }
 
-TEST_CASE("an answer that is too long, or cut off, is none") {
+TEST_CASE("a response that is too long or cut off is a failure") {
   HttpInvoker invoker;
   OneAnswer largest("HTTP/1.1 200 OK\r\nContent-Length: 6291556\r\n\r\n" + std::string(6'291'556, 'x'));
   CHECK(invoker.post(invocation(largest.url(), ""), {})->body.size() == 6'291'556);
@@ -143,7 +143,7 @@ TEST_CASE("an answer that is too long, or cut off, is none") {
           longer.url() +
               " failed: Response payload size exceeded maximum allowed payload size (6291556 bytes).");
   }
-  // S3's, which are none of Lambda's.
+  // The 6 MB limit is Lambda's; responses of S3 have a higher one.
   const auto signed_answer = [&](const std::string& answer) {
     OneAnswer bucket(answer);
     Invocation call = invocation(bucket.url(), "");
@@ -158,7 +158,7 @@ TEST_CASE("an answer that is too long, or cut off, is none") {
   CHECK(invoker.post(invocation(cut_off.url(), ""), {}).error().kind == InvocationFailure::Kind::no_answer);
 }
 
-TEST_CASE("answers under way hold so much memory together, and who finds no room is unable to be called") {
+TEST_CASE("responses in flight share a memory limit and a call beyond it fails") {
   HttpInvoker invoker({}, 100'000);
   const auto asked = [&](std::size_t bytes, bool says_length = true) {
     const std::string length = says_length ? "Content-Length: " + std::to_string(bytes) + "\r\n" : "";
@@ -169,7 +169,7 @@ TEST_CASE("answers under way hold so much memory together, and who finds no room
   for (const bool says_length : {true, false})
     CHECK(asked(200'000, says_length).error().kind == InvocationFailure::Kind::unable);
 
-  // Whichever of two comes later finds no room: if it is the slow one, it is asked once more.
+  // Of two responses, the one that arrives later exceeds the limit. If that is the slow one, repeat.
   for (bool refused = false; !refused;) {
     OneAnswer slow("HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\nx", /*stays=*/true);
     std::stop_source stop;
@@ -192,7 +192,7 @@ TEST_CASE("answers under way hold so much memory together, and who finds no room
   CHECK(asked(60'000)->body.size() == 60'000);
 }
 
-TEST_CASE("an answer's chunk extensions, trailers and interim answers are bounded") {
+TEST_CASE("every part of a response has a size limit") {
   HttpInvoker invoker;
   const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::string interim = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
@@ -216,7 +216,7 @@ TEST_CASE("an answer's chunk extensions, trailers and interim answers are bounde
   CHECK(answer->body == "{}");
 }
 
-TEST_CASE("an answer's headers are plain text, whatever bytes were sent") {
+TEST_CASE("non-ASCII bytes in response headers are replaced") {
   HttpInvoker invoker;
   OneAnswer odd(
       "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Amz-Function-Error: a\xff\tb\r\nETag: \xc3\xa4\r\n\r\n");

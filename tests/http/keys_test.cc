@@ -19,7 +19,7 @@ std::string problem_of(std::string_view text) {
   return keys.error();
 }
 
-// The environment's key, while it lives: these and no others.
+// Sets the environment's AWS key to exactly these variables, and unsets them at the end.
 struct Variables {
   explicit Variables(const std::map<std::string, std::string>& values) {
     unset();
@@ -38,7 +38,7 @@ struct Variables {
 
 }  // namespace
 
-TEST_CASE("keys are those of an AWS credentials file, and what else is in it is passed over") {
+TEST_CASE("keys come from an AWS credentials file whose other settings are ignored") {
   const auto keys = Keys::parse(
       "# a comment\n; another\n[default]\naws_access_key_id = AKIDEXAMPLE\r\n"
       "aws_secret_access_key=wJalr/K7+bPx=\r\nregion = eu-west-1\n\n[role]\nrole_arn = "
@@ -54,7 +54,7 @@ TEST_CASE("keys are those of an AWS credentials file, and what else is in it is 
   for (const char* id : {"", "akidexample", "AKIDEXAMPLE ", "role"}) CHECK(keys->find(id) == nullptr);
 }
 
-TEST_CASE("a file without keys, or with half of one, says so, and no secret") {
+TEST_CASE("a keys file with missing or incomplete keys is rejected without revealing a secret") {
   CHECK(problem_of("") == "it has no key");
   CHECK(problem_of("[default]\nregion = x\n") == "it has no key");
   CHECK(problem_of("[a]\naws_access_key_id = A\n") == "profile a has no aws_secret_access_key");
@@ -69,7 +69,8 @@ TEST_CASE("a file without keys, or with half of one, says so, and no secret") {
   CHECK(Keys::parse(two + "aws_secret_access_key=one\n"));
 }
 
-TEST_CASE("who asks for signatures names keys, in a file or in the environment, and who names a file asks") {
+TEST_CASE(
+    "--require-signature needs keys from a file or the environment and --keys needs --require-signature") {
   const auto path = std::filesystem::temp_directory_path() / ("mayfly-keys-" + std::to_string(::getpid()));
   const std::string file = path.string();
   std::ofstream(path) << "[a]\naws_access_key_id=A\naws_secret_access_key=one\n";

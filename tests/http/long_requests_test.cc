@@ -1,4 +1,4 @@
-// Requests that take longer than an io thread has: each is handed over, is answered, and is done once.
+// Requests that take longer than an io thread may spend: each is handed over, answered, and executed once.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -33,7 +33,7 @@ std::string repeated(std::string_view text, int times, std::string_view between 
   return all;
 }
 
-// "first[0], first[1], …" of many.
+// Returns "list[0],list[1],…" with `count` elements.
 std::string places(std::string_view list, int count) {
   std::string all;
   for (int i = 0; i < count; ++i) {
@@ -47,7 +47,7 @@ std::int64_t handed_over(const Running& running) {
   return running.emulator->server_metrics().of(Meter::handed_over);
 }
 
-// How many requests were handed over while `ask` asked.
+// Returns how many requests were handed over while `ask` ran.
 std::int64_t handed_over_by(const Running& running, const std::function<void()>& ask) {
   const std::int64_t before = handed_over(running);
   ask();
@@ -59,7 +59,7 @@ nlohmann::json item_with_list(const std::string& id, int values) {
                                repeated(R"({"NULL":true})", values) + "]}}");
 }
 
-// Written in process: the test is about the requests that follow.
+// Writes in process, so that the meters count only the requests under test.
 void write(const Running& running, std::string_view operation, const std::string& body) {
   const compat::Answer answer = running.emulator->execute(
       {running.account, "us-east-1"}, "DynamoDB_20120810." + std::string(operation), body);
@@ -73,7 +73,7 @@ void put(const Running& running, const nlohmann::json& item) {
 
 }  // namespace
 
-TEST_CASE("an io thread hands over a long request, whichever operation it is", "[holds]") {
+TEST_CASE("an io thread hands over a long request of any operation", "[holds]") {
   Running running;
   running.create_table("carts", true);
   for (int i = 0; i < 3; ++i) put(running, item_with_list("big" + std::to_string(i), 100'000));
@@ -108,7 +108,7 @@ TEST_CASE("an io thread hands over a long request, whichever operation it is", "
   }
 }
 
-TEST_CASE("a write that is handed over is done once", "[holds]") {
+TEST_CASE("a write that is handed over is executed once", "[holds]") {
   Running running;
   running.create_table("carts", true);
   put(running, item_with_list("big", 100'000));
@@ -133,7 +133,7 @@ TEST_CASE("a write that is handed over is done once", "[holds]") {
   CHECK(item["Item"]["n"]["N"] == "2");
 }
 
-TEST_CASE("a batch that deletes large items of a table with a stream is handed over whole", "[holds]") {
+TEST_CASE("a batch that deletes large items of a table with a stream is handed over as a whole", "[holds]") {
   Running running;
   running.create_table("carts", true);
   std::string requests;
@@ -150,7 +150,7 @@ TEST_CASE("a batch that deletes large items of a table with a stream is handed o
   CHECK(running.execute("Scan", R"({"TableName":"carts"})")["Count"] == 0);
 }
 
-TEST_CASE("a page of 1 MB of ordinary items is answered by the io thread", "[holds]") {
+TEST_CASE("an io thread answers a page of 1 MB of ordinary items itself", "[holds]") {
   Running running;
   running.create_table("carts", false);
   for (int batch = 0; batch < 50; ++batch) {
@@ -170,7 +170,7 @@ TEST_CASE("a page of 1 MB of ordinary items is answered by the io thread", "[hol
         }) == 0);
 }
 
-TEST_CASE("a body that is large, or packed, is not parsed by an io thread", "[holds]") {
+TEST_CASE("an io thread does not parse a large or compressed body", "[holds]") {
   const auto emulator = *compat::Emulator::open({});
   http::Request request;
   request.target = "/";
@@ -184,7 +184,7 @@ TEST_CASE("a body that is large, or packed, is not parsed by an io thread", "[ho
   CHECK(http::waits_as(request, *emulator) == http::Waiting::processors);
 }
 
-TEST_CASE("a request that would wait for an item is answered later, and others at once", "[holds]") {
+TEST_CASE("a request that must wait for an item does not delay other requests", "[holds]") {
   Running running;
   running.create_table("carts", false);
   put(running, item_with_list("held", 1));
@@ -211,7 +211,7 @@ TEST_CASE("a request that would wait for an item is answered later, and others a
   CHECK(running.ask(get).body.find("\"x\"") != std::string::npos);
 }
 
-TEST_CASE("callers at the same time have long and short requests answered, each once", "[holds]") {
+TEST_CASE("concurrent long and short requests are each answered once", "[holds]") {
   http::ServerSettings settings;
   settings.threads = 2;
   Running running(settings);
@@ -223,7 +223,7 @@ TEST_CASE("callers at the same time have long and short requests answered, each 
   for (int caller = 0; caller < callers; ++caller) {
     threads.emplace_back([&, caller] {
       HttpClient client(running.port());
-      // Each caller writes to all items, so that they meet.
+      // Each caller writes to all items, so that the callers contend.
       for (int i = 0; i < updates; ++i) {
         for (int item = 0; item < callers; ++item) {
           client.send(operation_request(

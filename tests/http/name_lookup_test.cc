@@ -1,4 +1,4 @@
-// Names, against a name server of the test's own.
+// Resolves names with a name server that the test runs.
 #include "http/name_lookup.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 using boost::asio::ip::make_address;
 
-// Knows db.internal, which has an address of each kind; is silent about silent.internal, says nonsense about
-// nonsense.internal, and that there is no other name.
+// Knows db.internal, which has one IPv4 and one IPv6 address. Never answers for silent.internal, sends a
+// malformed answer for nonsense.internal, and reports every other name as nonexistent.
 class NameServer {
  public:
   NameServer() : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -79,21 +79,21 @@ class NameServer {
 
 }  // namespace
 
-TEST_CASE("localhost and addresses are found without asking anybody") {
+TEST_CASE("localhost and IP addresses are resolved without a query") {
   const http::NameServers nobody{.servers = "127.0.0.1:1"};
   CHECK(look_up("127.0.0.1", nobody) == std::vector{make_address("127.0.0.1")});
   CHECK(look_up("::1", nobody) == std::vector{make_address("::1")});
   CHECK(look_up("LocalHost", nobody) == std::vector{make_address("127.0.0.1"), make_address("::1")});
 }
 
-TEST_CASE("a name has the addresses of both kinds that its server knows") {
+TEST_CASE("a name resolves to its IPv4 and IPv6 addresses") {
   const NameServer server;
   auto found = look_up("db.internal", server.asked(5s));
   std::sort(found.begin(), found.end());
   CHECK(found == std::vector{make_address("127.0.0.2"), make_address("::1")});
 }
 
-TEST_CASE("a name that nobody knows, or that is none, has no address") {
+TEST_CASE("an unknown or malformed name has no addresses") {
   const NameServer server;
   CHECK(look_up("nobody.internal", server.asked(5s)).empty());
   CHECK(look_up("", server.asked(5s)).empty());
@@ -102,14 +102,14 @@ TEST_CASE("a name that nobody knows, or that is none, has no address") {
   CHECK(look_up(std::string(100'000, 'a'), server.asked(5s)).empty());
 }
 
-TEST_CASE("a name server that is silent, talks nonsense or is not there is not waited for longer than said") {
+TEST_CASE("a silent or malformed or unreachable name server is waited for only until the time-out") {
   const NameServer server;
   CHECK(look_up("silent.internal", server.asked(50ms)).empty());
   CHECK(look_up("nonsense.internal", server.asked(50ms)).empty());
   CHECK(look_up("db.internal", {.servers = "127.0.0.1:1", .answer_time_max = 50ms}).empty());
 }
 
-TEST_CASE("many names are asked about at once, and a context that ends does not wait for them") {
+TEST_CASE("many lookups run at once and a context that ends does not wait for them") {
   const NameServer server;
   std::size_t found = 0;
   {

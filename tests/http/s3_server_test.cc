@@ -1,5 +1,5 @@
-// Buckets of a real S3 server: tests/sdk/s3_server_test.py starts one, and runs this against it. By itself no
-// test of these runs.
+// Tests buckets of a real S3 server. tests/sdk/s3_server_test.py starts the server and runs these tests; they
+// are hidden, so no other run includes them.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace compat::buckets;
 
-// What the test's environment says.
+// Reads a variable of the test's environment; "" if it is not set.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -27,7 +27,7 @@ std::unique_ptr<Buckets> buckets_of(std::optional<http::Key> key) {
 
 }  // namespace
 
-TEST_CASE("a real S3 server's bucket is written, read and listed", "[.][s3_server]") {
+TEST_CASE("a real S3 server's bucket can be written and read and listed", "[.][s3_server]") {
   const auto buckets = buckets_of(http::key_of_environment());
   const auto bucket = *buckets->find("exports");
   const BucketCalls calls{*bucket};
@@ -66,7 +66,7 @@ TEST_CASE("a real S3 server's bucket is written, read and listed", "[.][s3_serve
   CHECK(BucketCalls{*other}.keys("") == std::vector<std::string>{"NoSuchBucket"});
 }
 
-TEST_CASE("a real S3 server refuses who signs with another secret", "[.][s3_server]") {
+TEST_CASE("a real S3 server rejects a request signed with the wrong secret", "[.][s3_server]") {
   auto key = http::key_of_environment();
   REQUIRE(key);
   key->secret += "x";

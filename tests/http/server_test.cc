@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view list_tables_answer = R"({"TableNames":[]})";
 
-// What every answer carries.
+// Checks the headers that every response has.
 void check_common(const HttpAnswer& answer) {
   REQUIRE(answer.status != 0);
   const std::string& id = answer.headers.at("x-amzn-requestid");
@@ -53,14 +53,15 @@ std::string chunked(std::string_view body, std::size_t chunk_bytes) {
   return out + "0\r\n\r\n";
 }
 
-// A PutItem that is executed would change the list of tables; so does this.
+// CreateTable changes the list of tables, so a request that was executed by mistake shows in ListTables.
 std::string create_table(const std::string& name) {
   return R"({"TableName":")" + name +
          R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id",)"
          R"("KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})";
 }
 
-// Items that one BatchGetItem answers with: more than the kernel takes for a client that does not read.
+// One BatchGetItem returns all of these items. The response exceeds what the kernel buffers for a client that
+// does not read.
 constexpr int small_receive_bytes = 256 * 1024;
 struct BigItems {
   static constexpr int count = 40;
@@ -88,7 +89,7 @@ struct BigItems {
 
 }  // namespace
 
-TEST_CASE("GET / says healthy and the region, as DynamoDB does") {
+TEST_CASE("GET / reports healthy and the region like DynamoDB") {
   Running running;
   const HttpAnswer answer = running.ask(http_request("GET", "/"));
   check_common(answer);
@@ -98,7 +99,7 @@ TEST_CASE("GET / says healthy and the region, as DynamoDB does") {
   CHECK(answer.headers.at("x-amz-crc32") == "3128867991");
 }
 
-TEST_CASE("GET / tells a person's browser where it is, and runs nothing there") {
+TEST_CASE("GET / shows a browser's user a page that runs no scripts") {
   Running running;
   const HttpAnswer answer = running.ask(http_request("GET", "/", {{"Sec-Fetch-Site", "none"}}));
   CHECK(answer.status == 200);
@@ -106,14 +107,14 @@ TEST_CASE("GET / tells a person's browser where it is, and runs nothing there") 
   CHECK(answer.headers.at("content-security-policy") == "default-src 'none'");
   for (const std::string path : {"/_mayfly/", "/_mayfly/console"})
     CHECK(answer.body.find("<a href=\"" + path + "\">") != std::string::npos);
-  // An application's script that asks is no person.
+  // A script's request does not come from a person.
   CHECK(
       running
           .ask(http_request("GET", "/", {{"Sec-Fetch-Site", "same-origin"}, {"Origin", "http://127.0.0.1"}}))
           .body == "healthy: dynamodb.us-east-1.amazonaws.com ");
 }
 
-TEST_CASE("HEAD / has GET's headers and no body, and the connection goes on") {
+TEST_CASE("HEAD / returns GET's headers without a body and keeps the connection open") {
   Running running;
   HttpClient client(running.port());
   client.send(http_request("HEAD", "/") + http_request("GET", "/"));
@@ -123,7 +124,7 @@ TEST_CASE("HEAD / has GET's headers and no body, and the connection goes on") {
   CHECK(client.receive().body == "healthy: dynamodb.us-east-1.amazonaws.com ");
 }
 
-TEST_CASE("other methods, paths and content types get 404 and UnknownOperationException in XML") {
+TEST_CASE("other methods and paths and content types get 404 and UnknownOperationException in XML") {
   Running running;
   for (const std::string& request :
        {http_request("PUT", "/"), http_request("DELETE", "/"), http_request("OPTIONS", "/"),
@@ -142,14 +143,14 @@ TEST_CASE("other methods, paths and content types get 404 and UnknownOperationEx
   }
 }
 
-TEST_CASE("GET /_mayfly/health says ok") {
+TEST_CASE("GET /_mayfly/health returns ok") {
   Running running;
   const HttpAnswer answer = running.ask(http_request("GET", "/_mayfly/health"));
   CHECK(answer.status == 200);
   CHECK(answer.body.starts_with(R"({"status":"ok","version":")"));
 }
 
-TEST_CASE("a body that is no JSON fails before an unknown operation, and that before a missing signature") {
+TEST_CASE("malformed JSON is reported before an unknown operation and that before a missing signature") {
   Running running;
   const std::string serialization = R"({"__type":"com.amazon.coral.service#SerializationException"})";
   const std::string unknown = R"({"__type":"com.amazon.coral.service#UnknownOperationException"})";
@@ -177,7 +178,7 @@ TEST_CASE("a body that is no JSON fails before an unknown operation, and that be
   check_error(running.ask(operation_request("ListTables", "")), serialization);
 }
 
-TEST_CASE("a signed request is answered by its operation, in the content type that it came in") {
+TEST_CASE("a signed request gets its operation's response in its own content type") {
   Running running;
   const HttpAnswer answer = running.ask(operation_request("ListTables", "{}"));
   check_common(answer);
@@ -187,7 +188,7 @@ TEST_CASE("a signed request is answered by its operation, in the content type th
   CHECK(answer.body == list_tables_answer);
 }
 
-TEST_CASE("a connection serves request after request, and pipelined ones in order") {
+TEST_CASE("a connection serves successive requests and answers pipelined ones in order") {
   Running running;
   HttpClient client(running.port());
   for (int i = 0; i < 3; ++i) {
@@ -207,8 +208,8 @@ TEST_CASE("a connection serves request after request, and pipelined ones in orde
   }
 }
 
-TEST_CASE("answers that the socket takes in parts come whole and in order once they are read") {
-  constexpr int items = 10, requests = 300;  // 12 MB of answers: more than the kernel keeps
+TEST_CASE("responses larger than the socket buffer arrive complete and in order") {
+  constexpr int items = 10, requests = 300;  // 12 MB of responses: more than the kernel buffers
   Running running;
   const auto execute = [&](const std::string& operation, const std::string& body) {
     REQUIRE(running.emulator->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation, body)
@@ -225,7 +226,7 @@ TEST_CASE("answers that the socket takes in parts come whole and in order once t
   for (int n = 0; n < requests; ++n)
     client.send(operation_request(
         "GetItem", R"({"TableName":"long","Key":{"id":{"S":")" + std::to_string(n % items) + R"("}}})"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the server has filled what there is to fill
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // let the server fill the buffers
   for (int n = 0; n < requests; ++n) {
     const HttpAnswer answer = client.receive();
     check_common(answer);
@@ -233,7 +234,7 @@ TEST_CASE("answers that the socket takes in parts come whole and in order once t
   }
 }
 
-TEST_CASE("a body in chunks may come in any two or three pieces, an empty one too") {
+TEST_CASE("a chunked body can arrive split into any three pieces even if it is empty") {
   Running running;
   for (const std::string& body :
        {std::string("0\r\n\r\n"), std::string("2\r\n{}\r\n0\r\n\r\n"), std::string("0;x=y\r\nA: b\r\n\r\n"),
@@ -250,20 +251,20 @@ TEST_CASE("a body in chunks may come in any two or three pieces, an empty one to
         for (const std::size_t end : ends) {
           client.send(bytes.substr(at, end - at));
           at = end;
-          // Answered once before the next piece is sent: what came has been parsed.
+          // The answer shows that the server has parsed the previous piece.
           CHECK(running.ask(http_request("GET", "/")).status == 200);
         }
         const HttpAnswer answer = client.receive();
         CHECK(answer.status == (body[0] == '0' ? 400 : 200));
         if (body[0] != '0') CHECK(answer.body == list_tables_answer);
-        client.send(http_request("GET", "/"));  // nothing of it is left over
+        client.send(http_request("GET", "/"));  // no bytes are left over
         CHECK(client.receive().status == 200);
       }
     }
   }
 }
 
-TEST_CASE("a region is a name, wherever a request says it") {
+TEST_CASE("an invalid region name is rejected wherever it appears") {
   Running running;
   const std::string what = "up to 64 letters, digits, '-', '_' and '.'.";
   const auto message = [](const HttpAnswer& answer) {
@@ -282,7 +283,7 @@ TEST_CASE("a region is a name, wherever a request says it") {
   }
 }
 
-TEST_CASE("with shared regions all requests see one set of tables, whichever region they are signed for") {
+TEST_CASE("with shared regions requests of all regions see the same tables") {
   const auto list_from = [](Running& running, const std::string& region) {
     return running
         .ask(http_request("POST", "/",
@@ -309,7 +310,7 @@ TEST_CASE("with shared regions all requests see one set of tables, whichever reg
   }
 }
 
-TEST_CASE("a body may come in any two or three pieces, the first with its head or not") {
+TEST_CASE("a body can arrive split into any three pieces") {
   Running running;
   const std::string body = "{ \"Limit\": 5 }";
   const std::string request = operation_request("ListTables", body);
@@ -318,14 +319,14 @@ TEST_CASE("a body may come in any two or three pieces, the first with its head o
     for (std::size_t second = first; second <= request.size(); ++second) {
       INFO(first - head << " " << second - head);
       HttpClient client(running.port());
-      // What follows comes with the last piece.
+      // The last piece also contains the next request.
       const std::string both = request + http_request("GET", "/");
       const std::size_t ends[] = {first, second, both.size()};
       std::size_t at = 0;
       for (const std::size_t end : ends) {
         client.send(std::string_view(both).substr(at, end - at));
         at = end;
-        CHECK(running.ask(http_request("GET", "/")).status == 200);  // what came has been parsed
+        CHECK(running.ask(http_request("GET", "/")).status == 200);  // the server has parsed this piece
       }
       CHECK(client.receive().body == list_tables_answer);
       CHECK(client.receive().body.starts_with("healthy"));
@@ -333,8 +334,9 @@ TEST_CASE("a body may come in any two or three pieces, the first with its head o
   }
 }
 
-// Of two names that differ in 0x20 alone one may be a control character's.
-TEST_CASE("control characters in a header's name are no header's name") {
+// Two header names whose bytes differ only in bit 0x20 can match by mistake, and one of them can contain a
+// control character.
+TEST_CASE("a header name with a control character is rejected") {
   Running running;
   const auto answered = [&](const std::string& name) {
     HttpClient client(running.port());
@@ -346,7 +348,7 @@ TEST_CASE("control characters in a header's name are no header's name") {
     CHECK(answered(name) == 400);
 }
 
-TEST_CASE("a request may come byte by byte, and its end with the end of the connection") {
+TEST_CASE("a request can arrive byte by byte and be followed by the end of the connection") {
   Running running;
   HttpClient client(running.port());
   const std::string request = operation_request("ListTables", "{}");
@@ -356,9 +358,9 @@ TEST_CASE("a request may come byte by byte, and its end with the end of the conn
   CHECK(client.closed_by_server());
 }
 
-// Found by the hostile client: after the second read of the end nobody was told of it again, and the
-// connection stayed.
-TEST_CASE("who sends several requests that wait, and the end of them, gets the answers and the end") {
+// The hostile client found this bug: after the second read of the end of input, the server was not notified
+// of the end again, and the connection stayed open.
+TEST_CASE("a client that pipelines waiting requests and half-closes gets all responses and is closed") {
   Running running;
   HttpClient client(running.port());
   const std::string waits = running.request("POST", "/_mayfly/clock/advance", R"({"seconds":1})");
@@ -368,9 +370,9 @@ TEST_CASE("who sends several requests that wait, and the end of them, gets the a
   CHECK(client.closed_by_server());
 }
 
-// Found by the hostile client, whose server ended: the bytes that are let go were read into memory that was
-// given back. AddressSanitizer and Valgrind tell.
-TEST_CASE("what follows a request that waits and one that is no HTTP is let go") {
+// The hostile client found this bug, which crashed the server: discarded bytes were read into freed memory.
+// AddressSanitizer and Valgrind detect it.
+TEST_CASE("input after a waiting request and a malformed one is discarded") {
   Running running;
   HttpClient client(running.port());
   client.send(running.request("POST", "/_mayfly/clock/advance", R"({"seconds":1})") + "no HTTP\r\n\r\n");
@@ -378,13 +380,13 @@ TEST_CASE("what follows a request that waits and one that is no HTTP is let go")
   CHECK(client.receive().status == 400);
   for (int i = 0; i < 8; ++i) {
     client.send(std::string(4096, 'x'));
-    CHECK(running.ask(http_request("GET", "/")).status == 200);  // what came has been read
+    CHECK(running.ask(http_request("GET", "/")).status == 200);  // the server has read these bytes
   }
   client.finish_sending();
   CHECK(client.closed_by_server());
 }
 
-TEST_CASE("Connection: close and HTTP/1.0 end the connection after the answer") {
+TEST_CASE("Connection: close and HTTP/1.0 end the connection after the response") {
   Running running;
   for (const std::string& request :
        {std::string("GET / HTTP/1.0\r\n\r\n"), http_request("GET", "/", {{"Connection", "close"}})}) {
@@ -397,7 +399,7 @@ TEST_CASE("Connection: close and HTTP/1.0 end the connection after the answer") 
   }
 }
 
-TEST_CASE("Expect: 100-continue is answered before the body comes") {
+TEST_CASE("Expect: 100-continue is answered before the body arrives") {
   Running running;
   HttpClient client(running.port());
   const std::string request = operation_request("ListTables", "{}", {{"Expect", "100-continue"}});
@@ -405,12 +407,12 @@ TEST_CASE("Expect: 100-continue is answered before the body comes") {
   CHECK(client.receive().status == 100);
   client.send("{}");
   CHECK(client.receive().body == list_tables_answer);
-  // Sent along with its body, it needs no leave.
+  // If the body arrives with the request, there is no 100 response.
   client.send(request);
   CHECK(client.receive().status == 200);
 }
 
-TEST_CASE("bodies may come in chunks") {
+TEST_CASE("request bodies can be chunked") {
   Running running;
   for (const std::size_t chunk_bytes : {1, 7, 4096}) {
     const std::string body = "{" + std::string(20'000, ' ') + "}";
@@ -421,7 +423,7 @@ TEST_CASE("bodies may come in chunks") {
   }
 }
 
-TEST_CASE("compressed requests are read, and broken ones are answered with 500 and change nothing") {
+TEST_CASE("compressed requests are accepted and malformed ones get 500 and change nothing") {
   Running running;
   const std::string body = create_table("compressed");
   for (const std::string& broken : {body, std::string(), http::compress(body, http::Encoding::gzip) + "junk",
@@ -444,7 +446,7 @@ TEST_CASE("compressed requests are read, and broken ones are answered with 500 a
             .body == list_tables_answer);
 }
 
-TEST_CASE("an answer of 4096 bytes is compressed for who accepts it, and the checksum is of the bytes sent") {
+TEST_CASE("a response of 4 KB or more is compressed on request and its checksum covers the bytes sent") {
   Running running;
   REQUIRE(running.ask(operation_request("CreateTable", create_table("long"))).status == 200);
   const std::string item = R"({"id":{"S":"1"},"text":{"S":")" + std::string(5000, 'x') + R"("}})";
@@ -470,7 +472,7 @@ TEST_CASE("an answer of 4096 bytes is compressed for who accepts it, and the che
   CHECK(small.body == R"({"TableNames":["long"]})");
 }
 
-TEST_CASE("a body of 16 MB is read, a longer one gets 413 however it is sent") {
+TEST_CASE("a body of 16 MB is accepted and a longer one gets 413 however it is sent") {
   Running running;
   const std::string largest = "{" + std::string(http::body_bytes_max - 2, ' ') + "}";
   CHECK(running.ask(operation_request("ListTables", largest)).body == list_tables_answer);
@@ -497,7 +499,7 @@ TEST_CASE("a body of 16 MB is read, a longer one gets 413 however it is sent") {
   CHECK(bomb.status == 413);
 }
 
-TEST_CASE("a request line or headers beyond 16 KB get 400, trickled or not") {
+TEST_CASE("a request line or headers over 16 KB get 400 even if they trickle in") {
   Running running;
   const std::string long_text(17'000, 'x');
   const std::string line = http_request("GET", "/" + long_text);
@@ -518,7 +520,7 @@ TEST_CASE("a request line or headers beyond 16 KB get 400, trickled or not") {
   }
 }
 
-TEST_CASE("a body cut short is never executed") {
+TEST_CASE("a truncated body is never executed") {
   Running running;
   const std::string request = operation_request("CreateTable", create_table("cut"));
   const std::string in_chunks =
@@ -532,7 +534,7 @@ TEST_CASE("a body cut short is never executed") {
   CHECK(running.ask(operation_request("ListTables", "{}")).body == list_tables_answer);
 }
 
-TEST_CASE("what is no HTTP gets 400 and the end of the connection") {
+TEST_CASE("a malformed HTTP request gets 400 and the connection is closed") {
   Running running;
   for (const std::string_view request :
        {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 TLS, say\r\n\r\n", "GET / HTTP/2.0\r\n\r\n",
@@ -540,7 +542,7 @@ TEST_CASE("what is no HTTP gets 400 and the end of the connection") {
         "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
-        // What says in two ways, or in an unknown one, where the body ends.
+        // Conflicting, repeated or unknown ways to delimit the body.
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n\r\n",
@@ -612,7 +614,7 @@ TEST_CASE("no bytes crash the server", "[holds]") {
   CHECK(running.ask(http_request("GET", "/")).status == 200);
 }
 
-TEST_CASE("many connections are served at once, by one thread or by several") {
+TEST_CASE("one io thread or several serve many connections at once") {
   const unsigned threads = GENERATE(1u, 3u);
   http::ServerSettings settings;
   settings.threads = threads;
@@ -625,7 +627,7 @@ TEST_CASE("many connections are served at once, by one thread or by several") {
   }
 }
 
-TEST_CASE("connections beyond the limit wait until others leave") {
+TEST_CASE("connections beyond the limit wait until others close") {
   http::ServerSettings settings;
   settings.connections_max = 1;
   Running running(settings);
@@ -640,7 +642,7 @@ TEST_CASE("connections beyond the limit wait until others leave") {
   CHECK(second.receive().status == 200);
 }
 
-TEST_CASE("a connection that is idle, or stuck within a request, is closed") {
+TEST_CASE("a connection that is idle or stalled within a request is closed") {
   http::ServerSettings settings;
   settings.idle_max = settings.stalled_max = settings.tick = std::chrono::milliseconds(20);
   Running running(settings);
@@ -651,8 +653,7 @@ TEST_CASE("a connection that is idle, or stuck within a request, is closed") {
   CHECK(stuck.closed_by_server());
 }
 
-TEST_CASE("a request that trickles is refused when it took too long altogether, and others are served",
-          "[holds]") {
+TEST_CASE("a request that trickles in is rejected after its time limit without delaying others", "[holds]") {
   http::ServerSettings settings;
   settings.request_max = std::chrono::milliseconds(200);
   settings.tick = std::chrono::milliseconds(20);
@@ -676,7 +677,7 @@ TEST_CASE("a request that trickles is refused when it took too long altogether, 
     CHECK(answer.body ==
           "The request took longer than 0 s to come; --request-seconds-max says how long it may take.\n");
     CHECK(answer.headers.at("connection") == "close");
-    // Any number of requests take longer than one may.
+    // The limit applies to each request, not to the connection.
     const std::string_view request = other_request;
     for (const engine::Stopwatch stopwatch; stopwatch.elapsed() < 2 * settings.request_max;) {
       other.send(request.substr(0, request.size() / 2));
@@ -690,7 +691,7 @@ TEST_CASE("a request that trickles is refused when it took too long altogether, 
         std::string::npos);
 }
 
-TEST_CASE("an answer that is taken too slowly altogether ends with the connection") {
+TEST_CASE("a client that reads a response too slowly is disconnected") {
   http::ServerSettings settings;
   settings.request_max = std::chrono::milliseconds(200);
   settings.tick = std::chrono::milliseconds(20);
@@ -702,12 +703,12 @@ TEST_CASE("an answer that is taken too slowly altogether ends with the connectio
   slow.read_until("\r\n");
   HttpClient next(running.port());
   next.send(http_request("GET", "/_mayfly/metrics"));
-  const std::string metrics = next.receive().body;  // there is room for one connection only
+  const std::string metrics = next.receive().body;  // only one connection fits, so the slow one is closed
   CHECK(metrics.find("\nmayfly_connections_closed_total{why=\"request_seconds\"} 1\n") != std::string::npos);
   CHECK(slow.drain() < BigItems::answer_bytes);
 }
 
-TEST_CASE("who does not take an answer is closed") {
+TEST_CASE("a client that does not read its response is disconnected") {
   http::ServerSettings settings;
   settings.stalled_max = settings.tick = std::chrono::milliseconds(20);
   settings.connections_max = 1;
@@ -719,14 +720,14 @@ TEST_CASE("who does not take an answer is closed") {
     stuck.read_until("\r\n");
     HttpClient next(running.port());
     next.send(http_request("GET", "/"));
-    CHECK(next.receive().status == 200);  // there is room for one connection only
+    CHECK(next.receive().status == 200);  // only one connection fits, so the stuck one is closed
     CHECK(stuck.drain() < BigItems::answer_bytes);
   }
 }
 
-TEST_CASE("answers that nobody reads are bounded, and who reads gets his", "[holds]") {
+TEST_CASE("unread responses have a memory limit and clients that read get their responses", "[holds]") {
   http::ServerSettings settings;
-  settings.unread_bytes_max = 120'000'000;  // of two answers in each thread, as large as strings grow
+  settings.unread_bytes_max = 120'000'000;  // two responses for each thread, as large as strings grow
   settings.threads = GENERATE(1u, 2u);
   Running running(settings);
   const BigItems items(running);
@@ -734,7 +735,7 @@ TEST_CASE("answers that nobody reads are bounded, and who reads gets his", "[hol
   for (int i = 0; i < 12; ++i) {
     stuck.push_back(std::make_unique<HttpClient>(running.port(), small_receive_bytes));
     stuck.back()->send(items.request());
-    stuck.back()->read_until("\r\n");  // the answer is there
+    stuck.back()->read_until("\r\n");  // the response has begun
     HttpClient reader(running.port());
     reader.send(items.request());
     CHECK(reader.receive().body.size() >= BigItems::answer_bytes);
@@ -745,7 +746,7 @@ TEST_CASE("answers that nobody reads are bounded, and who reads gets his", "[hol
   CHECK(whole <= settings.unread_bytes_max / BigItems::answer_bytes);
 }
 
-TEST_CASE("large requests hold so much memory together, and who has been sending for longest is refused",
+TEST_CASE("large uploads share a memory limit and the longest-running one is rejected when it is exceeded",
           "[holds]") {
   http::ServerSettings settings;
   settings.request_bytes_max = 40'000'000;
@@ -757,7 +758,7 @@ TEST_CASE("large requests hold so much memory together, and who has been sending
   for (int i = 0; i < 10; ++i) {
     stuck.push_back(std::make_unique<HttpClient>(running.port()));
     stuck.back()->send(without_its_end);
-    CHECK(running.ask(large).body == list_tables_answer);  // who sends all of it is served meanwhile
+    CHECK(running.ask(large).body == list_tables_answer);  // whole requests are still served
     CHECK(running.emulator->server_metrics().of(compat::Meter::request_bytes) <= 40'000'000);
   }
   std::size_t refused = 0;
@@ -782,7 +783,8 @@ TEST_CASE("large requests hold so much memory together, and who has been sending
         std::string::npos);
 }
 
-TEST_CASE("large requests that wait for something count, as what they may unpack to does", "[holds]") {
+TEST_CASE("waiting large requests count against the memory limit at their possible decompressed size",
+          "[holds]") {
   http::ServerSettings settings;
   settings.request_bytes_max = 40'000'000;
   Running running(settings);
@@ -804,7 +806,7 @@ TEST_CASE("large requests that wait for something count, as what they may unpack
   while (metrics.of(Meter::waiting_operations) + metrics.of(Meter::refused_bytes) < sent)
     std::this_thread::yield();
   CHECK(metrics.of(Meter::refused_bytes) > 10);
-  CHECK(metrics.of(Meter::waiting_operations) > 4);  // each may unpack to some 5 MB
+  CHECK(metrics.of(Meter::waiting_operations) > 4);  // each may decompress to about 5 MB
   const HttpAnswer answer = waiting.back()->receive();
   CHECK(answer.status == 503);
   CHECK(answer.body.find("--request-bytes-max") != std::string::npos);
@@ -812,7 +814,7 @@ TEST_CASE("large requests that wait for something count, as what they may unpack
   CHECK(running.ask(operation_request("ListTables", "{}")).body == list_tables_answer);
 }
 
-TEST_CASE("of unread answers those go first of which nothing was taken for longest") {
+TEST_CASE("the unread response that has stalled longest is closed first") {
   std::vector<http::HeldBytes::Share> shares(4);
   std::vector<std::size_t> closed;
   http::HeldBytes* all = nullptr;
@@ -837,14 +839,14 @@ TEST_CASE("of unread answers those go first of which nothing was taken for longe
   answers.release(shares[0]);
   answers.hold(shares[1], 60);
   CHECK(closed.size() == 1);
-  answers.hold(shares[3], 101);  // more than may, alone
+  answers.hold(shares[3], 101);  // exceeds the limit on its own
   CHECK(closed == std::vector<std::size_t>{1, 2, 1, 3});
   answers.hold(shares[0], 100);
   CHECK(closed.size() == 4);
   CHECK(metrics.of(compat::Meter::unread_bytes) == 100);
 }
 
-TEST_CASE("a taken port, and a host that is no address, are said in a sentence") {
+TEST_CASE("a port in use and an invalid host are reported clearly") {
   Running running;
   http::ServerSettings settings;
   settings.port = running.port();
@@ -864,7 +866,7 @@ TEST_CASE("a taken port, and a host that is no address, are said in a sentence")
 
 namespace {
 
-// Whether the machine has ::1. Where it does not, servers listen on 127.0.0.1 alone.
+// Whether the machine has ::1. If not, servers listen on 127.0.0.1 only.
 bool has_ipv6() {
   TestEmulator emulator;
   return http::Server::start(emulator.emulator(), {.host = "::1"}).has_value();
@@ -872,7 +874,7 @@ bool has_ipv6() {
 
 }  // namespace
 
-TEST_CASE("a server listens on 127.0.0.1 and ::1, on one port") {
+TEST_CASE("a server listens on 127.0.0.1 and ::1 on the same port") {
   for (const char* host : {"", "localhost"}) {
     for (const unsigned threads : {1u, 3u}) {
       http::ServerSettings settings;
@@ -891,7 +893,7 @@ TEST_CASE("a server listens on 127.0.0.1 and ::1, on one port") {
   }
 }
 
-TEST_CASE("a server on an address listens on no other") {
+TEST_CASE("a server with an explicit address listens only there") {
   Running running({.host = "127.0.0.1"});
   CHECK(running.ask(http_request("GET", "/")).status == 200);
   CHECK_THROWS(HttpClient::to_ipv6(running.port()));
@@ -902,7 +904,7 @@ TEST_CASE("a server on an address listens on no other") {
   CHECK_THROWS(HttpClient(six.port()));
 }
 
-TEST_CASE("a port that is taken on ::1 is named, and 127.0.0.1 alone can be asked for") {
+TEST_CASE("a port in use on ::1 is reported and 127.0.0.1 alone can still be used") {
   if (!has_ipv6()) return;
   Running six({.host = "::1"});
   for (const unsigned threads : {1u, 3u}) {
@@ -913,7 +915,7 @@ TEST_CASE("a port that is taken on ::1 is named, and 127.0.0.1 alone can be aske
   }
 }
 
-TEST_CASE("connections of both addresses count together") {
+TEST_CASE("IPv4 and IPv6 connections share one limit") {
   if (!has_ipv6()) return;
   http::ServerSettings settings;
   settings.connections_max = 1;
@@ -939,7 +941,7 @@ TEST_CASE("connections of both addresses count together") {
   CHECK(third.receive().status == 200);
 }
 
-TEST_CASE("dates are as HTTP writes them") {
+TEST_CASE("dates have HTTP's format") {
   CHECK(http::http_date(0) == "Thu, 01 Jan 1970 00:00:00 GMT");
   CHECK(http::http_date(1658266020999) == "Tue, 19 Jul 2022 21:27:00 GMT");
   CHECK(http::http_date(1709164799000) == "Wed, 28 Feb 2024 23:59:59 GMT");

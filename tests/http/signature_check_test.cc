@@ -1,4 +1,4 @@
-// What a server that checks signatures refuses, in which words, and what it takes.
+// What a server with --require-signature accepts and rejects, and its error messages.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -36,7 +36,7 @@ std::string outcome(const Request& request) { return signed_at(noon, keys, reque
 
 Signing at(engine::Instant now) { return {.now = now}; }
 
-// The Authorization header, with one text in it replaced by another.
+// Returns a signed request whose Authorization header has `what` replaced by `by`.
 Request rewritten(const std::string& what, const std::string& by, const Signing& signing = at(noon)) {
   Request request = signed_request(signing);
   for (http::HeaderLine& header : request.all_headers) {
@@ -72,18 +72,18 @@ const std::string invalid_token =
 
 }  // namespace
 
-TEST_CASE("what is signed with a key that is known is taken, and is its account's and its region's") {
+TEST_CASE("a request signed with a known key is accepted for its account and region") {
   CHECK(outcome(signed_request(at(noon))) == taken);
   CHECK(signed_at(noon, http::Keys(http::Key{"000000000042", "s"}),
                   signed_request({.key = {"000000000042", "s"}, .region = "eu-west-1", .now = noon})) ==
         "taken, 000000000042 eu-west-1");
-  // As often as somebody likes: AWS remembers no signatures either.
+  // The same request can be sent repeatedly: AWS does not remember signatures either.
   const Request again = signed_request(at(noon));
   CHECK(outcome(again) == taken);
   CHECK(outcome(again) == taken);
 }
 
-TEST_CASE("a key that is not known, and a secret that is not the key's, have AWS's two errors") {
+TEST_CASE("an unknown key and a wrong secret get AWS's two errors") {
   CHECK(outcome(signed_request({.key = {"AKIDOTHER", Signing().key.secret}, .now = noon})) ==
         invalid_token + ".");
   CHECK(
@@ -99,7 +99,7 @@ TEST_CASE("a key that is not known, and a secret that is not the key's, have AWS
           "aws4_request\n02131e47fc3170107f4bbaabe03d652d69488b52e9de96dfb0ea956e01c0c98e'\n");
 }
 
-TEST_CASE("whatever was changed behind the signature is found out") {
+TEST_CASE("any change after signing invalidates the signature") {
   Request request = signed_request(at(noon));
   const auto changed = [&](const std::function<void(Request&)>& change) {
     Request other = request;
@@ -114,7 +114,7 @@ TEST_CASE("whatever was changed behind the signature is found out") {
   CHECK(outcome(with_header("Host", "127.0.0.1:8001")).starts_with(mismatch));
   CHECK(outcome(with_header("X-Amz-Target", "DynamoDB_20120810.DeleteTable")).starts_with(mismatch));
   CHECK(outcome(with_header("Content-Type", "application/json")).starts_with(mismatch));
-  // A header more of a name that was signed.
+  // An additional header with a signed name.
   request.all_headers.push_back({"x-amz-target", "DynamoDB_20120810.DeleteTable"});
   CHECK(outcome(request).starts_with(mismatch));
   for (const char* hash :
@@ -127,7 +127,7 @@ TEST_CASE("whatever was changed behind the signature is found out") {
   CHECK(outcome(rewritten("Signature=", "Signature=0")).starts_with(mismatch));
 }
 
-TEST_CASE("what proxies do to headers changes no signature: case, order, and spaces") {
+TEST_CASE("changes that proxies make to headers do not invalidate the signature") {
   const Request request = signed_request({.headers = {{"Meerkat", "Hello world"}}, .now = noon});
   Headers headers;
   for (const http::HeaderLine& header : request.all_headers) {
@@ -140,7 +140,7 @@ TEST_CASE("what proxies do to headers changes no signature: case, order, and spa
   CHECK(outcome(request_of("POST", "/", headers, "{}")) == taken);
 }
 
-TEST_CASE("a date may be fifteen minutes off the host's clock, either way") {
+TEST_CASE("a date may differ from the host's clock by up to fifteen minutes") {
   CHECK(outcome(signed_request(at(noon - 15 * minute))) == taken);
   CHECK(outcome(signed_request(at(noon + 15 * minute))) == taken);
   CHECK(outcome(signed_request(at(noon - 15 * minute - 1000))) ==
@@ -154,7 +154,7 @@ TEST_CASE("a date may be fifteen minutes off the host's clock, either way") {
         "http://en.wikipedia.org/wiki/ISO_8601");
 }
 
-TEST_CASE("what must be signed is named") {
+TEST_CASE("the error names a header that must be signed") {
   const std::string rest = " must be a 'SignedHeader' in the AWS Authorization.";
   CHECK(outcome(rewritten(";host", "")) == "InvalidSignatureException: 'Host' or ':authority'" + rest);
   CHECK(outcome(rewritten(";x-amz-target", "")) == "InvalidSignatureException: 'X-Amz-Target'" + rest);
@@ -164,7 +164,7 @@ TEST_CASE("what must be signed is named") {
   CHECK(outcome(with_header("User-Agent", "anybody")) == taken);
 }
 
-TEST_CASE("every part of a scope that is not the request's is named in one message") {
+TEST_CASE("one message names every part of the scope that does not match the request") {
   CHECK(outcome(rewritten("20240101/us-east-1/dynamodb/aws4_request", "20230609/\"c/d/e")) ==
         "InvalidSignatureException: Credential should be scoped to a valid region, not '\"c'. Credential "
         "should be "
@@ -177,7 +177,7 @@ TEST_CASE("every part of a scope that is not the request's is named in one messa
   CHECK(outcome(rewritten("/us-east-1/", "/us-west-1/")).starts_with(mismatch));
 }
 
-TEST_CASE("a key's session token must come with its requests, and no other") {
+TEST_CASE("a key's session token must be sent with its requests") {
   const auto sent = [](const std::string& token, const http::Keys& known) {
     return signed_at(noon, known,
                      signed_request({.key = {"AKIDEXAMPLE", Signing().key.secret, token}, .now = noon}));
@@ -186,7 +186,7 @@ TEST_CASE("a key's session token must come with its requests, and no other") {
   CHECK(sent("", keys_with_token) == invalid_token);
   CHECK(sent("token", keys_with_token) == invalid_token);
   CHECK(sent("t0ken", keys) == invalid_token);
-  // An answer that shows what was signed does not show the token.
+  // The error shows what was signed but not the token.
   const std::string refused = signed_at(
       noon, keys_with_token, signed_request({.key = {"AKIDEXAMPLE", "other", "t0ken"}, .now = noon}));
   CHECK(refused.starts_with(mismatch));
@@ -194,7 +194,7 @@ TEST_CASE("a key's session token must come with its requests, and no other") {
   CHECK(refused.find("t0ken") == std::string::npos);
 }
 
-TEST_CASE("the checks have DynamoDB's order: date, host, algorithm, credential, scope, key, signature") {
+TEST_CASE("signature checks run in DynamoDB's order from the date to the signature") {
   Signing other{.key = {"AKIDOTHER", "other"}, .now = noon - 60 * minute};
   CHECK(outcome(rewritten("SignedHeaders=content-type;host;", "SignedHeaders=", other))
             .find("Signature expired") != std::string::npos);
@@ -207,8 +207,8 @@ TEST_CASE("the checks have DynamoDB's order: date, host, algorithm, credential, 
   CHECK(outcome(signed_request(other)) == invalid_token + ".");
 }
 
-TEST_CASE("a presigned request is good from a quarter of an hour before its date until it expires") {
-  // Signed as a header is: the parameters are part of what is signed.
+TEST_CASE("a presigned request is valid from fifteen minutes before its date until it expires") {
+  // Signed like a header signature; the query parameters are signed as well.
   const auto presigned = [](const std::string& expires, const std::string& token = "") {
     std::string query =
         "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIDEXAMPLE%2F20240101%2Fus-east-1%2Fdynamodb%"
@@ -239,7 +239,7 @@ TEST_CASE("a presigned request is good from a quarter of an hour before its date
   CHECK(signed_at(noon + 91'000, keys, presigned("90")) ==
         "InvalidSignatureException: Signature expired: 20240101T120000Z is now earlier than 20240101T120001Z "
         "(20240101T120131Z - 90 sec.)");
-  Request respelled = presigned("90");  // what is signed is the same, however it is spelled
+  Request respelled = presigned("90");  // the signature does not depend on the percent-encoding
   respelled.target.replace(respelled.target.find("X-Amz-Expires"), 13, "X-Amz-%45xpires");
   CHECK(signed_at(noon, keys, respelled) == taken);
   CHECK(signed_at(noon + 91'000, keys, respelled) == signed_at(noon + 91'000, keys, presigned("90")));
@@ -258,14 +258,13 @@ TEST_CASE("a presigned request is good from a quarter of an hour before its date
   CHECK(outcome(longer).starts_with(mismatch));
 }
 
-TEST_CASE("no Authorization header crashes the check, however long, and none that is not right is taken",
-          "[holds]") {
+TEST_CASE("no Authorization header crashes the signature check and no invalid one is accepted", "[holds]") {
   const auto seed = GENERATE(range(1u, 9u));
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const std::string whole = signed_request(at(noon)).all_headers.back().value;
   const std::string letters = "AWS4-HMAC-SHA256,= ;/\t\"%\x80\xff" + std::string(1, '\0');
-  // What parts the parameters may be more, and names of headers may have capitals, as AWS reads it.
+  // AWS accepts additional separators between parameters, and capitals in header names.
   const auto meaning = [](std::string text) {
     std::erase_if(text, [](char c) { return c == ' ' || c == ',' || c == '\t'; });
     const auto names = text.find("SignedHeaders=");
@@ -292,7 +291,7 @@ TEST_CASE("no Authorization header crashes the check, however long, and none tha
   }
 }
 
-TEST_CASE("a server that checks signatures leaves health open and nothing else") {
+TEST_CASE("with --require-signature only the health check needs no signature") {
   Running server({.access = {.keys = std::make_shared<http::Keys>(Signing().key)}});
   const auto host_now = [] {
     return std::chrono::duration_cast<std::chrono::milliseconds>(engine::host_time().time_since_epoch())
@@ -322,7 +321,7 @@ TEST_CASE("a server that checks signatures leaves health open and nothing else")
                                          .headers = {{"X-Mayfly-Account", "000000000042"}},
                                          .body = R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})"});
   CHECK(freeze.status == 200);
-  // The account's clock says 2031; signatures go by the host's.
+  // The account's clock is in 2031, but signatures are checked against the host's clock.
   CHECK(signed_call({}).status == 200);
   CHECK(signed_call({.method = "GET", .target = "/_mayfly/metrics?x=%20b&a=c+d", .headers = {}, .body = ""})
             .status == 200);
@@ -335,7 +334,7 @@ TEST_CASE("a server that checks signatures leaves health open and nothing else")
   CHECK(other.headers.at("x-amzn-errortype") == "InvalidSignatureException");
 }
 
-TEST_CASE("a compressed body is signed as it is sent, and one that is not signed is not unpacked") {
+TEST_CASE("a compressed body is signed as sent and decompressed only after the signature is verified") {
   Running server({.access = {.keys = std::make_shared<http::Keys>(Signing().key)}});
   const std::string body = http::compress(R"({"Limit":1})", http::Encoding::gzip);
   Signing signing{.headers = {{"X-Amz-Target", "DynamoDB_20120810.ListTables"}, {"Content-Encoding", "gzip"}},
@@ -346,7 +345,7 @@ TEST_CASE("a compressed body is signed as it is sent, and one that is not signed
   signing.key.secret = "other";
   const HttpAnswer refused = server.ask(signed_bytes(signing));
   CHECK(Json::parse(refused.body)["__type"] == "com.amazon.coral.service#InvalidSignatureException");
-  // Nor is it parsed: whoever does not sign right hears that first.
+  // Nor is it parsed: an invalid signature is the first error.
   signing.body = "no JSON, and no gzip either";
   signing.headers[0].second = "Nonsense.Nonsense";
   CHECK(server.ask(signed_bytes(signing)).body.find("InvalidSignatureException") != std::string::npos);

@@ -1,5 +1,5 @@
-// The calculation of signatures, held against AWS's own test suite (aws_signing_test_suite.txt says whose it
-// is), and what the commands send.
+// Checks the calculation of signatures against AWS's own test suite (aws_signing_test_suite.txt names its
+// source).
 #include "http/signature.h"
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-// By the example's name and its file's: "get-vanilla", "request.txt".
+// Keyed by the example's name, then by the file's: "get-vanilla", "request.txt".
 std::map<std::string, Files> read_suite() {
   std::ifstream file(MAYFLY_SIGNING_TEST_SUITE, std::ios::binary);
   REQUIRE(file);
@@ -35,11 +35,12 @@ std::map<std::string, Files> read_suite() {
     }
   }
   for (auto& [name, files] : suite)
-    for (auto& [file_name, content] : files) content.pop_back();  // the suite's own end of a file
+    for (auto& [file_name, content] : files) content.pop_back();  // the newline that the suite adds
   return suite;
 }
 
-// HTTP's text with '\n' for the ends of lines, and with what a target may not have.
+// Parses HTTP text whose lines end with '
+// ' and whose target may contain invalid characters.
 http::Request parsed(const std::string& text) {
   std::istringstream lines(text);
   std::string line;
@@ -77,18 +78,18 @@ const http::CredentialScope scope{"20150830", "us-east-1", "service"};
 
 }  // namespace
 
-TEST_CASE("every example of AWS's test suite has AWS's canonical request, string to sign and signature") {
+TEST_CASE("every example of AWS's suite yields AWS's canonical request and string to sign and signature") {
   const auto suite = read_suite();
   CHECK(suite.size() == 38);
   int examples = 0;
   for (const auto& [name, files] : suite) {
     const auto context = nlohmann::json::parse(files.at("context.json"));
-    if (!context["normalize"]) continue;  // S3 alone leaves paths as they are
+    if (!context["normalize"]) continue;  // only S3 leaves paths as they are
     const auto& credentials = context["credentials"];
     const http::Keys keys(http::Key{credentials["access_key_id"], credentials["secret_access_key"],
                                     credentials.value("token", "")});
     for (const std::string form : {"header", "query"}) {
-      // A token that was added to a link behind its signature: nothing here signs or takes those.
+      // A token that was added to a URL after it was signed. Mayfly neither creates nor accepts such URLs.
       if (form == "query" && context.value("omit_session_token", false)) continue;
       INFO(name << ", " << form);
       ++examples;
@@ -105,7 +106,7 @@ TEST_CASE("every example of AWS's test suite has AWS's canonical request, string
       const auto taken = http::authenticate(request, "nowhere", rules);
       INFO((taken ? "" : taken.error().message));
       CHECK(taken);
-      // What was signed is meant: another byte of the body, and it is refused.
+      // The signature covers the body: with one more byte, the request is rejected.
       http::Request other = request;
       other.body += 'x';
       CHECK_FALSE(http::authenticate(other, "nowhere", rules));
@@ -114,7 +115,7 @@ TEST_CASE("every example of AWS's test suite has AWS's canonical request, string
   CHECK(examples == 61);
 }
 
-TEST_CASE("dates are ISO 8601's basic form and nothing else") {
+TEST_CASE("dates must be in ISO 8601's basic form") {
   CHECK(http::basic_date(1'440'938'160'999) == date);
   CHECK(http::parse_basic_date(date) == 1'440'938'160'000);
   for (const char* text : {"", "201", "2015-08-30T12:36:00Z", "20150830T123600", "20150830T123600z",
@@ -125,7 +126,7 @@ TEST_CASE("dates are ISO 8601's basic form and nothing else") {
   }
 }
 
-TEST_CASE("secrets are compared whole") {
+TEST_CASE("secrets are compared as a whole") {
   CHECK(http::equal_secrets("", ""));
   CHECK(http::equal_secrets("abc", "abc"));
   for (const char* other : {"", "ab", "abd", "xbc", "abcd"}) CHECK_FALSE(http::equal_secrets("abc", other));

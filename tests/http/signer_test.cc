@@ -1,5 +1,5 @@
-// Requests signed for S3, held against what others sign: the first is an example in S3's API reference
-// ("Signature calculations for the Authorization header"), the others are botocore's.
+// Checks requests signed for S3 against other implementations: the first expected signature is an example in
+// S3's API reference ("Signature calculations for the Authorization header"), the others come from botocore.
 #include "http/signer.h"
 
 #include <catch2/catch.hpp>
@@ -26,7 +26,7 @@ std::string authorization(http::ClientRequest request, std::string_view body, co
 
 }  // namespace
 
-TEST_CASE("requests for S3 are signed with the hash of their body, and their path as it is sent") {
+TEST_CASE("S3 requests are signed with their body's hash and the exact path that is sent") {
   CHECK(authorization({.method = "GET", .path = "/test.txt", .headers = {{"Range", "bytes=0-9"}}}, "",
                       "http://examplebucket.s3.amazonaws.com", "us-east-1") ==
         "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "

@@ -50,7 +50,7 @@ engine::Scope scope_of(const http::Request& request) {
 
 }  // namespace
 
-TEST_CASE("the region is the credential scope's and the account 000000000000") {
+TEST_CASE("the region comes from the credential scope and the account is 000000000000") {
   const auto scope = scope_of(
       signed_by_header("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20240101/eu-west-1/dynamodb/aws4_request, "
                        "SignedHeaders=host;x-amz-date, Signature=abc"));
@@ -69,7 +69,7 @@ TEST_CASE("an access key id of exactly twelve digits is the account") {
             .account == "000000000042");
 }
 
-TEST_CASE("commas without spaces, and spaces without commas, part the Authorization header") {
+TEST_CASE("spaces or commas or both separate the parts of the Authorization header") {
   for (const std::string_view separator : {",", " ", ", ", " , "}) {
     const std::string s(separator);
     const auto request = signed_by_header("AWS4-HMAC-SHA256 Credential=a/b/c/dynamodb/aws4_request" + s +
@@ -78,7 +78,7 @@ TEST_CASE("commas without spaces, and spaces without commas, part the Authorizat
   }
 }
 
-TEST_CASE("a presigned query names account and region, percent-encoded or not") {
+TEST_CASE("account and region are read from a presigned query whether or not it is percent-encoded") {
   for (const std::string_view credential : {"000000000042%2F20240101%2Fap-south-1%2Fdynamodb%2Faws4_request",
                                             "000000000042/20240101/ap-south-1/dynamodb/aws4_request"}) {
     const auto scope = scope_of(
@@ -90,13 +90,13 @@ TEST_CASE("a presigned query names account and region, percent-encoded or not") 
   }
 }
 
-TEST_CASE("a scope without a region means the server's region") {
+TEST_CASE("a scope without a region means the server's default region") {
   CHECK(scope_of(signed_by_header(
                      "AWS4-HMAC-SHA256 Credential=a/b//dynamodb/aws4_request,SignedHeaders=h,Signature=0"))
             .region == "us-east-1");
 }
 
-TEST_CASE("no Authorization, or one that is no AWS4-, is a missing token") {
+TEST_CASE("a missing or foreign Authorization header counts as a missing token") {
   for (const std::string_view authorization : {"", "AWS4", "X", "Bearer abc"}) {
     CHECK(type_of(signed_by_header(authorization)) == "MissingAuthenticationTokenException");
     CHECK(message_of(signed_by_header(authorization)) == "Request is missing Authentication Token");
@@ -106,7 +106,7 @@ TEST_CASE("no Authorization, or one that is no AWS4-, is a missing token") {
       "MissingAuthenticationTokenException");
 }
 
-TEST_CASE("header and query together are refused") {
+TEST_CASE("a request signed in both the header and the query is rejected") {
   auto request = signed_by_header("X");
   request.target = "/?X-Amz-Algorithm";
   CHECK(type_of(request) == "InvalidSignatureException");
@@ -114,7 +114,7 @@ TEST_CASE("header and query together are refused") {
         "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header.");
 }
 
-TEST_CASE("every missing part of an Authorization header is named, and the header quoted") {
+TEST_CASE("the error names every missing part of an Authorization header and quotes the header") {
   CHECK(type_of(signed_by_header("AWS4-", "")) == "IncompleteSignatureException");
   CHECK(message_of(signed_by_header("AWS4-", "")) ==
         "Authorization header requires 'Credential' parameter. "
@@ -127,7 +127,7 @@ TEST_CASE("every missing part of an Authorization header is named, and the heade
         "Credential=a");
 }
 
-TEST_CASE("every missing part of a presigned query is named") {
+TEST_CASE("the error names every missing part of a presigned query") {
   CHECK(type_of(signed_by_query("/?X-Amz-Algorithm")) == "IncompleteSignatureException");
   CHECK(message_of(signed_by_query("/?X-Amz-Algorithm")) ==
         "AWS query-string parameters must include 'X-Amz-Algorithm'. "
@@ -142,7 +142,7 @@ TEST_CASE("every missing part of a presigned query is named") {
       "parameters.");
 }
 
-TEST_CASE("algorithm, number of credential elements and region must be well-formed") {
+TEST_CASE("an unknown algorithm and a malformed credential are rejected") {
   const auto algorithm = signed_by_header("AWS4-HMAC-SHA25 Credential=a/b/c/d/e,SignedHeaders=h,Signature=0");
   CHECK(type_of(algorithm) == "IncompleteSignatureException");
   CHECK(message_of(algorithm) ==
@@ -161,7 +161,7 @@ TEST_CASE("algorithm, number of credential elements and region must be well-form
   CHECK(message_of(region) == "Credential should be scoped to a valid region, not '\"c'. ");
 }
 
-TEST_CASE("where only a header may sign, a presigned query is not looked at") {
+TEST_CASE("a presigned query is ignored where only a header may sign") {
   const std::string query =
       "?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=000000000042%2F20240101%2Feu-west-1%2Flambda%"
       "2Faws4_request"

@@ -12,7 +12,7 @@
 
 namespace mayfly::testing {
 
-TEST_CASE("a job that fails costs itself, and its thread does the next") {
+TEST_CASE("a job that throws does not stop its thread from running the next job") {
   compat::ServerMetrics metrics;
   http::SlowLane lane(1, metrics);
   std::atomic<bool> done{false};
@@ -37,7 +37,7 @@ void wait_until(const std::atomic<int>& value, int wanted) {
 
 }  // namespace
 
-TEST_CASE("an account has half of a line's threads, and another one's jobs pass those that wait") {
+TEST_CASE("an account uses at most half of a queue's threads and other accounts' jobs overtake its backlog") {
   compat::ServerMetrics metrics;
   http::SlowLane lane(1, metrics, {.locks = 1, .processors = 4});
   std::latch go_on(1);
@@ -61,7 +61,7 @@ TEST_CASE("an account has half of a line's threads, and another one's jobs pass 
   while (metrics.of(compat::Meter::waiting_processors) > 0) std::this_thread::yield();
 }
 
-TEST_CASE("accounts take turns in a line") {
+TEST_CASE("accounts take turns in a queue") {
   compat::ServerMetrics metrics;
   http::SlowLane lane(1, metrics, {.locks = 1, .processors = 1});
   std::latch go_on(1);
@@ -82,7 +82,7 @@ TEST_CASE("accounts take turns in a line") {
   CHECK(order == "aabcaba");
 }
 
-TEST_CASE("a line that waits leaves the other line, and the places, to others") {
+TEST_CASE("a full queue delays neither the other queue nor waiting calls") {
   compat::ServerMetrics metrics;
   http::SlowLane lane(1, metrics, {.locks = 1, .processors = 1});
   std::latch go_on(1);
@@ -97,7 +97,7 @@ TEST_CASE("a line that waits leaves the other line, and the places, to others") 
   go_on.count_down();
 }
 
-TEST_CASE("a job whose turn has not come when the lane ends runs with its stop requested") {
+TEST_CASE("a job that has not started when the slow lane ends runs with its stop requested") {
   compat::ServerMetrics metrics;
   std::atomic<int> begun{0}, stopped{0};
   {
@@ -115,7 +115,7 @@ TEST_CASE("a job whose turn has not come when the lane ends runs with its stop r
   CHECK(stopped == 3);
 }
 
-TEST_CASE("callers at the same time run each job of a line once") {
+TEST_CASE("concurrent callers run each queued job exactly once") {
   compat::ServerMetrics metrics;
   http::SlowLane lane(1, metrics, {.locks = 3, .processors = 2});
   constexpr int callers = 4, jobs = 500;

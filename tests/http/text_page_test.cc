@@ -1,4 +1,4 @@
-// The page that a program shows Prometheus.
+// The page from which Prometheus scrapes a command's metrics.
 #include "http/text_page.h"
 
 #include <catch2/catch.hpp>
@@ -7,7 +7,7 @@
 
 namespace mayfly::testing {
 
-TEST_CASE("a page of text is shown to who asks this machine for it, and nothing else is") {
+TEST_CASE("the page answers only a GET for its path with a local Host") {
   int shown = 0;
   auto page =
       http::TextPage::open("127.0.0.1:0", "/metrics", [&] { return "shown " + std::to_string(++shown); });
@@ -21,13 +21,13 @@ TEST_CASE("a page of text is shown to who asks this machine for it, and nothing 
   CHECK(ask("GET /metrics HTTP/1.1\r\nhost: localhost:9464\r\n\r\n").body == "shown 2");
   CHECK(ask("GET /other HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").status == 404);
   CHECK(ask("POST /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").status == 404);
-  // A page of evil.example, whose name has come to mean this machine.
+  // A page of evil.example, after DNS rebinding to this machine.
   CHECK(ask("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n").status == 403);
   CHECK(ask("GET /metrics HTTP/1.1\r\n\r\n").status == 403);
   CHECK(shown == 2);
 }
 
-TEST_CASE("who sends no request, or one without end, is closed, and the next one is answered") {
+TEST_CASE("a client that sends no request or an endless one is closed and the next one is served") {
   auto page = http::TextPage::open("127.0.0.1:0", "/metrics", [] { return std::string("shown"); });
   REQUIRE(page);
   HttpClient silent((*page)->port()), endless((*page)->port()), next((*page)->port());
@@ -38,7 +38,7 @@ TEST_CASE("who sends no request, or one without end, is closed, and the next one
   CHECK(next.receive().body == "shown");
 }
 
-TEST_CASE("a page is shown at an address that is one, and free") {
+TEST_CASE("a page needs a valid address that is not in use") {
   const auto problem = [](const std::string& address) {
     return http::TextPage::open(address, "/", [] { return std::string(); }).error();
   };

@@ -1,4 +1,4 @@
-// A server that speaks TLS: the files it takes, what it answers, and when it closes.
+// A server with TLS: which files it accepts, how it responds, and when it closes connections.
 #include "http/tls.h"
 
 #include <atomic>
@@ -51,7 +51,8 @@ ClientRequest list_tables() {
           .body = "{}"};
 }
 
-// A handshake by OpenSSL itself, between `least` and `most`; the error's reason, or the version spoken.
+// Performs a handshake with OpenSSL, using versions from `least` to `most`. Returns "refused" or the
+// negotiated version.
 std::string handshake(std::uint16_t port, int least, int most, const char* ciphers = nullptr) {
   const std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free);
   SSL_CTX_set_security_level(context.get(), 0);
@@ -69,7 +70,7 @@ std::string handshake(std::uint16_t port, int least, int most, const char* ciphe
 
 }  // namespace
 
-TEST_CASE("a server with a certificate speaks HTTPS, and its URL says so") {
+TEST_CASE("a server with a certificate serves HTTPS and has an https URL") {
   const Certificate certificate;
   Running running(over_tls(certificate));
   CHECK(running.server->url() == "https://127.0.0.1:" + std::to_string(running.port()));
@@ -82,7 +83,7 @@ TEST_CASE("a server with a certificate speaks HTTPS, and its URL says so") {
   }
 }
 
-TEST_CASE("https:// is for who speaks TLS, and 443 is its port") {
+TEST_CASE("https URLs need a caller that supports TLS and default to port 443") {
   const auto url = Url::parse("https://localhost/x", compat::outbound::Schemes::http_and_https);
   REQUIRE(url);
   CHECK(url->tls);
@@ -94,7 +95,7 @@ TEST_CASE("https:// is for who speaks TLS, and 443 is its port") {
         "'https://localhost' is no URL that can be posted to: only http:// is spoken here");
 }
 
-TEST_CASE("large bodies go both ways by TLS") {
+TEST_CASE("large bodies pass over TLS in both directions") {
   const Certificate certificate;
   Running running(over_tls(certificate));
   ClientRequest put = list_tables();
@@ -117,7 +118,7 @@ TEST_CASE("large bodies go both ways by TLS") {
   CHECK(Json::parse(operate("Scan", R"({"TableName":"carts"})"))["Count"] == 2);
 }
 
-TEST_CASE("a client trusts the issuers it was told, and the server's name must be in the certificate") {
+TEST_CASE("a client verifies the issuer and the server's name in the certificate") {
   const Certificate certificate, elsewhere("DNS:elsewhere.example");
   Running running(over_tls(certificate)), other(over_tls(elsewhere));
   const auto told = [](const Running& server, const std::string& ca_file) {
@@ -131,7 +132,7 @@ TEST_CASE("a client trusts the issuers it was told, and the server's name must b
         "cannot use the certificates in /nowhere.pem: No such file or directory");
 }
 
-TEST_CASE("files that are no certificate and its key are said in a sentence") {
+TEST_CASE("an invalid certificate or key file is reported clearly") {
   const Certificate certificate, other;
   CHECK(http::tls_of_server(certificate.cert, certificate.key));
   CHECK(problem_of("", certificate.key) ==
@@ -152,7 +153,7 @@ TEST_CASE("files that are no certificate and its key are said in a sentence") {
             .starts_with("cannot use the TLS key " + certificate.cert));
 }
 
-TEST_CASE("TLS 1.2 and 1.3 are spoken with forward secrecy, and nothing older") {
+TEST_CASE("TLS 1.2 and 1.3 with forward secrecy are supported and nothing older") {
   const Certificate certificate;
   Running running(over_tls(certificate));
   CHECK(handshake(running.port(), TLS1_3_VERSION, TLS1_3_VERSION) == "TLSv1.3");
@@ -161,7 +162,7 @@ TEST_CASE("TLS 1.2 and 1.3 are spoken with forward secrecy, and nothing older") 
   CHECK(handshake(running.port(), TLS1_2_VERSION, TLS1_2_VERSION, "ECDHE-ECDSA-AES128-SHA256") == "refused");
 }
 
-TEST_CASE("whoever speaks plain HTTP to a server that speaks TLS, or nothing, is closed") {
+TEST_CASE("a TLS server closes connections that send plain HTTP or nothing") {
   const Certificate certificate;
   http::ServerSettings settings = over_tls(certificate);
   settings.stalled_max = std::chrono::milliseconds(300);
@@ -171,12 +172,12 @@ TEST_CASE("whoever speaks plain HTTP to a server that speaks TLS, or nothing, is
   HttpClient plain(running.port());
   plain.send(http_request("GET", "/"));
   CHECK(plain.closed_by_server());
-  // A handshake has as long as a request that does not move, however it trickles in.
+  // A handshake has the same time limit as a stalled request, even if its bytes trickle in.
   HttpClient silent(running.port()), half(running.port());
   half.send(std::string("\x16\x03\x01\x01\x00\x01", 6));
   CHECK(silent.closed_by_server());
   CHECK(half.closed_by_server());
-  // Bytes that come one by one are no progress: by them it would take 80 seconds.
+  // Single bytes do not count as progress; at this rate the handshake would take 80 seconds.
   HttpClient slow(running.port());
   std::atomic<bool> closed = false;
   std::thread sender([&] {
@@ -192,7 +193,7 @@ TEST_CASE("whoever speaks plain HTTP to a server that speaks TLS, or nothing, is
   CHECK(ended);
 }
 
-TEST_CASE("who may ask is the same by TLS, but that pages of our own are https://") {
+TEST_CASE("access rules are the same over TLS except that the server's own origin is https") {
   const Certificate certificate;
   Running running(over_tls(certificate));
   const auto status = [&](std::vector<std::pair<std::string, std::string>> headers,
@@ -213,7 +214,7 @@ TEST_CASE("who may ask is the same by TLS, but that pages of our own are https:/
   CHECK(unsecured.ask(http_request("GET", "/", {{"Origin", "https://127.0.0.1"}})).status == 403);
 }
 
-TEST_CASE("events come by TLS as they happen, and who leaves is not waited for") {
+TEST_CASE("events arrive over TLS as they happen and a client that disconnects frees its slot") {
   const Certificate certificate;
   http::ServerSettings settings = over_tls(certificate);
   settings.waiting_max = 1;
@@ -224,7 +225,7 @@ TEST_CASE("events come by TLS as they happen, and who leaves is not waited for")
       pieces += piece;
       return false;
     };
-    // The one place is given back when the client before us has left.
+    // The only slot is free again once the previous client has disconnected.
     for (pieces.clear(); pieces.empty();) {
       const auto answer =
           http::fetch(url_of(running), {.method = "GET", .path = "/_mayfly/events"}, first, certificate.cert);

@@ -1,4 +1,4 @@
-// TTL's modes, counts and windows, snapshots, resets and metrics over HTTP.
+// TTL modes, counts and windows, snapshots, resets and metrics over HTTP.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +15,7 @@ constexpr std::int64_t new_year_2031 = 1'924'992'000;  // seconds
 
 std::string ttl(std::int64_t seconds) { return R"(,"ttl":{"N":")" + std::to_string(seconds) + R"("})"; }
 
-// Frozen at 2031-01-01, with a table whose TTL is on.
+// A clock frozen at 2031-01-01, and a table with TTL enabled.
 struct NewYear : Running {
   explicit NewYear(compat::EmulatorOptions options = {}) : Running({}, std::move(options)) {
     ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
@@ -29,7 +29,7 @@ struct NewYear : Running {
 
 }  // namespace
 
-TEST_CASE("TTL shows what is pending and due, and the windows that hold it") {
+TEST_CASE("TTL status shows pending and due items and their windows") {
   NewYear server;
   server.create_table("plain", false, false);
   server.put("carts", "a", ttl(new_year_2031 + 30));
@@ -54,7 +54,7 @@ TEST_CASE("TTL shows what is pending and due, and the windows that hold it") {
           R"({"items":[{"key":{"id":{"S":"c"}},"due":"2031-01-01T01:00:00.001Z","expires_at":"2031-01-01T01:00:00.001Z"}]})"));
 }
 
-TEST_CASE("windows are as long as one asks, and begin where their length begins") {
+TEST_CASE("TTL windows have the requested length and align to it") {
   NewYear server;
   server.put("carts", "a", ttl(new_year_2031 + 30));
   server.put("carts", "b", ttl(new_year_2031 + 3599));
@@ -72,7 +72,7 @@ TEST_CASE("windows are as long as one asks, and begin where their length begins"
   }
 }
 
-TEST_CASE("a snapshot has the name that it was given, until it is deleted or all is reset") {
+TEST_CASE("a snapshot keeps its name until it is deleted or the account is reset") {
   NewYear server;
   const std::string first = server.ok("POST", "/_mayfly/snapshots", R"({"name":"fixtures"})")["id"];
   const std::string second = server.ok("POST", "/_mayfly/snapshots", R"({"name":"<b>ä</b>"})")["id"];
@@ -81,7 +81,7 @@ TEST_CASE("a snapshot has the name that it was given, until it is deleted or all
       {"snapshots",
        {{{"id", first}, {"name", "fixtures"}}, {{"id", second}, {"name", "<b>ä</b>"}}, {{"id", third}}}}};
   CHECK(server.ok("GET", "/_mayfly/snapshots") == all);
-  // A restore of the first knows nothing of the second, and leaves its name.
+  // Restoring the first snapshot does not affect the second one's name.
   server.ok("POST", "/_mayfly/snapshots/" + first + "/restore");
   CHECK(server.ok("GET", "/_mayfly/snapshots") == all);
   server.ok("DELETE", "/_mayfly/snapshots/" + first);
@@ -97,7 +97,7 @@ TEST_CASE("a snapshot has the name that it was given, until it is deleted or all
   CHECK(server.emulator->database().documents().list("snapshot-name").empty());
 }
 
-TEST_CASE("accounts are listed with the tables of their regions, whoever asks") {
+TEST_CASE("/_mayfly/accounts lists every account's tables by region for any caller") {
   CHECK(Running().ok("GET", "/_mayfly/accounts") ==
         Json::parse(R"({"accounts":[{"account":"000000000000","tables":{},"snapshots":0}]})"));
   NewYear server;
@@ -112,7 +112,7 @@ TEST_CASE("accounts are listed with the tables of their regions, whoever asks") 
   }
 }
 
-TEST_CASE("of what has expired it is known when, and of what was written too late that it was") {
+TEST_CASE("explain reports when an item expired and whether it was already expired when written") {
   NewYear server;
   const auto explain = [&](const std::string& id) {
     return server.ok("POST", "/_mayfly/ttl/carts/explain", R"({"key":{"id":{"S":")" + id + R"("}}})");
@@ -134,7 +134,7 @@ TEST_CASE("of what has expired it is known when, and of what was written too lat
   CHECK(explain("b")["reason"] == "not_due");
 }
 
-TEST_CASE("items that never expire are counted by reason, and the latest are named with a sentence") {
+TEST_CASE("items that never expire are counted by reason and the latest are explained") {
   NewYear server;
   CHECK_FALSE(server.ok("GET", "/_mayfly/ttl/carts").contains("never"));
   CHECK_FALSE(server.ok("GET", "/_mayfly/ttl/carts").contains("suspects"));
@@ -173,12 +173,12 @@ TEST_CASE("items that never expire are counted by reason, and the latest are nam
   server.execute("DeleteItem", R"({"TableName":"carts","Key":{"id":{"S":"a"}}})");
   const Json set = server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen"})");
   CHECK_FALSE(set["never"]["carts"].contains("string"));
-  CHECK_FALSE(set.contains("born_expired"));  // the advance said so
+  CHECK_FALSE(set.contains("born_expired"));  // the advance already reported it
   server.ok("POST", "/_mayfly/reset");
   CHECK_FALSE(server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":1})").contains("never"));
 }
 
-TEST_CASE("of a long TTL string or key a sentence shows the beginning") {
+TEST_CASE("a message quotes only the beginning of a long TTL string or key") {
   NewYear server;
   std::string text;
   for (int i = 0; i < 500; ++i) text += "ä";
@@ -194,7 +194,7 @@ TEST_CASE("of a long TTL string or key a sentence shows the beginning") {
                                                    "…\"), so it never expires; use a Number.");
 }
 
-TEST_CASE("an await that timed out says what the item's TTL has to do with it") {
+TEST_CASE("an await that times out explains the item's TTL") {
   NewYear server;
   server.put("carts", "text", R"(,"ttl":{"S":"1795590184"})");
   server.put("carts", "later", ttl(new_year_2031 + 60));
@@ -226,7 +226,7 @@ TEST_CASE("an await that timed out says what the item's TTL has to do with it") 
   CHECK(timed_out("gone", "") == no_change("gone"));
 }
 
-TEST_CASE("an advance takes seconds, minutes, hours and days together") {
+TEST_CASE("an advance adds up seconds and minutes and hours and days") {
   NewYear server;
   const auto now_after = [&](std::string_view body) {
     return server.ok("POST", "/_mayfly/clock/advance", body)["now"].get<std::string>();
@@ -249,7 +249,7 @@ TEST_CASE("an advance takes seconds, minutes, hours and days together") {
   CHECK(refused(R"({"days":2932896,"hours":24})") == "The clock ends with the year 9999.");
 }
 
-TEST_CASE("in the mode manual what is due goes when a sweep says so") {
+TEST_CASE("in manual mode an expired item is deleted when a sweep is requested") {
   NewYear server;
   CHECK(server.ok("PUT", "/_mayfly/ttl/carts", R"({"mode":"manual"})")["mode"] == "manual");
   server.put("carts", "a", ttl(new_year_2031 + 30));
@@ -265,7 +265,7 @@ TEST_CASE("in the mode manual what is due goes when a sweep says so") {
   CHECK(server.removed("carts") == Json::parse(R"([["a",60]])"));
 }
 
-TEST_CASE("in the mode aws an item can be read until its seeded delay is over") {
+TEST_CASE("in aws mode an expired item is readable until its seeded delay has passed") {
   const auto gone_at = [](int seed) {
     NewYear server;
     server.ok("PUT", "/_mayfly/ttl/carts",
@@ -287,7 +287,7 @@ TEST_CASE("in the mode aws an item can be read until its seeded delay is over") 
   CHECK(gone_at(2) != once);
 }
 
-TEST_CASE("a mode that means nothing is refused") {
+TEST_CASE("an invalid TTL mode is rejected") {
   NewYear server;
   const auto refused = [&](std::string_view body) {
     const HttpAnswer answer = server.call("PUT", "/_mayfly/ttl/carts", body);
@@ -306,7 +306,7 @@ TEST_CASE("a mode that means nothing is refused") {
   CHECK(server.call("GET", "/_mayfly/ttl/carts/upcoming?limit=0").status == 400);
 }
 
-TEST_CASE("TimeToLive is changed again after its cooldown, by the account's clock") {
+TEST_CASE("TimeToLive can change again after its cooldown on the account's clock") {
   NewYear server({.ttl_cooldown = std::chrono::minutes(30)});
   const std::string off =
       R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":false,"AttributeName":"ttl"}})";
@@ -320,7 +320,7 @@ TEST_CASE("TimeToLive is changed again after its cooldown, by the account's cloc
   server.execute("UpdateTimeToLive", off);
 }
 
-TEST_CASE("a snapshot brings back an account's items, pending expiries and clock, as often as one likes") {
+TEST_CASE("a snapshot restores items with their pending expiries and the clock any number of times") {
   NewYear server;
   server.put("carts", "a", ttl(new_year_2031 + 60));
   server.put("carts", "b");
@@ -347,7 +347,7 @@ TEST_CASE("a snapshot brings back an account's items, pending expiries and clock
   CHECK(server.call("POST", "/_mayfly/snapshots/x/restore").status == 404);
 }
 
-TEST_CASE("a reset leaves an account as it began, and others as they are") {
+TEST_CASE("a reset restores an account's initial state and leaves other accounts alone") {
   NewYear server;
   server.put("carts", "a");
   server.ok("POST", "/_mayfly/snapshots");
@@ -368,7 +368,7 @@ TEST_CASE("a reset leaves an account as it began, and others as they are") {
   CHECK(server.ok("GET", "/_mayfly/failpoints") == Json::parse(R"({"failpoints":[]})"));
 }
 
-TEST_CASE("metrics count operations, items and expiries") {
+TEST_CASE("metrics count operations and items and expiries") {
   NewYear server;
   server.put("carts", "a", ttl(new_year_2031 + 60));
   server.put("carts", "b", ttl(new_year_2031 + 7200));

@@ -1,6 +1,6 @@
-"""Writes whose answers are lost, or late: what a client that retries must reckon with.
+"""Tests writes whose responses are lost or late, which a client that retries must handle.
 
-The code under test is a lock and a counter, as many write them.
+The code under test is a lock and a counter, implemented in a common way.
 """
 
 import threading
@@ -77,7 +77,8 @@ class AppliedFaultsTest(unittest.TestCase):
         return int(item["n"]["N"]) if item else 0
 
     def count_together(self, rule):
-        """(how many of 400 updates by eight threads were answered, how many were not, the counter)"""
+        """Adds 1 to the counter 400 times from eight threads. Returns how many updates got a response, how many did not, and
+        the counter."""
         self.world.dynamodb.delete_item(TableName="carts", Key={"id": {"S": "counter"}})
         self.rules({"operation": "UpdateItem", "probability": 0.3, "seed": 7, **rule})
         answered, lost = [], []

@@ -1,4 +1,4 @@
-"""A table's life from the command line, through Debian's awscli."""
+"""Creates, uses and deletes a table with Debian's awscli."""
 
 import json
 import time

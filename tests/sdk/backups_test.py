@@ -1,6 +1,6 @@
-"""Backups and points in time, as programs use them: three weeks of writes on a clock that is moved, and any second of
-them brought back and compared with a model; what a restore leaves behind; backups that outlive their tables.
-"""
+"""Tests backups and point-in-time recovery as applications use them. Writes to a table for three weeks of virtual time,
+restores it to arbitrary seconds and compares the result with a model. Also tests which settings a restored table lacks, and
+backups that outlive their tables."""
 
 import random
 import time
@@ -19,7 +19,7 @@ def setUpModule():
 
 
 def scan(name):
-    """All items of a table, by their keys."""
+    """Returns all items of a table, keyed by their primary keys."""
     table = server.resource().Table(name)
     items, start = {}, {}
     while start is not None:
@@ -31,7 +31,7 @@ def scan(name):
 
 
 def refused(call, **request):
-    """The class of error and the message."""
+    """Makes a call that must fail. Returns the error's code and message."""
     try:
         call(**request)
     except ClientError as error:
@@ -40,7 +40,7 @@ def refused(call, **request):
 
 
 class ThreeWeeks:
-    """A table that is written to at random instants, and what it was at each of them."""
+    """A table that is written to at random instants, and a model of its items at each instant."""
 
     def __init__(self, name, seed):
         self.random = random.Random(seed)
@@ -61,7 +61,7 @@ class ThreeWeeks:
         self.history.append((self.now, dict(self.items)))
 
     def at(self, instant):
-        """The items at the end of a second."""
+        """Returns the items at the end of a second."""
         state = {}
         for since, items in self.history:
             if since > instant:
@@ -95,7 +95,7 @@ class ThreeWeeks:
         self.note()
 
     def pass_time(self, seconds):
-        """To the second; what expires on the way goes in the first millisecond after its own."""
+        """Advances by whole seconds. Items that expire on the way are deleted in the first millisecond after their TTL."""
         server.advance(seconds)
         end = self.now + seconds
         for key, item in sorted(self.items.items(), key=lambda each: each[1].get("ttl", 0)):
@@ -142,7 +142,7 @@ class PointInTimeTest(unittest.TestCase):
                 self.assertEqual(scan(name), weeks.at(instant))
                 self.assert_is_plain(dynamodb, name)
                 self.assert_indexes_hold(name, weeks.at(instant))
-        # What expires is not gone from a restored table until it is told to expire.
+        # A restored table has TTL disabled, so its items stay even after their TTL.
         server.advance(5 * DAY_SECONDS)
         self.assertEqual(scan("then-0"), weeks.at(seconds[0]))
 

@@ -1,4 +1,4 @@
-"""What a Python program does with DynamoDB, through Debian's boto3."""
+"""Tests typical uses of DynamoDB from Python, with Debian's boto3."""
 
 import time
 import unittest
@@ -16,7 +16,8 @@ def setUpModule():
 
 
 def create_music(name):
-    """Songs by artist; by year within the artist (local), by genre (global, sparse). TTL and a stream are on."""
+    """Creates a table of songs, keyed by artist and song, with a local index by year and a sparse global index by genre. TTL
+    and a stream are enabled."""
     return server.create_table(
         name,
         {"artist": "S", "song": "S", "year": "N", "genre": "S"},
@@ -134,7 +135,7 @@ class Boto3Test(unittest.TestCase):
         record = by_song["goes"]
         self.assertEqual(record["userIdentity"], {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"})
         self.assertNotIn("NewImage", record["dynamodb"])
-        # On the way to two hours later.
+        # The item expired during the advance, not at its end.
         self.assertEqual(record["dynamodb"]["ApproximateCreationDateTime"].timestamp(), ttl)
         self.assertEqual(
             record["dynamodb"]["OldImage"],

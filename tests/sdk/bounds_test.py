@@ -1,5 +1,5 @@
-"""What a server does when the machine has no more descriptors or threads for it: others go on, it says so, and it goes on
-by itself when there are enough again. That a deleted table's memory comes back, and that it ends in time."""
+"""Tests a server that runs out of descriptors, threads or memory: it serves existing clients, reports the shortage, and
+recovers automatically. Also tests that a deleted table's memory is freed and that the server exits in time."""
 
 import json
 import os
@@ -42,7 +42,7 @@ class OutOfDescriptors(Short):
         others = []
         try:
             for _ in range(20):
-                # The kernel takes the connection; the server cannot yet.
+                # The kernel accepts the connection, but the server cannot yet.
                 others.append(socket.create_connection(("127.0.0.1", self.server.port), timeout=SECONDS_MAX))
             eventually(lambda: self.client.metric("mayfly_accept_failures_total") > 10, SECONDS_MAX)
             self.assertEqual(self.client.health(), (200, "degraded: no connection can be accepted"))
@@ -77,7 +77,7 @@ class OutOfThreads(unittest.TestCase):
         limit_threads(server, -1)
         self.assertEqual(client.ask("GET", "/_mayfly/clock")[0], 200)
         self.assertEqual(client.health(), (200, "ok"))
-        self.assertEqual(client.metric("mayfly_thread_failures_total"), 4)  # ListTables asked for one as well
+        self.assertEqual(client.metric("mayfly_thread_failures_total"), 4)  # ListTables also tried to start one
         log.seek(0)
         said = log.read().decode()
         self.assertEqual(said.count("no thread can be started for what waits until this has passed"), 1)
@@ -86,7 +86,7 @@ class OutOfThreads(unittest.TestCase):
 
 class DroppedTable(unittest.TestCase):
     def test_its_memory_comes_back(self):
-        # Sanitizers would keep aside what was freed, or what they know of it.
+        # Without these options, sanitizers keep freed memory and data about it.
         thrifty = {"ASAN_OPTIONS": "quarantine_size_mb=1", "TSAN_OPTIONS": "flush_memory_ms=500"}
         server = MayflyServer(
             environment={name: os.environ.get(name, "") + ":" + value for name, value in thrifty.items()}
@@ -95,7 +95,8 @@ class DroppedTable(unittest.TestCase):
         client = Client(server)
         self.addCleanup(client.close)
 
-        # Of no file: pages of the program's own come and go as the host likes, and of a sanitizer's build they are many.
+        # Counts only anonymous pages. The host loads and drops pages of the executable at will, and a sanitizer build has
+        # many of them.
         def resident():
             status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
             return int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) * 1024
@@ -126,7 +127,7 @@ class FullMemory(Short):
         self.assertEqual(self.put("small", 0)[0], 200)
         number = 0
 
-        # A compaction needs memory for a while: so the first refusal may pass.
+        # A compaction needs memory only for a while, so the first rejection can be temporary.
         def is_full():
             nonlocal number
             while (answer := self.put("large", number))[0] == 200:
@@ -166,7 +167,7 @@ class Ends(unittest.TestCase):
             waiting += [socket.create_connection(("127.0.0.1", server.port)) for _ in range(20)]
             for connection in waiting[-20:]:
                 connection.sendall(request)
-        server.stop()  # by itself, with status 0: not by its deadline
+        server.stop()  # exits with status 0, before the deadline
         for connection in waiting:
             connection.close()
 
@@ -183,13 +184,13 @@ class Ends(unittest.TestCase):
             port = int(pathlib.Path(port_file).read_text())
             with socket.create_connection(("127.0.0.1", port), timeout=2) as client:
                 request = b"GET /" + b"x" * 10_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n"
-                with self.assertRaises(TimeoutError):  # it waits for somebody to read its log
+                with self.assertRaises(TimeoutError):  # the server waits for a reader of its log
                     while True:
                         client.sendall(request)
                         self.assertTrue(client.recv(10_000))
             process.send_signal(signal.SIGTERM)
             code = process.wait(SECONDS_MAX)
-            self.assertIn(code, (1, -signal.SIGALRM))  # where the log has room for a last sentence, and where not
+            self.assertIn(code, (1, -signal.SIGALRM))  # 1 if the log has room for a last message
             if code == 1:
                 self.assertIn(b"work in progress did not end in time", process.stderr.read())
 

@@ -1,5 +1,5 @@
-// What a page tries on a server of another origin. `settings`: {mayfly, report}. Reports {tried, read}: names, and by name
-// the text that the page could read.
+// Attempts of a page to use a server of another origin. `settings` is {mayfly, report}. Reports {tried, read}: the names of
+// all attempts, and by name the text that the page could read.
 const read = {};
 const tried = [];
 
@@ -35,7 +35,7 @@ const json = (method, body) => ({ method, body, headers: { "Content-Type": "appl
 
 const soon = (promise) => Promise.race([promise, new Promise((resolve) => setTimeout(resolve, 3000))]);
 
-// An answer that was refused for its sender says nothing of what the server has.
+// A response with status 403 reveals nothing about the server's data.
 async function attempt(name, path, options = {}) {
   tried.push(name);
   try {
@@ -107,7 +107,7 @@ async function sandboxed() {
 }
 
 async function main() {
-  // Without asking: what any page may send anywhere.
+  // Requests without a preflight, which any page can send anywhere.
   for (const mode of ["no-cors", "cors"]) {
     await attempt(`a mapping as text, ${mode}`, mappings + presigned, { method: "POST", mode, body: mapping });
     await attempt(`a mapping as bytes, ${mode}`, mappings + presigned, { method: "POST", mode, body: new Blob([mapping]) });
@@ -125,7 +125,7 @@ async function main() {
   navigator.sendBeacon(settings.mayfly + mappings + presigned, mapping);
   navigator.sendBeacon(settings.mayfly + "/_mayfly/reset", new Blob(["{}"], { type: "application/json" }));
 
-  // After asking.
+  // Requests with a preflight.
   await attempt("scan", "/", operation("Scan", '{"TableName":"secrets"}'));
   await attempt("create a table", "/", operation("CreateTable", table));
   await attempt("scan without a signature", "/", { ...operation("Scan", '{"TableName":"secrets"}'), credentials: "include" });
@@ -134,7 +134,7 @@ async function main() {
   await attempt("faults", "/_mayfly/faults", json("DELETE"));
   await attempt("a mapping as JSON", mappings, { ...json("POST", mapping), headers: { "Content-Type": "application/json", Authorization: authorization } });
 
-  // By other means.
+  // Other ways to load a URL.
   await Promise.all(Array.from({ length: 260 }, (_, i) => element("image", "img", { src: settings.mayfly + "/_mayfly/events?" + i })));
   await element("script", "script", { src: settings.mayfly + "/_mayfly/clock" });
   const frame = await element("frame", "iframe", { src: settings.mayfly + "/_mayfly/clock" });
@@ -142,7 +142,7 @@ async function main() {
     const text = frame.contentDocument.body.innerText;
     if (!text.includes("mayfly#Forbidden") && text) read.frame = text;
   } catch {
-    // of another origin
+    // another origin's document
   }
   await peek("events", () => new EventSource(settings.mayfly + "/_mayfly/events"));
   await peek("socket", () => new WebSocket((settings.mayfly || location.origin).replace("http", "ws") + "/_mayfly/events"));

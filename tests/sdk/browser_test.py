@@ -1,7 +1,8 @@
-"""Web pages in a real browser, Debian's chromium: hostile ones read and change nothing, allowed ones can work.
+"""Tests web pages in a real browser, Debian's chromium: hostile pages can neither read nor change anything, and allowed
+pages can do both.
 
-Every page runs the same script, `browser_page.js`, and reports what it could read. Whether anything was changed is
-asked of the server. Reports come back to the page's own server, here.
+Every page runs the same script, `browser_page.js`, and reports what it could read to a server in this test. The test then
+asks Mayfly whether anything was changed.
 """
 
 import http.server
@@ -23,7 +24,7 @@ SCRIPT = pathlib.Path(__file__).with_name("browser_page.js").read_text()
 
 
 class Pages:
-    """A web server that has one page for every path, and takes its report."""
+    """A web server that serves one page for every path and receives the page's report."""
 
     def __init__(self):
         pages = self
@@ -62,10 +63,10 @@ class Pages:
 
 
 class Rebinder:
-    """A name that means the attacker's server once and Mayfly ever after: what it serves is one page, then Mayfly's bytes.
+    """Simulates DNS rebinding: a name that first means the attacker's server and then Mayfly. Serves one page, then forwards
+    all bytes to Mayfly.
 
-    To the browser both are one origin, which is what rebinding a name by DNS comes to; to Mayfly the requests are what
-    the browser sent, byte for byte.
+    The browser treats both as one origin, as with a rebound name. Mayfly receives the browser's requests byte for byte.
     """
 
     def __init__(self, html, mayfly_port):
@@ -122,7 +123,7 @@ class BrowserTest(unittest.TestCase):
         table.put_item(Item={"id": "1", "text": "the secret"})
 
     def state(self):
-        """All that a page could have changed."""
+        """Returns everything that a page could have changed."""
         dynamodb, functions = self.server.client("dynamodb"), self.server.client("lambda")
         return {
             "tables": dynamodb.list_tables()["TableNames"],
@@ -138,14 +139,14 @@ class BrowserTest(unittest.TestCase):
         return f"<!doctype html><body><script>const settings = {settings};\n{SCRIPT}</script>"
 
     def browse(self, url):
-        """What the page at `url` reported."""
+        """Opens `url` and returns the page's report."""
         profile = tempfile.mkdtemp(prefix="mayfly-browser-")
         browser = subprocess.Popen(
             [
                 *("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
                 *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"),
                 *("--disable-extensions", "--disable-default-apps", "--no-proxy-server"),
-                # Public names; their servers' addresses are this machine's, whose owner has nothing to do with it.
+                # Public names that resolve to this machine. Nothing is sent to their real servers.
                 "--host-resolver-rules=MAP *.example 127.0.0.1, EXCLUDE localhost",
                 *(f"--user-data-dir={profile}", url),
             ],
@@ -190,7 +191,7 @@ class BrowserTest(unittest.TestCase):
         rebinder = Rebinder(self.html(""), self.server.port)
         self.addCleanup(rebinder.close)
         self.check_nothing_happened(before, self.browse(f"http://evil.example:{rebinder.port}/page"))
-        # It did reach the server, as of its own origin.
+        # The requests did reach Mayfly, sent by the page's own origin.
         self.assertIn(f"Host: evil.example:{rebinder.port}\r\n".encode(), rebinder.forwarded)
         self.assertIn(b"x-amz-target: DynamoDB_20120810.Scan\r\n", rebinder.forwarded.lower().replace(b"dynamodb_20120810.scan", b"DynamoDB_20120810.Scan"))
 
@@ -204,10 +205,10 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(json.loads(report["read"]["create a table"])["TableDescription"]["TableName"], "theirs")
         state = self.state()
         self.assertIn("theirs", state["tables"])
-        # What a sandboxed frame and a form of the same page send has no allowed origin, or no type to be trusted.
+        # A sandboxed frame's origin is not allowed, and a form cannot send a trusted content type.
         self.assertEqual([name for name in report["read"] if "sandboxed" in name], [])
         self.assertEqual(state["mappings"], [])
-        # A page of another origin still may not.
+        # A page of another origin is still rejected.
         self.pages.report = None
         report = self.browse(f"http://evil.example:{self.pages.port}/")
         self.assertEqual(report["read"], {})

@@ -1,6 +1,6 @@
-"""Time under control: boto3 beside the control API, as a test suite would use them.
+"""Controls time as a test suite would, with boto3 and the control API.
 
-A world of its own for each test: an account of twelve digits, with its own tables, streams and clock.
+Each test has its own world: an account of twelve digits with its own tables, streams and clock.
 """
 
 import itertools
@@ -23,14 +23,14 @@ def setUpModule():
 
 
 class World:
-    """One account: boto3's clients, and control calls."""
+    """One account: a boto3 client and control calls."""
 
     def __init__(self):
         self.account = next(accounts)
         self.dynamodb = server.client("dynamodb", access_key=self.account)
 
     def call(self, method, path, body=None):
-        """(status, answer) of a control call."""
+        """Makes a control call and returns (status, response)."""
         request = urllib.request.Request(
             server.url + "/_mayfly" + path,
             method=method,
@@ -86,7 +86,7 @@ class ClockTest(unittest.TestCase):
         world, other = World(), World()
         world.freeze()
         world.create_carts()
-        hours = [47, 3, 48, 25, 0, 49, 12]  # 48: due in the millisecond after the journey's end
+        hours = [47, 3, 48, 25, 0, 49, 12]  # 48: due one millisecond after the advance ends
         for hour in hours:
             world.put(str(hour), NEW_YEAR_2031 + hour * HOUR)
         world.put("stays")
@@ -210,7 +210,7 @@ class AwaitTest(unittest.TestCase):
         world = World()
         world.create_carts()
         since = world.ok("GET", "/clock")["now"]
-        world.put("1", 1_700_000_000)  # long due: it goes at once
+        world.put("1", 1_700_000_000)  # already expired: it is deleted immediately
         record = world.ok(
             "POST",
             "/await",

@@ -1,11 +1,10 @@
-"""A server that is killed again and again under load keeps what it acknowledged, and nothing by half.
+"""Kills a server repeatedly under load. The server must keep every acknowledged write, and no write partially.
 
-Each writer owns its items, so it knows what each of them is: what was acknowledged last, and while an answer is
-missing, one thing more that may be so. After each kill everything is read back: each item, the table by Scan against
-its index by Query, and the stream from its beginning, which must have every change once and in order, expiries that fell
-due while the server was down among them.
+Each writer owns its items and knows each item's last acknowledged state. While a response is missing, one further state is
+possible. After each kill the test reads everything back: each item, the table by Scan, its index by Query, and the stream
+from its beginning. The stream must have every change once and in order, including expiries from while the server was down.
 
-MAYFLY_KILLS says how many kills; script/nightly asks for a thousand.
+MAYFLY_KILLS sets the number of kills; script/nightly uses a thousand.
 """
 
 import http.client
@@ -22,7 +21,7 @@ from mayfly_server import MayflyServer, eventually, index, key_schema, stream
 KILLS = int(os.environ.get("MAYFLY_KILLS", "12"))
 SEED = int(os.environ.get("MAYFLY_SEED", "1"))
 WRITERS = 4
-ITEMS = 12  # of each writer
+ITEMS = 12  # for each writer
 SECONDS_UP_MAX = 0.6
 
 
@@ -31,7 +30,7 @@ class Connection:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
     def ask(self, operation, body):
-        """The answer's status and body; OSError or HTTPException: there was none."""
+        """Returns the response's status and body. Raises OSError or HTTPException if there is no response."""
         service = "DynamoDBStreams_20120810" if operation in STREAM_OPERATIONS else "DynamoDB_20120810"
         headers = {
             "Content-Type": "application/x-amz-json-1.0",
@@ -52,14 +51,14 @@ STREAM_OPERATIONS = {"DescribeStream", "GetShardIterator", "GetRecords"}
 
 
 class Writer:
-    """Writes to its own items until nobody answers, and keeps a log."""
+    """Writes to its own items until the server stops responding, and keeps a log."""
 
     def __init__(self, number):
         self.random = random.Random(SEED * 1000 + number)
         self.keys = [f"{number}-{item}" for item in range(ITEMS)]
-        self.items = {key: None for key in self.keys}  # as acknowledged
-        self.changes = {key: [] for key in self.keys}  # each item that it became, None for a deletion, in order
-        self.doubt = None  # {key: item}, all of it or nothing: what was asked last, without an answer
+        self.items = {key: None for key in self.keys}  # the last acknowledged state
+        self.changes = {key: [] for key in self.keys}  # every state of each item in order; None is a deletion
+        self.doubt = None  # {key: item}: the last request, without a response yet; all of it was applied, or nothing
         self.version = 0
         self.acknowledged = 0
 
@@ -71,7 +70,8 @@ class Writer:
         return item
 
     def expire(self):
-        """What is due is gone, or about to be: it is not written to any more until it surely is."""
+        """Returns the keys of items that have expired or are about to. They are not written to until they have surely
+        expired."""
         now = time.time()
         return {key for key, item in self.items.items() if item and "ttl" in item and int(item["ttl"]["N"]) <= now + 1}
 
@@ -128,7 +128,7 @@ class CrashLoop(unittest.TestCase):
 
     def start(self):
         self.server = MayflyServer("--data", os.path.join(self.directory.name, "data"), *self.options)
-        self.addCleanup(self.server.kill)  # whatever fails
+        self.addCleanup(self.server.kill)  # even if the test fails
 
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory(prefix="mayfly-crashes-")
@@ -144,7 +144,7 @@ class CrashLoop(unittest.TestCase):
                     writer.step(connection)
             except (OSError, http.client.HTTPException):
                 pass  # killed
-            except BaseException as error:  # noqa: BLE001 - told by the test's own thread
+            except BaseException as error:  # noqa: BLE001 - re-raised by the test's own thread
                 wrong.append(error)
             finally:
                 connection.close()
@@ -172,7 +172,7 @@ class CrashLoop(unittest.TestCase):
     def check(self, writers):
         connection = Connection(self.server.port)
         self.addCleanup(connection.close)
-        # Wait until nothing is about to expire while it is looked at.
+        # Wait until no item is about to expire during the check.
         while any(
             item and "ttl" in item and abs(int(item["ttl"]["N"]) - time.time()) < 0.6
             for writer in writers
@@ -192,14 +192,14 @@ class CrashLoop(unittest.TestCase):
             if writer.doubt:
                 agree = [scanned.get(key) == visible(item) for key, item in writer.doubt.items()]
                 before = [scanned.get(key) == visible(writer.items[key]) for key in writer.doubt]
-                # Where both look alike (something expired), the stream says which it was.
+                # If an expiry makes both states look alike, the stream shows whether the request was applied.
                 if all(agree) and not all(before):
                     writer.took_place()
                 elif all(agree):
                     if self.is_in_stream(connection, writer):
                         writer.took_place()
                 elif not all(before):
-                    self.fail(f"half of it was there: {writer.doubt}, {[scanned.get(key) for key in writer.doubt]}")
+                    self.fail(f"applied partially: {writer.doubt}, {[scanned.get(key) for key in writer.doubt]}")
                 writer.doubt = None
             for key in writer.keys:
                 self.assertEqual(scanned.get(key), visible(writer.items[key]), f"the item {key}")
@@ -219,7 +219,7 @@ class CrashLoop(unittest.TestCase):
         connection.close()
 
     def records(self, connection, after):
-        """Each shard's records in order, after those that were read before; notes in `after` how far that is."""
+        """Returns each shard's records in order, starting after the last call. Stores each shard's position in `after`."""
         _, table = connection.ask("DescribeTable", {"TableName": "items"})
         arn = table["Table"]["LatestStreamArn"]
         _, described = connection.ask("DescribeStream", {"StreamArn": arn})
@@ -241,13 +241,13 @@ class CrashLoop(unittest.TestCase):
         return found
 
     def changes(self, connection, after):
-        """Of those records: the key, and the item that it became, None for a deletion."""
+        """Yields the key and the new item of each of those records; the item is None for a deletion."""
         for record in self.records(connection, after):
             by_service = record.get("userIdentity", {}).get("PrincipalId") == "dynamodb.amazonaws.com"
             yield record["dynamodb"]["Keys"]["id"]["S"], "expired" if by_service else record["dynamodb"].get("NewImage")
 
     def is_in_stream(self, connection, writer):
-        """Whether the writer made one change more than it knows of."""
+        """Returns whether the stream has one more change by the writer than the writer has seen acknowledged."""
 
         def by_writer(changes):
             return len([change for change in changes if change != "expired"])
@@ -259,7 +259,8 @@ class CrashLoop(unittest.TestCase):
         return any(count > by_writer(writer.changes[key]) for key, count in made.items())
 
     def check_stream(self, connection, writers, after, found):
-        """`found`: what was read before, by key; what is read now is added."""
+        """Compares the stream with the writers' logs. `found` has the changes read before, by key; the new ones are added.
+        """
         expected = {key: writer.changes[key] for writer in writers for key in writer.keys}
 
         def recorded():
@@ -267,7 +268,7 @@ class CrashLoop(unittest.TestCase):
                 found.setdefault(key, []).append(item)
             return {key: found.get(key, []) for key in expected}
 
-        # What fell due while the server was down is removed in the moments after its start.
+        # Items that expired while the server was down are deleted shortly after it starts.
         try:
             eventually(lambda: recorded() == expected, 5)
         except AssertionError:

@@ -1,8 +1,9 @@
-"""Exports, read again by readers that are not ours: Python's gzip, json and hashlib, and a few lines that read Ion.
+"""Reads exports with independent readers: Python's gzip, json and hashlib, and a small Ion parser.
 
-Items are written for some virtual days, some of them with a time to live, and a model remembers what they were. Then the
-table is exported as it was at seconds that a seed draws, and what became of it in windows; each file is compared with the
-model. What boto3's model has not yet (incremental exports, filters) is asked for as newer SDKs do, with its own JSON."""
+The test writes items over several virtual days, some of them with a TTL, and keeps a model of the table. Then it makes full
+exports at random seconds and incremental exports of random windows, and compares each file with the model. Debian's boto3
+does not support incremental exports and filters yet, so the test sends those requests as JSON, like newer SDKs.
+"""
 
 import base64
 import collections
@@ -31,7 +32,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def operation(server, name, body):
-    """(status, answer) of an operation."""
+    """Calls an operation and returns (status, response)."""
     request = urllib.request.Request(
         server.url,
         json.dumps(body).encode(),
@@ -52,7 +53,7 @@ def operation(server, name, body):
 
 
 class Exporter:
-    """A server with a bucket, a table in it with recovery switched on, and its exports."""
+    """A server with a bucket, a table with point-in-time recovery, and the table's exports."""
 
     def __init__(self, test, *arguments, **options):
         directory = tempfile.TemporaryDirectory(prefix="mayfly-bucket-")
@@ -76,7 +77,7 @@ class Exporter:
         return table
 
     def export(self, **request):
-        """The export's description when it is over, and what its files hold."""
+        """Exports the table, waits until the export has finished, and returns its description."""
         status, answer = operation(
             self.server, "ExportTableToPointInTime", {"TableArn": ARN + "carts", "S3Bucket": "exports", **request}
         )
@@ -93,7 +94,7 @@ class Exporter:
         return eventually(over)
 
     def files(self, export):
-        """The data files of an export by its manifests, after these have been checked: (object's key, text)."""
+        """Checks an export's manifests and returns its data files as (object key, text)."""
         summary_bytes = (self.bucket / export["ExportManifest"]).read_bytes()
         own = (self.bucket / export["ExportManifest"]).parent
         summary = json.loads(summary_bytes)
@@ -121,13 +122,13 @@ class Exporter:
         return [line for _, text in self.files(export) for line in text.splitlines()]
 
     def items(self, export):
-        """By their ids; of DYNAMODB_JSON."""
+        """Returns the items of a DYNAMODB_JSON export, keyed by id."""
         items = [json.loads(line)["Item"] for line in self.lines(export)]
         return {item["id"]["S"]: item for item in items}
 
 
 class Model:
-    """What a table was: its writes by their seconds. An item is due from the first millisecond after its TTL on."""
+    """The history of a table: its writes with their seconds. An item is due from the first millisecond after its TTL."""
 
     def __init__(self):
         self.writes = collections.defaultdict(list)  # by id: (second, item or None)
@@ -136,7 +137,7 @@ class Model:
         self.writes[key].append((second, item))
 
     def at(self, ms):
-        """The items at the end of an instant, by id."""
+        """Returns the items at the end of an instant, keyed by id."""
         state = {}
         for key, writes in self.writes.items():
             written = [item for second, item in writes if second * 1000 <= ms]
@@ -149,7 +150,8 @@ class Model:
         return "ttl" in item and int(item["ttl"]["N"]) * 1000 + 1 <= ms
 
     def between(self, first, end):
-        """From one instant on and before another: id -> (ms of the last write, item then, item before)."""
+        """Returns the changes from one instant until before another: id -> (ms of the last write, item then, item before).
+        """
         old, new = self.at(first - 1), self.at(end - 1)
         changed = {}
         for key, writes in self.writes.items():
@@ -179,7 +181,7 @@ class ReadAgain(unittest.TestCase):
             step = cls.random.choice([1, 7, 60, 600, 3000])
             cls.now += step
             cls.exporter.server.advance(step)
-        # What is to be exported by its second must be five minutes old.
+        # The export time must be at least five minutes in the past.
         cls.now += 6 * MINUTE
         cls.exporter.server.advance(6 * MINUTE)
 
@@ -309,7 +311,7 @@ class ReadAgain(unittest.TestCase):
 
 
 def cls_cleanup(cls):
-    """addCleanup of a class's."""
+    """Makes a class's addClassCleanup available as addCleanup."""
 
     class Cleanup:
         addCleanup = staticmethod(cls.addClassCleanup)
@@ -318,7 +320,7 @@ def cls_cleanup(cls):
 
 
 def normal(value):
-    """With sets in one order."""
+    """Returns the value with all sets sorted."""
     if isinstance(value, dict):
         return {key: sorted(each) if key in ("SS", "NS", "BS") else normal(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -330,7 +332,7 @@ def normal(value):
 
 
 def as_ion(item):
-    """An item's values, as Ion has them."""
+    """Returns an item's values as Ion represents them."""
 
     def value(typed):
         ((kind, content),) = typed.items()
@@ -351,7 +353,7 @@ def as_ion(item):
 
 
 class IonText:
-    """As much of Ion's text format as there is in DynamoDB's exports."""
+    """Parses the part of Ion's text format that DynamoDB's exports use."""
 
     ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "a": "\a", "b": "\b", "v": "\v", "f": "\f"}
 
@@ -429,7 +431,7 @@ def read_ion(line):
     return value
 
 
-# ---------------------------------------------------------------- what goes wrong
+# ---------------------------------------------------------------- failures
 
 
 class Failures(unittest.TestCase):
@@ -493,12 +495,12 @@ class Failures(unittest.TestCase):
         self.assertFalse(list(exporter.bucket.rglob("manifest-summary.json")))
         self.assertFalse([path for path in exporter.bucket.rglob("*") if path.is_file() and path.name != "_started"
                           and path.stat().st_size > 99_000])
-        # The server goes on.
+        # The server still works.
         table.put_item(Item={"id": "more"})
         self.assertEqual(len(table.scan()["Items"]), 11)
 
     def test_an_export_that_a_kill_cut_off_has_failed(self):
-        """The bucket's endpoint takes connections and says nothing, so that the export is not over."""
+        """The bucket's endpoint accepts connections but never responds, so the export stays in progress."""
         silent = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(silent.close)
         with tempfile.TemporaryDirectory(prefix="mayfly-data-") as data:

@@ -1,11 +1,11 @@
-"""A function of a test's own: an HTTP endpoint that answers as Lambda's runtime does, on a thread.
+"""A test's own function: an HTTP endpoint that responds like Lambda's runtime, on its own thread.
 
     function = FunctionServer(lambda event: {"ok": True})
     server = MayflyServer("--function", f"reminder={function.url}")
-    function.calls                      # what it was sent: .event, .headers, .path
+    function.calls                      # the requests received: .event, .headers, .path
     function.stop()
 
-A handler that raises fails as a function does: 200, with errorMessage and errorType.
+A handler that raises makes the function fail: status 200, with errorMessage and errorType.
 """
 
 import http.server
@@ -39,7 +39,7 @@ class FunctionServer:
                     self.end_headers()
                     self.wfile.write(answer)
                 except BrokenPipeError:
-                    pass  # nobody waits for it any more
+                    pass  # the caller has disconnected
 
             def log_message(self, *_):
                 pass

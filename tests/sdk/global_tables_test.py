@@ -1,4 +1,4 @@
-"""Global tables by boto3: two regions that are written to at once, lags, pauses, TTL, and what a crash leaves."""
+"""Tests global tables with boto3: concurrent writes to two regions, lags, pauses, TTL, and recovery from a crash."""
 
 import pathlib
 import random
@@ -130,7 +130,7 @@ class GlobalTablesTest(unittest.TestCase):
 
     def test_strong_consistency_and_a_conflict_on_demand(self):
         server.create_table("orders", {"id": "S"}, key_schema("id"))
-        # Debian's boto3 does not know of it yet.
+        # Debian's boto3 does not support MultiRegionConsistency yet.
         status, answer = Client(server).operation(
             "UpdateTable",
             {

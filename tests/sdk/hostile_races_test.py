@@ -1,4 +1,5 @@
-"""Directories in which somebody else exchanges names while Mayfly works there: no file outside is read, made or changed."""
+"""Another process swaps names in directories while Mayfly works there. Mayfly must not read, create or change any file outside.
+"""
 
 import contextlib
 import ctypes
@@ -46,7 +47,7 @@ class Races(unittest.TestCase):
         cleanup = contextlib.ExitStack()
         self.addCleanup(cleanup.close)
         self.root = pathlib.Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="mayfly-test-")))
-        # What nobody may read or change. It has the names that an export has.
+        # Files that must be neither read nor changed. They have the names that an export has.
         self.private = self.root / "private"
         packed = gzip.compress(json.dumps({"Item": {"id": {"S": SECRET}}}).encode() + b"\n")
         for name in ("carts/data/0000.json.gz", "data/0000.json.gz", "0000.json.gz"):
@@ -59,14 +60,14 @@ class Races(unittest.TestCase):
 
     @contextlib.contextmanager
     def exchanging(self, entry, target):
-        """All the time, `entry` is exchanged with a link to `target`."""
+        """Continuously swaps `entry` with a link to `target`."""
         link = self.root / f"link-{os.urandom(4).hex()}"
         link.symlink_to(target)
         ended = threading.Event()
 
         def loop():
             while not ended.is_set():
-                with contextlib.suppress(FileNotFoundError):  # until Mayfly has made it
+                with contextlib.suppress(FileNotFoundError):  # until Mayfly has created it
                     exchange(link, entry)
 
         thread = threading.Thread(target=loop)
@@ -78,7 +79,8 @@ class Races(unittest.TestCase):
             thread.join()
 
     def write_export(self, directory):
-        """Its manifest has the private file's checksum: what a link leads to would be taken."""
+        """Writes an export whose manifest has the private file's checksum, so that an import would accept the file if it followed
+        a link to it."""
         name = "carts/data/0000.json.gz"
         (directory / name).parent.mkdir(parents=True)
         (directory / name).write_bytes(gzip.compress(LINE))

@@ -1,6 +1,5 @@
-"""Servers that a running Mayfly asks and that somebody else controls: buckets (--s3-endpoint), functions (--function) and Kinesis
-(--kinesis-endpoint). Whatever they answer, Mayfly's memory is bounded, the job or call fails with one sentence, and SIGTERM ends the
-server."""
+"""Tests a running Mayfly with hostile servers behind --s3-endpoint, --function and --kinesis-endpoint. Whatever they send,
+Mayfly's memory stays limited, the job or call fails with one message, and SIGTERM ends the server."""
 
 import gzip
 import json
@@ -20,7 +19,7 @@ TABLE = {
     "KeySchema": key_schema("id"),
 }
 MEGABYTES_MAX = 1000 if is_instrumented() else 200
-SECONDS_MAX = 60  # for what takes well under a second; a busy machine may take longer
+SECONDS_MAX = 60  # for operations that normally take well under a second; allows for a busy machine
 LINE = b'{"Item":{"id":{"S":"1"}}}\n'
 
 
@@ -59,7 +58,7 @@ HOSTILE = {
     "an endless header": endless_header,
     "an endless body": endless_body,
     "endless interim answers": interim_answers,
-    "a length that is a lie": lambda _: [b"HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n{}", b""],
+    "a false length": lambda _: [b"HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n{}", b""],
     "a negative length": lambda _: [b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}"],
     "two lengths": lambda _: [b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}"],
     "a switch of protocols": lambda _: [b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"],
@@ -72,7 +71,7 @@ HOSTILE = {
 
 
 class Resetting(Endpoint):
-    """Resets each connection once it has a request."""
+    """Resets each connection after receiving a request."""
 
     def answer_all(self, connection):
         self.take(connection)
@@ -96,7 +95,7 @@ class Servers(unittest.TestCase):
         return server
 
     def check_end(self, server):
-        """It took little memory, logged plain lines, and ends at once."""
+        """Checks that the server used little memory, logged only printable lines, and exits promptly."""
         self.assertLess(megabytes(server), MEGABYTES_MAX)
         server.stop()
         server.log.seek(0)
@@ -166,7 +165,7 @@ class Buckets(Servers):
         self.fails(lambda number: page(f"t{number}", [f"{number}/"]), "more than 1000 pages without an object")
 
     def object(self, content, status="200 OK", headers=""):
-        """The answers of a bucket with one object."""
+        """Returns the responses of a bucket with one object."""
         listing = f"<ListBucketResult><Contents><Key>a</Key><Size>{len(content)}</Size></Contents></ListBucketResult>"
         return lambda number: [whole(listing.encode())] if number == 1 else [whole(content, status, headers)]
 
@@ -175,7 +174,7 @@ class Buckets(Servers):
         self.fails(self.object(bomb), InputCompressionType="GZIP")
         self.fails(self.object(b"{" + b"x" * 10_000_000))
         self.fails(self.object(LINE[:1], "206 Partial Content", f"Content-Range: bytes 0-0/{1 << 60}\r\n"), "another range")
-        # What comes before the bytes that follow a gzip file is imported; those are one bad record.
+        # The data before the trailing bytes is imported. The trailing bytes count as one bad record.
         shown = self.fails(self.object(gzip.compress(LINE) + b"trailing"), InputCompressionType="GZIP")
         self.assertEqual((shown["ImportedItemCount"], shown["ErrorCount"]), (1, 1))
 
@@ -266,7 +265,7 @@ class Kinesis(Servers):
                 )
                 dynamodb.put_item(TableName="carts", Item={"id": {"S": "1"}})
                 self.assertTrue(endpoint.asked.wait(SECONDS_MAX))
-                # Once the answer is judged, the next request comes: the same records, or the next ones.
+                # The next request arrives after the response has been processed. It repeats the records or sends the next ones.
                 dynamodb.put_item(TableName="carts", Item={"id": {"S": "2"}})
                 eventually(lambda: endpoint.requests > 1, SECONDS_MAX)
                 self.check_end(server)

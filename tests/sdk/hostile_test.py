@@ -1,5 +1,5 @@
-"""Commands that read directories and ask endpoints which somebody else controls: they name what is wrong in one sentence, hold a
-bounded amount of memory, and end when a signal tells them to."""
+"""Tests commands that read hostile directories and call hostile endpoints: they report the problem in one message, use limited
+memory, and exit when a signal tells them to."""
 
 import base64
 import contextlib
@@ -20,8 +20,8 @@ from mayfly_server import MayflyServer, binary, eventually
 
 FAILED, UNFINISHED = 1, 3
 SECRET = "nobody-may-read-this"
-# For what takes well under a second; a busy machine may take longer. A command gives up an endpoint after 60 seconds, so one that
-# ends earlier was ended by its signal.
+# For operations that normally take well under a second; allows for a busy machine. A command abandons an endpoint after 60
+# seconds, so a command that exits within this time was ended by its signal.
 SECONDS_MAX = 20
 ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/carts"
 
@@ -37,7 +37,7 @@ def environment():
 
 
 def run(*words, memory_max=None, timeout=SECONDS_MAX):
-    """The exit code and what was said on both streams. `memory_max`: bytes of address space."""
+    """Runs a command. Returns its exit code and the combined output. `memory_max` limits its address space, in bytes."""
 
     def limit():
         if memory_max:
@@ -50,7 +50,7 @@ def run(*words, memory_max=None, timeout=SECONDS_MAX):
 
 
 def is_instrumented():
-    """Sanitizers reserve more address space than a limit would leave."""
+    """Returns whether sanitizers are in use. They reserve more address space than the limits would leave."""
     return any(os.environ.get(name) for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"))
 
 
@@ -85,7 +85,7 @@ class Directories(unittest.TestCase):
 
     def refused(self, reason, **more):
         code, said = run("import", "--from", str(self.export), "--to", str(self.root / "out.json"), **more)
-        # What a data file is may be found when its turn comes; the export can be mended, and the import resumed.
+        # A bad data file can be detected only when it is read. The export can then be repaired and the import resumed.
         self.assertIn(code, (FAILED, UNFINISHED), said)
         self.assertIn(reason, said)
         self.assertEqual(said.count("\n"), 1, said)
@@ -123,7 +123,7 @@ class Directories(unittest.TestCase):
             (self.export / name).symlink_to(self.root / target)
             self.refused("link")
             (self.export / name).unlink()
-        # Without links it is read.
+        # Without links the import succeeds.
         (self.root / "real" / "0123").rename(self.export / "0123")
         code, said = run("import", "--from", str(self.export), "--to", str(self.root / "out.json"))
         self.assertEqual(code, 0, said)
@@ -152,7 +152,7 @@ class Directories(unittest.TestCase):
         process = subprocess.Popen(
             [binary(), "serve", "--port", "0", "--port-file", str(port)],
             stdout=subprocess.DEVNULL,
-            # Its process id is known by now, as anybody could guess it.
+            # The temporary file's name contains the process id, which anyone can guess.
             preexec_fn=lambda: os.symlink(private, f"{port}.{os.getpid()}.tmp"),
         )
         try:
@@ -220,7 +220,7 @@ class Directories(unittest.TestCase):
         os.mkfifo(pipe)
 
         def is_read():
-            with contextlib.suppress(OSError):  # until somebody opens it to read
+            with contextlib.suppress(OSError):  # until a reader opens it
                 return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
 
         serve = ["serve", "--port", "0", "--require-signature", "--keys", str(pipe)]
@@ -234,7 +234,7 @@ class Directories(unittest.TestCase):
 
 
 class Endpoint:
-    """Answers each request with what `answer(request's number)` yields, piece by piece, and keeps the connection open."""
+    """Answers each request with the pieces that `answer(request number)` yields, and keeps the connection open."""
 
     def __init__(self, test, answer):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -259,7 +259,7 @@ class Endpoint:
                 for piece in self.answer(self.requests):
                     connection.sendall(piece)
                     if piece == b"":
-                        connection.recv(1)  # until the other side closes
+                        connection.recv(1)  # until the peer closes
                         return
 
     @staticmethod
@@ -286,7 +286,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def commands(url, directory):
-    """One of each kind that asks an endpoint."""
+    """One of each kind of command that calls an endpoint."""
     return [
         ["clock", "show", "--url", url],
         ["table", "list", "--url", url],
@@ -297,7 +297,7 @@ def commands(url, directory):
 
 
 def ended_by(test, number, words, wait):
-    """`wait` waits until the command is where it would stay."""
+    """Sends a signal to a running command and checks that it exits. `wait` returns once the command is blocked."""
     process = subprocess.Popen(
         [binary(), *words], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
@@ -392,7 +392,7 @@ class Endpoints(unittest.TestCase):
             "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
             "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
         }
-        # An answer to each operation at once.
+        # One response that suits all operations.
         page = {"Table": described, "TableNames": ["carts"], "Items": [], "Count": 0, "ScannedCount": 0}
         page["LastEvaluatedKey"] = {"id": {"S": "1"}}
         for words in (["item", "scan", "carts"], ["export", "carts", "--to", str(self.root / "scan")]):

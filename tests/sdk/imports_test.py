@@ -1,5 +1,5 @@
-"""Imports and bulk puts, by boto3, from and into buckets that are directories: what a user of docs/imports.md does, what
-becomes of bad lines, and of a server that is killed while one runs."""
+"""Tests imports and bulk puts with boto3 and local directories as buckets: the examples of docs/imports.md, the handling of
+bad lines, and a server that is killed during an import."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ def lines(items):
 
 
 def zstd(text):
-    """A frame of raw blocks: what any decoder of Zstandard reads, and no encoder is needed for."""
+    """Returns a Zstandard frame of raw blocks, which every decoder reads and no encoder is needed for."""
     blocks = [text[at : at + 100_000] for at in range(0, len(text), 100_000)]
     frame = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(text))
     for number, block in enumerate(blocks):
@@ -31,7 +31,7 @@ def zstd(text):
 
 
 class Bucket:
-    """A directory that a server knows as a bucket."""
+    """A directory that a server uses as a bucket."""
 
     def __init__(self, test, name):
         directory = tempfile.TemporaryDirectory(prefix="mayfly-bucket-")
@@ -74,7 +74,7 @@ class Imports(unittest.TestCase):
         return {item["id"]["S"]: item for page in pages for item in page["Items"]}
 
     def operation(self, name, body):
-        """Of operations that Debian's boto3 does not have."""
+        """Calls an operation that Debian's boto3 does not support, and returns its response."""
         status, answer = self.raw.operation(name, body)
         self.assertEqual(status, 200, answer)
         return json.loads(answer)
@@ -199,7 +199,7 @@ class Imports(unittest.TestCase):
                 break
             states.append(status)
             percents.append(self.server.control("GET", "jobs")["jobs"][0]["percent"])
-            if status == "CREATING" and percents[-1] < 50:  # it will not be over by the time that this is asked
+            if status == "CREATING" and percents[-1] < 50:  # the import cannot finish before the next call
                 try:
                     self.dynamodb.delete_table(TableName="carts")
                     self.fail("a table that is being imported was deleted")

@@ -1,4 +1,4 @@
-"""What the log tells a person who wonders about a test."""
+"""Tests what the log shows to someone who investigates a test."""
 
 import tempfile
 import time
@@ -19,7 +19,7 @@ class Log(unittest.TestCase):
         self.addCleanup(self.server.stop)
 
     def line(self, part):
-        """The first line that has it, without its time."""
+        """Returns the first line that contains `part`, without its time."""
 
         def find():
             with open(self.file.name) as file:

@@ -1,8 +1,8 @@
-"""A Mayfly of its own for a test module, its tables, and how to wait for what it does.
+"""A Mayfly server for a test module, helpers to create tables, and helpers to wait for changes.
 
     def setUpModule():
         global server
-        server = MayflyServer.for_module()       # a free port, in memory; ends with the module
+        server = MayflyServer.for_module()       # on a free port, in memory; stops with the module
 
     carts = server.create_table("carts", {"id": "S"}, key_schema("id"), ttl="ttl")
     carts.put_item(Item={"id": "1", "ttl": 1})
@@ -27,22 +27,23 @@ START_SECONDS_MAX = 30
 
 
 def binary():
-    """The server to test: $MAYFLY_SERVER, or what script/build leaves."""
+    """Returns the path of the server to test: $MAYFLY_SERVER, or the binary that script/build creates."""
     root = pathlib.Path(__file__).resolve().parents[2]
     return os.environ.get("MAYFLY_SERVER", str(root / "build" / "release" / "mayfly"))
 
 
 class MayflyServer:
     def __init__(self, *arguments, preexec=None, log_level="warning", log=None, environment=None):
-        """`preexec` runs in the server's process before it is the server: to make it somebody else, with less.
-        `log` is a file that takes what it says; `environment` is added to ours."""
+        """Starts a server and waits until it accepts requests. `preexec` runs in the server's process before the server, for
+        example to change its user or its limits. `log` is a file for the server's standard error. `environment` is added to
+        this process's environment."""
         self._directory = tempfile.TemporaryDirectory(prefix="mayfly-test-")
         self._clients = []
         port_file = pathlib.Path(self._directory.name) / "port"
         executable = binary()
         if preexec:
             os.chmod(self._directory.name, 0o777)
-            # Where the executable lies, another user may not look.
+            # The other user may be unable to read the executable's directory.
             executable = shutil.copy(executable, self._directory.name)
         self._process = subprocess.Popen(
             [
@@ -57,7 +58,7 @@ class MayflyServer:
         )
         self.pid = self._process.pid
         try:
-            # The file appears whole, once requests are answered.
+            # The file appears complete, once the server accepts requests.
             self.port = int(eventually(lambda: self._read(port_file), START_SECONDS_MAX))
         except BaseException:
             self._process.kill()
@@ -68,18 +69,18 @@ class MayflyServer:
 
     @classmethod
     def for_module(cls, *arguments):
-        """For setUpModule: stops when the module's tests are done."""
+        """Starts a server for setUpModule. It stops after the module's tests."""
         server = cls(*arguments)
         unittest.addModuleCleanup(server.stop)
         return server
 
     def _read(self, port_file):
         if self._process.poll() is not None:
-            raise RuntimeError(f"mayfly ended with {self._process.returncode} before it served")
+            raise RuntimeError(f"mayfly exited with {self._process.returncode} before it served")
         return port_file.read_text() if port_file.exists() else None
 
     def stop(self):
-        """SIGTERM; fails if the server does not end cleanly."""
+        """Sends SIGTERM. Fails if the server does not exit cleanly."""
         for client in self._clients:
             client.close()
         self._process.terminate()
@@ -91,10 +92,10 @@ class MayflyServer:
             raise
         finally:
             self._directory.cleanup()
-        assert code == 0, f"mayfly ended with {code} on SIGTERM"
+        assert code == 0, f"mayfly exited with {code} on SIGTERM"
 
     def kill(self):
-        """SIGKILL: as a crash."""
+        """Sends SIGKILL, like a crash."""
         for client in self._clients:
             client.close()
         self._process.kill()
@@ -102,11 +103,11 @@ class MayflyServer:
         self._directory.cleanup()
 
     def advance(self, seconds):
-        """Moves the clock; when it answers, all that fell due is gone: {"now", "expired", "tables", "next_expiry"}."""
+        """Advances the clock. Returns {"now", "expired", "tables", "next_expiry"} once all expired items are deleted."""
         return self.control("POST", "clock/advance", {"seconds": seconds})
 
     def control(self, method, path, body=None):
-        """A call under /_mayfly/, and its answer."""
+        """Makes a call under /_mayfly/ and returns its response."""
         request = urllib.request.Request(
             f"{self.url}/_mayfly/{path}",
             None if body is None else json.dumps(body).encode(),
@@ -117,20 +118,20 @@ class MayflyServer:
             return json.load(response)
 
     def client(self, service, access_key=ACCESS_KEY, **options):
-        """A boto3 client: "dynamodb", "dynamodbstreams" or "lambda"; `options` are boto3's."""
+        """Returns a boto3 client for "dynamodb", "dynamodbstreams" or "lambda". `options` are boto3's."""
         client = boto3.client(service, **{**self._options(access_key), **options})
         self._clients.append(client)
         return client
 
     def resource(self):
-        """boto3's DynamoDB resource: Python values instead of {"S": …}."""
+        """Returns boto3's DynamoDB resource, which uses Python values instead of {"S": …}."""
         resource = boto3.resource("dynamodb", **self._options(ACCESS_KEY))
         self._clients.append(resource.meta.client)
         return resource
 
     def aws(self, service, command, *arguments, **environment):
-        """Runs the AWS CLI with no configuration but `environment`. Returns the parsed output, or None if there is none;
-        raises RuntimeError with its error message if it fails. Skips the test where the CLI is not installed."""
+        """Runs the AWS CLI with no configuration except `environment`. Returns the parsed output, or None if it is empty.
+        Raises RuntimeError with the error message if the command fails. Skips the test if the CLI is not installed."""
         cli = os.environ.get("AWS_CLI", "/usr/bin/aws")
         if not shutil.which(cli):
             raise unittest.SkipTest("the AWS CLI is not installed")
@@ -154,7 +155,8 @@ class MayflyServer:
         return json.loads(done.stdout) if done.stdout.strip() else None
 
     def create_table(self, name, attributes, keys, ttl=None, **request):
-        """A table on demand as boto3's resource has it; `attributes` are names and types, `ttl` the TTL attribute."""
+        """Creates a table in on-demand mode and returns boto3's resource for it. `attributes` maps names to types; `ttl` is
+        the TTL attribute."""
         dynamodb = self.client("dynamodb")
         dynamodb.create_table(
             TableName=name,
@@ -176,13 +178,13 @@ class MayflyServer:
             "region_name": REGION,
             "aws_access_key_id": access_key,
             "aws_secret_access_key": SECRET_KEY,
-            # What fails shall fail the test, not be tried again.
+            # A failed request must fail the test instead of being retried.
             "config": Config(retries={"total_max_attempts": 1}),
         }
 
 
 class Client:
-    """One connection, kept: for a server that can accept no other."""
+    """One connection that stays open, for a server that cannot accept another one."""
 
     def __init__(self, server):
         self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
@@ -220,7 +222,7 @@ def key_schema(partition_key, sort_key=None):
 
 
 def index(name, partition_key, sort_key=None, projection="ALL"):
-    """A local or global index, as CreateTable takes it."""
+    """Returns a local or global index for CreateTable."""
     return {
         "IndexName": name,
         "KeySchema": key_schema(partition_key, sort_key),
@@ -233,7 +235,7 @@ def stream(view_type="NEW_AND_OLD_IMAGES"):
 
 
 def eventually(condition, seconds_max=20):
-    """What `condition` returns, as soon as that is true; an error after `seconds_max`."""
+    """Returns the result of `condition` as soon as it is true. Fails after `seconds_max`."""
     deadline = time.monotonic() + seconds_max
     while True:
         result = condition()
@@ -245,7 +247,7 @@ def eventually(condition, seconds_max=20):
 
 
 class StreamReader:
-    """Follows a table's newest stream from its beginning."""
+    """Reads a table's newest stream from its beginning."""
 
     def __init__(self, server, table_name, access_key=ACCESS_KEY):
         self._streams = server.client("dynamodbstreams", access_key)
@@ -260,7 +262,7 @@ class StreamReader:
         self.records = []
 
     def poll(self):
-        """The records that are new."""
+        """Returns the new records."""
         new, iterators = [], []
         for iterator in self._iterators:
             answer = self._streams.get_records(ShardIterator=iterator)
@@ -272,13 +274,13 @@ class StreamReader:
         return new
 
     def removed(self):
-        """All REMOVE records that were ever read, after reading on."""
+        """Reads the new records, then returns all REMOVE records read so far."""
         self.poll()
         return [record for record in self.records if record["eventName"] == "REMOVE"]
 
 
 def is_expiry(record):
-    """Whether the service removed the item because its TTL had passed, not a customer."""
+    """Returns whether the service, not a client, removed the item because its TTL had passed."""
     return record["eventName"] == "REMOVE" and record.get("userIdentity") == {
         "Type": "Service",
         "PrincipalId": "dynamodb.amazonaws.com",

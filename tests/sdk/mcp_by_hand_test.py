@@ -1,4 +1,4 @@
-"""The Model Context Protocol, message by message as they lie on the wire: on standard input and over HTTP."""
+"""Tests the Model Context Protocol message by message, on standard input and over HTTP."""
 
 import http.client
 import json
@@ -30,7 +30,8 @@ def call(number, tool, **arguments):
 
 
 def converse(messages, *arguments):
-    """What `mayfly mcp` says to these lines, by the ids of the messages; and what else it says."""
+    """Runs `mayfly mcp` with these lines as input. Returns the responses by message id, all responses, and the finished
+    process."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAYFLY_", "AWS_"))}
     done = subprocess.run(
         [binary(), "mcp", "--log-level", "error", *arguments],
@@ -81,7 +82,7 @@ class StandardInput(unittest.TestCase):
     def test_a_frozen_clock_is_advanced_and_an_item_that_stays_is_explained(self):
         answers, every, done = converse(STORY, "--in-memory")
         self.expect_story(answers)
-        self.assertEqual(len(every), len(STORY), "nothing but messages on standard output")
+        self.assertEqual(len(every), len(STORY), "only messages may be on standard output")
         self.assertEqual(done.returncode, 0)
 
     def test_the_same_beside_a_running_server(self):
@@ -134,12 +135,12 @@ class StandardInput(unittest.TestCase):
         whole = call(2, "explain_error", error="x" * (15 * 1024 * 1024))
         _, every, _ = converse([long, whole, {"jsonrpc": "2.0", "id": 3, "method": "ping"}], "--in-memory")
         self.assertEqual(every[0]["error"], {"code": -32600, "message": "Invalid request: longer than 16 MB"})
-        answers = {answer["id"]: answer for answer in every[1:]}  # a ping overtakes a tool that takes longer
+        answers = {answer["id"]: answer for answer in every[1:]}  # a ping overtakes a slower tool
         self.assertEqual(sorted(answers), [2, 3])
         self.assertLess(len(json.dumps(answers[2])), 1024 * 1024)
 
     def test_no_more_messages_wait_than_may_and_those_that_do_end_with_the_input(self):
-        # A quarter of a second each: then the next may begin.
+        # Each message is handled for at most a quarter of a second before the next one can start.
         waiting = [self.await_(number) for number in range(10, 75)]
         answers, every, done = converse([call(1, "create_table", **CARTS), *waiting], "--in-memory")
         refused = {"code": -32603, "message": "As many requests as may are waiting already"}

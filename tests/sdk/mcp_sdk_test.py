@@ -1,4 +1,4 @@
-"""The official Python SDK of the Model Context Protocol as client: both ways in, today's revision and the last before it."""
+"""Tests MCP with its official Python SDK, on both transports, with the current protocol revision and the previous one."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ SERVER = os.environ["MAYFLY_SERVER"]
 
 
 async def story(client):
-    """A clock is frozen, an item written, time advanced; and why is the item still there?"""
+    """Freezes the clock, writes an item and advances the clock; then asks why the item still exists."""
     tools = (await client.list_tools()).tools
     assert len(tools) > 40 and all(tool.annotations is not None for tool in tools)
 

@@ -1,5 +1,5 @@
-"""Memory that the server has under different loads: mayfly_memory_bytes counts what is kept, and with --memory-max the
-process stays near its limit."""
+"""Tests memory use under different loads: mayfly_memory_bytes is close to the process's memory, and with --memory-max the
+process stays close to its limit."""
 
 import contextlib
 import json
@@ -14,17 +14,17 @@ from mayfly_server import Client, MayflyServer, eventually
 
 MB = 1_000_000
 SECONDS_MAX = 60
-# What the process has may be so many times what the server counts, and so much more: code's data, io buffers, and free
-# pieces of memory that cannot be returned.
+# The process may use at most FACTOR_MAX times the memory that the server counts, plus CONSTANT_MAX for static data, I/O
+# buffers and free memory that cannot be returned to the system.
 FACTOR_MAX, CONSTANT_MAX = 1.3, 20 * MB
 
 
 class Full(Exception):
-    """--memory-max refused a write."""
+    """--memory-max rejected a write."""
 
 
 class Loaded:
-    """A server, and what the loads need of it."""
+    """A server and the calls that the loads need."""
 
     def __init__(self, *arguments):
         self.server = MayflyServer(*arguments, log_level="off")
@@ -90,7 +90,7 @@ class Loaded:
         return self.status("RssAnon")
 
     def peak(self):
-        """The most that was resident, without what is a file's now."""
+        """Returns the peak resident memory without the current file mappings."""
         return self.status("VmHWM") - self.status("RssFile")
 
 
@@ -102,7 +102,7 @@ def text(length, number=0):
     return {"S": f"{number:x}".rjust(length, "x")}
 
 
-# Each load writes until it has written about so many megabytes.
+# Each load writes about `megabytes` MB.
 
 
 def small_items(loaded, megabytes):
@@ -216,7 +216,7 @@ class Memory(unittest.TestCase):
                 try:
                     eventually(is_near)
                 except AssertionError:
-                    self.fail(f"{last[0]} bytes are counted, and {last[1]} are resident")
+                    self.fail(f"{last[0]} bytes are counted but {last[1]} are resident")
 
     def test_the_process_stays_near_its_limit(self):
         limit = 96 * MB

@@ -1,6 +1,6 @@
-"""MLflow on DynamoDB, as mlflow-dynamodbstore from PyPI keeps it: deleted runs expire after 90 days, on Mayfly's clock.
+"""Tests MLflow with the DynamoDB store mlflow-dynamodbstore from PyPI: deleted runs expire after 90 days of Mayfly's clock.
 
-Runs in an environment with mlflow_dynamodbstore_requirements.txt; `script/test --all` makes one.
+Runs in an environment with mlflow_dynamodbstore_requirements.txt; `script/test --all` creates it.
 """
 
 import http.server
@@ -11,7 +11,7 @@ import sys
 import threading
 import unittest
 
-os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"  # before MLflow is imported
+os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"  # must be set before MLflow is imported
 
 from mayfly_server import ACCESS_KEY, REGION, SECRET_KEY, MayflyServer, eventually, index, key_schema
 from mlflow import MlflowClient
@@ -22,7 +22,7 @@ DAY_SECONDS = 24 * 3600
 
 
 class StackIsThere(http.server.BaseHTTPRequestHandler):
-    """What the store asks CloudFormation before anything else, answered: its stack, and so its table, is there."""
+    """Answers the store's first request, which asks CloudFormation whether its stack, and so its table, exists."""
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -54,7 +54,7 @@ def tearDownModule():
 
 
 def create_table(server, name):
-    """The table of the store's own template: five local and five global indexes, TTL and recovery on."""
+    """Creates the table of the store's own template: five local and five global indexes, TTL and recovery enabled."""
     names = ["PK", "SK"]
     names += [f"lsi{number}sk" for number in range(1, 6)]
     names += [f"gsi{number}{key}" for number in range(1, 6) for key in ("pk", "sk")]
@@ -73,12 +73,12 @@ def create_table(server, name):
 
 class MlflowTest(unittest.TestCase):
     def setUp(self):
-        # Each test has a clock of its own. MLflow keeps stores by their URI: so each has its own table's name too.
+        # Each test has its own clock. MLflow caches stores by URI, so each test also needs its own table name.
         self.server = MayflyServer()
         self.addCleanup(self.server.stop)
         self.table = f"mlflow-{self.server.port}"
         create_table(self.server, self.table)
-        # Store and command ask boto3 for their endpoint, which finds it here.
+        # The store and its command use boto3, which reads its endpoint from here.
         os.environ |= {
             "AWS_ACCESS_KEY_ID": ACCESS_KEY,
             "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
@@ -90,7 +90,7 @@ class MlflowTest(unittest.TestCase):
         self.experiment = self.mlflow.create_experiment("wings", artifact_location="/nowhere")
 
     def command(self, *arguments):
-        """What `mlflow-dynamodbstore …` prints."""
+        """Runs `mlflow-dynamodbstore …` and returns its output."""
         executable = pathlib.Path(sys.executable).with_name("mlflow-dynamodbstore")
         done = subprocess.run(
             [executable, *arguments, "--table", self.table, "--region", REGION],
@@ -102,23 +102,25 @@ class MlflowTest(unittest.TestCase):
         return done.stdout.splitlines()
 
     def create_run(self, name):
-        """A run with a parameter, a tag and a metric of three steps; answers its id."""
+        """Creates a run with a parameter, a tag and a metric of three steps. Returns its id."""
         run_id = self.mlflow.create_run(self.experiment, run_name=name).info.run_id
         self.mlflow.log_param(run_id, "depth", "4")
         self.mlflow.set_tag(run_id, "team", "entomology")
-        # Not log_batch: of one metric's steps the store makes a BatchWriteItem with duplicate keys.
+        # Does not use log_batch, because for several steps of one metric the store sends a BatchWriteItem with duplicate
+        # keys.
         for step in (1, 2, 4):
             self.mlflow.log_metric(run_id, "loss", 1 / step, timestamp=1000 * step, step=step)
         return run_id
 
     def items_of(self, run_id):
-        """The keys of all items that belong to the run, wherever they are."""
+        """Returns the sort keys of all items that belong to the run."""
         pages = self.server.client("dynamodb").get_paginator("scan").paginate(TableName=self.table)
         items = [item for page in pages for item in page["Items"]]
         return sorted(item["SK"]["S"] for item in items if run_id in str(item))
 
     def history_of(self, run_id):
-        """The items of its metrics' steps. (The client's get_metric_history wants pages, which this store has not.)"""
+        """Returns the items of the run's metric steps. (The client's get_metric_history needs pages, which this store does
+        not support.)"""
         return [key for key in self.items_of(run_id) if "#MHIST#" in key]
 
     def search(self, view, query=""):
@@ -201,7 +203,7 @@ class MlflowTest(unittest.TestCase):
         )
         self.assertEqual(self.items_of(self.experiment), orphans)
         self.assertEqual(self.command("cleanup-expired")[-1], f"Set TTL on {len(orphans)} orphaned items")
-        # The command's now is the real one, three months before the server's: they are due at once.
+        # The command uses real time, three months before the server's clock, so the items expire immediately.
         eventually(lambda: not self.items_of(self.experiment))
 
 

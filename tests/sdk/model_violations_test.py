@@ -1,11 +1,12 @@
-"""Whatever the API model forbids is refused, at every depth of every operation that is there.
+"""Checks that everything the API model forbids is rejected, at every depth of every supported operation.
 
-The model is the installed botocore's: Debian's, and under the label `registries` the newest there is. From each operation's input it derives every single violation: a value of a
-wrong JSON type for each member, list element and map value; strings and numbers below their minimum, above their
-maximum, against their pattern, outside their enum; lists and maps too short and too long; required members missing
-and null. The rest of each request satisfies the model, though seldom the table.
+The model comes from the installed botocore: Debian's, and with the label `registries` the newest one. From each operation's
+input the test derives every single violation: a value of a wrong JSON type for each member, list element and map value;
+strings and numbers below their minimum, above their maximum, against their pattern or outside their enum; lists and maps
+that are too short or too long; required members that are missing or null. The rest of each request satisfies the model,
+though seldom the table.
 
-A wrong type is a SerializationException, a broken constraint a ValidationException; nothing is accepted, nothing is
+A wrong type must get a SerializationException and a broken constraint a ValidationException. No request may succeed or get
 an internal error.
 """
 
@@ -38,18 +39,19 @@ VALID_MEMBERS = {
     "StreamArn": TABLE_ARN + "/stream/2024-01-01T00:00:00.000",
     "BackupArn": TABLE_ARN + "/backup/01700000000000-00000000",
 }
-# AWS says so of whatever does not look like an ARN, before it looks further.
+# AWS returns AccessDeniedException for anything that does not look like an ARN, before other checks.
 ARN_REFUSED = {"TagResource", "UntagResource", "ListTagsOfResource"}
-# What older models forbid and AWS allows by now: global indexes' keys of up to eight attributes.
+# Older models forbid what AWS now allows: key schemas of global indexes with up to eight attributes.
 ALLOWED_SINCE = {".GlobalSecondaryIndexUpdates[].Create.KeySchema"}
 
 
-# A missing member is a SerializationException where AWS's newest front end reads the request (compat/wire/strict_reader.h).
+# For operations that AWS's newest front end parses (compat/wire/strict_reader.h), a missing member is a
+# SerializationException.
 READ_STRICTLY = {"SearchVectors"}
 
 
 class Model:
-    """Violations of one service's operations."""
+    """Generates violations for one service's operations."""
 
     def __init__(self, service):
         self.model = botocore.loaders.Loader().load_service_model(service, "service-2")
@@ -60,7 +62,7 @@ class Model:
         return self.model["shapes"][name]
 
     def valid(self, name, member=None):
-        """A small value that satisfies the shape."""
+        """Returns a small value that satisfies the shape."""
         shape = self.shape(name)
         kind = shape["type"]
         if member in VALID_MEMBERS:
@@ -80,8 +82,8 @@ class Model:
         return {"double": 1.5, "boolean": True, "timestamp": 1700000000, "blob": "YQ=="}[kind]
 
     def violations(self, name, wrap=lambda value: value, path="", outer=(), member=None):
-        """(path, what is wrong, request): all that the shape forbids, and the shapes below it; those that hold
-        values of their own kind are entered twice."""
+        """Yields (path, kind of violation, request) for everything that the shape and its nested shapes forbid. Recursive
+        shapes are entered twice."""
         if outer.count(name) == 2:
             return
         outer += (name,)
@@ -118,7 +120,7 @@ class Model:
             yield "NONE_OF_THEM"
         elif kind == "string":
             yield from ([self.valid(name, member)[: low - 1]] if low else []) + (["a" * (high + 1)] if high else [])
-            # Patterns are Java's. All of them exclude control characters, but for one that excludes dollars alone.
+            # Patterns are Java's. All of them exclude control characters, except one that excludes only dollar signs.
             yield from (["$$$" if "^\\$" in shape["pattern"] else "\x01\x01\x01"] if "pattern" in shape else [])
         elif kind == "list":
             element = self.valid(shape["member"]["shape"])
@@ -141,7 +143,7 @@ class ModelViolationsTest(unittest.TestCase):
         self.server.stop()
 
     def error_of(self, target, request):
-        """The answer's status, and its error's class without the namespace."""
+        """Returns the response's status and its error type without the namespace."""
         headers = {
             "Content-Type": "application/x-amz-json-1.0",
             "X-Amz-Date": "20240101T000000Z",
@@ -151,7 +153,7 @@ class ModelViolationsTest(unittest.TestCase):
         self.connection.request("POST", "/", json.dumps(request), headers)
         response = self.connection.getresponse()
         answer = json.loads(response.read() or "{}")
-        if response.status == 200 and "Responses" in answer:  # of a batch of statements, each has its own error
+        if response.status == 200 and "Responses" in answer:  # in a batch of statements, each has its own error
             errors = [each.get("Error", {}).get("Code") for each in answer["Responses"]]
             return response.status, errors[0] if errors else None
         return response.status, answer.get("__type", "").split("#")[-1]
@@ -181,11 +183,11 @@ class ModelViolationsTest(unittest.TestCase):
                     if error not in expected:
                         with self.subTest(operation=operation, path=path, what=what, request=request):
                             self.fail(f"{status} {error}")
-        # What Debian's botocore of 2022 makes of 29 operations; a newer one makes more.
+        # Debian's botocore of 2022 derives these counts from 29 operations; a newer one derives more.
         self.assertGreaterEqual(operations, 25)
         self.assertGreater(counts["type"], 4000)
         self.assertGreater(counts["constraint"], 500)
-        print(operations, "operations refuse", counts, flush=True)
+        print(operations, "operations reject", counts, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,16 @@
-"""The documentation's examples, pasted page by page into one server, as a reader would.
+"""Runs the documentation's examples page by page against one server, as a reader would paste them.
 
-One server runs with every option that the pages start it with. For each page a shell takes its `sh` blocks and a Python session
-its `python` blocks, in the order of the page; both are the page's own, so that each page can also be read alone. Nothing may fail.
+One server runs with all options that the pages start it with. Each page has its own shell for its `sh` blocks and its own
+Python session for its `python` blocks, run in the page's order, so that each page can also be read alone. No block may fail.
 
-A comment before a block says what the block is:
+A comment before a block describes it:
 
-    <!-- server -->              it starts the server: the test takes its options
-    <!-- not run: a reason -->   it needs what a test does not have
-    <!-- setup: NAME -->         it defines names that other pages use as well: a page that says <!-- uses: NAME --> gets it first
+    <!-- server -->              it starts the server; the test uses its options
+    <!-- not run: a reason -->   it needs something that a test does not have
+    <!-- setup: NAME -->         other pages also use it: it runs first on pages with <!-- uses: NAME -->
 
-`/tmp/mayfly` and port 8000 are the reader's; the test has others instead."""
+The test replaces the reader's `/tmp/mayfly` and port 8000 with its own.
+"""
 
 import os
 import pathlib
@@ -37,7 +38,7 @@ PAGES = [
     "docs/sweep.md",
     "docs/moving.md",
 ]
-# Answers of the server are not valid input for these: they are read as text.
+# Other languages, such as JSON responses, are not executed.
 RUN = ("sh", "python")
 FENCE = re.compile(r"^(?:<!-- ([^\n]*?) -->\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 USES = re.compile(r"^<!-- uses: (.*?) -->$", re.MULTILINE)
@@ -62,7 +63,7 @@ def used_by(page):
 
 
 class Session:
-    """An interpreter that takes blocks and says after each what it printed and whether it failed."""
+    """An interpreter that runs blocks and reports each block's output and failure."""
 
     END = "--- end of a block ---"
 
@@ -90,7 +91,7 @@ class Session:
         self._lines.put(None)
 
     def run(self, text):
-        """(what it printed, None), or what went wrong as the second."""
+        """Runs a block. Returns (output, None), or (output, problem) if it fails."""
         self._file.write_text(text)
         self._process.stdin.write(self._encode(str(self._file), self.END))
         self._process.stdin.flush()
@@ -99,16 +100,16 @@ class Session:
             try:
                 line = self._lines.get(timeout=BLOCK_SECONDS_MAX)
             except queue.Empty:
-                return "".join(printed), f"it did not end within {BLOCK_SECONDS_MAX} s"
+                return "".join(printed), f"the block did not end within {BLOCK_SECONDS_MAX} s"
             if line is None:
-                return "".join(printed), "it failed"
+                return "".join(printed), "the block failed"
             if line.startswith(self.END):
                 status = line[len(self.END) :].strip()
-                return "".join(printed), None if status == "0" else f"it failed with {status}"
+                return "".join(printed), None if status == "0" else f"the block failed with status {status}"
             printed.append(line)
 
     def close(self):
-        """Ends it, and what its blocks left running."""
+        """Kills the interpreter and the processes that its blocks left running."""
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -119,8 +120,8 @@ class Session:
         self._process.stdout.close()
 
 
-# Each interpreter reads from standard input which file to run, so that a block's own commands read nothing from it. A shell
-# ends with the first command that fails.
+# Each interpreter reads the name of the file to run from standard input, so a block's commands read nothing from it. A shell
+# exits at the first command that fails.
 def encode_shell(path, end):
     return f"source {path} </dev/null; printf '\\n%s %s\\n' '{end}' 0\n"
 
@@ -177,7 +178,7 @@ class Pages(unittest.TestCase):
 
     @classmethod
     def server_options(cls):
-        """Those of all blocks that start a server, each once."""
+        """Collects the options of all blocks that start a server, without duplicates."""
         options = {}
         for blocks in cls.blocks.values():
             for block in blocks:
@@ -220,7 +221,7 @@ class Pages(unittest.TestCase):
                 printed, wrong = sessions[block.language].run(self.here(block.text))
                 self.assertIsNone(wrong, f"{wrong}\n{block}\nprinted:\n{printed}")
                 ran += 1
-            self.assertGreater(ran, 0, "no block of the page is run")
+            self.assertGreater(ran, 0, "no block of the page was run")
         finally:
             shell.close()
             python.close()

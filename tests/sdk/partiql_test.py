@@ -1,4 +1,4 @@
-"""PartiQL through Debian's boto3: single statements, batches and transactions."""
+"""Tests PartiQL with Debian's boto3: single statements, batches and transactions."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""What is newer than Debian's botocore of 2022, which would not send it: requests over plain HTTP."""
+"""Tests features that Debian's botocore of 2022 cannot send, with requests over plain HTTP."""
 
 import http.client
 import json
@@ -6,7 +6,7 @@ import unittest
 
 from mayfly_server import ACCESS_KEY, REGION, MayflyServer
 
-# Signatures are not checked; which account and region a request is for is read from the credential.
+# Signatures are not checked; the server reads only the account and the region from the credential.
 AUTHORIZATION = (
     f"AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/20240101/{REGION}/dynamodb/aws4_request, "
     "SignedHeaders=host;x-amz-date;x-amz-target, Signature=" + "0" * 64
@@ -19,7 +19,7 @@ def setUpModule():
 
 
 def call(operation, request):
-    """The answer's status and body."""
+    """Returns the response's status and body."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     try:
         connection.request(
@@ -94,7 +94,7 @@ class RawHttpTest(unittest.TestCase):
                 self.assertEqual(call(operation, request), (400, failed))
                 request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
                 self.assertEqual(call(operation, request), (400, failed_with_item))
-        # There is no item to return.
+        # There is no such item to return.
         request = {**condition, "Key": {"id": {"S": "b"}}, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
         self.assertEqual(call("DeleteItem", request), (400, failed))
 

@@ -1,4 +1,4 @@
-"""The examples of README.md and docs/commands.md, in order, each page on a fresh server."""
+"""Runs the examples of README.md and docs/commands.md in order, each page against a fresh server."""
 
 import os
 import pathlib
@@ -22,7 +22,8 @@ class Readme(unittest.TestCase):
         self.assertEqual(blocks("README.md", "python")[0], blocks("packages/python/README.md", "python")[0])
 
     def shell(self, server):
-        """Runs a program with `mayfly` on its PATH, at the server, and returns what it prints; it must succeed in silence."""
+        """Returns a function that runs a command with `mayfly` on its PATH and the server's URL. It returns the command's
+        output; the command must succeed and print no errors."""
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         os.symlink(os.path.abspath(binary()), f"{directory.name}/mayfly")

@@ -1,5 +1,5 @@
-"""Buckets at a real S3 server, moto's, which checks each signature: what the C++ of tests/http/s3_server_test.cc puts
-there another client reads, and the other way round; and exports that a server writes there, asked for by the newest
+"""Tests buckets on a real S3 server, moto, which checks each signature: other clients read what the C++ test
+tests/http/s3_server_test.cc writes, and the other way round. Also tests exports to that server, requested with the newest
 boto3."""
 
 import gzip
@@ -35,7 +35,7 @@ class S3Server(unittest.TestCase):
         iam.put_user_policy(UserName="mayfly", PolicyName="all", PolicyDocument=json.dumps(EVERYTHING))
         key = iam.create_access_key(UserName="mayfly")["AccessKey"]
         self.client("s3").create_bucket(Bucket="exports")
-        # From now on moto looks at who signed.
+        # From now on moto checks signatures.
         urllib.request.urlopen(urllib.request.Request(self.url + "/moto-api/reset-auth", b"0",
                                                       {"Content-Type": "text/plain"}, method="POST"))
 
@@ -114,7 +114,7 @@ class S3Server(unittest.TestCase):
             s3.put_object(Bucket="data", Key=key,
                           Body=gzip.compress("".join(json.dumps(item) + "\n" for item in items).encode()))
 
-        # More objects than a page of a listing has, one larger than a piece, one empty.
+        # More objects than one page of a listing holds, one larger than a chunk and one empty.
         for number in range(1005):
             put(f"in/{number:04}.json.gz", [number])
         put("in/large.json.gz", range(10_000, 13_000))

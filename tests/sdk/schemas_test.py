@@ -1,4 +1,4 @@
-"""`serve --schema`: tables that are there when the first request is answered."""
+"""Tests `serve --schema`: its tables exist before the server answers the first request."""
 
 import json
 import pathlib

@@ -1,9 +1,9 @@
-"""Expiry windows and their sweeper, as described in "Improving DynamoDB's TTL accuracy to minutes (or better)".
+"""Tests expiry windows and their sweeper, as described in "Improving DynamoDB's TTL accuracy to minutes (or better)".
 
-Each item carries the name of the minute in which it expires; a global index on that name lets a job that runs
-every minute find and delete what expired. The published job has an off-by-one: its windows are (start, end],
-but it asks for ttl < end, so an item whose ttl is the window's very end is never swept. DynamoDB leaves that
-item, and so does Mayfly: until its own TTL, which needs no sweeper, removes it.
+Each item stores the name of the minute in which it expires. A job that runs every minute finds expired items through a
+global index on that name and deletes them. The published job has an off-by-one error: its windows are (start, end], but it
+queries ttl < end, so it never sweeps an item whose ttl is exactly the window's end. DynamoDB keeps that item, and so does
+Mayfly, until its own TTL, which needs no sweeper, removes it.
 """
 
 import datetime
@@ -28,14 +28,14 @@ def iso(epoch):
 
 
 def window_of(epoch):
-    """The published naming: (start, end], "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z"."""
+    """Names a window as published, (start, end]: "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z"."""
     end = -(-epoch // WINDOW_SECONDS) * WINDOW_SECONDS
     start = (epoch - 1) // WINDOW_SECONDS * WINDOW_SECONDS
     return f"{iso(start)}_{iso(end)}"
 
 
 def half_open_window_of(epoch):
-    """The corrected naming: [start, end)."""
+    """Names a window as corrected, [start, end)."""
     start = epoch // WINDOW_SECONDS * WINDOW_SECONDS
     return f"{iso(start)}_{iso(start + WINDOW_SECONDS)}"
 
@@ -52,7 +52,7 @@ def create_table(name, ttl=None):
 
 
 def expired_in(table, window, now):
-    """All that a window's partition holds with ttl < now, page by page."""
+    """Yields all items in a window's partition with ttl < now, page by page."""
     request = {
         "IndexName": "expirationWindowIndex",
         "KeyConditionExpression": Key("expirationWindow").eq(window) & Key("ttl").lt(now),
@@ -66,14 +66,14 @@ def expired_in(table, window, now):
 
 
 def published_sweep(table, now):
-    """Run once a minute, on the minute: deletes what it finds, unconditionally, 25 at a time."""
+    """The published job, which runs every minute on the minute. Deletes all it finds unconditionally, 25 items at a time."""
     with table.batch_writer() as batch:
         for item in expired_in(table, window_of(now), now):
             batch.delete_item(Key={"itemId": item["itemId"]})
 
 
 def corrected_sweep(table, now, since):
-    """Half-open windows, from the last one swept on; an item that was renewed meanwhile is left alone."""
+    """The corrected job. Uses half-open windows, starts at the last one swept, and leaves renewed items alone."""
     for start in range(since // WINDOW_SECONDS * WINDOW_SECONDS, now, WINDOW_SECONDS):
         for item in expired_in(table, half_open_window_of(start), now):
             try:
@@ -91,7 +91,7 @@ def item_ids(table):
 
 class WindowSweeperTest(unittest.TestCase):
     def setUp(self):
-        # A minute's end, long past; nothing here waits. TTL itself is off but for the last test.
+        # The end of a minute long ago, so that no test waits. TTL is disabled except in the last test.
         self.end = 1_658_266_080  # 2022-07-19T21:28:00Z
 
     def put(self, table, item_id, ttl, window=window_of):
@@ -108,7 +108,7 @@ class WindowSweeperTest(unittest.TestCase):
             self.put(table, f"{second:02}", self.end - WINDOW_SECONDS + second)
         published_sweep(table, self.end)
         self.assertEqual(item_ids(table), ["60"])
-        # The next run looks into the next window: what was left is left for good.
+        # The next run queries the next window, so the remaining item is never swept.
         published_sweep(table, self.end + WINDOW_SECONDS)
         self.assertEqual(item_ids(table), ["60"])
 
@@ -118,7 +118,7 @@ class WindowSweeperTest(unittest.TestCase):
             self.put(table, f"{second:02}", self.end - WINDOW_SECONDS + second, half_open_window_of)
         self.put(table, "later", self.end + 5, half_open_window_of)
         corrected_sweep(table, self.end, self.end - WINDOW_SECONDS)
-        # ttl == now has not expired: "less than the current time".
+        # An item with ttl == now has not expired: "less than the current time".
         self.assertEqual(item_ids(table), ["60", "later"])
         corrected_sweep(table, self.end + WINDOW_SECONDS, self.end)
         self.assertEqual(item_ids(table), [])

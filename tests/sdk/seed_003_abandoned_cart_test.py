@@ -1,7 +1,7 @@
-"""Abandoned shopping carts, found by expiry: each activity on a cart renews its ttl, an order deletes the cart.
+"""Detects abandoned shopping carts by expiry: each activity renews a cart's ttl, and an order deletes the cart.
 
-A reader of the table's stream reminds customers of carts that expired. It must tell the service's REMOVE from
-the customer's own, and acts only on carts that have a customer and products.
+A reader of the table's stream reminds customers of carts that expired. It must distinguish the service's REMOVE from the
+customer's, and it acts only on carts that have a customer and products.
 """
 
 import time
@@ -18,13 +18,13 @@ def setUpModule():
 
 
 def create_carts(name):
-    # Only key attributes are declared: customerid, productids and ttl are not.
+    # Only key attributes are declared; customerid, productids and ttl are not.
     server.create_table(name, {"cartid": "S"}, key_schema("cartid"), ttl="ttl", StreamSpecification=stream())
     return server.client("dynamodb")
 
 
 def should_remind(record):
-    """What the event source's filter says: the service's deletion of a cart with a customer and products."""
+    """Implements the event source's filter: the service deleted a cart with a customer and products."""
     cart = record["dynamodb"].get("OldImage", {})
     return is_expiry(record) and "SS" in cart.get("productids", {}) and "S" in cart.get("customerid", {})
 
@@ -46,9 +46,9 @@ class AbandonedCartTest(unittest.TestCase):
         put("renewed", customerid=customer, productids=products)
         put("anonymous", productids=products)
         put("empty", customerid=customer)
-        # The customer orders: the cart is deleted, by the customer.
+        # The customer orders, so the customer deletes the cart.
         dynamodb.delete_item(TableName="carts", Key={"cartid": {"S": "ordered"}})
-        # The customer adds a product: the cart lives longer.
+        # The customer adds a product, so the cart expires later.
         dynamodb.update_item(
             TableName="carts",
             Key={"cartid": {"S": "renewed"}},

@@ -1,8 +1,8 @@
-"""Abandoned shopping carts, the whole way: TTL deletes a cart, its stream triggers a function with the old image.
+"""Processes abandoned shopping carts end to end: TTL deletes a cart, and its stream triggers a function with the old image.
 
-The table and the event source mapping are made by boto3, as Terraform would: the filter lets through only the
-service's deletions of carts that have a customer and products. Of a function that fails, the batch is tried again
-and ends at the mapping's destination.
+boto3 creates the table and the event source mapping, as Terraform would. The filter passes only the service's deletions of
+carts that have a customer and products. If the function fails, the batch is retried and finally sent to the mapping's
+destination.
 """
 
 import json
@@ -13,7 +13,7 @@ import urllib.request
 from function_server import FunctionServer
 from mayfly_server import MayflyServer, key_schema, stream
 
-CART_SECONDS = 6 * 3600  # after which it counts as abandoned
+CART_SECONDS = 6 * 3600  # a cart counts as abandoned after this time
 
 FILTER = {
     "userIdentity": {"type": ["Service"], "principalId": ["dynamodb.amazonaws.com"]},
@@ -32,7 +32,7 @@ def create_carts(server):
 
 
 def control(server, method, path, body):
-    """The answer to a control call."""
+    """Makes a control call and returns its response."""
     request = urllib.request.Request(
         f"{server.url}/_mayfly{path}",
         method=method,
@@ -44,7 +44,7 @@ def control(server, method, path, body):
 
 
 def advance(server, seconds):
-    """Returns when what fell due on the way is deleted, and was delivered or given up."""
+    """Advances the clock. Returns once all expired items are deleted and their records are delivered or given up."""
     return control(server, "POST", "/clock/advance", {"seconds": seconds, "settle": "triggers"})
 
 
@@ -171,7 +171,7 @@ class AbandonedCartTriggerTest(unittest.TestCase):
         )
 
     def test_a_function_may_come_later_and_call_back(self):
-        """A mapping waits for its function; the function uses the table while the clock's call waits for it."""
+        """A mapping waits for its function, which then uses the table while the call that advances the clock waits."""
         dynamodb, arn = create_carts(self.server)
         create_mapping(self.server, arn, "later")
         put_cart(dynamodb, "one", int(time.time()) + CART_SECONDS)

@@ -1,4 +1,4 @@
-"""A server that checks signatures, asked by boto3, the AWS CLI, botocore's signer and mayfly's own commands."""
+"""Tests a server that checks signatures with boto3, the AWS CLI, botocore's signer and Mayfly's commands."""
 
 import datetime
 import gzip
@@ -40,7 +40,7 @@ MISMATCH = "The request signature we calculated does not match the signature you
 
 
 class Link(SigV4QueryAuth):
-    """A link for a POST with the body {}; botocore's own moves the body into the query and signs an empty one."""
+    """A presigned URL for a POST with the body {}. botocore's own moves the body into the query and signs an empty one."""
 
     def payload(self, request):
         return hashlib.sha256(b"{}").hexdigest()
@@ -67,7 +67,7 @@ def client(service="dynamodb", **given):
 
 
 def signed(method="POST", path="/", body=b"{}", operation="ListTables", signer=SigV4Auth, service="dynamodb", **more):
-    """A request that botocore signed, at another time if `at` says so."""
+    """Returns a request that botocore signed, at the time `at` if it is given."""
     at = more.pop("at", None)
     request = AWSRequest(method, server.url + path, data=body, headers=more.pop("headers", {}))
     if operation:
@@ -81,7 +81,7 @@ def signed(method="POST", path="/", body=b"{}", operation="ListTables", signer=S
 
 
 def send(request, method=None, path=None, body=None, headers=()):
-    """The answer's status and body; what is given replaces what was signed."""
+    """Sends a request. The arguments replace parts that were signed. Returns the response's status and body."""
     url = urllib.parse.urlsplit(request.url)
     target = url.path + ("?" + url.query if url.query else "")
     sent = {name: value for name, value in request.headers.items() if name.lower() != "content-length"}
@@ -97,7 +97,7 @@ def send(request, method=None, path=None, body=None, headers=()):
 
 
 def mayfly(*arguments, **environment):
-    """What a command of mayfly's says, and how it ends."""
+    """Runs a Mayfly command. Returns its exit code and its output."""
     done = subprocess.run(
         [binary(), *arguments, "--url", server.url],
         env={"PATH": os.environ["PATH"], **environment},
@@ -158,21 +158,21 @@ class SignatureTest(unittest.TestCase):
         )
         listed = functions.list_event_source_mappings(EventSourceArn=arn)["EventSourceMappings"]
         self.assertEqual([one["UUID"] for one in listed], [mapping["UUID"]])
-        # A path with an escape in it is signed with the escape escaped.
+        # The signature covers the path with its escape sequence escaped again.
         resource = f"arn:aws:lambda:{REGION}:{ACCOUNT_KEY}:event-source-mapping:{mapping['UUID']}"
         tags = functions.list_tags(Resource=resource)["Tags"]
         self.assertEqual(tags, {})
         functions.delete_event_source_mapping(UUID=mapping["UUID"])
         other = client("lambda", secret="other").list_event_source_mappings
         self.assertEqual(self.refused("InvalidSignatureException", MISMATCH, other), 403)
-        # A signature for one service is none for the other.
+        # A signature for one service is invalid for the other.
         request = signed("GET", "/2015-03-31/event-source-mappings/", b"", operation=None)
         self.assertEqual(send(request)[0], 403)
 
     def test_whatever_is_changed_on_the_way_is_refused(self):
         request = signed()
         self.assertEqual(send(request), (200, {"TableNames": []}))
-        self.assertEqual(send(request)[0], 200)  # AWS takes it twice, too
+        self.assertEqual(send(request)[0], 200)  # AWS also accepts a request twice
         for change in (
             {"body": b'{"Limit":1}'},
             {"method": "PUT"},
@@ -221,7 +221,7 @@ class SignatureTest(unittest.TestCase):
         self.assertEqual(send(signed(signer=Link, expires=600, at=ago), body=b"{}")[0], 200)
         longer = request.url.replace("X-Amz-Expires=60", "X-Amz-Expires=600")
         self.assertIn(MISMATCH, send(request, path="/?" + longer.split("?")[1], body=b"{}")[1]["message"])
-        # boto3's own is signed right, and says nothing to list.
+        # boto3's own presigned URL has a valid signature but lacks the body.
         link = AWSRequest("POST", client().generate_presigned_url("list_tables"))
         link.headers["X-Amz-Target"] = "DynamoDB_20120810.ListTables"
         link.headers["Content-Type"] = "application/x-amz-json-1.0"
@@ -248,7 +248,7 @@ class SignatureTest(unittest.TestCase):
             self.assertEqual(answer["__type"], "com.amazon.coral.service#MissingAuthenticationTokenException")
         self.assertEqual(send(signed("GET", "/_mayfly/clock", b"", operation=None))[0], 200)
         link = signed("GET", "/_mayfly/clock", b"", operation=None, signer=SigV4QueryAuth, expires=60)
-        self.assertEqual(send(link)[0], 403)  # whoever sees a page could be made to follow it
+        self.assertEqual(send(link)[0], 403)  # any page could make a browser follow such a link
         self.assertEqual(send(signed("GET", "/_mayfly/ttl?x=a%20b&y=c%2Bd&a=", b"", operation=None))[0], 200)
 
         known = {"AWS_ACCESS_KEY_ID": SESSION_KEY, "AWS_SECRET_ACCESS_KEY": SESSION_SECRET, "AWS_SESSION_TOKEN": TOKEN}

@@ -1,6 +1,7 @@
-"""Code that forgets ConsistentRead: it passes as long as reads see all, and fails when they are as on AWS.
+"""Tests code that forgets ConsistentRead: it passes while reads see the latest state, and fails when reads are stale, as on
+AWS.
 
-The code under test is a shop's: it reads what it has just written, by key, by a list and by a global index.
+The code under test is a shop that reads what it has just written by key, by query and by a global index.
 """
 
 import unittest
@@ -14,7 +15,7 @@ def setUpModule():
 
 
 class Shop:
-    """Orders of customers; `consistent` is whether its author knew of ConsistentRead."""
+    """Stores customers' orders. `consistent` says whether its author knew of ConsistentRead."""
 
     def __init__(self, dynamodb, consistent):
         self.dynamodb = dynamodb
@@ -48,7 +49,7 @@ class Shop:
         self.dynamodb.put_item(TableName="orders", Item={**self.key(order), "status": {"S": "open"}})
 
     def pay(self, order):
-        """The status that the order has now."""
+        """Pays for the order and returns the status that is then read."""
         self.dynamodb.update_item(
             TableName="orders",
             Key=self.key(order),

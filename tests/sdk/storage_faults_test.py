@@ -1,4 +1,4 @@
-"""A server under --data that can no longer write says so, and recovers without a restart when it can write again."""
+"""Tests a server with --data that can no longer write: it reports this, and recovers without a restart."""
 
 import os
 import resource
@@ -8,7 +8,7 @@ import unittest
 from mayfly_server import Client, MayflyServer, eventually, key_schema
 
 SECONDS_MAX = 30
-ITEM_BYTES = 390_000  # some forty of them fill a buffer, which then becomes a file
+ITEM_BYTES = 390_000  # about forty items fill a buffer, which then becomes a file
 
 
 class StorageFaults(unittest.TestCase):
@@ -25,7 +25,7 @@ class StorageFaults(unittest.TestCase):
         self.written = 0
 
     def put(self):
-        """The status of the answer to a PutItem."""
+        """Puts an item and returns the response's status."""
         item = {"id": {"S": str(self.written)}, "value": {"S": "x" * ITEM_BYTES}}
         status, body = self.client.operation("PutItem", {"TableName": "items", "Item": item})
         self.assertIn(status, (200, 500), body)
@@ -37,7 +37,7 @@ class StorageFaults(unittest.TestCase):
         return self.log.read().decode()
 
     def test_files_have_a_size_limit(self):
-        """Beyond RLIMIT_FSIZE (`ulimit -f`) a process gets SIGXFSZ, which would end it."""
+        """Beyond RLIMIT_FSIZE (`ulimit -f`) a process gets SIGXFSZ, which ends it by default."""
         self.assertEqual(self.put(), 200)
         limits = resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE, (1 << 16, limits[1]))

@@ -1,5 +1,5 @@
-"""`mayfly sweep` as its users run it: the program against an endpoint whose own TTL is off, killed, started anew, told of by
-a stream. What is due when is a test's own clock's business, or, where lateness is what is looked at, the machine's."""
+"""Runs `mayfly sweep` as its users do, against an endpoint with its own TTL disabled: kills and restarts it and observes it
+through a stream. Most tests control the clock; the ones about lateness use real time."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import urllib.request
 from function_server import FunctionServer
 from mayfly_server import ACCESS_KEY, REGION, SECRET_KEY, MayflyServer, StreamReader, binary, eventually, key_schema, stream
 
-BEGIN = 1_924_992_000  # 2031-01-01T00:00:00Z, an exact minute
+BEGIN = 1_924_992_000  # 2031-01-01T00:00:00Z, a minute boundary
 
 
 def setUpModule():
@@ -26,7 +26,7 @@ MANUAL = pathlib.Path(__file__).resolve().parents[2].joinpath("docs/sweep.md").r
 
 
 def manuals_swept():
-    """The function that docs/sweep.md shows for writers in Python."""
+    """Returns the function that docs/sweep.md shows for writers in Python."""
     block = MANUAL.split("```python\n")[1].split("table = ")[0]
     names = {}
     exec(block, names)  # pylint: disable=exec-used
@@ -38,7 +38,7 @@ def swept(key, ttl):
 
 
 class Sweeper:
-    """A run of the program. `account` has tables and a clock of its own."""
+    """A run of `mayfly sweep`. `account` has its own tables and clock."""
 
     def __init__(self, account, *arguments, table="carts"):
         self._log = tempfile.TemporaryFile("w+")
@@ -59,7 +59,7 @@ class Sweeper:
         return self._log.read()
 
     def started(self):
-        """What it said when it began, as soon as it has."""
+        """Returns the sweeper's start event, as soon as it is logged."""
         return eventually(lambda: [line for line in self.log() if line["event"] == "started"])[0]
 
     def close(self):
@@ -180,7 +180,7 @@ class SweepTest(unittest.TestCase):
         self.assertGreater(second.log()[-1]["deleted"], 200)
 
     def test_while_sweepers_are_killed_each_item_goes_once_and_none_early(self):
-        """Renewed ones stay, removed ones are the user's removals, as a stream's filter tells by the mark."""
+        """Renewed items stay. A stream filter can tell the user's deletions from the sweeper's by the mark."""
         reader = self.create_table()
         start = int(time.time()) + 3
         due = {f"i{n}": start + n % 8 for n in range(400)}
@@ -206,7 +206,7 @@ class SweepTest(unittest.TestCase):
             sweeper.started()
             self.assertEqual(sweeper.end(), 0, sweeper.said())
         while reader.poll():
-            pass  # a page is a thousand records at most
+            pass  # a page has at most a thousand records
         records = {}
         for record in reader.removed():
             records.setdefault(record["dynamodb"]["Keys"]["id"]["S"], []).append(record["dynamodb"])

@@ -1,5 +1,5 @@
-"""What docs/sweep.md shows for writers in JavaScript, Go and Java, compiled and run as their users would: items that these
-programs put are swept when they are due, and not before. (In Python: sweep_test.py.)"""
+"""Compiles and runs the examples of docs/sweep.md for writers in JavaScript, Go and Java: the items that they put are swept
+once they expire, and not before. (sweep_test.py tests the Python example.)"""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ from mayfly_server import MayflyServer, binary, eventually, key_schema
 HERE = pathlib.Path(__file__).resolve().parent
 MANUAL = HERE.parents[1].joinpath("docs/sweep.md").read_text()
 WINDOW, SHARDS, HOUR = 60, 16, 3600
-SECONDS_MAX = 600  # of a build, with what it brings from its registry
+SECONDS_MAX = 600  # for a build, including downloads from its registry
 
 
 def example(language):
@@ -153,7 +153,7 @@ class SweepWritersTest(unittest.TestCase):
             item = items[name]
             self.assertEqual((item["ttl"], item["sweep_at"]), ({"N": str(ttl)},) * 2)
             window, _, shard = item["sweep_window"]["S"].partition("#")
-            # What is due already lies in the window of the time at which it was written.
+            # An item that is already due is in the window of the time when it was written.
             windows = {max(ttl, second) // WINDOW * WINDOW for second in range(began, ended + 1)}
             self.assertIn(int(window), windows)
             self.assertIn(int(shard), range(SHARDS))

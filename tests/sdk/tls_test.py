@@ -1,4 +1,4 @@
-"""A server that speaks TLS, asked by boto3, the AWS CLI, Python's own client and mayfly's commands."""
+"""Tests a server with TLS, using boto3, the AWS CLI, Python's own client and Mayfly's commands."""
 
 import datetime
 import http.client
@@ -23,7 +23,7 @@ from mayfly_server import MayflyServer, binary, eventually, key_schema
 
 
 def make_certificate(directory):
-    """For this machine's own addresses, signed by itself: the files of it and of its key."""
+    """Creates a self-signed certificate for this machine. Returns the paths of the certificate and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "mayfly's tests")])
     now = datetime.datetime.utcnow()
@@ -89,7 +89,7 @@ class TlsTest(unittest.TestCase):
         for number in range(8):
             item = {"id": {"S": str(number)}, "text": {"S": "x" * 390_000}}
             dynamodb.put_item(TableName="carts", Item=item)
-        self.assertEqual(dynamodb.scan(TableName="carts", Select="COUNT")["Count"], 3)  # a megabyte of them
+        self.assertEqual(dynamodb.scan(TableName="carts", Select="COUNT")["Count"], 3)  # one megabyte of items
         answer = dynamodb.batch_get_item(
             RequestItems={"carts": {"Keys": [{"id": {"S": str(number)}} for number in range(8)]}}
         )
@@ -116,7 +116,7 @@ class TlsTest(unittest.TestCase):
             with self.assertRaises(ConnectionClosedError):
                 client.list_tables()
         control("DELETE", "/faults", "{}")
-        deadline = time.monotonic() + 30  # a connection that stalls is closed after a minute
+        deadline = time.monotonic() + 30  # a stalled connection is closed only after a minute
         while open_connections() > before and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertLessEqual(open_connections(), before)
@@ -157,7 +157,7 @@ class TlsTest(unittest.TestCase):
                 answer = asking.getresponse()
                 self.assertEqual(answer.status, status)
                 answer.read()
-        # It ends as TLS ends, not as if it had been cut.
+        # The connection ends with TLS's close notification, not abruptly.
         whole = ssl.create_default_context(cafile=cert)
         with socket.create_connection(("127.0.0.1", server.port), timeout=30) as plain:
             with whole.wrap_socket(plain, server_hostname="127.0.0.1", suppress_ragged_eofs=False) as secure:

@@ -1,5 +1,5 @@
-"""`mayfly export` and `mayfly import` as their users run them: between servers, directories, files and pipes, killed and gone
-on with, and with rules that leave nobody in what comes out. Each test has accounts of its own, whose tables boto3 compares."""
+"""Runs `mayfly export` and `mayfly import` as their users do: between servers, directories, files and pipes, killed and
+resumed, and with anonymization rules. Each test has its own accounts, whose tables are compared through boto3."""
 
 import contextlib
 import gzip
@@ -30,14 +30,14 @@ def setUpModule():
 
 
 def all_items(client, table):
-    """By their keys, however the scan has them."""
+    """Returns all items of a table, sorted independently of the scan's order."""
     pages = client.get_paginator("scan").paginate(TableName=table, ConsistentRead=True)
     items = [item for page in pages for item in page["Items"]]
     return sorted(items, key=lambda item: json.dumps(item, sort_keys=True, default=lambda raw: raw.hex()))
 
 
 def ask(client, operation, body):
-    """What Debian's boto3 does not know yet."""
+    """Calls an operation that Debian's boto3 does not support."""
     key = client._request_signer._credentials.access_key
     request = urllib.request.Request(
         client.meta.endpoint_url,
@@ -55,7 +55,7 @@ def ask(client, operation, body):
 
 
 def settings(client, table):
-    """What a copy has to share with what it was copied from."""
+    """Returns the settings that a copy must share with its source."""
     described = ask(client, "DescribeTable", {"TableName": table})["Table"]
     arn = described["TableArn"]
     kept = ["AttributeDefinitions", "KeySchema", "StreamSpecification", "DeletionProtectionEnabled", "TableClassSummary"]
@@ -82,7 +82,8 @@ def settings(client, table):
 
 @contextlib.contextmanager
 def relay(answers):
-    """A server that has the operations of `answers` answered by (status, body), and the others by ours: its URL."""
+    """Runs a server that answers the operations in `answers` with (status, body) and forwards the others to the test's
+    server. Yields its URL."""
 
     class Relay(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -158,7 +159,8 @@ class TransferTest(unittest.TestCase):
         return {"PATH": os.environ["PATH"], "HOME": str(self.directory), "MAYFLY_URL": server.url, **more}
 
     def mayfly(self, *words, code=0, stdin=b"", **environment):
-        """Both streams of what it says, as text; standard output as bytes if it was asked to write there."""
+        """Runs a command and returns both output streams as text, or standard output as bytes if the command writes items
+        there."""
         done = subprocess.run(
             self.command(words), cwd=self.directory, env=self.environment(**environment), input=stdin, capture_output=True
         )
@@ -174,14 +176,14 @@ class TransferTest(unittest.TestCase):
         return self.mayfly("import", "--account", self.target, *words, **more)
 
     def kill_and_resume(self, words, journal, kills):
-        """Kills the command each time that it has written down some more, and lets the last run end."""
+        """Kills the command each time it has journaled more progress, and lets the last run finish."""
         words = [*words, "--quiet"]
         for number in range(kills):
             lines = lambda: journal.read_bytes().count(b"\n") if journal.exists() else 0
             before = lines()
             process = subprocess.Popen(self.command(words), cwd=self.directory, env=self.environment())
             eventually(lambda: process.poll() is not None or lines() > before + 2)
-            self.assertIsNone(process.poll(), f"it ended before it could be killed, run {number}")
+            self.assertIsNone(process.poll(), f"it exited before it could be killed, in run {number}")
             process.send_signal(signal.SIGKILL)
             process.wait()
             if "--resume" not in words:
@@ -208,7 +210,7 @@ class TransferTest(unittest.TestCase):
             client.batch_write_item(RequestItems={table: [{"PutRequest": {"Item": one}} for one in items[at : at + 25]]})
 
     def make_orders(self):
-        """With every setting that a table can have."""
+        """Creates a table with every setting that a table can have."""
         attribute = lambda name, kind: {"AttributeName": name, "AttributeType": kind}
         key = lambda name, kind: {"AttributeName": name, "KeyType": kind}
         units = lambda read, write: {"ReadCapacityUnits": read, "WriteCapacityUnits": write}
@@ -254,7 +256,7 @@ class TransferTest(unittest.TestCase):
         return arn
 
     def make_large(self, items=30, kilobytes=300):
-        """Some pages of each segment: a page has a megabyte."""
+        """Creates a table with several pages of 1 MB for each segment."""
         self.make("large", items=0)
         large = [{"id": {"S": str(number)}, "filled": {"S": chr(97 + number % 26) * 1024 * kilobytes}} for number in range(items)]
         for one in large:
@@ -265,7 +267,7 @@ class TransferTest(unittest.TestCase):
             self.assertEqual(all_items(self.there, table), all_items(self.here, table))
             self.assertEqual(settings(self.there, table), settings(self.here, table))
 
-    # --- from there to here
+    # --- between servers, directories, files and pipes
 
     def test_tables_with_all_their_settings_go_through_a_directory(self):
         self.make_orders()
@@ -443,7 +445,7 @@ class TransferTest(unittest.TestCase):
                 self.assertEqual([path.name for path in self.directory.iterdir()], ["items.json"])
         self.assertEqual(all_items(self.there, "carts"), [])
         self.assertIn("mayfly import TABLE --from items.json", self.import_text('{"id":"1"}', code=FAILED))
-        # A file is read to its end before anything is written.
+        # A file is read completely before anything is written.
         lines = "".join(json.dumps({"id": {"S": str(number)}}) + "\n" for number in range(3000))
         bad = "line 3001: NUMBER_VALUE cannot be converted to String"
         said = self.import_text(lines + '{"id":{"S":1}}', "carts", code=FAILED)
@@ -453,7 +455,7 @@ class TransferTest(unittest.TestCase):
         self.assertEqual(all_items(self.there, "carts"), [])
         self.import_text(lines + '{"id":{"S":1}}', "carts", "--to", "out.json", code=FAILED)
         self.assertEqual([path.name for path in self.directory.iterdir()], ["items.json"])
-        # A pipe is not: the items before the bad one stay.
+        # A pipe is not: the items before the malformed one are kept.
         words = self.command(["import", "--account", self.target, "carts", "--from", "-"])
         text = (lines + '{"id":{"S":1}}').encode()
         ended = subprocess.run(words, input=text, capture_output=True, cwd=self.directory, env=self.environment(), timeout=60)
@@ -505,7 +507,7 @@ class TransferTest(unittest.TestCase):
         self.assertEqual({name: found[name] for name in index}, index)
         self.assertEqual((found["IndexStatus"], found["ItemCount"]), ("ACTIVE", 1))
 
-    # --- what stays where it is
+    # --- settings that are not copied
 
     STAYS = (
         "orders: its resource policy, which names accounts and ARNs, stays behind",
@@ -567,7 +569,7 @@ class TransferTest(unittest.TestCase):
             sentence = f"carts: {operation} was not answered (AccessDeniedException: so it is), so what it says is not there"
             self.assertEqual(said.count(sentence), 1, said)
 
-    # --- what is there already
+    # --- existing tables
 
     def test_what_becomes_of_a_table_that_is_there_is_said(self):
         self.make("carts", items=3)
@@ -599,10 +601,10 @@ class TransferTest(unittest.TestCase):
         self.assertEqual(all_items(self.here, "carts"), before)
         self.assertEqual(all_items(self.here, "carts-2"), before)
 
-    # --- two at once
+    # --- concurrent imports
 
     def import_at_once(self, *words):
-        """Two imports of what `one` and `two` have, in a directory each: their exit codes, and what they say."""
+        """Runs two concurrent imports of the directories `one` and `two`. Returns their exit codes and outputs."""
         processes = []
         for name in ("one", "two"):
             where = self.directory / f"in-{name}"
@@ -615,7 +617,7 @@ class TransferTest(unittest.TestCase):
         return [process.returncode for process in processes], said
 
     def make_one_and_two(self, items=60):
-        """A directory each with as many items of the table carts; those of the other are others."""
+        """Exports a table carts with different items into each of the directories `one` and `two`."""
         for name in ("one", "two"):
             account = self.account()
             client = server.client("dynamodb", account)
@@ -655,7 +657,7 @@ class TransferTest(unittest.TestCase):
             self.assertEqual(set(self.names_there()), {("two", "one")[loser]})
             self.assertEqual(len(self.names_there()), 60)
             for name in ("one", "two"):
-                self.assertEqual(list((self.directory / f"in-{name}").iterdir()), [])  # nothing to go on with
+                self.assertEqual(list((self.directory / f"in-{name}").iterdir()), [])  # nothing to resume
 
     def test_an_import_beside_one_that_is_under_way_says_whose_journal_is_there(self):
         self.make_large(items=6)
@@ -675,14 +677,15 @@ class TransferTest(unittest.TestCase):
         self.export("carts", "--to", "backup")
         self.assertIn("is not empty", self.export("carts", "--to", "backup", code=FAILED))
 
-    # --- times to live
+    # --- TTL
 
     def make_expiring(self):
-        """Of which two items are past, by the clock of the target; the source's TTL is off until they are in."""
+        """Creates a table with one expired item by the machine's clock. The source has no TTL; the exported description
+        enables it."""
         self.make("sessions", items=0)
         self.put("sessions", [{"id": {"S": name}, "expires": {"N": str(at)}} for name, at in (("old", PAST), ("new", FAR))])
         self.export("sessions", "--to", "backup")
-        # As it is where expiry is late: the item is past, and not gone.
+        # Simulates a source that deletes expired items late: the item has expired but still exists.
         path = self.directory / "backup" / "sessions" / "table.json"
         description = json.loads(path.read_text())
         description["TimeToLiveDescription"] = {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires"}
@@ -714,7 +717,7 @@ class TransferTest(unittest.TestCase):
         moved = [int(item["expires"]["N"]) - FAR for item in all_items(self.there, "sessions") if item["id"]["S"] == "new"]
         self.assertTrue(day <= moved[0] < day + 3600, moved)
 
-    # --- what goes wrong
+    # --- failures
 
     def faults(self, account, *rules):
         request = urllib.request.Request(
@@ -805,7 +808,7 @@ class TransferTest(unittest.TestCase):
             self.export(*words, code=MEANS_NOTHING)
         self.assertFalse((self.directory / "x").exists())
 
-    # --- killed, and gone on with
+    # --- killed and resumed
 
     def test_an_export_to_a_directory_that_is_killed_goes_on_and_has_each_item_once(self):
         self.make_large()
@@ -856,7 +859,7 @@ class TransferTest(unittest.TestCase):
         whole = journal.read_bytes()
         journal.write_bytes(whole[:60] + b"\xff\n" + whole[61:])
         self.export(*words, "--resume", code=FAILED)
-        journal.write_bytes(whole + b'{"part":0,"cur')  # cut short by the end of the process
+        journal.write_bytes(whole + b'{"part":0,"cur')  # truncated when the process was killed
         self.export(*words, "--resume")
         self.import_("--from", "backup")
         self.assert_copied("large")
@@ -874,7 +877,7 @@ class TransferTest(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(), FAILED)
 
-    # --- nobody in it any more
+    # --- anonymization
 
     RULES = {
         "default": "hash",

@@ -1,7 +1,7 @@
-"""What triggers cost and may do at most: threads, hanging functions, files; against the real server.
+"""Tests the limits of triggers against a real server: threads, hanging functions and files.
 
-Threads run out as they do in a container with a limit on processes: the server is somebody without privileges, since
-root is not held to RLIMIT_NPROC, and may start no thread from some moment on.
+Threads run out as in a container that limits the number of processes. The server runs as an unprivileged user, because
+RLIMIT_NPROC does not apply to root, and cannot start a thread from some moment on.
 """
 
 import os
@@ -41,7 +41,7 @@ resource.prlimit(pid, resource.RLIMIT_NPROC, (hard if threads < 0 else threads, 
 
 
 def limit_threads(server, threads_max):
-    """From now on; -1: no more. Only who is the same as the server may say so."""
+    """Limits the server's number of threads from now on; -1 removes the limit. Only the server's user can do this."""
     arguments = ["/usr/bin/python3", "-c", SET_LIMIT, str(server.pid), str(threads_max)]
     subprocess.run(arguments, preexec_fn=become_nobody, check=True)
 
@@ -55,7 +55,7 @@ def address_space(server):
 
 
 def create_table(server, name="carts"):
-    """Its stream's ARN."""
+    """Creates a table and returns its stream's ARN."""
     server.create_table(name, {"id": "S"}, key_schema("id"), StreamSpecification=stream())
     return server.client("dynamodb").describe_table(TableName=name)["Table"]["LatestStreamArn"]
 
@@ -101,7 +101,7 @@ class ThreadsRunOut(unittest.TestCase):
         )
         with self.assertRaises(ClientError) as raised:
             functions.invoke(FunctionName="f", InvocationType="Event")
-        # A thread that has answered another call may be there to wait, but none can be started that calls.
+        # An idle thread of an earlier call may be there to wait, but no thread can be started to make the call.
         self.assertIn(
             raised.exception.response["Error"]["Message"],
             ("No thread can be started to call the function.", "No thread can be started that would wait for it."),
@@ -135,7 +135,7 @@ class ThreadsRunOut(unittest.TestCase):
         server = self.start()
         create_table(server)
         limit_threads(server, 0)
-        self.addCleanup(limit_threads, server, -1)  # a sanitizer looks for leaks with a process of its own
+        self.addCleanup(limit_threads, server, -1)  # the leak sanitizer starts another process
         dynamodb = server.client("dynamodb")
         for first in range(0, 11_000, 25):
             dynamodb.batch_write_item(
@@ -172,9 +172,9 @@ class NoThreadAtAll(unittest.TestCase):
 
         with tempfile.TemporaryDirectory() as directory:
             os.chmod(directory, 0o755)
-            executable = shutil.copy(binary(), directory)  # where it lies, another user may not look
+            executable = shutil.copy(binary(), directory)  # the other user may be unable to read the executable's directory
             endpoint = "http://127.0.0.1:1"
-            # LeakSanitizer looks for leaks by a thread.
+            # LeakSanitizer uses a thread of its own.
             looks_for_no_leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
             for command in (
                 ("serve", "--port", "0"),
@@ -206,7 +206,7 @@ class FunctionsHang(unittest.TestCase):
 
     def start(self):
         server = MayflyServer("--function", f"good={self.good.url}", "--stream-shards", "4")
-        self.addCleanup(server.stop)  # asserts that SIGTERM ends it
+        self.addCleanup(server.stop)  # asserts that SIGTERM stops the server
         names = [f"hanging{i}" for i in range(20)]
         for name in names:
             server.control("PUT", f"functions/{name}", {"url": self.hanging.url, "timeout_seconds": 60})
@@ -229,9 +229,9 @@ class FunctionsHang(unittest.TestCase):
             EventSourceArn=arn, FunctionName="good", StartingPosition="TRIM_HORIZON", ParallelizationFactor=10
         )
         eventually(lambda: len(ids_of(self.good)) == 40)
-        # One calls all functions.
+        # One thread calls all functions.
         self.assertLessEqual(threads(server), before + POOL_THREADS + 1 + LANE_THREADS_MAX)
-        # None of these waits for a function.
+        # None of these calls waits for a function.
         self.assertEqual(functions.delete_event_source_mapping(UUID=uuids[0])["State"], "Deleting")
         self.assertEqual(
             functions.update_event_source_mapping(UUID=uuids[1], ParallelizationFactor=2)["State"], "Updating"

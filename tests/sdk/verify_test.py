@@ -1,4 +1,4 @@
-"""A server that is killed under load leaves a directory that `mayfly verify` finds nothing wrong in."""
+"""A server that is killed under load leaves a directory in which `mayfly verify` finds nothing wrong."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def verify(directory):
 
 class KilledUnderLoad(unittest.TestCase):
     def write(self, client, writer):
-        """Puts and deletes until the server is gone. What is due in a second goes meanwhile."""
+        """Puts and deletes items until the server is killed. Items with a TTL within two seconds expire in the meantime."""
         for n in range(1_000_000):
             key = {"id": {"S": f"{writer}-{n % 40}"}}
             values = {"user": {"S": f"u{n % 7}"}, "ttl": {"N": str(int(time.time()) + n % 3)}}

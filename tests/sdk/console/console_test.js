@@ -1,5 +1,5 @@
-// The console in Chromium: every pane, by mouse and by keyboard, at both widths and in both themes, with unusual items and a
-// server that stops.
+// Tests the console in Chromium: every pane with mouse and keyboard, two widths, both themes, unusual items, and a server
+// that stops.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -19,11 +19,11 @@ let server, browser;
 const own = fixture(["--function", "reminder=http://127.0.0.1:9/"], () => ({ server, browser } = own));
 const { create_table, create_trigger, get, put, put_many, send } = own;
 
-// --- looks
+// --- appearance
 
 for (const width of [1280, 400]) {
   for (const theme of ["light", "dark"]) {
-    test(`at ${width} pixels, ${theme}, each pane fits, and axe finds nothing serious`, async () => {
+    test(`at ${width} pixels in the ${theme} theme, each pane fits and axe finds nothing serious`, async () => {
       await create_table("carts", { sort: "at" });
       await put_many("carts", 30, (at) => ({
         id: S("cart-" + at),
@@ -51,7 +51,7 @@ for (const width of [1280, 400]) {
         "worlds",
       ]) {
         await go(page, path);
-        await page.waitForTimeout(400); // panes draw some parts a moment later
+        await page.waitForTimeout(400); // panes draw some parts with a delay
         await check_accessible(page, path);
         const [wide, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
         assert.ok(wide <= seen, `${path} is ${wide} wide`);
@@ -106,14 +106,14 @@ test("items are paged, and a query finds them by key and filter", async () => {
   await press(page, "Run");
   await found.getByText(/Page 1: 5 items, 10 scanned/).waitFor();
   assert.deepEqual(await found.locator("tbody td:nth-child(2)").allTextContents(), ["71", "73", "75", "77", "79"]);
-  // Errors are shown in the server's words.
+  // Errors have the server's message.
   await page.getByLabel("Value of at").fill("seventy");
   await press(page, "Run");
   await found.getByText("The parameter cannot be converted to a numeric value: seventy").waitFor();
   await browser.close(page);
 });
 
-test("an item is written as JSON, updated by its form, replaced, and deleted", async () => {
+test("an item can be written as JSON, updated in the form, replaced and deleted", async () => {
   await create_table("carts");
   const page = await browser.open(server, "tables/carts");
   const dialog = page.getByRole("dialog");
@@ -131,7 +131,7 @@ test("an item is written as JSON, updated by its form, replaced, and deleted", a
   await press(dialog, "Put");
   await page.getByRole("button", { name: "1", exact: true }).click();
 
-  // By the form: a value, a nested value, a removed attribute and a new one. Other attributes are not written.
+  // In the form: change a value and a nested value, remove an attribute, add one. Other attributes are not written.
   await send(
     new UpdateItemCommand({
       TableName: "carts",
@@ -158,7 +158,7 @@ test("an item is written as JSON, updated by its form, replaced, and deleted", a
     added: S("meanwhile"),
   });
 
-  // A new item does not overwrite another.
+  // A new item does not overwrite an existing one.
   await press(page, "New item");
   await dialog.getByLabel("Value of id").fill("1");
   await press(dialog, "Put");
@@ -247,7 +247,7 @@ test("copied code works with boto3, the AWS CLI and JavaScript", async (t) => {
   await browser.close(page);
 });
 
-test("a table is created, described and deleted", async () => {
+test("a table can be created, described and deleted", async () => {
   const page = await browser.open(server);
   await page.getByRole("heading", { name: "No tables yet" }).waitFor();
   await press(page, "Create a table");
@@ -268,7 +268,7 @@ test("a table is created, described and deleted", async () => {
   await browser.close(page);
 });
 
-test("a long list of tables is paged, and searched by name", async () => {
+test("a long list of tables is paged and can be searched by name", async () => {
   for (let at = 0; at < 130; ++at)
     await create_table("table-" + String(at).padStart(3, "0"), { ttl: null, stream: false });
   const page = await browser.open(server);
@@ -287,7 +287,7 @@ test("a long list of tables is paged, and searched by name", async () => {
 
 // --- unusual items
 
-test("markup in keys, values, names of attributes and of snapshots is text", async () => {
+test("markup in keys, values, attribute names and snapshot names is shown as text", async () => {
   const evil = `<img src=x onerror="owned=1"><script>owned=1</script>`;
   await create_table("carts");
   await put("carts", {
@@ -311,7 +311,7 @@ test("markup in keys, values, names of attributes and of snapshots is text", asy
   await dialog.getByLabel("Value of __proto__").fill("changed");
   await press(dialog, "Update");
   await dialog.waitFor({ state: "detached" });
-  // The SDK cannot read it: its items are objects, in which __proto__ is special.
+  // The SDK cannot read this item: it represents items as objects, in which __proto__ is special.
   const stored = await page.evaluate(
     async (id) =>
       await (
@@ -375,7 +375,7 @@ test("a 400 KB item, binary data and a 38-digit number survive an edit", async (
 
 // --- time
 
-test("the clock is frozen, set, run and advanced, and expired items are reported", async () => {
+test("the clock can be frozen, set, run and advanced, and expired items are reported", async () => {
   await create_table("carts");
   await put("carts", { id: S("1"), ttl: N(start + 600) });
   await put("carts", { id: S("2"), ttl: N(start + 7200) });
@@ -396,14 +396,14 @@ test("the clock is frozen, set, run and advanced, and expired items are reported
   await page.getByLabel("Time to set, in UTC").fill("2031-02-01T00:00:00Z");
   await press(page, "Set");
   await page.getByText("2031-02-01 00:00:00 UTC").waitFor();
-  // The clock does not go back, and the page shows the server's error.
+  // The clock cannot go back; the page shows the server's error.
   await page.getByLabel("Time to set, in UTC").fill("2030-01-01T00:00:00Z");
   await press(page, "Set");
   await page.locator(".notice.bad").filter({ hasText: "Conflict" }).waitFor();
   await page.getByLabel("Rate").fill("3600");
   await press(page, "Run at");
   await page.getByText("runs 3600 times as fast").waitFor();
-  await page.getByText("2031-02-01 01:").first().waitFor(); // within some seconds
+  await page.getByText("2031-02-01 01:").first().waitFor(); // within a few seconds
   await press(page, "Freeze");
   await page.getByText("stands still until you move it").waitFor();
   assert.equal((await server.control("GET", "/clock")).mode, "frozen");
@@ -411,7 +411,7 @@ test("the clock is frozen, set, run and advanced, and expired items are reported
   await browser.close(page);
 });
 
-test("the timeline shows every table's windows, and advances to the end of one", async () => {
+test("the timeline shows every table's windows and can advance to the end of one", async () => {
   await create_table("carts");
   await create_table("sessions");
   await put_many("carts", 20, (at) => ({ id: S("c" + at), ttl: N(start + 3600 + at) }));
@@ -431,7 +431,7 @@ test("the timeline shows every table's windows, and advances to the end of one",
   await browser.close(page);
 });
 
-test("items due next are explained, and so is one with a TTL in milliseconds", async () => {
+test("items due next and an item with a TTL in milliseconds are explained", async () => {
   await create_table("carts");
   await put("carts", { id: S("soon"), ttl: N(start + 60) });
   await put("carts", { id: S("never"), ttl: N(start * 1000) });
@@ -475,7 +475,7 @@ test("changes are shown as they commit, with both images, and TTL deletions are 
   const modified = page.locator(".change.MODIFY");
   await modified.getByText("status: open → paid").waitFor();
   await modified.locator("summary").click();
-  // The browser reports the open card in a later task than the click, and the images are drawn then.
+  // The images are drawn when the browser reports the open card, in a task after the click.
   await modified.locator(".differs").nth(1).waitFor();
   assert.deepEqual(await modified.locator(".differs").allTextContents(), ["statusopen", "statuspaid"]);
   await page.locator(".change.expired summary").click();
@@ -494,7 +494,7 @@ test("changes are shown as they commit, with both images, and TTL deletions are 
   await browser.close(page);
 });
 
-test("ten thousand expiries at once are counted, and the latest are shown", async () => {
+test("ten thousand simultaneous expiries are counted and the latest are shown", async () => {
   await create_table("carts");
   await put_many("carts", 10_000, (at) => ({ id: S("c" + at), ttl: N(start + 60) }));
   const page = await browser.open(server, "streams");
@@ -505,7 +505,7 @@ test("ten thousand expiries at once are counted, and the latest are shown", asyn
   await browser.close(page);
 });
 
-test("shards split and roll", async () => {
+test("shards can be split and rolled", async () => {
   await create_table("carts");
   const page = await browser.open(server, "streams");
   const shards = card(page, "Shards");
@@ -516,7 +516,7 @@ test("shards split and roll", async () => {
   await browser.close(page);
 });
 
-test("a trigger shows its last batch, failures, retries, and records that were given up", async (t) => {
+test("a trigger shows its last batch, its failures and retries, and the records it gave up", async (t) => {
   let status = 500;
   const handler = http.createServer((request, answer) => {
     request.resume();
@@ -546,7 +546,7 @@ test("a trigger shows its last batch, failures, retries, and records that were g
 
 // --- accounts and faults
 
-test("another account has its own tables", async () => {
+test("each account has its own tables", async () => {
   await create_table("carts");
   const page = await browser.open(server, "worlds");
   const accounts = card(page, "Accounts");
@@ -566,7 +566,7 @@ test("another account has its own tables", async () => {
   await browser.close(page);
 });
 
-test("a snapshot is taken, named, restored and deleted", async () => {
+test("a snapshot can be taken, named, restored and deleted", async () => {
   await create_table("carts");
   await put("carts", { id: S("1") });
   const page = await browser.open(server, "worlds");
@@ -587,7 +587,7 @@ test("a snapshot is taken, named, restored and deleted", async () => {
   await browser.close(page);
 });
 
-test("faults strike and are counted; a failpoint keeps an item until it is released", async () => {
+test("faults strike and are counted, and a failpoint holds an item until it is released", async () => {
   await create_table("carts");
   await put("carts", { id: S("1"), ttl: N(start + 60) });
   const page = await browser.open(server, "worlds");
@@ -624,9 +624,9 @@ test("faults strike and are counted; a failpoint keeps an item until it is relea
   await browser.close(page);
 });
 
-// --- by keyboard
+// --- keyboard
 
-test("by keyboard: a pane is chosen, time is advanced, an item is changed", async () => {
+test("the keyboard can choose a pane, advance the clock and change an item", async () => {
   await create_table("carts");
   await put("carts", { id: S("1"), note: S("old"), ttl: N(start + 86400 * 3) });
   const page = await browser.open(server, "tables");
@@ -673,7 +673,7 @@ test("by keyboard: a pane is chosen, time is advanced, an item is changed", asyn
 
 // --- the server
 
-test("the page reports a server that stops, and uses it again when it is back", async () => {
+test("the page reports a server that stops and uses it again when it is back", async () => {
   let other = await Server.start();
   const page = await browser.open(other, "worlds");
   const { port } = other;
@@ -721,7 +721,7 @@ test("with --require-signature the page asks for a key, signs with it, and repor
   await go(page, "time");
   await press(page, "+ 1 h");
   await page.getByText("Expired: 0").waitFor();
-  // Lambda's calls and those of streams are signed as well.
+  // Calls to Lambda and to streams are also signed.
   await go(page, "triggers");
   await press(page, "Register a function");
   await dialog.getByLabel("Name", { exact: true }).fill("reminder");
@@ -743,4 +743,4 @@ test("with --require-signature the page asks for a key, signs with it, and repor
   await browser.close(page);
 });
 
-test("pages send requests only to the server that they came from", () => own.check_hosts());
+test("pages send requests only to their own server", () => own.check_hosts());

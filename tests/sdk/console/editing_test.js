@@ -1,4 +1,4 @@
-// The console in Chromium: finding items, making and changing tables, TTL values, errors, and the browser's history.
+// Tests the console in Chromium: finding items, creating and changing tables, TTL values, errors, and browser history.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -20,7 +20,7 @@ const describe = async (TableName) => (await send(new DescribeTableCommand({ Tab
 const ttl_of = async (TableName) =>
   (await send(new DescribeTimeToLiveCommand({ TableName }))).TimeToLiveDescription.TimeToLiveStatus;
 
-/** Answers a GET of the control API with what the server says and `changes`. */
+/** Answers a GET of the control API with the server's response, modified by `changes`. */
 const patch = (page, path, changes) =>
   page.route(
     (url) => url.pathname === "/_mayfly" + path,
@@ -38,7 +38,7 @@ async function filter(page, attribute, value) {
   await page.getByLabel("Value of the filter").fill(value);
 }
 
-test("a filter scans on until its page is full, and its pages have each item once", async () => {
+test("a filtered scan continues until its page is full, and its pages contain each item once", async () => {
   await create_table("carts", { ttl: null, stream: false });
   await put_many("carts", 3000, (at) => ({ id: S("cart-" + at), status: S(at % 50 ? "open" : "rare") }));
   const page = await browser.open(server, "tables/carts");
@@ -59,7 +59,7 @@ test("a filter scans on until its page is full, and its pages have each item onc
   await browser.close(page);
 });
 
-test("a filtered query of an index fills its pages as well, in order", async () => {
+test("a filtered query of an index also fills its pages, in order", async () => {
   await send(
     new CreateTableCommand({
       TableName: "carts",
@@ -109,7 +109,7 @@ test("a filtered query of an index fills its pages as well, in order", async () 
   await browser.close(page);
 });
 
-test("a long scan shows its progress, stops when told, and continues", async () => {
+test("a long scan shows its progress and can be stopped and continued", async () => {
   await create_table("carts", { ttl: null, stream: false });
   await put_many("carts", 2500, (at) => ({ id: S("cart-" + at) }));
   const page = await browser.open(server, "tables/carts");
@@ -130,7 +130,7 @@ test("a long scan shows its progress, stops when told, and continues", async () 
   await browser.close(page);
 });
 
-test("a hundred thousand items are found through, in a page's time", async () => {
+test("a filter finds its matches among a hundred thousand items within the time for a page", async () => {
   await create_table("carts", { ttl: null, stream: false });
   await put_many("carts", 100_000, (at) => ({ id: S("cart-" + at), status: S(at === 4321 ? "rare" : "open") }));
   const page = await browser.open(server, "tables/carts");
@@ -144,7 +144,7 @@ test("a hundred thousand items are found through, in a page's time", async () =>
 
 // --- tables
 
-test("a table is made with keys, a TTL, a stream and indexes", async () => {
+test("a table can be created with keys, a TTL, a stream and indexes", async () => {
   const page = await browser.open(server, "tables");
   await press(page, "New table");
   const dialog = page.getByRole("dialog");
@@ -197,7 +197,7 @@ test("a table is made with keys, a TTL, a stream and indexes", async () => {
   await browser.close(page);
 });
 
-test("Schema adds and deletes indexes, and turns TTL and the stream on and off", async () => {
+test("Schema can add and delete indexes and turn TTL and the stream on and off", async () => {
   await create_table("carts", { ttl: null, stream: false });
   await put("carts", { id: S("1"), customer: S("ada") });
   const page = await browser.open(server, "tables/carts/schema");
@@ -233,7 +233,7 @@ test("Schema adds and deletes indexes, and turns TTL and the stream on and off",
   await browser.close(page);
 });
 
-test("an account without tables offers sample data, and code that connects", async (t) => {
+test("an account without tables offers sample data and code to connect", async (t) => {
   const page = await browser.open(server, "tables");
   const directory = mkdtempSync(join(import.meta.dirname, "connect-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
@@ -277,7 +277,7 @@ test("an account without tables offers sample data, and code that connects", asy
 
 // --- TTL
 
-test("a TTL is entered as a date, as a span or as epoch seconds", async () => {
+test("a TTL can be entered as a date, a span or epoch seconds", async () => {
   await create_table("carts");
   const page = await browser.open(server, "tables/carts");
   const dialog = page.getByRole("dialog");
@@ -307,7 +307,7 @@ test("a TTL is entered as a date, as a span or as epoch seconds", async () => {
   await dialog.waitFor({ state: "detached" });
   assert.deepEqual(await stored("epoch"), N(start + 60));
 
-  // An attribute becomes the TTL while its name is typed, and the name keeps the focus.
+  // An attribute becomes the TTL as soon as its name is typed. The name field keeps the focus.
   await put("carts", { id: S("named"), number: N(start + 60) });
   await press(page, "Run");
   await page.getByRole("button", { name: "named", exact: true }).click();
@@ -321,7 +321,7 @@ test("a TTL is entered as a date, as a span or as epoch seconds", async () => {
   await browser.close(page);
 });
 
-test("a TTL that cannot fire is warned of while it is typed, and corrected", async () => {
+test("the form warns about a TTL that cannot fire while it is typed and can correct it", async () => {
   await create_table("carts");
   const page = await browser.open(server, "tables/carts");
   const dialog = page.getByRole("dialog");
@@ -346,7 +346,7 @@ test("a TTL that cannot fire is warned of while it is typed, and corrected", asy
   await dialog.getByText("A string never expires. TTL takes a Number (N) of epoch seconds.").waitFor();
   await press(dialog, `Use ${start + 60}`);
   assert.equal(await type.inputValue(), "N");
-  // The JSON view warns as well.
+  // The JSON view also warns.
   await dialog.getByText("JSON", { exact: true }).click();
   const text = dialog.getByRole("textbox"),
     fine = await text.inputValue();
@@ -361,7 +361,7 @@ test("a TTL that cannot fire is warned of while it is typed, and corrected", asy
   await browser.close(page);
 });
 
-test("items whose TTL can never fire are named in the list and in the item", async () => {
+test("items whose TTL can never fire are marked in the list and in the item", async () => {
   await create_table("carts");
   await put("carts", { id: S("milliseconds"), ttl: N(start * 1000) });
   await put("carts", { id: S("string"), ttl: S(String(start + 60)) });
@@ -384,7 +384,7 @@ test("items whose TTL can never fire are named in the list and in the item", asy
   await browser.close(page);
 });
 
-test("a table's page and Time list the items that the server found to never expire", async () => {
+test("a table's page and Time list the items that the server reports as never expiring", async () => {
   const evil = `<img src=x onerror="owned=1">`;
   await create_table("carts");
   await put("carts", { id: S(evil), ttl: N(start * 1000) });
@@ -418,7 +418,7 @@ test("a table's page and Time list the items that the server found to never expi
 
 // --- errors
 
-test("an error that a fault rule injected names the rule", async () => {
+test("an error that a fault rule injects names the rule", async () => {
   await create_table("carts", { ttl: null });
   await put("carts", { id: S("1"), note: S("old") });
   const page = await browser.open(server, "tables/carts");
@@ -444,16 +444,16 @@ test("an error that a fault rule injected names the rule", async () => {
   await card(page, "Faults").getByText("throttle", { exact: true }).first().waitFor();
   await page.getByRole("heading", { name: "Accounts, snapshots, faults and metrics" }).waitFor();
   assert.equal(await dialog.count(), 0);
-  // An error of the server's own names no rule.
+  // The server's own errors name no rule.
   await go(page, "tables/missing");
   await page.locator("main .error").waitFor();
   assert.equal(await page.getByText("Injected").count(), 0);
   await browser.close(page);
 });
 
-// --- the browser's history
+// --- browser history
 
-test("Back closes dialogs one by one, and Forward does not bring them back", async () => {
+test("Back closes dialogs one by one and Forward does not reopen them", async () => {
   await create_table("carts", { ttl: null });
   await put("carts", { id: S("1") });
   const page = await browser.open(server, "tables");
@@ -476,7 +476,7 @@ test("Back closes dialogs one by one, and Forward does not bring them back", asy
   await browser.close(page);
 });
 
-test("a dialog that is closed by its own buttons leaves nothing for Back to close", async () => {
+test("a dialog that was closed with its own buttons adds nothing for Back to close", async () => {
   await create_table("carts", { ttl: null });
   const page = await browser.open(server, "tables");
   await go(page, "tables/carts");
@@ -494,7 +494,7 @@ test("a dialog that is closed by its own buttons leaves nothing for Back to clos
   await browser.close(page);
 });
 
-test("a pane that is chosen at once after a dialog was closed stays", async () => {
+test("a pane that is chosen immediately after a dialog closes stays open", async () => {
   await create_table("carts", { ttl: null });
   const page = await browser.open(server, "tables/carts");
   for (let round = 0; round < 5; ++round) {
@@ -512,7 +512,7 @@ test("a pane that is chosen at once after a dialog was closed stays", async () =
   await browser.close(page);
 });
 
-test("Back restores a query, its page and where it was scrolled to, and PartiQL's statement", async () => {
+test("Back restores a query with its page and scroll position, and a PartiQL statement", async () => {
   await create_table("carts", { sort: "at", ttl: null });
   await put_many("carts", 180, (at) => ({
     id: S(at < 150 ? "a" : "b"),
@@ -552,11 +552,11 @@ test("Back restores a query, its page and where it was scrolled to, and PartiQL'
   await go(page, "streams");
   await page.goBack();
   await eventually(async () => (await page.getByLabel("Statement").inputValue()).includes("WHERE id = 'b'"));
-  // A new visit begins anew.
+  // A new visit starts fresh.
   await go(page, "time");
   await go(page, "tables/carts");
   await found.getByText(/^Page 1: 50 items/).waitFor();
   await browser.close(page);
 });
 
-test("pages send requests only to the server that they came from", () => own.check_hosts());
+test("pages send requests only to their own server", () => own.check_hosts());

@@ -1,4 +1,4 @@
-// The console in Chromium: streams, triggers, functions, backups, points in time, jobs, and the result of an advance.
+// Tests the console in Chromium: streams, triggers, functions, backups, points in time, jobs, and the result of an advance.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -30,7 +30,7 @@ const { create_table, get, put, put_many, send } = own;
 
 const keys_shown = (page) => page.locator(".change summary .key").allTextContents();
 
-test("a stream is read from its oldest record, in order, over shards that split", async () => {
+test("a stream is read in order from its oldest record, across shard splits", async () => {
   await create_table("carts");
   await put_many("carts", 60, (at) => ({ id: S("c" + String(at).padStart(3, "0")) }));
   await server.control("POST", "/streams/carts/split", {});
@@ -50,7 +50,7 @@ test("a stream is read from its oldest record, in order, over shards that split"
   assert.deepEqual((await keys_shown(page)).slice(0, 120), written);
   await press(changes, "Read more");
   await changes.getByText("180 records read, oldest first. This is the end of the stream.").waitFor();
-  // Later changes can be read on.
+  // Later changes can also be read.
   await put("carts", { id: S("late") });
   await press(changes, "Read more");
   await changes.getByText("181 records read").waitFor();
@@ -72,7 +72,7 @@ test("a stream is read from its oldest record, in order, over shards that split"
   await browser.close(page);
 });
 
-test("an empty stream and a table without one say so", async () => {
+test("an empty stream and a table without a stream are reported as such", async () => {
   await create_table("quiet");
   await create_table("without", { ttl: null, stream: false });
   const page = await browser.open(server, "streams");
@@ -89,7 +89,7 @@ test("an empty stream and a table without one say so", async () => {
   await browser.close(page);
 });
 
-test("a search for records in a long stream stops when told, and goes on", async () => {
+test("a search for records in a long stream can be stopped and continued", async () => {
   await create_table("carts");
   await put_many("carts", 2000, (at) => ({ id: S("c" + at) }));
   const page = await browser.open(server, "streams");
@@ -133,7 +133,7 @@ async function start_function(t, answer) {
   return { url: `http://127.0.0.1:${handler.address().port}/`, events };
 }
 
-test("a function is registered, invoked with an event, and removed", async (t) => {
+test("a function can be registered, invoked with an event and removed", async (t) => {
   let answer = { ok: true };
   const { url, events } = await start_function(t, () => answer);
   const page = await browser.open(server, "triggers");
@@ -177,7 +177,7 @@ test("a function is registered, invoked with an event, and removed", async (t) =
   await browser.close(page);
 });
 
-test("a trigger is made, inspected, disabled, enabled and deleted", async (t) => {
+test("a trigger can be created, inspected, disabled, enabled and deleted", async (t) => {
   let fails = false;
   const { url, events } = await start_function(t, () =>
     fails ? { errorType: "AssertionError", errorMessage: "assert 1 == 2" } : {},
@@ -240,14 +240,14 @@ test("a trigger is made, inspected, disabled, enabled and deleted", async (t) =>
   await browser.close(page);
 });
 
-/** Answers a request of the page by itself. */
+/** Answers a request of the page with `json` instead of the server's response. */
 const answer_with = (page, path, json) =>
   page.route(
     (url) => url.pathname === "/_mayfly" + path,
     (route) => route.fulfill({ json }),
   );
 
-test("a failure shows its error's type and message, and a batch that is retried its attempts", async () => {
+test("a failure shows its error type and message, and a batch in retry shows its attempts", async () => {
   const page = await browser.open(server, "tables");
   const error = { status: 200, error: "Unhandled", type: "AssertionError", message: "assert 1 == <b>2</b>" };
   await answer_with(page, "/triggers", {
@@ -275,7 +275,7 @@ test("a failure shows its error's type and message, and a batch that is retried 
   await browser.close(page);
 });
 
-test("an advance names what never expires, what was born expired, and functions that failed", async () => {
+test("an advance reports items that never expire or were born expired, and failed functions", async () => {
   await create_table("carts");
   const page = await browser.open(server, "time");
   const error = { status: 200, error: "Unhandled", type: "AssertionError", message: "assert 1 == 2" };
@@ -321,7 +321,7 @@ test("an advance names what never expires, what was born expired, and functions 
 
 const scan = async (name) => (await get(name, { id: S("1") }))?.state?.S;
 
-test("a backup is made, restored into a new table, and deleted", async () => {
+test("a backup can be created, restored into a new table and deleted", async () => {
   await create_table("carts");
   await put("carts", { id: S("1"), state: S("kept") });
   const page = await browser.open(server, "backups");
@@ -349,7 +349,7 @@ test("a backup is made, restored into a new table, and deleted", async () => {
   await browser.close(page);
 });
 
-test("recovery is turned on, and a table goes back to a second", async () => {
+test("recovery can be turned on, and a table can be restored to a second", async () => {
   await create_table("carts");
   const page = await browser.open(server, "backups");
   const points = card(page, "Points in time"),
@@ -386,7 +386,7 @@ test("recovery is turned on, and a table goes back to a second", async () => {
   await browser.close(page);
 });
 
-test("a table is exported and imported, and jobs show how they ended", async () => {
+test("a table can be exported and imported, and jobs show their outcome", async () => {
   await create_table("carts");
   await put("carts", { id: S("1"), state: S("kept") });
   await send(
@@ -435,7 +435,7 @@ test("a table is exported and imported, and jobs show how they ended", async () 
 // --- empty states
 
 for (const theme of ["light", "dark"]) {
-  test(`an empty account's panes say how to begin, and axe finds nothing serious (${theme})`, async () => {
+  test(`an empty account's panes say how to start and axe finds nothing serious (${theme})`, async () => {
     const page = await browser.open(server, "tables", { theme });
     for (const [path, words] of [
       ["tables", "No tables yet"],
@@ -454,7 +454,7 @@ for (const theme of ["light", "dark"]) {
   });
 }
 
-test("keys 1 to 6 choose the panes", async () => {
+test("the keys 1 to 6 choose the panes", async () => {
   const page = await browser.open(server, "tables");
   for (const [key, heading] of [
     ["2", "Time"],
@@ -470,4 +470,4 @@ test("keys 1 to 6 choose the panes", async () => {
   await browser.close(page);
 });
 
-test("pages send requests only to the server that they came from", () => own.check_hosts());
+test("pages send requests only to their own server", () => own.check_hosts());

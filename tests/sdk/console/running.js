@@ -1,6 +1,6 @@
-// Shared by the console's tests: a server, a browser, clients of DynamoDB and of the control API, and looks at a page.
+// Shared by the console's tests: a server, a browser, clients of DynamoDB and of the control API, and checks of a page.
 //
-// All of the browser's requests pass a proxy that records their hosts, including those that the browser makes for itself.
+// All of the browser's requests go through a proxy that records their hosts, including requests that no page made.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -99,7 +99,7 @@ export class Browser {
   static async start() {
     const own = new Browser();
     own.hosts = new Set();
-    own.asked = new Set(); // "ORIGIN URL" of the requests of pages
+    own.asked = new Set(); // "ORIGIN URL" for each request of a page
     own.proxy = http.createServer((request, answer) => {
       const asked = new URL(request.url);
       own.hosts.add(asked.host);
@@ -181,10 +181,10 @@ export class Browser {
   }
 }
 
-/** Waits until the pane is drawn completely. */
+/** Waits until the pane is completely drawn. */
 const shown = (page, path) => page.locator(`main[data-shows="#/${path}"]:not([aria-busy])`).waitFor();
 
-/** Goes to another pane, and waits until it is drawn. */
+/** Goes to another pane and waits until it is drawn. */
 export async function go(page, path) {
   await page.evaluate((to) => {
     if (location.hash === "#/" + to) return;
@@ -194,15 +194,15 @@ export async function go(page, path) {
   await shown(page, path);
 }
 
-// --- a file's tests
+// --- fixture
 
 export const S = (text) => ({ S: text });
 export const N = (number) => ({ N: String(number) });
 export const start = Date.parse("2031-01-01T00:00:00Z") / 1000;
 
 /**
- * A server with these options and a browser for a file's tests; `begun` is called when both run. Each test begins with an empty
- * account, whose clock is frozen at `start`.
+ * Creates a server with these options and a browser for a file's tests. Calls `begun` once both run. Each test starts with an
+ * empty account whose clock is frozen at `start`.
  */
 export function fixture(options, begun) {
   const own = {
@@ -250,7 +250,7 @@ export function fixture(options, begun) {
       const { asked, hosts } = own.browser;
       assert.ok(asked.size > 20);
       for (const [asker, url] of [...asked].map((pair) => pair.split(" "))) assert.equal(new URL(url).origin, asker);
-      // Chromium asks its maker's hosts by itself, and the proxy refuses.
+      // Chromium itself calls Google's hosts; the proxy rejects these requests.
       const others = [...hosts].filter(
         (host) => !/^127\.0\.0\.1:\d+$|\.(google|googleapis|gvt1)\.com(:\d+)?$/.test(host),
       );
@@ -274,18 +274,18 @@ export function fixture(options, begun) {
   return own;
 }
 
-// --- looks at a page
+// --- page elements
 
-/** The card that has this heading. */
+/** Returns the card with this heading. */
 export const card = (page, heading) =>
   page.locator("section.card").filter({ has: page.getByRole("heading", { name: heading, exact: true }) });
 export const press = (place, name) => place.getByRole("button", { name, exact: true }).click();
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** axe-core finds nothing serious or critical. */
+/** Checks that axe-core finds nothing serious or critical. */
 export async function check_accessible(page, where) {
-  // The debugger loads it, so that the page keeps its content security policy.
+  // The debugger loads axe-core, so that the page keeps its content security policy.
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
   const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");

@@ -16,10 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// What clients did at the same time, and what they were answered, is what some order of their requests one
-// after the other would have brought: linearizable, each item for itself, and transactions over their items.
-// The server is killed in between and started again on the same directory; a request whose answer did not come
-// may have been done at any later time, or not at all.
+// Checks that concurrent histories are linearizable: some sequential order of the requests explains all responses.
+// Single-item requests are checked for each item, transactions across their items. Some runs kill the server and
+// restart it on the same directory. A request without a response may have taken effect at any later time, or not
+// at all.
 
 const absent = -1
 
@@ -29,9 +29,9 @@ const (
 	getOne kind = iota
 	putOne
 	removeOne
-	exchange // writes, if the item has the value that is expected
+	exchange // writes if the item has the expected value
 	addTo
-	exchangeBoth // a transaction: writes both, if the first has the value that is expected
+	exchangeBoth // a transaction: writes both if the first has the expected value
 	getBoth
 )
 
@@ -42,8 +42,8 @@ type request struct {
 }
 
 type response struct {
-	unknown bool // none came
-	refused bool // the condition did not hold
+	unknown bool // there was no response
+	refused bool // the condition failed
 	values  [2]int
 }
 
@@ -89,7 +89,7 @@ var model = porcupine.Model{
 	DescribeOperation: func(in, out interface{}) string { return fmt.Sprintf("%+v -> %+v", in, out) },
 }
 
-// Requests of one item each: items are independent.
+// Splits single-item requests by item, because items are independent.
 func byItem(history []porcupine.Operation) [][]porcupine.Operation {
 	parts := make([][]porcupine.Operation, len(state{}))
 	for _, operation := range history {
@@ -123,7 +123,7 @@ func itemOf(number, v int) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: strconv.Itoa(number)}, "v": value(v)}
 }
 
-// Asks, and says what was answered; an error: nothing that the request could have been answered with.
+// Sends a request and returns its response. Any error means that the outcome is unknown.
 func ask(client *dynamodb.Client, in request) (response, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -185,7 +185,7 @@ type recorder struct {
 	mutex   sync.Mutex
 	history []porcupine.Operation
 	began   time.Time
-	doubts  int // requests without an answer: each is as if by another client, which waits for ever
+	doubts  int // requests without a response: each is recorded as another client's, which waits forever
 }
 
 func (recorder *recorder) record(client int, in request, call int64, out response) {
@@ -202,7 +202,7 @@ func (recorder *recorder) record(client int, in request, call int64, out respons
 
 func (recorder *recorder) now() int64 { return int64(time.Since(recorder.began)) }
 
-// Clients ask until the server is killed, or each has asked so often.
+// Runs clients until the server is killed or each has sent `requests` requests.
 func (recorder *recorder) run(t *testing.T, server *mayflyServer, clients, requests int, choose func(*rand.Rand) request,
 	seed int64, killAfter time.Duration) {
 	t.Helper()
@@ -250,7 +250,7 @@ func check(t *testing.T, model porcupine.Model, history []porcupine.Operation) {
 		for _, operation := range history {
 			t.Logf("%d..%d client %d: %+v -> %+v", operation.Call, operation.Return, operation.ClientId, operation.Input, operation.Output)
 		}
-		t.Fatalf("no order of these requests explains their answers: %v", result)
+		t.Fatalf("no order of these requests explains their responses: %v", result)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestEachItemIsLinearizableAlsoAcrossKills(t *testing.T) {
 		perItem := model
 		perItem.Partition = byItem
 		check(t, perItem, recorder.history)
-		t.Logf("seed %d: %d requests, %d without an answer", seed, len(recorder.history), recorder.doubts)
+		t.Logf("seed %d: %d requests, %d without a response", seed, len(recorder.history), recorder.doubts)
 		server.kill()
 	}
 }
@@ -305,13 +305,13 @@ func TestTransactionsAreLinearizableOverTheirItems(t *testing.T) {
 	}
 }
 
-// The check itself: what no order explains is found.
+// Tests the checker: it detects a history that no order explains.
 func TestAHistoryThatNoOrderExplainsIsFound(t *testing.T) {
 	history := []porcupine.Operation{
 		{ClientId: 0, Input: request{kind: putOne, new: 1}, Call: 0, Output: response{}, Return: 10},
 		{ClientId: 1, Input: request{kind: getOne}, Call: 20, Output: response{values: [2]int{absent}}, Return: 30},
 	}
 	if porcupine.CheckOperations(model, history) {
-		t.Fatal("a read that misses an acknowledged write was taken for right")
+		t.Fatal("the checker accepted a read that misses an acknowledged write")
 	}
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 )
 
-// A Mayfly of its own for a test: $MAYFLY_SERVER, or what script/build leaves, in memory and on a free port.
+// A Mayfly server for one test, in memory and on a free port: $MAYFLY_SERVER, or the binary that script/build creates.
 type mayflyServer struct {
 	url  string
-	kill func() // SIGKILL; returns when it has ended
+	kill func() // sends SIGKILL and waits for the exit
 }
 
 func startMayfly(t *testing.T, options ...string) *mayflyServer {
@@ -51,17 +51,17 @@ func startMayfly(t *testing.T, options ...string) *mayflyServer {
 		}
 		_ = server.Process.Signal(syscall.SIGTERM)
 		if err := <-ended; err != nil {
-			t.Errorf("mayfly ended with %v", err)
+			t.Errorf("mayfly exited with %v", err)
 		}
 	})
 
-	// The file appears whole, once requests are answered.
+	// The file appears complete, once the server accepts requests.
 	var port []byte
 	eventually(t, func() bool {
 		select {
 		case err := <-ended:
 			ended <- err
-			t.Fatalf("mayfly ended before it served: %v", err)
+			t.Fatalf("mayfly exited before it served: %v", err)
 		default:
 		}
 		var err error
@@ -76,7 +76,7 @@ func (server *mayflyServer) dynamodb() *dynamodb.Client {
 		BaseEndpoint: aws.String(server.url),
 		Region:       "us-east-1",
 		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
-		// What fails shall fail the test, not be tried again.
+		// A failed request must fail the test instead of being retried.
 		RetryMaxAttempts: 1,
 	})
 }
@@ -90,7 +90,7 @@ func (server *mayflyServer) streams() *dynamodbstreams.Client {
 	})
 }
 
-// Moves the clock; when it answers, all that fell due is gone: so many items.
+// Advances the clock. Returns the number of expired items, once all of them are deleted.
 func (server *mayflyServer) advance(t *testing.T, by time.Duration) int {
 	t.Helper()
 	body := fmt.Sprintf(`{"seconds":%f}`, by.Seconds())
@@ -103,7 +103,7 @@ func (server *mayflyServer) advance(t *testing.T, by time.Duration) int {
 	return advanced.Expired
 }
 
-// Returns as soon as `condition` holds; fails the test after twenty seconds.
+// Returns as soon as `condition` is true. Fails the test after twenty seconds.
 func eventually(t *testing.T, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {

@@ -1,4 +1,4 @@
-// What a Go program does with DynamoDB, through AWS's SDK for Go, version 2.
+// Tests typical uses of DynamoDB with the AWS SDK for Go v2.
 package sdk
 
 import (
@@ -24,7 +24,7 @@ type Cart struct {
 	TTL      int64    `dynamodbav:"ttl,omitempty"`
 }
 
-// The table carts, by customer and price in an index. TTL and a stream are on.
+// Creates the table carts with an index by customer and price. TTL and a stream are enabled.
 func createCarts(t *testing.T, client *dynamodb.Client) {
 	t.Helper()
 	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
@@ -145,7 +145,7 @@ func TestATransactionIsWrittenWholeOrNotAndSaysWhyNot(t *testing.T) {
 	put(t, client, Cart{ID: "full", Customer: "nina", Price: 10})
 	put(t, client, Cart{ID: "empty", Customer: "nina"})
 
-	// Moves ten from the one cart to the other, if they are there.
+	// Moves ten from one cart to the other if the first has ten.
 	move := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 		{Update: &types.Update{
 			TableName:           aws.String("carts"),
@@ -167,7 +167,7 @@ func TestATransactionIsWrittenWholeOrNotAndSaysWhyNot(t *testing.T) {
 	}}
 	_, err := client.TransactWriteItems(t.Context(), move)
 	must(t, err)
-	// The SDK has put a token into its input: the same transaction is not carried out again.
+	// The SDK has stored a token in its input, so the same transaction is not applied again.
 	_, err = client.TransactWriteItems(t.Context(), move)
 	must(t, err)
 	move.ClientRequestToken = nil
@@ -221,7 +221,7 @@ func TestAnExpiredItemLeavesTableAndIndexAndItsRecordNamesTheService(t *testing.
 	equal(t, records[3].UserIdentity, nil)
 	equal(t, aws.ToString(records[4].UserIdentity.Type), "Service")
 	equal(t, aws.ToString(records[4].UserIdentity.PrincipalId), "dynamodb.amazonaws.com")
-	equal(t, records[4].Dynamodb.ApproximateCreationDateTime.Unix(), ttl) // on the way to two hours later
+	equal(t, records[4].Dynamodb.ApproximateCreationDateTime.Unix(), ttl) // during the advance, not at its end
 	equal(t, records[4].Dynamodb.OldImage["ttl"],
 		streamtypes.AttributeValue(&streamtypes.AttributeValueMemberN{Value: fmt.Sprint(ttl)}))
 
@@ -233,7 +233,7 @@ func TestAnExpiredItemLeavesTableAndIndexAndItsRecordNamesTheService(t *testing.
 	}
 }
 
-// What a table's stream holds, from its beginning.
+// Reads a table's stream from its beginning.
 func readStream(t *testing.T, client *dynamodbstreams.Client, table string) []streamtypes.Record {
 	t.Helper()
 	streams, err := client.ListStreams(t.Context(), &dynamodbstreams.ListStreamsInput{TableName: aws.String(table)})
@@ -264,7 +264,7 @@ func put(t *testing.T, client *dynamodb.Client, cart Cart) {
 	must(t, err)
 }
 
-// The cart, or nil if there is none.
+// Returns the cart, or nil if it does not exist.
 func read(t *testing.T, client *dynamodb.Client, id string) *Cart {
 	t.Helper()
 	answer, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("carts"), Key: key(id)})

@@ -1,4 +1,4 @@
-// What a JavaScript program does with DynamoDB, through AWS's SDK for JavaScript, version 3.
+// Tests typical uses of DynamoDB with the AWS SDK for JavaScript v3.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -41,14 +41,14 @@ let directory, server, url, documents, dynamodb, streams;
 
 before(async () => {
   directory = mkdtempSync(join(tmpdir(), "mayfly-test-"));
-  // $MAYFLY_SERVER, or what script/build leaves.
+  // $MAYFLY_SERVER, or the binary that script/build creates.
   const built = new URL("../../../build/release/mayfly", import.meta.url);
   const executable = process.env.MAYFLY_SERVER ?? fileURLToPath(built);
   const portFile = join(directory, "port");
   const command = ["serve", "--log-level", "warning", "--port", "0", "--port-file", portFile];
   server = spawn(executable, command, { stdio: ["ignore", "ignore", "inherit"] });
   await eventually(() => {
-    assert.equal(server.exitCode, null, "mayfly ended before it served");
+    assert.equal(server.exitCode, null, "mayfly exited before it served");
     return existsSync(portFile);
   });
   url = `http://127.0.0.1:${readFileSync(portFile, "utf8").trim()}`;
@@ -73,7 +73,7 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-// What `condition` answers, as soon as that is true.
+// Returns the result of `condition` as soon as it is true.
 async function eventually(condition, secondsMax = 20) {
   const deadline = Date.now() + secondsMax * 1000;
   for (;;) {
@@ -84,7 +84,7 @@ async function eventually(condition, secondsMax = 20) {
   }
 }
 
-// Moves the clock; when it answers, all that fell due is gone.
+// Advances the clock. Returns once all expired items are deleted.
 async function advance(seconds) {
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify({ seconds });
@@ -137,7 +137,7 @@ async function createMusic(TableName) {
   );
 }
 
-// What a table's stream holds, from its beginning.
+// Reads a table's stream from its beginning.
 async function readStream(TableName) {
   const { Streams } = await streams.send(new ListStreamsCommand({ TableName }));
   const { StreamArn } = Streams[0];
@@ -149,7 +149,7 @@ async function readStream(TableName) {
   return (await streams.send(new GetRecordsCommand({ ShardIterator }))).Records;
 }
 
-test("an item comes back as it was put, and a failed condition is the SDK's exception", async () => {
+test("an item is read as it was put, and a failed condition throws the SDK's exception", async () => {
   await createMusic("values");
   const Item = {
     artist: "Nina",
@@ -264,7 +264,7 @@ test("PartiQL reads pages, batches and transactions", async () => {
   );
 });
 
-test("an expired item leaves table and indexes, and its record names the service", async () => {
+test("an expired item leaves the table and its indexes, and its record names the service", async () => {
   await createMusic("expiry");
   const ttl = Math.floor(Date.now() / 1000) + 3600;
   const goes = { artist: "Nina", song: "goes", year: 1, genre: "jazz", ttl };

@@ -1,8 +1,8 @@
-//! A Mayfly of its own for a test: `$MAYFLY_SERVER`, or what script/build leaves, in memory and on a free port.
+//! A server for one test, in memory and on a free port: `$MAYFLY_SERVER`, or the binary that script/build creates.
 //!
 //! ```ignore
 //! let mayfly = Mayfly::start();
-//! mayfly.dynamodb().list_tables().send().await?;      // it ends when `mayfly` is dropped
+//! mayfly.dynamodb().list_tables().send().await?;      // it stops when `mayfly` is dropped
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -39,14 +39,14 @@ impl Mayfly {
             .spawn()
             .unwrap_or_else(|error| panic!("{}: {error}", executable.display()));
 
-        // The file appears whole, once requests are answered.
+        // The file appears complete, once the server accepts requests.
         let deadline = Instant::now() + Duration::from_secs(30);
         let port = loop {
             if let Ok(port) = fs::read_to_string(&port_file) {
                 break port;
             }
             if let Some(status) = process.try_wait().expect("the process's state") {
-                panic!("mayfly ended with {status} before it served");
+                panic!("mayfly exited with {status} before it served");
             }
             assert!(Instant::now() < deadline, "mayfly does not serve after 30 s");
             thread::sleep(Duration::from_millis(5));
@@ -55,7 +55,7 @@ impl Mayfly {
         Mayfly { executable, process, directory, url }
     }
 
-    /// Moves the clock, as `mayfly clock advance 48h` does; afterwards all that fell due is gone.
+    /// Advances the clock like `mayfly clock advance 48h`. Returns once all expired items are deleted.
     pub fn advance(&self, by: &str) {
         let advanced = Command::new(&self.executable)
             .args(["clock", "advance", by, "--url", &self.url])
@@ -72,7 +72,7 @@ impl Mayfly {
             .region(Region::new("us-east-1"))
             .credentials_provider(Credentials::new("test", "test", None, None, "test"))
             .http_client(Builder::new().build_http())
-            // What fails shall fail the test, not be tried again.
+            // A failed request must fail the test instead of being retried.
             .retry_config(RetryConfig::disabled())
             .build();
         aws_sdk_dynamodb::Client::from_conf(config)

@@ -1,4 +1,4 @@
-//! What a Rust program does with DynamoDB, through AWS's SDK for Rust.
+//! Tests typical uses of DynamoDB with the AWS SDK for Rust.
 
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -28,7 +28,7 @@ fn cart(id: &str, price: i64) -> Item {
     Item::from([("id".into(), s(id)), ("customer".into(), s("nina")), ("price".into(), n(price))])
 }
 
-/// The table carts, by customer and price in an index. TTL and a stream are on.
+/// Creates the table carts with an index by customer and price. TTL and a stream are enabled.
 async fn create_carts(client: &Client) -> Result<(), Failure> {
     let attribute =
         |name, kind| AttributeDefinition::builder().attribute_name(name).attribute_type(kind).build();
@@ -149,7 +149,7 @@ async fn a_transaction_is_written_whole_or_not_and_says_why_not() -> Result<(), 
     put(&client, cart("full", 10)).await?;
     put(&client, cart("empty", 0)).await?;
 
-    // Moves ten from the one cart to the other, if they are there.
+    // Moves ten from one cart to the other if the first has ten.
     let take = Update::builder()
         .table_name("carts")
         .key("id", s("full"))
@@ -216,7 +216,7 @@ async fn an_expired_item_leaves_table_and_index_and_its_record_names_the_service
         .collect();
     assert_eq!(events, ["INSERT goes", "INSERT stays", "INSERT ordered", "REMOVE ordered", "REMOVE goes"]);
     assert_eq!(records[3].user_identity(), None);
-    let identity = records[4].user_identity().expect("who removed it");
+    let identity = records[4].user_identity().expect("the service's identity");
     assert_eq!(
         (identity.r#type(), identity.principal_id()),
         (Some("Service"), Some("dynamodb.amazonaws.com"))
@@ -231,7 +231,7 @@ async fn an_expired_item_leaves_table_and_index_and_its_record_names_the_service
     Ok(())
 }
 
-/// What the stream of carts holds, from its beginning.
+/// Reads the stream of carts from its beginning.
 async fn read_stream(mayfly: &Mayfly) -> Result<Vec<Record>, Failure> {
     let client = mayfly.streams();
     let streams = client.list_streams().table_name("carts").send().await?;

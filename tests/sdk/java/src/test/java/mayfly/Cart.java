@@ -7,7 +7,7 @@ import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbParti
 import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbSecondaryPartitionKey;
 import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbSecondarySortKey;
 
-/** What is kept of a cart; by customer and price in an index. The enhanced client needs a bean. */
+/** A stored cart, indexed by customer and price. The enhanced client needs a bean. */
 @DynamoDbBean
 public class Cart {
   private String id;
@@ -59,7 +59,7 @@ public class Cart {
     this.products = products;
   }
 
-  /** When it expires, in seconds since 1970. */
+  /** The expiry time in seconds since 1970. */
   public Long getTtl() {
     return ttl;
   }

@@ -18,7 +18,7 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 
-/** A Mayfly of its own for a test: $MAYFLY_SERVER, or what script/build leaves, in memory and on a free port. */
+/** A server for one test, in memory and on a free port: $MAYFLY_SERVER, or the binary that script/build creates. */
 final class MayflyServer implements AutoCloseable {
   private final Path directory;
   private final Process process;
@@ -34,11 +34,11 @@ final class MayflyServer implements AutoCloseable {
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
-    // The file appears whole, once requests are answered.
+    // The file appears complete, once the server accepts requests.
     eventually(
         () -> {
           if (!process.isAlive()) {
-            throw new AssertionError("mayfly ended with " + process.exitValue() + " before it served");
+            throw new AssertionError("mayfly exited with " + process.exitValue() + " before it served");
           }
           return Files.exists(portFile);
         });
@@ -62,11 +62,11 @@ final class MayflyServer implements AutoCloseable {
         .endpointOverride(url)
         .region(Region.US_EAST_1)
         .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("test", "test")))
-        // What fails shall fail the test, not be tried again.
+        // A failed request must fail the test instead of being retried.
         .overrideConfiguration(override -> override.retryStrategy(retry -> retry.maxAttempts(1)));
   }
 
-  /** Moves the clock; when it answers, all that fell due is gone. */
+  /** Advances the clock. Returns once all expired items are deleted. */
   void advance(Duration by) throws IOException, InterruptedException {
     HttpRequest request =
         HttpRequest.newBuilder(url.resolve("/_mayfly/clock/advance"))
@@ -79,7 +79,7 @@ final class MayflyServer implements AutoCloseable {
     }
   }
 
-  /** Returns as soon as the condition holds; an error after twenty seconds. */
+  /** Returns as soon as the condition is true. Fails after twenty seconds. */
   private static void eventually(BooleanSupplier condition) {
     Instant deadline = Instant.now().plus(Duration.ofSeconds(20));
     while (!condition.getAsBoolean()) {
@@ -104,7 +104,7 @@ final class MayflyServer implements AutoCloseable {
       }
     }
     if (code != 0) {
-      throw new AssertionError("mayfly ended with " + code + " on SIGTERM");
+      throw new AssertionError("mayfly exited with " + code + " on SIGTERM");
     }
   }
 }

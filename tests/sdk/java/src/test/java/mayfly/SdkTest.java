@@ -37,7 +37,7 @@ import software.amazon.awssdk.services.dynamodb.model.StreamViewType;
 import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
 import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 
-/** What a Java program does with DynamoDB, through AWS's SDK for Java, version 2, and its enhanced client. */
+/** Tests typical uses of DynamoDB with the AWS SDK for Java v2 and its enhanced client. */
 class SdkTest {
   private MayflyServer mayfly;
   private DynamoDbClient dynamodb;
@@ -95,7 +95,7 @@ class SdkTest {
             () -> carts.updateItem(request -> request.item(cart).conditionExpression(affordable)));
     assertEquals("The conditional request failed", failed.awsErrorDetails().errorMessage());
 
-    // The same in DynamoDB's own words.
+    // The same with a low-level update expression.
     Map<String, AttributeValue> attributes =
         dynamodb
             .updateItem(
@@ -143,7 +143,7 @@ class SdkTest {
     carts.putItem(new Cart("full", 10));
     carts.putItem(new Cart("empty", 0));
 
-    // Moves ten from the one cart to the other, if they are there.
+    // Moves ten from one cart to the other if the first has ten.
     Expression enough =
         Expression.builder().expression("price >= :ten").putExpressionValue(":ten", number(10)).build();
     TransactWriteItemsEnhancedRequest move =
@@ -206,7 +206,7 @@ class SdkTest {
     carts.putItem(cart);
   }
 
-  /** What the stream of carts holds, from its beginning. */
+  /** Reads the stream of carts from its beginning. */
   private List<Record> readStream() {
     try (DynamoDbStreamsClient streams = mayfly.streams()) {
       String arn = streams.listStreams(request -> request.tableName("carts")).streams().get(0).streamArn();

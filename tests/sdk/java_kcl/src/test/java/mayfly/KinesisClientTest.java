@@ -43,11 +43,11 @@ import software.amazon.kinesis.lifecycle.events.ShutdownRequestedInput;
 import software.amazon.kinesis.metrics.NullMetricsFactory;
 import software.amazon.kinesis.retrieval.RetrievalConfig;
 
-/** A consumer built with Amazon's Kinesis Client Library and its DynamoDB Streams adapter; its leases are in Mayfly. */
+/** Tests a consumer built with the Kinesis Client Library and its DynamoDB Streams adapter. Its leases are in Mayfly. */
 class KinesisClientTest {
   private static final int CARTS = 40;
 
-  /** What the library gave to its processors: of each cart its numbers, in the order in which they came. */
+  /** The records that the processors received: the numbers of each cart, in order of arrival. */
   private final Map<String, List<Integer>> seen = new TreeMap<>();
   private final Set<String> shards = new HashSet<>();
   private final Set<String> endedShards = new HashSet<>();
@@ -94,7 +94,7 @@ class KinesisClientTest {
             configs.coordinatorConfig().parentShardPollIntervalMillis(100).shardConsumerDispatchPollIntervalMillis(100),
             configs.leaseManagementConfig().failoverTimeMillis(1000).shardSyncIntervalMillis(1000),
             configs.lifecycleConfig(),
-            configs.metricsConfig().metricsFactory(new NullMetricsFactory()), // there is no CloudWatch here
+            configs.metricsConfig().metricsFactory(new NullMetricsFactory()), // Mayfly has no CloudWatch
             configs.processorConfig(),
             retrieval,
             streams);
@@ -132,7 +132,7 @@ class KinesisClientTest {
     synchronized (seen) {
       assertEquals(CARTS, seen.size());
       seen.forEach((id, numbers) -> assertEquals(List.of(0, 1, 2, 3), numbers, id));
-      assertEquals(5, shards.size(), "one, its two halves, and a child of each");
+      assertEquals(5, shards.size(), "one shard, its two halves, and a child of each half");
       assertEquals(3, endedShards.size());
     }
     Set<String> leasesOfEnded = new HashSet<>();
@@ -169,7 +169,7 @@ class KinesisClientTest {
     synchronized (seen) {
       while (seen.values().stream().mapToInt(List::size).sum() < count) {
         long left = Duration.between(Instant.now(), deadline).toMillis();
-        assertTrue(left > 0, () -> "only these were seen: " + seen);
+        assertTrue(left > 0, () -> "only these records arrived: " + seen);
         seen.wait(left);
       }
     }
