@@ -131,10 +131,8 @@ void check_one(const Number& number) {
 void fuzz_numbers(std::string_view input) {
   const std::string_view first = take_until(input), second = take_until(input);
   const auto a = Number::parse(first), b = Number::parse(second);
-  must(shown(a) == parsed_slowly(first), "both parsers agree on the first line",
-       parsed_slowly(first));
-  must(shown(b) == parsed_slowly(second), "both parsers agree on the second line",
-       parsed_slowly(second));
+  must(shown(a) == parsed_slowly(first), "both parsers agree on the first line", parsed_slowly(first));
+  must(shown(b) == parsed_slowly(second), "both parsers agree on the second line", parsed_slowly(second));
   if (a) check_one(*a);
   if (!a || !b) return;
 
