@@ -220,7 +220,7 @@ void Model::end(int thread, Ended how) {
   forgotten_ = oldest;
 }
 
-// --- what happens
+// --- events
 
 void Model::told(const engine::Change& change, int thread, const std::optional<ModelWrite>& write) {
   Told told{.table = model_name(*change.table),
