@@ -1,20 +1,20 @@
-"""Bar charts as small SVG files: horizontal bars on a logarithmic axis, one color for each server.
+"""Draws bar charts as small SVG files: horizontal bars on a logarithmic axis, one color for each server.
 
     svg(title, unit, labels, groups)      `groups`: for each server, a figure or None for each label
 
-The same figures make the same file, with one line for each bar.
+The same figures produce the same file. It has one line for each bar.
 """
 
 import math
 from html import escape
 
 COLORS = ("#1f77b4", "#9e9e9e", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#17becf")
-LEFT, WIDTH, RIGHT = 240, 560, 90  # of the labels, the bars, and room for the longest bar's figure
+LEFT, WIDTH, RIGHT = 240, 560, 90  # widths of the labels, the bars, and the space for the longest bar's figure
 BAR, GAP, TOP = 9, 12, 46  # pixels
 
 
 def figure(value):
-    """A number with three significant digits, or all of its whole part: 12.3, 1,234."""
+    """Formats a number with three significant digits, or with its whole integer part: 12.3, 1,234."""
     if value is None:
         return ""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
@@ -25,7 +25,7 @@ def axis(value):
 
 
 def svg(title, unit, labels, groups):
-    """The text of the file. Requires: some figure is there, and all are positive."""
+    """Returns the file's text. Requires: there is at least one figure, and all figures are positive."""
     figures = [value for values in groups.values() for value in values if value]
     first, last = math.floor(math.log10(min(figures))), math.ceil(math.log10(max(figures)))
     last = max(last, first + 1)

@@ -1,7 +1,7 @@
-"""The requests that are measured, and what their answers must hold.
+"""The measured requests, and the checks of their responses.
 
-    PATHS["GetItem of 1 KB"].requests           pairs of a body and the checks of its answer (bench/load.h)
-    write_requests(file, port, path)            signed as an SDK signs them, for the load generator
+    PATHS["GetItem of 1 KB"].requests           pairs of a body and the checks of its response (bench/load.h)
+    write_requests(file, port, path)            writes them for the load generator, signed as an SDK signs them
 
 Tables, items and requests are the same for every server.
 """
@@ -19,7 +19,7 @@ TARGETS = {"dynamodb": "DynamoDB_20120810", "dynamodbstreams": "DynamoDBStreams_
 ITEMS = 1000
 LARGE_ITEMS = 50
 PARTITION_ITEMS = 50
-MARK = "an item of the bench"  # stands once in every item
+MARK = "an item of the bench"  # occurs once in every item
 
 # --- signatures
 
@@ -37,7 +37,7 @@ def signing_key(secret, day, service):
 
 
 def signed_headers(port, operation, payload, service="dynamodb", account="test"):
-    """The headers of a request as botocore sends and signs them; the secret key is `test`."""
+    """Returns a request's headers as botocore sends and signs them. The secret key is `test`."""
     now = datetime.datetime.now(datetime.timezone.utc)
     stamp, day = now.strftime("%Y%m%dT%H%M%SZ"), now.strftime("%Y%m%d")
     headers = {
@@ -115,12 +115,12 @@ def key(number):
 
 
 def small_item(number, version=0):
-    """200 bytes by DynamoDB's reckoning, or within some of them."""
+    """An item of about 200 bytes, as DynamoDB counts item sizes."""
     return {**key(number), "mark": {"S": MARK}, "version": {"N": str(version)}, "text": {"S": "x" * 118}}
 
 
 def item(number, version=0, text_bytes=820):
-    """1 KB of JSON: what a session or an order weighs."""
+    """An item of 1 KB of JSON, the size of a session or an order."""
     return {
         **key(number),
         "mark": {"S": MARK},
@@ -137,7 +137,7 @@ def large_item(number, version=0):
 
 
 def indexed_item(number, version=0):
-    # The version moves it to another owner, so that the index is written.
+    # A new version moves the item to another owner, so that the index is written.
     return {
         **item(number, version),
         "owner": {"S": f"owner {(number + version) % (ITEMS // 10)}"},
@@ -146,7 +146,7 @@ def indexed_item(number, version=0):
 
 
 def items_of(name):
-    """What a table holds before it is measured."""
+    """Returns the items that a table has before it is measured."""
     make, count = {
         "small": (small_item, ITEMS),
         "large": (large_item, LARGE_ITEMS),
@@ -177,7 +177,7 @@ def items_checks(count, *numbers):
 class Path:
     operation: str
     table: str
-    make: object  # of a number: a request's body, and its answer's checks
+    make: object  # a function from a number to a request's body and its response's checks
     item: str = "1 KB"
     changes: bool = False
     on_disk: bool = False
@@ -197,7 +197,7 @@ def get_item(name, items):
 
 
 def put_item(name, make_item, items):
-    # A second round writes other items than the first, and the first ones again others than the second.
+    # The pool has two rounds with different versions, so each write changes its item when the pool is repeated.
     def make(number):
         return {"TableName": name, "Item": make_item(number % items, 1 + number // items)}, [NOTHING]
 
@@ -241,7 +241,8 @@ def index_query(number):
 
 
 def scan(number):
-    # From the beginning: how many follow a key is another number for each server, which has an order of its own.
+    # From the beginning of the table, because servers order items differently: after a given key, the number of remaining
+    # items would differ.
     return {"TableName": "plain", "Limit": 50}, [holds(50, f'"{MARK}"')]
 
 
@@ -252,7 +253,7 @@ def together(number, count):
 def batch_get(number):
     numbers = together(number, 25)
     body = {"RequestItems": {"plain": {"Keys": [key(i) for i in numbers]}}}
-    # Looking for all of them takes the generator longer than answering takes a server.
+    # Searching for all of them would take the generator longer than the server takes to respond.
     return body, [*items_checks(25, *numbers[::8]), is_empty("UnprocessedKeys")]
 
 
@@ -266,7 +267,7 @@ def transact_write(number):
     return {"TransactItems": puts}, [NOTHING]
 
 
-# Reads first: index queries count what is there before anything is changed.
+# Reads come first, because index queries count the items before anything changes them.
 PATHS = {
     "GetItem of 200 B": Path("GetItem", "small", get_item("small", ITEMS), "200 B"),
     "GetItem of 1 KB": Path("GetItem", "plain", get_item("plain", ITEMS)),
@@ -295,7 +296,7 @@ PATHS = {
 
 
 def request(port, operation, body, checks):
-    """One request as bench/load.h reads it from a file."""
+    """Encodes a request in the file format of bench/load.h."""
     payload = json.dumps(body).encode()
     head = "".join(f"{name}: {value}\r\n" for name, value in signed_headers(port, operation, payload).items())
     text = f"POST / HTTP/1.1\r\n{head}\r\n".encode() + payload
@@ -307,7 +308,7 @@ def request(port, operation, body, checks):
 
 
 def write_requests(file, port, path, checked=True):
-    """`checked`: false for a server that answers always the same, of which only the status can be looked at."""
+    """Writes the path's requests to a file. With `checked` false, for the fixed answer, only the status is checked."""
     with open(file, "wb") as requests:
         for body, checks in path.requests:
             requests.write(request(port, path.operation, body, checks if checked else []))

@@ -1,11 +1,11 @@
-// What bench/run.py has done in C++: sending load, timing a start, and the ceiling of both. Prints a line of
-// JSON.
+// The parts of bench/run.py that are in C++: generating load, timing a server's start, and the fixed answer.
 //
 //   bench_generator load PORT CONNECTIONS MILLISECONDS REQUESTS FIRST
 //   bench_generator start PORT SERVER_CPU OWN_CPU SECONDS_MAX REQUESTS COMMAND...
 //   bench_generator fixed-answer PORT FILE
 //
-// FIRST is which request of the file comes first; `fixed-answer` serves a file until it is ended.
+// `load` and `start` print a line of JSON. FIRST is the number of the first request to send. `fixed-answer`
+// returns the file's contents to every request until it is killed.
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 #include <cstdio>

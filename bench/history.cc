@@ -1,6 +1,5 @@
-// What it costs to keep what tables were: a write with recovery on beside one with it off, taking a point of
-// a table, writes after it, and making a table of it again. In memory; writes are PutItem in process, JSON in
-// and out.
+// Measures the cost of a table's history: writes with recovery on compared with recovery off, taking a point,
+// writes after it, and restoring a table from it. In memory. Writes are PutItem in process, JSON in and out.
 //
 //   bench_history
 #include "engine/history.h"
@@ -39,7 +38,7 @@ double median(std::vector<double> values) {
 }
 
 struct World {
-  // `streamed`: with a stream and a global index, so that a write has more keys.
+  // `streamed`: adds a stream and a global index, so that a write has more keys.
   explicit World(bool streamed) {
     auto opened = compat::Emulator::open({});
     if (!opened) std::abort();
@@ -77,7 +76,7 @@ struct World {
   std::shared_ptr<LiveTable> table;
 };
 
-// Of one write of many, all over the table.
+// The average time of a write, with the writes spread over the table.
 double write_us(World& world, const std::vector<std::string>& requests) {
   const auto begin = steady_clock::now();
   for (int i = 0; i < writes; ++i)
@@ -89,7 +88,7 @@ void report_writes(bool streamed, std::size_t text_bytes) {
   std::vector<std::string> requests;
   for (int version = 1; version <= 3; ++version)
     for (int i = 0; i < items; ++i) requests.push_back(World::put_request(i, version, text_bytes));
-  // In alternation, so that what else the machine does falls on all of them.
+  // The three take turns, so that other load on the machine affects all of them.
   std::vector<double> off, on, with_point;
   for (int turn = 0; turn < turns; ++turn) {
     for (std::vector<double>* figures : {&off, &on, &with_point}) {
@@ -121,7 +120,7 @@ void report_points(int count) {
   if (!point) std::abort();
   for (int i = 0; i < count; i += 10) world.execute("PutItem", World::put_request(i, 1, 200));
 
-  Report report(std::to_string(count) + " items, a tenth of them changed since", "");
+  Report report("a point of " + std::to_string(count) + " items, a tenth of which changed afterward", "");
   report.row("taking the point, ms", point_ms);
   const auto before_read = steady_clock::now();
   HistoryCursor read(database, *point);
@@ -142,7 +141,7 @@ void report_points(int count) {
     HistoryCursor then(database, *point);
     const auto filled = engine::fill(database, then, into, {});
     if (!filled || filled->items != count || there != count) std::abort();
-    report.row(indexed ? "a table of it, with an index, ms" : "a table of it, ms",
+    report.row(indexed ? "restoring it, with an index, ms" : "restoring it, ms",
                milliseconds_since(before_fill));
   }
   const auto before_drop = steady_clock::now();

@@ -1,4 +1,5 @@
-// Mayfly in process, by mayfly.h: JSON in, JSON out, no sockets; beside RocksDB alone with the same bytes.
+// Measures Mayfly in process through mayfly.h (JSON in and out, no sockets), compared with RocksDB alone with
+// the same bytes.
 #include <algorithm>
 #include <atomic>
 #include <benchmark/benchmark.h>
@@ -24,12 +25,12 @@ constexpr int expiry_count = 20'000;
 constexpr int lag_count = 500;
 constexpr int repetitions = 4;
 
-// A day in 2022: frozen clocks stand here.
+// The time of frozen clocks, a day in 2022.
 constexpr TimePoint start{milliseconds{1658266080000}};
 
 std::string sort_key(int number) { return std::to_string(1'000'000 + number); }
 
-// What an item of about 1 KB takes when it is stored.
+// The size of a stored item of about 1 KB.
 const std::string stored_item(1000, 'x');
 
 std::string item(int number, const std::string& rest = {}) {
@@ -57,7 +58,7 @@ std::string execute(Emulator& emulator, std::string_view operation, std::string_
   return std::move(answer.body);
 }
 
-// A table of p and s; `full`: with TTL, a stream and a global index, so that a write has four keys.
+// A table with the keys p and s. `full` adds TTL, a stream and a global index, so that a write has four keys.
 void create_table(Emulator& emulator, bool full) {
   const std::string attributes =
       R"({"AttributeName":"p","AttributeType":"S"},{"AttributeName":"s","AttributeType":"S"})";
@@ -85,7 +86,7 @@ void fill(RawStore& store) {
   for (int i = 0; i < item_count; ++i) store.put(sort_key(i), stored_item);
 }
 
-// Numbers all over the table, always the same.
+// A fixed sequence of item numbers that is spread over the table.
 int spread(std::size_t turn) { return static_cast<int>(turn * 7919 % item_count); }
 
 std::vector<std::string> requests(std::string (*make)(int)) {
@@ -179,7 +180,7 @@ void query_ceiling(benchmark::State& state) {
   }
 }
 
-// Items due over one minute; the clock jumps past it. Time is of one expiry.
+// Items fall due over one minute and the clock jumps past it. The time is that of one expiry.
 void expiry(benchmark::State& state) {
   for (auto _ : state) {
     Emulator emulator(Options{.frozen_at = start});
@@ -228,7 +229,8 @@ void expiry_ceiling(benchmark::State& state) {
   }
 }
 
-// Keeps the best figure of each benchmark, whose others measured the machine; prints nothing itself.
+// Keeps the best figure of each benchmark, because the others include other load on the machine. Prints
+// nothing.
 class Collector : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
@@ -250,7 +252,7 @@ class Collector : public benchmark::BenchmarkReporter {
   std::map<std::string, double> figures_us_;
 };
 
-// Requests a second of so many threads on one emulator, each with keys of its own.
+// Requests per second on one emulator, with a thread for each list of bodies.
 double requests_a_second(Emulator& emulator, std::string_view operation,
                          const std::vector<std::vector<std::string>>& bodies_by_thread) {
   std::atomic<bool> ends{false};
@@ -273,7 +275,7 @@ double requests_a_second(Emulator& emulator, std::string_view operation,
          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// One thread and two take turns, so that a busy machine is one for both.
+// One thread and two threads take turns, so that other load on the machine affects both.
 void report_threads() {
   constexpr int turns = 5;
   Emulator emulator;
@@ -286,8 +288,7 @@ void report_threads() {
     }
     return all;
   };
-  Report report("two threads in process, each with keys of its own; ceiling: twice what one does",
-                "requests/s");
+  Report report("two threads in process, each with its own keys; ceiling: twice one thread", "requests/s");
   for (const bool put : {false, true}) {
     double one = 0, two = 0;
     for (int turn = 0; turn < turns; ++turn) {
@@ -300,7 +301,8 @@ void report_threads() {
   report.print();
 }
 
-// From the instant an item is due to a GetRecords that shows its REMOVE, on the host's clock.
+// The time from the instant at which an item is due to the GetRecords call that returns its REMOVE record, on
+// the host's clock.
 void report_lag() {
   using std::chrono::system_clock;
   Emulator emulator;
@@ -326,7 +328,7 @@ void report_lag() {
   std::this_thread::sleep_until(due);
   while (lags_ms.size() < lag_count && system_clock::now() < deadline) {
     const std::string page = execute(emulator, "GetRecords", R"({"ShardIterator":")" + iterator + "\"}");
-    // An item is due one millisecond after its TTL, the first tick that is past it.
+    // An item is due one millisecond after its TTL.
     const double lag = std::chrono::duration<double, std::milli>(system_clock::now() - due).count() - 1;
     constexpr std::string_view removed = R"("eventName":"REMOVE")";
     for (auto at = page.find(removed); at != page.npos; at = page.find(removed, at + 1))
@@ -337,7 +339,7 @@ void report_lag() {
     std::fprintf(stderr, "%zu of %d items expired\n", lags_ms.size(), lag_count);
     std::exit(1);
   }
-  // What a thread that sleeps until an instant is late by, for comparison.
+  // For comparison: how late a sleeping thread wakes up.
   std::vector<double> wakes_ms;
   for (int i = 0; i < 100; ++i) {
     const auto instant = system_clock::now() + milliseconds(2);
@@ -346,11 +348,11 @@ void report_lag() {
   }
   std::sort(lags_ms.begin(), lags_ms.end());
   std::sort(wakes_ms.begin(), wakes_ms.end());
-  Report report("500 items due in one second: due to visible", "ms");
+  Report report("500 items due at once: from due to GetRecords", "ms");
   report.row("p50", lags_ms[lag_count / 2]);
   report.row("p99", lags_ms[lag_count * 99 / 100]);
-  report.row("a thread that sleeps until an instant, p50", wakes_ms[50]);
-  report.row("a thread that sleeps until an instant, p99", wakes_ms[99]);
+  report.row("delay of a sleeping thread's wake-up, p50", wakes_ms[50]);
+  report.row("delay of a sleeping thread's wake-up, p99", wakes_ms[99]);
   report.print();
 }
 
@@ -386,7 +388,7 @@ int main(int argc, char** argv) {
   }
   times.print();
   report_threads();
-  Report expiries("expiry by a jump of the clock", "items/s");
+  Report expiries("expiry by a clock jump", "items/s");
   expiries.row("20,000 items of 1 KB, TTL, stream, index", 1e6 / collector.us("expiry"),
                1e6 / collector.us("expiry ceiling"));
   expiries.print();

@@ -38,7 +38,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// By memmem, which a body full of the text's first byte does not slow down, as it does string_view's find.
+// Uses memmem, because string_view's find is slow on a body with many copies of the text's first byte.
 std::size_t occurrences(std::string_view body, std::string_view text) {
   std::size_t count = 0;
   while (const void* found = ::memmem(body.data(), body.size(), text.data(), text.size())) {
@@ -48,7 +48,7 @@ std::size_t occurrences(std::string_view body, std::string_view text) {
   return count;
 }
 
-// The member is {} or not there.
+// Whether the member is {} or missing.
 bool is_empty_member(std::string_view body, const std::string& name) {
   const auto at = body.find('"' + name + '"');
   if (at == body.npos) return true;
@@ -61,7 +61,7 @@ bool is_empty_member(std::string_view body, const std::string& name) {
   return true;
 }
 
-// The value of a header in a head of lower case, or nothing.
+// The value of a header in a lower-case head, or nullopt if it is missing.
 std::optional<std::string_view> header(std::string_view head, std::string_view line_and_name) {
   const auto at = head.find(line_and_name);
   if (at == head.npos) return std::nullopt;
@@ -75,7 +75,7 @@ struct Answer {
   bool closes;
 };
 
-// Reads one answer as it comes.
+// Parses a response incrementally.
 class AnswerReader {
  public:
   void clear() {
@@ -84,7 +84,7 @@ class AnswerReader {
   }
   void append(const char* bytes, std::size_t count) { received_.append(bytes, count); }
 
-  // The answer, once it is whole. Its body is valid until the next call of anything.
+  // The response once it is complete, otherwise nullopt. Its body is valid until the next call of any method.
   std::optional<Answer> whole(bool closed) {
     if (head_bytes_ == 0 && !read_head()) return std::nullopt;
     const std::string_view rest = std::string_view(received_).substr(head_bytes_);
@@ -138,7 +138,7 @@ class AnswerReader {
   std::optional<std::size_t> body_bytes_;
 };
 
-// What the connections of one turn share.
+// State that the connections of a turn share.
 struct Turn {
   const std::vector<Request>& requests;
   tcp::endpoint server;
@@ -158,7 +158,7 @@ class Connection {
  public:
   Connection(asio::io_context& io, Turn& turn) : socket_(io), turn_(turn) {}
 
-  // False: nobody listens.
+  // Returns false if the connection is refused.
   bool open() {
     boost::system::error_code error;
     socket_.close(error);
@@ -202,7 +202,7 @@ class Connection {
     send();
   }
 
-  // Ends this connection: a server that closes them is not asked again by all of them.
+  // Ends this connection. It does not reconnect, so that a failing server is not flooded with connections.
   void fail(std::string why) {
     --turn_.under_way;
     turn_.wrong(std::move(why));
@@ -220,7 +220,7 @@ class FileReader {
  public:
   explicit FileReader(const std::string& path) : path_(path) {
     std::ifstream file(path, std::ios::binary);
-    if (!file) give_up(path + " is not there");
+    if (!file) give_up("cannot open " + path);
     bytes_.assign(std::istreambuf_iterator<char>(file), {});
   }
   [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
@@ -235,7 +235,7 @@ class FileReader {
 
  private:
   std::string_view take(std::size_t count) {
-    if (bytes_.size() - at_ < count) give_up(path_ + " is not whole");
+    if (bytes_.size() - at_ < count) give_up(path_ + " is truncated");
     at_ += count;
     return std::string_view(bytes_).substr(at_ - count, count);
   }
@@ -256,7 +256,7 @@ std::vector<Request> read_requests(const std::string& path) {
       request.checks.push_back({kind, count, file.text()});
     }
   }
-  if (requests.empty()) give_up(path + " holds no request");
+  if (requests.empty()) give_up(path + " contains no requests");
   return requests;
 }
 
@@ -269,14 +269,14 @@ std::string fault(int status, std::string_view body, const std::vector<Check>& c
     switch (check.kind) {
       case Check::Kind::count:
         if (const auto count = occurrences(body, check.text); count != check.count)
-          return shown(check.text + " is in the answer " + std::to_string(count) + " times, not " +
+          return shown(check.text + " occurs " + std::to_string(count) + " times in the response, not " +
                        std::to_string(check.count));
         break;
       case Check::Kind::empty:
         if (!is_empty_member(body, check.text)) return shown(check.text + " is not empty");
         break;
       case Check::Kind::whole:
-        if (trimmed(body) != check.text) return shown("the answer is not " + check.text);
+        if (trimmed(body) != check.text) return shown("the response is not " + check.text);
         break;
     }
   }
@@ -300,7 +300,7 @@ Load generate_load(std::uint16_t port, std::size_t connections, std::chrono::mil
   }
   io.run_until(turn.end + answer_max);
   const double seconds = std::chrono::duration<double>(SteadyClock::now() - begin).count();
-  if (turn.under_way > 0) turn.wrong("no answer within ten seconds");
+  if (turn.under_way > 0) turn.wrong("no response within ten seconds");
   turn.load.seconds = seconds;
   auto& latencies = turn.latencies_us;
   turn.load.requests = latencies.size();

@@ -1,11 +1,11 @@
-// A load generator: connections that each send a request, look at its answer, and send the next.
+// A load generator. Each connection sends a request, checks the response, and sends the next request.
 //
-// Requests come from a file, each with what its answer must hold; only answers that hold it are counted.
+// Requests and the checks of their responses are read from a file. Only responses that pass are counted.
 //
 //   const std::vector<Request> requests = read_requests("get_item.requests");
 //   const Load load = generate_load(8000, 16, std::chrono::milliseconds(500), requests);
 //
-// The file is a sequence of requests: `bytes:u32le text checks:u32le` and then so many checks, each
+// The file is a sequence of requests `bytes:u32le text checks:u32le`, each followed by its checks
 // `kind:u8 count:u32le bytes:u32le text`.
 #pragma once
 
@@ -18,12 +18,12 @@
 
 namespace mayfly::bench {
 
-// What an answer's body must hold, whatever its white space.
+// A condition on a response's body. White space around members does not matter.
 struct Check {
   enum class Kind : char {
-    count = 'c',  // `text` stands in it `count` times
-    empty = 'e',  // the member that is called `text` is {} or not there
-    whole = 'w',  // but for white space at its ends, it is `text`
+    count = 'c',  // the body contains `text` exactly `count` times
+    empty = 'e',  // the member named `text` is {} or missing
+    whole = 'w',  // the body is `text`, apart from leading and trailing white space
   };
   Kind kind;
   std::uint32_t count;
@@ -35,27 +35,28 @@ struct Request {
   std::vector<Check> checks;
 };
 
-// Ends the process, with a word on stderr, if the file is not there or not whole.
+// Prints an error and exits if the file is missing or truncated.
 std::vector<Request> read_requests(const std::string& path);
 
-// Empty, or what is wrong with an answer of this status and body.
+// What is wrong with a response, or empty if its status is 200 and all checks pass.
 std::string fault(int status, std::string_view body, const std::vector<Check>& checks);
 
 struct Load {
-  std::size_t requests = 0;  // answered, and rightly
+  std::size_t requests = 0;  // with a correct response
   std::size_t wrong = 0;
-  std::string first_wrong;  // what was wrong, and the answer's beginning
+  std::string first_wrong;  // what was wrong, and the beginning of the response
   double seconds = 0;
-  double p50_us = 0;  // of the right answers, as are p99_us
+  double p50_us = 0;  // latency of the correct responses
   double p99_us = 0;
 };
 
-// Requests are sent in the file's order from `first` on, by whichever connection is free, and begin anew at
-// its end. Runs for `duration` and until what is under way is answered, ten seconds at most. On one thread.
+// Sends the requests in order, starting with `first` and wrapping around at the end. Each request is sent on
+// the next free connection. Runs for `duration`, then waits up to ten seconds for the requests in flight.
+// Uses one thread.
 Load generate_load(std::uint16_t port, std::size_t connections, std::chrono::milliseconds duration,
                    const std::vector<Request>& requests, std::size_t first = 0);
 
-// Sends one request on a connection of its own. False: nobody listens, or the answer was not right.
+// Sends one request on a new connection. Returns false if the connection is refused or the response is wrong.
 bool answers_rightly(std::uint16_t port, const Request& request);
 
 }  // namespace mayfly::bench

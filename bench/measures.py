@@ -1,7 +1,7 @@
-"""What is measured of each server: a function a part, which returns what stands for it in bench/results.json.
+"""The measurements. Each function measures one part and returns its entry in bench/results.json.
 
-Servers run on one processor, the generator on another. Servers take turns at every figure, so that what disturbs the
-machine disturbs all; each figure keeps its turns.
+Servers run on one processor and the generator on another. Servers take turns at every figure, so that other load on the
+machine affects all of them. Each figure includes its turns.
 """
 
 import concurrent.futures
@@ -20,7 +20,7 @@ from bench_requests import PATHS, TABLES
 from processes import NotStarted, Process, Refused, free_port
 
 SERVER_CPU, OWN_CPU = 0, 1
-WRONG_SHARE_MAX = 0.001  # of a turn's answers; beyond it the figure is no figure
+WRONG_SHARE_MAX = 0.001  # of a turn's responses; with more, the figure is invalid
 BATCH = 25
 SUITE_TESTS = 50
 SUITE_ITEMS = 20
@@ -30,13 +30,13 @@ DOES_NOT_APPLY = (Refused, NotStarted, OSError, ValueError, KeyError)
 
 
 def spread(turns):
-    """The middle, the best and the worst of some turns' figures, where less is better."""
+    """Returns the median, minimum and maximum of the turns' figures."""
     return {"median": statistics.median(turns), "least": min(turns), "most": max(turns), "turns": turns}
 
 
 class Bench:
     def __init__(self, servers, generator, body_file, quick, large, progress):
-        self.servers = servers  # by name; Mayfly's and the fixed answer's among them
+        self.servers = servers  # by name, including Mayfly and the fixed answer
         self.generator = generator
         self.body_file = body_file
         self.quick = quick
@@ -48,11 +48,11 @@ class Bench:
         return pathlib.Path(self.directory.name) / name
 
     def of_tables(self):
-        """The servers that keep tables."""
+        """Returns the servers that have tables: all except the fixed answer."""
         return [server for name, server in self.servers.items() if name != FIXED_ANSWER]
 
     def generate(self, *words):
-        """Runs the generator and returns its line."""
+        """Runs the generator and returns the JSON that it prints."""
         command = ("taskset", "-c", str(OWN_CPU), str(self.generator), *map(str, words))
         ended = subprocess.run(command, capture_output=True, check=True, cwd=self.directory.name)
         return json.loads(ended.stdout.decode(errors="replace"))
@@ -87,7 +87,7 @@ def put_items(process, table, items):
 
 
 def check_kept(process, path, sent):
-    """What was written last is there: some of the requests that were sent once at least, read back."""
+    """Reads some of the written items back and fails if a write is missing."""
     if path.operation != "PutItem":
         return
     for body, _ in path.requests[: min(sent, 5)]:
@@ -95,13 +95,13 @@ def check_kept(process, path, sent):
         key = {name: item[name] for name in ("p", "s")}
         found = process.call("GetItem", {"TableName": path.table, "Key": key, "ConsistentRead": True}).get("Item")
         if found is None or lasting(found) != lasting(item):
-            raise Refused(f"an item that was written is not what is read: {json.dumps(found)[:200]}")
+            raise Refused(f"a written item reads differently: {json.dumps(found)[:200]}")
         if found["version"] == {"N": "0"}:
-            raise Refused("a PutItem that was answered is not there")
+            raise Refused("an acknowledged PutItem is missing")
 
 
 def lasting(item):
-    """An item without what each round of writing changes."""
+    """Returns an item without the attributes that each round of writes changes."""
     return {name: value for name, value in item.items() if name not in ("version", "owner", "seen", "touched")}
 
 
@@ -112,7 +112,7 @@ def one_turn(bench, process, path, file, connections, first):
     cpu = process.cpu_seconds() - before
     answered = load["requests"] + load["wrong"]
     if load["wrong"] > WRONG_SHARE_MAX * answered:
-        raise Refused(f"{load['wrong']} of {answered} answers are wrong; the first: {load['first_wrong']}")
+        raise Refused(f"{load['wrong']} of {answered} responses are wrong; the first: {load['first_wrong']}")
     turn = {
         "requests_per_second": load["requests"] / load["seconds"],
         "p50_us": load["p50_us"],
@@ -136,7 +136,10 @@ def summary(turns):
 
 
 def start_all(bench, stack, on_disk):
-    """The servers, loaded with the tables; those that refused, with why; and, by table, those that lack that one, with why."""
+    """Starts all servers and loads the tables.
+
+    Returns the started servers, the reasons of those that failed, and for each table the reasons of those that lack it.
+    """
     processes, refused, lacking = {}, {}, {name: {} for name in TABLES}
     for server in bench.of_tables():
         bench.progress(f"loading {server.name}")
@@ -148,7 +151,7 @@ def start_all(bench, stack, on_disk):
             for name in ("plain",) if on_disk else [name for name in TABLES if name != "on disk"]:
                 try:
                     load_tables(process, (name,))
-                except Refused as error:  # TTL, say, which dynalite does not have
+                except Refused as error:  # for example, dynalite has no TTL
                     lacking[name][server.name] = refusal(error)
             processes[server.name] = process
         except DOES_NOT_APPLY as error:
@@ -162,7 +165,7 @@ def refusal(error):
 
 
 def requests(bench):
-    """Each path at each number of connections, of every server."""
+    """Measures each path with each number of connections on every server."""
     rows = []
     paths = [(name, path) for name, path in PATHS.items() if not bench.quick or path.item == "1 KB"]
     for on_disk in (False, True):
@@ -178,7 +181,7 @@ def requests_of_path(bench, name, path, processes, refused):
     with contextlib.ExitStack() as stack:
         taking_part = dict(processes)
         if FIXED_ANSWER in bench.servers and "Mayfly" in processes:
-            # The bytes that Mayfly answers with, by a server that does nothing else.
+            # The fixed answer is Mayfly's response.
             body, _ = path.requests[0]
             answer = processes["Mayfly"].call(path.operation, body)
             bench.body_file.write_text(json.dumps(answer, separators=(",", ":")))
@@ -223,7 +226,7 @@ def requests_of_path(bench, name, path, processes, refused):
 
 
 def threads(bench):
-    """What a request takes of Mayfly's CPU where two threads serve connections, on any processor, and where one does."""
+    """Measures Mayfly's CPU per request with one and with two threads that serve connections, on all processors."""
     rows = []
     with contextlib.ExitStack() as stack:
         processes = {}
@@ -252,7 +255,7 @@ def threads(bench):
 
 
 def start(bench):
-    """From exec to the first answered ListTables, in memory and on disk."""
+    """Measures the time from exec to the first answered ListTables, in memory and on disk."""
     rows = []
     for on_disk in (False, True):
         found = {}
@@ -280,14 +283,14 @@ def start(bench):
         rows += [
             {"server": server, "on_disk": on_disk, "ms": spread(found[server])} if server in found
             else {"server": server, "on_disk": on_disk, "refused": "refused: " + (
-                "keeps nothing in a directory" if on_disk else "no answer")}
+                "cannot store tables in a directory" if on_disk else "no response")}
             for server in bench.servers
         ]  # fmt: skip
     return {"rows": rows}
 
 
 def memory(bench):
-    """Idle, and after so many items of 200 B."""
+    """Measures memory when idle and after writing items of 200 B."""
     rows = []
     steps = [1_000] if bench.quick else [10_000, 1_000_000] if bench.large else [10_000]
     for server in bench.servers.values():
@@ -311,7 +314,7 @@ def memory(bench):
                         put_items(process, "small", [bench_requests.small_item(number) for number in numbers])
                         held += BATCH
                         if time.monotonic() - began > 1800:
-                            raise Refused(f"{step:,} items take more than half an hour; {held:,} were written")
+                            raise Refused(f"writing {step:,} items takes more than half an hour; {held:,} were written")
                     time.sleep(2)
                     row[str(step)] = process.memory_mb()
         except DOES_NOT_APPLY as error:
@@ -323,7 +326,7 @@ def memory(bench):
 
 
 def one_test(process, number):
-    """What a test does: a table, items in and out, a query, and the table's end."""
+    """What a typical test does: create a table, write and read items, query, delete the table."""
     name = f"test-{number}-{uuid.uuid4().hex[:8]}"
     process.call("CreateTable", bench_requests.table(name))
     wait_until_active(process, name)
@@ -332,7 +335,7 @@ def one_test(process, number):
     for i in range(SUITE_ITEMS):
         found = process.call("GetItem", {"TableName": name, "Key": bench_requests.key(i), "ConsistentRead": True})
         if found["Item"] != bench_requests.small_item(i):
-            raise Refused(f"GetItem answers {json.dumps(found)[:200]}")
+            raise Refused(f"GetItem returns {json.dumps(found)[:200]}")
     found = process.call(
         "Query",
         {
@@ -342,12 +345,12 @@ def one_test(process, number):
         },
     )
     if found["Count"] != SUITE_ITEMS:
-        raise Refused(f"Query finds {found['Count']} items, not {SUITE_ITEMS}")
+        raise Refused(f"Query returns {found['Count']} items, not {SUITE_ITEMS}")
     process.call("DeleteTable", {"TableName": name})
 
 
 def suite(bench):
-    """A suite of tests that each have a table of their own, in turn and four at a time."""
+    """Measures a suite of tests, each with its own table, run one at a time and four at a time."""
     rows = []
     with contextlib.ExitStack() as stack:
         processes, refused = {}, {}
@@ -386,7 +389,7 @@ def suite(bench):
 
 
 def expiry(bench):
-    """How long after the instant that its TTL names a stream shows an item's end, of items that are due at once."""
+    """Measures the time from an item's TTL to its REMOVE record in the stream, for items that are due at the same time."""
     count = 100
     rows = []
     for server in bench.of_tables():

@@ -1,10 +1,10 @@
-"""Other servers of DynamoDB's API, to measure beside: how each is fetched and how it is started.
+"""The peers: other servers with DynamoDB's API to compare with. Installs and starts them.
 
     peers, skipped = fetch(("dynoxide", "moto"), progress)
-    peers["moto"].command(port, directory=None)     # what to run; None where it cannot keep tables in a directory
+    peers["moto"].command(port, directory=None)     # the command, or None if the peer cannot store tables in a directory
 
-Their versions are pinned in bench/peers.json, and they are installed below build/peers by their registries' own
-clients, as these are set up on this machine. One that cannot be had is skipped, with a sentence that says why.
+Their versions are pinned in bench/peers.json. Their registries' own clients install them under build/peers, with this
+machine's configuration. A peer that cannot be installed is skipped, and the reason is reported.
 """
 
 import dataclasses
@@ -34,14 +34,15 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 class Server:
     name: str
     version: str
-    # Of a port and, or None, a directory that keeps its tables; returns the words of the command, or None.
+    # A function of a port and a directory for its tables (or None for memory). Returns the command's words, or None if the
+    # server cannot store tables in a directory.
     command: typing.Callable
     environment: typing.Callable = lambda port: {}
     start_seconds_max: int = 60
 
 
 class Missing(Exception):
-    """Why a peer cannot be had, as a sentence."""
+    """Why a peer cannot be installed."""
 
 
 def run(place, *command):
@@ -52,7 +53,7 @@ def run(place, *command):
                 timeout=INSTALL_SECONDS_MAX,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise Missing(f"{command[0]} did not end within {INSTALL_SECONDS_MAX // 60} minutes") from None
+            raise Missing(f"{command[0]} did not finish within {INSTALL_SECONDS_MAX // 60} minutes") from None
         except (subprocess.CalledProcessError, OSError) as error:
             last = (place / "install.log").read_text(errors="replace").strip().splitlines()[-1:]
             raise Missing(f"{pathlib.Path(command[0]).name} failed: {''.join(last) or error}") from None
@@ -61,7 +62,7 @@ def run(place, *command):
 def needs(*tools):
     for tool in tools:
         if not shutil.which(tool):
-            raise Missing(f"there is no {tool} here")
+            raise Missing(f"{tool} is not installed")
 
 
 def install_dynoxide(place, pin):
@@ -108,7 +109,7 @@ def dynamodb_local(place):
 def dynalite(place):
     def command(port, directory):
         storage = ("--path", str(directory)) if directory else ()
-        # Tables that are there at once, as Mayfly's are.
+        # Makes table changes immediate, as in Mayfly.
         quick = [word for change in ("create", "delete", "update") for word in (f"--{change}TableMs", "0")]
         return ["node", f"{place}/node_modules/dynalite/cli.js", "--host", "127.0.0.1", "--port", str(port),
                 *quick, *storage]  # fmt: skip
@@ -127,7 +128,7 @@ def ministack(place):
     def command(port, directory):
         return None if directory else [f"{place}/bin/ministack"]
 
-    # Of its services DynamoDB's alone, and no line for each request.
+    # Starts only its DynamoDB services and does not log each request.
     return {
         "command": command,
         "environment": lambda port: {"GATEWAY_PORT": str(port), "SERVICES": "dynamodb,dynamodbstreams",
@@ -145,7 +146,7 @@ KNOWN = {
 
 
 def fetch(names, progress):
-    """The peers of these names that can be had, and of the others why not."""
+    """Installs peers by name. Returns the installed ones, and for each of the others the reason."""
     peers, skipped = {}, {}
     for name in names:
         install, start = KNOWN[name]

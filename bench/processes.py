@@ -1,4 +1,4 @@
-"""A server that is measured: a process on processors of its own, what it takes of them, and what it holds.
+"""Runs a measured server as a process on given processors, and measures its CPU time and memory.
 
     with Process(server, {0}) as process:
         process.call("ListTables", {})
@@ -22,7 +22,7 @@ END_SECONDS_MAX = 10
 
 
 class Refused(Exception):
-    """The server's own word against a request."""
+    """The server rejected a request, or a measurement failed."""
 
 
 class NotStarted(Exception):
@@ -35,7 +35,7 @@ def free_port():
 
 
 def tree(pid):
-    """The process and all that came of it."""
+    """Returns the ids of the process and all its descendants."""
     pids = [pid]
     for parent in pids:
         with contextlib.suppress(OSError):
@@ -50,8 +50,8 @@ class Process:
         self.port = free_port()
         command = server.command(self.port, directory)
         if command is None:
-            raise NotStarted("refused: keeps nothing in a directory")
-        # Some leave files where they run.
+            raise NotStarted("refused: cannot store tables in a directory")
+        # Some servers leave files in their working directory.
         self.place = tempfile.TemporaryDirectory(prefix="mayfly-bench-peer-")
         self.process = subprocess.Popen(
             command,
@@ -70,7 +70,7 @@ class Process:
         while True:
             if self.process.poll() is not None:
                 self.stop()
-                raise NotStarted(f"ended with status {self.process.returncode} before it answered")
+                raise NotStarted(f"exited with status {self.process.returncode} before it answered")
             with contextlib.suppress(OSError, http.client.HTTPException, Refused):
                 self.call("ListTables", {})
                 return
@@ -86,7 +86,7 @@ class Process:
         self.stop()
 
     def stop(self):
-        # Its session is a process group that only its own are of.
+        # The server has its own session, so its process group contains only it and its descendants.
         for way in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, way)
@@ -96,7 +96,7 @@ class Process:
         self.place.cleanup()
 
     def call(self, operation, body, service="dynamodb", account="test"):
-        """The answer as JSON; Refused if its status is not 200."""
+        """Returns the response as JSON. Raises Refused if its status is not 200."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             payload = json.dumps(body).encode()
@@ -111,7 +111,7 @@ class Process:
         return json.loads(received)
 
     def cpu_seconds(self):
-        """User's and system's, of the process and all its children that are there, by the kernel's ticks."""
+        """Returns user and system time of the process and its running descendants, in units of the kernel's ticks."""
         ticks = 0
         for pid in tree(self.process.pid):
             with contextlib.suppress(OSError):
@@ -120,7 +120,7 @@ class Process:
         return ticks / TICKS
 
     def memory_mb(self):
-        """What is resident, and what of that is private: no page of a file, which the next process to map it shares."""
+        """Returns resident memory and its private part. File pages are not private: other processes can share them."""
         resident = private = 0
         for pid in tree(self.process.pid):
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-// The ceiling of everything in process: RocksDB alone, in memory, given the same bytes.
+// The ceiling for the in-process measurements: RocksDB alone, in memory, with the same bytes.
 #pragma once
 
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace mayfly::bench {
 class RawStore {
  public:
   RawStore() : memory_(rocksdb::NewMemEnv(rocksdb::Env::Default())) {
-    // As engine/storage.cc opens its own in memory.
+    // The options that engine/storage.cc uses in memory.
     rocksdb::Options options;
     options.env = memory_.get();
     options.create_if_missing = true;
@@ -47,7 +47,7 @@ class RawStore {
   }
 
  private:
-  std::unique_ptr<rocksdb::Env> memory_;  // before the database, which it outlives
+  std::unique_ptr<rocksdb::Env> memory_;  // declared first, because it must outlive the database
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::WriteOptions write_;
 };

@@ -1,4 +1,4 @@
-// A table of figures, each beside its ceiling: what the same work costs with nothing of ours in it.
+// A table of figures and their ceilings. A ceiling is the figure of the same work without Mayfly's code.
 //
 //   Report report("over HTTP", "requests/s");
 //   report.row("GetItem", 31'000, 40'000);
@@ -17,9 +17,9 @@ class Report {
  public:
   Report(std::string title, std::string unit) : title_(std::move(title)), unit_(std::move(unit)) {}
 
-  // A ratio of 1 is the best there could be. `smaller_is_better`: of times and sizes.
+  // A ratio of 1 is the best possible result. `smaller_is_better` is for times and sizes.
   void row(std::string name, double figure, double ceiling, bool smaller_is_better = false);
-  void row(std::string name, double figure);  // there is nothing to compare with
+  void row(std::string name, double figure);  // without a ceiling
   void print() const;
 
  private:

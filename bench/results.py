@@ -1,8 +1,8 @@
-"""Of what a run kept: plots, and the tables of bench/README.md between its markers.
+"""Writes the results of a run as plots, and as the tables between the markers of bench/README.md.
 
-    write(kept, place, readme)      place/plots/*.svg, and place/README.md with the tables of this run
+    write(kept, place, readme)      writes place/plots/*.svg, and place/README.md with the tables of this run
 
-Tables are Markdown. A figure that is not there is said in words: why a server was refused or skipped.
+Tables are Markdown. Instead of a missing figure they show the reason why it is missing.
 """
 
 import json
@@ -12,7 +12,7 @@ from bars import figure
 
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
 PROGRAM_TITLES = {
-    "in_process": "In process, beside RocksDB alone",
+    "in_process": "In process, compared with RocksDB alone",
     "ttl": "TTL",
     "snapshots": "Snapshots",
     "history": "Points in time",
@@ -26,7 +26,7 @@ def table(head, rows):
 
 
 class Notes:
-    """Sentences that do not fit into a cell, each told once below its table."""
+    """Sentences that do not fit into a cell. Each is printed once, below its table."""
 
     def __init__(self):
         self.known = []
@@ -49,7 +49,7 @@ def about(part):
     machine = part["machine"]
     lines = [
         f"Commit {part['commit']}, {part['date']}; {machine['processors']}, {machine['memory']}, {machine['system']}, "
-        f"Linux {machine['kernel']}, {machine['compiler']}; load average at the beginning {part['load_average']:.1f}."
+        f"Linux {machine['kernel']}, {machine['compiler']}; initial load average {part['load_average']:.1f}."
     ]
     if "versions" in part:
         lines.append(", ".join(f"{name} {version}" for name, version in part["versions"].items()) + ".")
@@ -76,8 +76,8 @@ def requests_tables(part):
 
     for connections in sorted({row["connections"] for row in rows}):
         for name, title in (
-            ("requests_per_second", "requests a second, median of the turns ± half of what lies between most and least"),
-            ("cpu_us", "the server's CPU a request, µs"),
+            ("requests_per_second", "requests per second, median ± half the range of the turns"),
+            ("cpu_us", "the server's CPU per request, µs"),
             ("p50_us", "latency, p50, µs"),
             ("p99_us", "latency, p99, µs"),
         ):
@@ -94,7 +94,7 @@ def threads_table(part):
         plural = "thread serves" if row["threads"] == 1 else "threads serve"
         name = f"{row['path']}, {row['threads']} {plural} connections"
         rows.append([name, *(figure(row["cpu_us"][kind]) for kind in ("median", "least", "most"))])
-    return table(["Mayfly's CPU a request, µs", "median", "least", "most"], rows)
+    return table(["Mayfly's CPU per request, µs", "median", "min", "max"], rows)
 
 
 def start_table(part):
@@ -106,7 +106,7 @@ def start_table(part):
             rows.append([name, notes.cell(row["refused"]), "", ""])
         else:
             rows.append([name, *(figure(row["ms"][kind]) for kind in ("median", "least", "most"))])
-    return table(["exec to the first answered ListTables, ms", "median", "least", "most"], rows) + "\n\n" + notes.text()
+    return table(["exec to the first answered ListTables, ms", "median", "min", "max"], rows) + "\n\n" + notes.text()
 
 
 def memory_table(part):
@@ -129,14 +129,14 @@ def suite_table(part):
     notes = Notes()
     rows = []
     for row in part["rows"]:
-        way = "in turn" if row["at_a_time"] == 1 else f"{row['at_a_time']} at a time"
+        way = "one at a time" if row["at_a_time"] == 1 else f"{row['at_a_time']} at a time"
         name = f"{row['server']}, {way}"
         if "refused" in row:
             rows.append([name, notes.cell(row["refused"]), "", "", ""])
         else:
             seconds = [figure(row["seconds"][kind]) for kind in ("median", "least", "most")]
             rows.append([name, *seconds, figure(row["cpu_seconds"]["median"])])
-    head = [f"a suite of {part['tests']} tests, s", "median", "least", "most", "the server's CPU"]
+    head = [f"a suite of {part['tests']} tests, s", "median", "min", "max", "the server's CPU"]
     return table(head, rows) + "\n\n" + notes.text()
 
 
@@ -149,7 +149,7 @@ def expiry_table(part):
             rows.append([row["server"], f"{row['removed']} of {row['items']}", *lags])
         else:
             rows.append([row["server"], notes.cell(row["refused"]), "", "", ""])
-    return table(["due to visible by GetRecords, ms", "deleted", "p50", "p99", "most"], rows) + "\n\n" + notes.text()
+    return table(["from due to GetRecords, ms", "deleted", "p50", "p99", "max"], rows) + "\n\n" + notes.text()
 
 
 PARTS = {
@@ -173,7 +173,7 @@ def section(name, part):
 
 
 def tables(kept, plots=()):
-    """All that stands between README.md's markers."""
+    """Returns the text between README.md's markers."""
     pictures = [f"![{title}](plots/{file})" for file, title in plots]
     sections = [section(name, kept["parts"][name]) for name in (*PARTS, *PROGRAM_TITLES) if name in kept["parts"]]
     return "\n\n".join([*pictures, *sections])
@@ -183,15 +183,15 @@ def between_markers(text, middle):
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"{BEGIN} and {END} do not stand in it")
+        raise ValueError(f"the text lacks the markers {BEGIN} and {END}")
     return f"{before}{begin}\n{middle}\n{end}{after}"
 
 
-PLOTTED_CONNECTIONS = 16  # the tables have the others
+PLOTTED_CONNECTIONS = 16  # the tables have the other numbers
 
 
 def plots(kept, place):
-    """Writes them; returns the file and title of each."""
+    """Writes the plots. Returns the file name and title of each."""
     place.mkdir(parents=True, exist_ok=True)
     made = []
 
@@ -204,8 +204,8 @@ def plots(kept, place):
         rows = [row for row in parts["requests"]["rows"] if row["connections"] == PLOTTED_CONNECTIONS]
         labels = list(dict.fromkeys(row["path"] for row in rows))
         for name, title, unit in (
-            ("requests_per_second", "Requests a second, 16 connections", "requests/s, more is better"),
-            ("cpu_us", "CPU a request, 16 connections", "the server's µs, less is better"),
+            ("requests_per_second", "Requests per second, 16 connections", "requests/s, more is better"),
+            ("cpu_us", "CPU per request, 16 connections", "the server's µs, less is better"),
         ):
             found = {(row["server"], row["path"]): row.get(name) for row in rows}
             groups = {server: [found.get((server, label)) for label in labels] for server in servers_of(rows)}
@@ -215,7 +215,7 @@ def plots(kept, place):
         labels = ["in memory", "on disk"]
         found = {(row["server"], row["on_disk"]): row.get("ms", {}).get("median") for row in rows}
         groups = {server: [found.get((server, on_disk)) for on_disk in (False, True)] for server in servers_of(rows)}
-        draw("start.svg", "Cold start", "ms from exec to the first answer, less is better", labels, groups)
+        draw("start.svg", "Cold start", "ms from exec to the first response, less is better", labels, groups)
     if "memory" in parts:
         rows = parts["memory"]["rows"]
         steps = sorted({step for row in rows for step in row if step.isdigit()}, key=int)
@@ -225,19 +225,19 @@ def plots(kept, place):
     if "suite" in parts:
         rows = parts["suite"]["rows"]
         ways = sorted({row["at_a_time"] for row in rows})
-        labels = ["in turn" if way == 1 else f"{way} at a time" for way in ways]
+        labels = ["one at a time" if way == 1 else f"{way} at a time" for way in ways]
         found = {(row["server"], row["at_a_time"]): row.get("seconds", {}).get("median") for row in rows}
         groups = {server: [found.get((server, way)) for way in ways] for server in servers_of(rows)}
         draw("suite.svg", "A suite of 50 tests", "seconds, less is better", labels, groups)
     return made
 
 
-# What no table and no plot shows.
+# Members that no table or plot shows.
 LEFT_OUT = {"turns", "best_requests_per_second", "item", "wrong"}
 
 
 def summary(kept):
-    """`kept` without the single turns, and with seven digits of each figure."""
+    """Returns `kept` without the individual turns, and with seven digits of each figure."""
     if isinstance(kept, dict):
         return {name: summary(value) for name, value in kept.items() if name not in LEFT_OUT}
     if isinstance(kept, list):
@@ -246,7 +246,7 @@ def summary(kept):
 
 
 def to_json(kept):
-    """JSON with a line for each row, so that a change of one figure is a change of one line."""
+    """Returns JSON with a line for each row, so that one changed figure changes one line."""
     parts = []
     for name, part in kept["parts"].items():
         members = []

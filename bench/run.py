@@ -1,9 +1,9 @@
-"""Runs what script/bench is asked for and keeps what it finds; see bench/README.md.
+"""Implements script/bench: runs the measurements and stores the results. See bench/README.md.
 
-    script/bench                              everything, some forty minutes; writes bench/results.json, plots, README.md
-    script/bench --parts requests,start       these alone; the others keep what they had
-    script/bench --quick                      a try, whose figures are noise: build/bench/quick alone is written
-    script/bench --report                     measures nothing: writes plots and README.md from bench/results.json
+    script/bench                              everything, in about forty minutes; writes bench/results.json, plots, README.md
+    script/bench --parts requests,start       only these parts; the results of the others stay
+    script/bench --quick                      a trial run whose figures are noise; writes only build/bench/quick
+    script/bench --report                     measures nothing; writes plots and README.md from bench/results.json
 """
 
 import argparse
@@ -26,7 +26,7 @@ PROGRAMS = ("in_process", "ttl", "snapshots", "history", "streams")
 
 
 class Progress:
-    """A line that is written over where somebody looks, and a line each where it goes to a file."""
+    """Prints progress to standard error: one line that is overwritten on a terminal, otherwise a line for each step."""
 
     def __init__(self):
         self.began = time.monotonic()
@@ -84,7 +84,7 @@ def names(allowed):
     def read(text):
         asked = [name.strip() for name in text.split(",") if name.strip()]
         if unknown := set(asked) - set(allowed):
-            raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))}: none of {', '.join(allowed)}")
+            raise argparse.ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(allowed)}")
         return asked
 
     return read
@@ -92,24 +92,24 @@ def names(allowed):
 
 def options():
     all_parts = [*measures.PARTS, *PROGRAMS]
-    parser = argparse.ArgumentParser(prog="script/bench", description="Measures Mayfly beside its peers and ceilings.")
-    parser.add_argument("--quick", action="store_true", help="a try of a few minutes, whose figures are noise")
-    parser.add_argument("--large", action="store_true", help="with millions of items, and as much time again")
+    parser = argparse.ArgumentParser(prog="script/bench", description="Measures Mayfly, its peers and its ceilings.")
+    parser.add_argument("--quick", action="store_true", help="a trial run of a few minutes whose figures are noise")
+    parser.add_argument("--large", action="store_true", help="also measure millions of items; takes twice as long")
     parser.add_argument("--peers", type=names(peers.KNOWN), default=list(peers.KNOWN), metavar="A,B",
-                        help=f"of: {', '.join(peers.KNOWN)}")  # fmt: skip
-    parser.add_argument("--no-peers", action="store_const", dest="peers", const=[], help="Mayfly and its ceilings alone")
+                        help=f"choose from: {', '.join(peers.KNOWN)}")  # fmt: skip
+    parser.add_argument("--no-peers", action="store_const", dest="peers", const=[], help="only Mayfly and its ceilings")
     parser.add_argument("--parts", type=names(all_parts), default=all_parts, metavar="A,B",
-                        help=f"of: {', '.join(all_parts)}")  # fmt: skip
-    parser.add_argument("--report", action="store_true", help="only make plots and tables of what is kept")
+                        help=f"choose from: {', '.join(all_parts)}")  # fmt: skip
+    parser.add_argument("--report", action="store_true", help="measure nothing; write plots and tables from results.json")
     return parser.parse_args()
 
 
 def program(name, large):
-    """What one of the C++ programs prints."""
+    """Runs one of the C++ programs and returns what it prints."""
     command = [BUILT / "bench" / f"bench_{name}", *(["--large"] if large and name == "ttl" else [])]
     ended = subprocess.run(command, capture_output=True, text=True)
     if ended.returncode != 0:
-        return {"refused": f"ended with status {ended.returncode}: {ended.stderr.strip()[-300:]}"}
+        return {"refused": f"exited with status {ended.returncode}: {ended.stderr.strip()[-300:]}"}
     return {"text": ended.stdout.strip("\n")}
 
 
@@ -121,7 +121,7 @@ def measure(asked, progress, kept):
     found, skipped = {}, {}
     if set(asked.parts) & set(measures.PARTS):
         found, skipped = peers.fetch(asked.peers, progress)
-    skipped |= {name: "skipped, it was not asked for" for name in peers.KNOWN if name not in asked.peers}
+    skipped |= {name: "skipped, not selected" for name in peers.KNOWN if name not in asked.peers}
     servers = {
         "Mayfly": peers.mayfly(executable, first_line(str(executable), "--version")),
         measures.FIXED_ANSWER: peers.fixed_answer(generator, body_file),
@@ -153,7 +153,7 @@ def main():
     kept = json.loads(file.read_text()) if file.exists() else {"parts": {}}
     progress = Progress()
     if not asked.report:
-        # Written after each part: what is interrupted loses only the part that it was in.
+        # Written after each part, so that an interrupted run loses only the current part.
         for kept in measure(asked, progress, kept):
             (BUILT / "results.json").write_text(json.dumps(kept, indent=1) + "\n")
             file.write_text(results.to_json(results.summary(kept)))

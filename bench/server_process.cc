@@ -19,10 +19,10 @@ void move_to_cpu(int cpu) {
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(cpu), &set);
   if (::sched_setaffinity(0, sizeof set, &set) != 0)
-    std::fprintf(stderr, "cannot run on processor %d alone\n", cpu);
+    std::fprintf(stderr, "cannot set the processor affinity to %d\n", cpu);
 }
 
-// In a process group of its own, with nothing to read or to print to.
+// Starts the command in its own process group, with standard streams on /dev/null. Returns -1 on failure.
 pid_t spawn(std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (auto& argument : command) arguments.push_back(argument.data());
@@ -55,7 +55,7 @@ void end(pid_t pid) {
 std::optional<std::chrono::duration<double, std::milli>> time_to_first_answer(
     std::vector<std::string> command, std::uint16_t port, const Request& request, int server_cpu, int own_cpu,
     std::chrono::seconds start_max) {
-  move_to_cpu(server_cpu);  // what is spawned stays there
+  move_to_cpu(server_cpu);  // the spawned process inherits the affinity
   const auto begin = std::chrono::steady_clock::now();
   const pid_t pid = spawn(command);
   move_to_cpu(own_cpu);

@@ -1,4 +1,4 @@
-// A server as a process of its own, of which is measured how long it takes from exec to its first answer.
+// Measures the time that a server process takes from exec to its first response.
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,9 @@
 
 namespace mayfly::bench {
 
-// Starts `command` with the processor `server_cpu`, sends `request` to `port` from `own_cpu` until it is
-// answered rightly, and ends the server and what it started. Nothing if it is not answered within
-// `start_max`, or the server ends before. Requires: the caller has one thread.
+// Starts `command` on the processor `server_cpu`, sends `request` to `port` from `own_cpu` until the response
+// is correct, and terminates the server's process group. Returns nullopt if there is no correct response
+// within `start_max` or the server exits first. Requires: the caller has one thread.
 std::optional<std::chrono::duration<double, std::milli>> time_to_first_answer(
     std::vector<std::string> command, std::uint16_t port, const Request& request, int server_cpu, int own_cpu,
     std::chrono::seconds start_max);

@@ -1,6 +1,6 @@
-// What a suite pays that goes back to one snapshot before each test: taking it, bringing it back, and the
-// writes in between; and what memory does after many rounds. In memory, on the engine itself, tables with
-// index, TTL and stream.
+// Measures what a test suite pays that restores a snapshot before each test: taking the snapshot, restoring
+// it, the writes in between, and memory after many rounds. In memory, on the engine, with a table that has an
+// index, TTL and a stream.
 //
 //   bench_snapshots
 #include <algorithm>
@@ -107,7 +107,7 @@ void restores(int items, int changed) {
   report.row("a restore, median, ms", median(restore_ms));
   report.row("a restore, the slowest of " + std::to_string(rounds) + ", ms",
              *std::max_element(restore_ms.begin(), restore_ms.end()));
-  report.row("a write in between, median, us", median(write_us));
+  report.row("a write between restores, median, us", median(write_us));
   report.row("resident after 50 restores, MB", after_fifty);
   report.row("resident after " + std::to_string(rounds) + " restores, MB", resident_mb());
   report.print();
@@ -123,9 +123,9 @@ void writes() {
     for (int i = 0; i < writes; ++i) world.put(i % distinct, 1 + i);
     return milliseconds_since(begin) * 1000 / writes;
   };
-  Report report("a write that a snapshot keeps the past of; ceiling: without one", "us");
-  report.row("of an item that did not change before", write_us(true, items), write_us(false, items), true);
-  report.row("of one that did", write_us(true, 100), write_us(false, 100), true);
+  Report report("a write after a snapshot; ceiling: without a snapshot", "us");
+  report.row("first change of an item", write_us(true, items), write_us(false, items), true);
+  report.row("later change of an item", write_us(true, 100), write_us(false, 100), true);
   report.print();
 }
 

@@ -1,6 +1,6 @@
-// A million stream records, written by eight threads and followed by one consumer through splits and a kill
-// -9; beside the same writes with nobody reading and nothing splitting. In process, in a directory, JSON in
-// and out.
+// Measures a stream of a million records that eight threads write and one consumer follows through splits and
+// a kill -9, compared with the same writes without a reader and without splits. In process, in a directory,
+// JSON in and out.
 //
 //   bench_streams [records]
 #include <chrono>
@@ -33,17 +33,17 @@ int run(int records) {
   std::filesystem::remove_all(directory);
 
   Report report("a stream, in a directory", "records/s");
-  report.row("written and followed, to the kill",
+  report.row("written and followed, until the kill",
              static_cast<double>(outcome.seen_before_kill) / outcome.seconds_before_kill, records / alone);
-  report.row("written and followed, after it",
+  report.row("written and followed, after the kill",
              static_cast<double>(outcome.seen - outcome.seen_before_kill) / outcome.seconds_after_kill,
              records / alone);
   report.print();
-  std::printf("%lld of %d records seen, %lld before the kill; %zu shards; opened again in %.0f ms\n",
+  std::printf("%lld of %d records seen, %lld before the kill; %zu shards; reopened in %.0f ms\n",
               static_cast<long long>(outcome.seen), records / 8 * 8,
               static_cast<long long>(outcome.seen_before_kill), outcome.shards,
               outcome.seconds_to_open * 1000);
-  std::printf("%s\n", outcome.wrong.empty() ? "each once, in order per item" : outcome.wrong.c_str());
+  std::printf("%s\n", outcome.wrong.empty() ? "each once and in order per item" : outcome.wrong.c_str());
   return outcome.wrong.empty() ? 0 : 1;
 }
 

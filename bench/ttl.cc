@@ -1,9 +1,7 @@
-// What TTL costs, at scale: lateness, deletions, jumps, restarts, and waiting.
+// Measures TTL at scale on the engine: lateness, deletions, clock jumps, restarts and idle cost.
 //
-//   bench_ttl           what takes a minute
-//   bench_ttl --large   also a million due at once, a restart with a million overdue, ten million pending
-//
-// On the engine itself: the API above it is measured by the other two programs.
+//   bench_ttl           takes a minute
+//   bench_ttl --large   also a million items due at once, a million overdue at a restart, ten million pending
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -39,7 +37,7 @@ double seconds_since(steady_clock::time_point begin) {
   return std::chrono::duration<double>(steady_clock::now() - begin).count();
 }
 
-// A directory that goes away with the object.
+// A directory that is deleted with the object.
 class Directory {
  public:
   Directory() {
@@ -63,7 +61,7 @@ std::unique_ptr<Database> open(DatabaseOptions options) {
   return *std::move(database);
 }
 
-// A table of a string key, with or without TTL and stream.
+// A table with a string key, with or without TTL and a stream.
 std::shared_ptr<LiveTable> create_table(Database& database, const std::string& name, bool ttl, bool stream) {
   Table table;
   table.account = account;
@@ -92,7 +90,7 @@ std::string key_of(const Item& item) {
   return key;
 }
 
-// `ttl_ms_of(number)` is when each expires.
+// `ttl_ms_of(number)` is the time at which an item expires.
 template <class Ttl>
 void fill(Database& database, const std::shared_ptr<LiveTable>& table, std::size_t count, Ttl ttl_ms_of) {
   for (std::size_t begin = 0; begin < count; begin += written_at_once) {
@@ -107,7 +105,7 @@ void fill(Database& database, const std::shared_ptr<LiveTable>& table, std::size
   }
 }
 
-// Reads and writes another table until told to stop, as fast as it can.
+// Reads and writes another table as fast as possible until it is destroyed.
 class Load {
  public:
   Load(Database& database, bool runs) {
@@ -142,15 +140,15 @@ class Load {
   std::thread thread_;
 };
 
-// So many items, due at every millisecond of one second of the host's time.
+// The lag of `count` items that are due over one second of the host's time, at every millisecond.
 void lag(std::size_t count, bool loaded) {
   auto database = open({});
   auto table = create_table(*database, "carts", true, true);
   const Instant due =
-      database->now(account) + 1000 + static_cast<Instant>(count / 50);  // when all are written
+      database->now(account) + 1000 + static_cast<Instant>(count / 50);  // after all are written
   fill(*database, table, count, [&](std::size_t i) { return due + static_cast<Instant>(i % 1000); });
   const double late_s = static_cast<double>(database->now(account) - due) / 1000;
-  if (late_s > 0) std::fprintf(stderr, "(written %.1f s too late: the lag contains that)\n", late_s);
+  if (late_s > 0) std::fprintf(stderr, "(written %.1f s too late; the lag includes that)\n", late_s);
   Load load(*database, loaded);
   while (database->now(account) < due) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const auto begin = steady_clock::now();
@@ -161,17 +159,16 @@ void lag(std::size_t count, bool loaded) {
   Report report(std::to_string(count) + " due in one second" + (loaded ? ", under load" : ""), "ms");
   report.row("deleted after due, p50", static_cast<double>(stats.lag_ms_at(0.5)));
   report.row("deleted after due, p99", static_cast<double>(stats.lag_ms_at(0.99)));
-  report.row("deleted after due, most", static_cast<double>(stats.lag_ms_max()));
-  report.row("all gone", took_s * 1000);
+  report.row("deleted after due, max", static_cast<double>(stats.lag_ms_max()));
+  report.row("all deleted", took_s * 1000);
   if (loaded)
-    report.row("requests a second meanwhile",
+    report.row("requests per second meanwhile",
                static_cast<double>(load.requests() - requests_before) / took_s);
   report.print();
 }
 
-// The same writes of the same bytes, in the same order, by RocksDB alone, in batches as large. Items are
-// written in any order of their keys, which are hashes; they expire in that order if they do so at one
-// instant.
+// RocksDB alone with the same bytes, in the same order, in batches of the same size. Keys are hashes, so
+// items are written in random key order. Items that are due at the same instant expire in key order.
 double raw_deletions_per_second(std::size_t count, bool spread) {
   RawStore store;
   const std::string image(100, 'x');
@@ -213,7 +210,7 @@ double raw_deletions_per_second(std::size_t count, bool spread) {
 }
 
 void deletions(std::size_t count) {
-  Report report(std::to_string(count) + " expiries by a jump of the clock", "items/s");
+  Report report(std::to_string(count) + " expiries by a clock jump", "items/s");
   for (const bool spread : {false, true}) {
     const double ceiling = raw_deletions_per_second(count, spread);
     auto database = open({.account_clocks = {{ClockSetting::Mode::frozen}, {}}, .reap = false});
@@ -223,13 +220,13 @@ void deletions(std::size_t count) {
          [&](std::size_t i) { return start + (spread ? static_cast<Instant>(i) : 0); });
     const auto begin = steady_clock::now();
     if (database->advance(account, start + hour_ms).expired != static_cast<std::int64_t>(count)) std::abort();
-    report.row(spread ? "due at as many instants" : "due at one instant",
+    report.row(spread ? "each due at another instant" : "all due at one instant",
                static_cast<double>(count) / seconds_since(begin), ceiling);
   }
   report.print();
 }
 
-// A write with TTL is one with one more key.
+// With TTL, a write has one more key.
 void writes(std::size_t count) {
   Report report("writes, in batches", "items/s");
   for (const bool ttl : {false, true}) {
@@ -259,7 +256,7 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Everything is due while nobody looks; then it is opened.
+// All items are overdue when the database is opened.
 void restart(std::size_t count) {
   const Directory directory;
   {
@@ -275,8 +272,8 @@ void restart(std::size_t count) {
   const double first_answer_s = seconds_since(begin);
   while (table->counter(0).items > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   Report report("a restart with " + std::to_string(count) + " overdue, on disk", "ms");
-  report.row("first answer", first_answer_s * 1000);
-  report.row("all gone", seconds_since(begin) * 1000);
+  report.row("first read", first_answer_s * 1000);
+  report.row("all deleted", seconds_since(begin) * 1000);
   report.print();
 }
 
@@ -293,13 +290,13 @@ void idle(std::size_t count) {
   const auto begin = steady_clock::now();
   auto database = open({.directory = directory.path()});
   const double open_s = seconds_since(begin);
-  std::this_thread::sleep_for(std::chrono::seconds(2));  // RocksDB may tidy up
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // for RocksDB's background work
   const double cpu_before = cpu_seconds();
   std::this_thread::sleep_for(std::chrono::seconds(10));
   Report report(std::to_string(count) + " pending, on disk, nothing due", "");
   report.row("opening, ms", open_s * 1000);
   report.row("CPU in ten seconds, ms", (cpu_seconds() - cpu_before) * 1000);
-  report.row("resident more than before it was opened, MB", resident_mb() - before_mb);
+  report.row("increase of resident memory, MB", resident_mb() - before_mb);
   report.print();
 }
 

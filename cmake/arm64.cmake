@@ -1,5 +1,5 @@
-# For arm64, on another machine: Debian's cross compiler, and what script/sysroot has unpacked of Debian's arm64
-# packages, which is linked. The C library and libstdc++ are the cross compiler's own.
+# Toolchain file for cross-compiling to arm64. Uses Debian's cross compiler with its C library and libstdc++. All other
+# libraries are from Debian's arm64 packages, which script/sysroot unpacks.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -12,9 +12,9 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# Some headers lie where the machine's own would: behind all others, so that what wraps the C library's comes first.
+# Some headers are directly in usr/include. -idirafter searches it last, so that libstdc++'s wrappers of C headers come first.
 set(CMAKE_CXX_FLAGS_INIT "-idirafter ${CMAKE_FIND_ROOT_PATH}/usr/include -idirafter ${CMAKE_FIND_ROOT_PATH}/usr/include/aarch64-linux-gnu")
 set(CMAKE_C_FLAGS_INIT "${CMAKE_CXX_FLAGS_INIT}")
-# Tests, and what the build itself runs; the C library that they are linked with is the cross compiler's own.
+# Runs the tests, and programs that the build runs, with the cross compiler's C library.
 find_program(QEMU qemu-aarch64-static)
 set(CMAKE_CROSSCOMPILING_EMULATOR ${QEMU} -L /usr/aarch64-linux-gnu)

@@ -1,10 +1,10 @@
-# What Mayfly links: RocksDB, zlib, libdeflate, Zstandard, Expat, OpenSSL and c-ares as mayfly::rocksdb, mayfly::zlib,
-# mayfly::deflate, mayfly::zstd, mayfly::expat, mayfly::openssl and mayfly::cares.
+# Defines a target for each library that Mayfly links: mayfly::rocksdb, mayfly::zlib, mayfly::deflate, mayfly::zstd,
+# mayfly::expat, mayfly::openssl and mayfly::cares.
 #
-# By default these are the system's static archives, so that an executable carries all it needs; with
-# MAYFLY_SHARED_DEPENDENCIES they are its shared libraries, which sanitizers need. RocksDB comes from
-# MAYFLY_ROCKSDB_PREFIX, where script/rocksdb puts it, or else from the system. Included by Mayfly's own build and by the
-# package that it installs.
+# By default these are the system's static archives, so that an executable is self-contained. With
+# MAYFLY_SHARED_DEPENDENCIES they are the system's shared libraries, which sanitizers need. RocksDB comes from
+# MAYFLY_ROCKSDB_PREFIX, where script/rocksdb puts it, or else from the system. Mayfly's own build and its installed CMake
+# package include this file.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 
@@ -22,7 +22,7 @@ function(mayfly_dependency name)
       set(path ${MAYFLY_SHARED_${library}})
       mark_as_advanced(MAYFLY_SHARED_${library})
     else()
-      # Ubuntu 24.04 has libcares_static.a.
+      # Ubuntu 24.04 names c-ares libcares_static.a.
       find_library(MAYFLY_ARCHIVE_${library} NAMES lib${library}.a lib${library}_static.a REQUIRED)
       set(path ${MAYFLY_ARCHIVE_${library}})
       mark_as_advanced(MAYFLY_ARCHIVE_${library})

@@ -1,6 +1,6 @@
-# mayfly_check_rocksdb(INCLUDE): stops unless INCLUDE has the headers of a RocksDB that Mayfly supports.
+# mayfly_check_rocksdb(INCLUDE): fails unless INCLUDE has the headers of a RocksDB version that Mayfly supports.
 #
-# Mayfly compiles with 7.8 to 10.10 as it is. 11 removed DB::Open's form that those versions have in common.
+# Mayfly compiles with RocksDB 7.8 to 10.10. Version 11 removed the DB::Open overload that these versions share.
 function(mayfly_check_rocksdb include)
   file(STRINGS ${include}/rocksdb/version.h lines REGEX "define ROCKSDB_(MAJOR|MINOR|PATCH) ")
   string(REGEX REPLACE "[^0-9;]" "" numbers "${lines}")

@@ -1,7 +1,9 @@
-# With CMAKE_UNITY_BUILD the files of a room (a folder) are compiled together, a few at a time: most of a file's time
-# goes into what it includes, and what a room's files include is much the same. So no two files of a room may have
-# private names that mean different things. The operations do by design (each has its `members`, `shape` and `run`),
-# and so do readers of schemas: they are compiled one by one; so is a main.cc, which not all programs with the rest of its room take.
+# With CMAKE_UNITY_BUILD, the files of a room (a folder) are compiled together, a few at a time. A file's includes take most
+# of its compile time, and the files of a room include nearly the same headers.
+#
+# Two files of a room must therefore not use the same private name for different things. Three kinds of files are compiled
+# alone: operations and schema readers, which share private names by design (each operation has its `members`, `shape` and
+# `run`), and main.cc, because some programs use the rest of its room without it.
 function(mayfly_compile_by_room target)
   set(together_max 8)  # on average
   get_target_property(sources ${target} SOURCES)
@@ -15,21 +17,21 @@ function(mayfly_compile_by_room target)
     if(room STREQUAL operations OR room STREQUAL schemas OR name STREQUAL main.cc)
       continue()
     endif()
-    # By its name: another file beside it does not change who else is compiled with it.
+    # Groups by a hash of the name, so that adding a file does not move the others to different groups.
     string(MD5 hash ${name})
     string(SUBSTRING ${hash} 0 6 hash)
     math(EXPR part "0x${hash} % ((${files_${room}} + ${together_max} - 1) / ${together_max})")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room}_${part})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
-  # What lies in an included file is not therefore in a header; and how much GCC inlines is bounded by what is
-  # compiled together, for which the default (10000) is too little: a request took 5 % more instructions.
+  # GCC takes an included .cc file for a header and warns about its anonymous namespaces. It also limits inlining by the size
+  # of a translation unit; the default limit (10000) is too low for a group of files, and a request took 5 % more instructions.
   target_compile_options(${target} PRIVATE
                          $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;--param=large-unit-insns=24000>)
 endfunction()
 
-# What most files of a target include, read and compiled once: by GCC, where rooms are compiled together. Elsewhere
-# each file is compiled alone, and shows that it includes what it needs.
+# Precompiles the headers that most files of a target include, for GCC and when rooms are compiled together. In other builds
+# each file is compiled alone, which shows that it includes everything it needs.
 function(mayfly_precompile target)
   get_target_property(by_room ${target} UNITY_BUILD)
   if(by_room AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)

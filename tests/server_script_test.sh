@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# script/server refuses invalid arguments and a port that is taken before it installs or builds anything. `PROGRAM` as
-# the first argument is the server, whose help must be the one that the script reads.
+# script/server rejects invalid arguments and a port in use before it installs or builds anything. Argument: the mayfly
+# program, whose help must match the file that the script reads.
 set -euo pipefail
 program=$1
 unset CDPATH
@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 failures=0
 fails() { printf 'server_script_test: %s\n' "$*" >&2; failures=$((failures + 1)); }
 
-# A tree whose build takes no time, and says that it was asked for.
+# A tree with fake bootstrap and build scripts, which only record that they were called.
 mkdir -p "$work"/{cli,script,build/release}
 cp "$root/script/server" "$work/script/"
 cp "$root/cli/serve_help.txt" "$work/cli/"
@@ -26,14 +26,14 @@ answers() {
   shift 2
   rm -f "$work/asked"
   answer=$("$work/script/server" "$@" 2>&1) || result=$?
-  [ "$result" = "$status" ] || fails "script/server $*: ended with $result, not $status"
-  [ "$answer" = "$text" ] || fails "script/server $*: said '$answer', not '$text'"
+  [ "$result" = "$status" ] || fails "script/server $*: exited with $result, not $status"
+  [ "$answer" = "$text" ] || fails "script/server $*: printed '$answer', not '$text'"
 }
 refuses() {
   local text="script/server: $1"
   shift
   answers 2 "$text" "$@"
-  [ ! -e "$work/asked" ] || fails "script/server $*: was not refused before the build"
+  [ ! -e "$work/asked" ] || fails "script/server $*: built before it rejected the arguments"
 }
 serves() {
   answers 0 "becomes serve${*:+ $*}" "$@"
@@ -41,7 +41,7 @@ serves() {
 }
 
 [ "$("$program" serve --help)" = "$(cat "$root/cli/serve_help.txt")" ] ||
-  fails "cli/serve_help.txt is not what mayfly serve --help prints; \`build/release/mayfly serve --help >cli/serve_help.txt\` makes it so"
+  fails "cli/serve_help.txt does not match mayfly serve --help; run \`build/release/mayfly serve --help >cli/serve_help.txt\`"
 answers 0 "$(cat "$root/cli/serve_help.txt")" --help
 [ ! -e "$work/asked" ] || fails "script/server --help built something"
 
@@ -60,7 +60,7 @@ refuses "--request-bytes-max must be between 33554432 and 1099511627776, got 1" 
 refuses "--data needs a value. $usage" --data
 refuses "--data needs a value. $usage" --data --fsync
 
-# A port that is taken is refused before the build, whichever way it is named.
+# A port in use is rejected before the build, however it is given.
 "$program" serve --port 0 --port-file "$work/port" >"$work/log" 2>&1 &
 listener=$!
 trap 'kill "$listener" 2>/dev/null; rm -rf "$work"' EXIT
@@ -70,7 +70,7 @@ taken() {
   local host=$1
   shift
   answers 1 "script/server: cannot listen on $host:$port: the port is taken; stop the program that uses it, or choose another port with --port (0: any free one)" "$@"
-  [ ! -e "$work/asked" ] || fails "script/server $*: built although the port is taken"
+  [ ! -e "$work/asked" ] || fails "script/server $*: built although the port is in use"
 }
 taken 127.0.0.1 --host 127.0.0.1 --port "$port"
 taken 127.0.0.1 --port="$port" --host=127.0.0.1

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Says which names that the tree's headers declare nobody uses: neither the product nor a test.
+"""Lists the names that headers declare and neither the product nor a test uses.
 
-A name is used if it stands somewhere besides its declarations and definitions. Comments and strings do not
-count. What libraries call by its name (Beast's on_..._impl, is_transparent, value_type) and what users call
-(include/) is left out.
+A name is used if it occurs outside its declarations and definitions. Comments and strings do not count. Names that
+libraries call (Beast's on_..._impl, is_transparent, value_type) and names for users (include/) are not checked.
 """
 import collections
 import pathlib
@@ -44,7 +43,7 @@ def main():
                     header.setdefault(name, path.relative_to(root))
     unused = [(path, name) for name, path in header.items() if spelled[name] <= declared[name]]
     for path, name in sorted(unused):
-        print(f"broken: {path} declares {name}, which nobody uses")
+        print(f"broken: {path} declares {name}, which is never used")
     return 1 if unused else 0
 
 

@@ -1,4 +1,4 @@
-// The load generator of script/bench counts an answer only if it is right.
+// Tests that script/bench's load generator counts a response only if it is correct.
 #include "bench/load.h"
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-// Answers each request with the next of its answers, one connection after the other, until none is left.
+// Answers each request with the next of the given responses, on one connection at a time, until none is left.
 class Server {
  public:
   explicit Server(std::vector<std::string> answers)
@@ -61,7 +61,7 @@ const std::vector<Check> two_marks = {{Check::Kind::count, 2, "\"mark\""}};
 
 }  // namespace
 
-TEST_CASE("an answer is right if its status is 200 and all that it must hold is in it") {
+TEST_CASE("a response is correct if its status is 200 and all checks pass") {
   const std::string body = R"({"Items":[{"m":"mark"},{"m":"mark"}],"UnprocessedKeys": { } })";
   CHECK(fault(200, body, two_marks).empty());
   CHECK(fault(200, body, {{Check::Kind::count, 0, "\"other\""}}).empty());
@@ -71,13 +71,13 @@ TEST_CASE("an answer is right if its status is 200 and all that it must hold is 
 
   CHECK(fault(500, "no", two_marks) == "status 500: no");
   CHECK(fault(200, R"({"m":"mark"})", two_marks) ==
-        R"("mark" is in the answer 1 times, not 2: {"m":"mark"})");
+        R"("mark" occurs 1 times in the response, not 2: {"m":"mark"})");
   CHECK(fault(200, R"({"UnprocessedKeys":{"t":[]}})", {{Check::Kind::empty, 0, "UnprocessedKeys"}}) ==
         R"(UnprocessedKeys is not empty: {"UnprocessedKeys":{"t":[]}})");
-  CHECK(fault(200, R"({"a":1})", {{Check::Kind::whole, 0, "{}"}}) == R"(the answer is not {}: {"a":1})");
+  CHECK(fault(200, R"({"a":1})", {{Check::Kind::whole, 0, "{}"}}) == R"(the response is not {}: {"a":1})");
 }
 
-TEST_CASE("load counts right answers, however they are sent, and wrong ones apart") {
+TEST_CASE("the load generator counts correct responses in any framing and wrong ones separately") {
   const Server server({
       answer("{}"),
       answer("{}", "Connection: close\r\n"),
@@ -89,8 +89,8 @@ TEST_CASE("load counts right answers, however they are sent, and wrong ones apar
       {"GET / HTTP/1.1\r\nHost: it\r\n\r\n", {{Check::Kind::whole, 0, "{}"}}}};
   const Load load = generate_load(server.port(), 1, std::chrono::seconds(60), requests);
   CHECK(load.requests == 3);
-  CHECK(load.wrong == 3);  // the last one finds nobody
-  CHECK(load.first_wrong == R"(the answer is not {}: {"wrong":true})");
+  CHECK(load.wrong == 3);  // the last one is a refused connection
+  CHECK(load.first_wrong == R"(the response is not {}: {"wrong":true})");
 }
 
 }  // namespace mayfly::testing

@@ -1,4 +1,4 @@
-"""What script/bench makes of its figures: tables, between README.md's markers."""
+"""Tests the tables and plots that script/bench makes from its figures."""
 
 import json
 import pathlib
@@ -26,7 +26,7 @@ ABOUT = {
     },
     "load_average": 0.25,
     "versions": {"Mayfly": "1", "dynoxide": "3"},
-    "skipped": {"moto": "skipped, there is no python3 here"},
+    "skipped": {"moto": "skipped, python3 is not installed"},
 }
 
 
@@ -37,26 +37,26 @@ def turn(rate):
 class Report(unittest.TestCase):
     maxDiff = None
 
-    def test_a_table_has_the_middle_of_the_turns_and_how_far_they_lie_apart(self):
+    def test_a_table_shows_the_median_of_the_turns_and_their_range(self):
         row = {"path": "GetItem", "item": "1 KB", "connections": 16, "server": "Mayfly"}
         row |= measures.summary([turn(90_000), turn(110_000), turn(100_000)])
         text = results.requests_tables({**ABOUT, "rows": [row]})
         self.assertTrue(
             text.startswith(
-                "16 connections: requests a second, median of the turns ± half of what lies between most and least\n\n"
+                "16 connections: requests per second, median ± half the range of the turns\n\n"
                 "|  | Mayfly |\n|---|---:|\n| GetItem | 100,000 ± 10 % |\n\n"
-                "16 connections: the server's CPU a request, µs\n\n"
+                "16 connections: the server's CPU per request, µs\n\n"
                 "|  | Mayfly |\n|---|---:|\n| GetItem | 7.25 |\n\n"
             ),
             text,
         )
 
-    def test_what_a_server_refuses_is_said_below_the_table_once(self):
+    def test_the_reason_for_a_missing_figure_is_printed_once_below_the_table(self):
         same = {"refused": "refused: status 500: <no>"}
         rows = [{"server": server, "on_disk": False, **same} for server in ("moto", "ministack")]
         self.assertEqual(
             results.start_table({"rows": rows}),
-            "| exec to the first answered ListTables, ms | median | least | most |\n|---|---:|---:|---:|\n"
+            "| exec to the first answered ListTables, ms | median | min | max |\n|---|---:|---:|---:|\n"
             "| moto, in memory | refused [1] |  |  |\n| ministack, in memory | refused [1] |  |  |\n\n"
             "1. refused: status 500: &lt;no>",
         )
@@ -66,13 +66,13 @@ class Report(unittest.TestCase):
         self.assertEqual(
             results.section("memory", {**ABOUT, "rows": rows}),
             "## Memory\n\n"
-            "Commit 0123456789, 2026-11-01 12:00 UTC; 2 x Processor, 8 GiB, Debian, Linux 6.1, GCC; load average at the "
-            "beginning 0.2.\nMayfly 1, dynoxide 3.\nmoto: skipped, there is no python3 here.\n\n"
+            "Commit 0123456789, 2026-11-01 12:00 UTC; 2 x Processor, 8 GiB, Debian, Linux 6.1, GCC; initial load "
+            "average 0.2.\nMayfly 1, dynoxide 3.\nmoto: skipped, python3 is not installed.\n\n"
             "| MB, resident · private | idle | 10,000 items of 200 B |\n|---|---:|---:|\n"
             "| Mayfly | 4.25 · 0.5 | 1,234 · 12 |",
         )
 
-    def test_only_what_stands_between_the_markers_is_written_anew(self):
+    def test_only_the_text_between_the_markers_is_replaced(self):
         text = "before\n<!-- results -->\nold\n<!-- /results -->\nafter\n"
         self.assertEqual(
             results.between_markers(text, "new"), "before\n<!-- results -->\nnew\n<!-- /results -->\nafter\n"
@@ -80,7 +80,7 @@ class Report(unittest.TestCase):
         with self.assertRaises(ValueError):
             results.between_markers("before\nafter\n", "new")
 
-    def test_the_readme_says_what_the_results_say(self):
+    def test_the_readme_shows_the_results(self):
         file = BENCH / "results.json"
         kept = json.loads(file.read_text()) if file.exists() else {"parts": {}}
         plots = [(path.name, "") for path in sorted((BENCH / "plots").glob("*.svg"))]
@@ -89,7 +89,7 @@ class Report(unittest.TestCase):
         for name, _ in plots:
             self.assertIn(f"(plots/{name})", readme)
 
-    def test_a_summary_keeps_what_the_tables_show_and_writes_a_line_for_each_row(self):
+    def test_a_summary_has_only_what_the_tables_show_with_a_line_for_each_row(self):
         rows = [{"server": "Mayfly", "ms": {"median": 1.23456789, "turns": [1, 2]}}, {"server": "moto", "refused": "no"}]
         summary = results.summary({"parts": {"start": {**ABOUT, "rows": rows}}})
         self.assertEqual(summary["parts"]["start"]["rows"][0], {"server": "Mayfly", "ms": {"median": 1.234568}})
@@ -97,7 +97,7 @@ class Report(unittest.TestCase):
         self.assertEqual(json.loads(text), summary)
         self.assertIn('\n   {"server": "moto", "refused": "no"}]', text)
 
-    def test_a_plot_has_a_bar_for_each_figure_and_none_for_what_is_lacking(self):
+    def test_a_plot_has_a_bar_for_each_figure_and_none_for_a_missing_one(self):
         text = bars.svg("Start", "ms", ["in memory", "on <disk>"], {"Mayfly": [10, 100], "moto": [1000, None]})
         self.assertEqual(text.count('height="8"'), 3)
         self.assertIn("on &lt;disk&gt;", text)
@@ -109,7 +109,7 @@ class Report(unittest.TestCase):
         for pin in peers.PINS.values():
             self.assertRegex(pin["version"], r"^\d+(\.\d+)+$")
 
-    def test_each_answer_is_held_against_something(self):
+    def test_each_response_is_checked(self):
         for name, path in bench_requests.PATHS.items():
             for body, checks in path.requests:
                 self.assertTrue(checks, f"{name}: {json.dumps(body)[:100]}")

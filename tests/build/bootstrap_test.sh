@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# script/bootstrap: on systems without apt-get it stops with one sentence that has their install command, on bash 3.2 too;
-# with apt-get it installs the first alternative that the distribution has. apt and dpkg are stand-ins here.
+# Tests script/bootstrap. Without apt-get it fails with one sentence that has the system's install command, even on bash 3.2.
+# With apt-get it installs the first alternative that the distribution has. apt and dpkg are fakes here.
 set -euo pipefail
 unset CDPATH
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -15,7 +15,7 @@ for program in bash cat chmod dirname env id mktemp paste rm sed sudo tail tr un
   found=$(command -v "$program") && ln -s "$found" "$work/bin/$program" || true
 done
 
-# --- The sentence
+# --- Systems without apt-get
 
 # sentence OS_RELEASE EXPECTED PURPOSE...
 sentence() {
@@ -35,10 +35,10 @@ sentence 'ID=alpine\n' "on Alpine Linux, install what Mayfly needs with 'sudo ap
 sentence 'ID=arch\n' "-DMAYFLY_BUILD_TESTS=OFF && cmake --build --preset release'."
 sentence 'ID=fedora\n' "-DMAYFLY_SHARED_DEPENDENCIES=ON && cmake --build --preset release'." test
 sentence 'ID=fedora\n' " catch-devel " test
-sentence 'ID=nixos\n' "this system has no apt-get; run the script in a container of debian:13"
+sentence 'ID=nixos\n' "this system has no apt-get; run the script in a debian:13 container"
 sentence '' "this system has no apt-get"
 
-# CDPATH does not lead the script to the lists of another directory: that one has none.
+# CDPATH does not make the script change to another directory. That directory has no package lists, so the script would fail.
 mkdir -p "$work/elsewhere/script" "$work/installed-all"
 cat >"$work/installed-all/apt-get" <<'EOF'
 #!/bin/sh
@@ -60,9 +60,9 @@ printf '#!/bin/sh\necho Darwin\n' >"$work/bin/uname"
 chmod +x "$work/bin/uname"
 sentence 'ID=debian\n' "on macOS, install what Mayfly needs with 'brew install llvm cmake "
 
-# bash 3.2, macOS's: no construct of later versions before the scripts leave for script/bootstrap, or it says its sentence. An
-# empty array is an unset variable there.
-early() { sed '/^# --- Debian and Ubuntu from here on/,$d; /script\/bootstrap"* .*>&2\|^script\/bootstrap "/,$d; s/^ *#.*//' "$root/script/$1"; }
+# macOS has bash 3.2. Until a script calls script/bootstrap, and until script/bootstrap prints its sentence, no construct of
+# later versions is allowed. In bash 3.2 an empty array is an unset variable.
+early() { sed '/^# --- Debian and Ubuntu$/,$d; /script\/bootstrap"* .*>&2\|^script\/bootstrap "/,$d; s/^ *#.*//' "$root/script/$1"; }
 for script in bootstrap server test; do
   later='mapfile|readarray|declare -[Ag]|local -n|\$\{[A-Za-z_]+(,,?|\^\^?|@[A-Za-z])\}|\|&|&>>|;&|coproc|\[\[ -v |\$\{[a-z_]+\[-1\]\}|printf -v [a-z]+\[|EPOCH|wait -n|%\(.*\)T'
   found=$(early "$script" | grep -nE "$later" || true)
@@ -95,7 +95,7 @@ exit 0
 EOF
 chmod +x "$work"/apt/*
 
-# bootstrap: prints the actions of the stand-ins, and leaves the messages in $work/said. This sudo only runs the command.
+# bootstrap: prints the actions of the fakes and leaves the messages in $work/said. The fake sudo only runs the command.
 printf '#!/bin/sh\n[ "$1" != -n ] || shift\nexec "$@"\n' >"$work/apt/sudo"
 chmod +x "$work/apt/sudo"
 bootstrap() {
@@ -114,20 +114,20 @@ if command -v dpkg >/dev/null; then
   printf 'tool installed 1\nlibnew-dev installed 1.83\nextra installed 1\n' >"$work/installed"
   expect "an installed alternative is enough" "$(bootstrap)" ""
   printf 'tool installed 1\nlibnew-dev installed 1.74\nextra installed 1\n' >"$work/installed"
-  expect "an installed alternative that is too old is not" "$(bootstrap)" "libnew1-dev "
+  expect "an installed alternative that is too old is not enough" "$(bootstrap)" "libnew1-dev "
   printf 'tool installed 1\nlibnew1-dev installed 1.81\n' >"$work/installed"
   : >"$work/archive"
-  expect "an optional package that nobody has is left out" "$(bootstrap)" "updated"
-  [[ $(cat "$work/said") = *"so the tests that need it are skipped: extra"* ]] || fails "optional: said '$(cat "$work/said")'"
+  expect "an optional package that is not available is skipped" "$(bootstrap)" "updated"
+  [[ $(cat "$work/said") = *"(tests that need it are skipped): extra"* ]] || fails "optional: said '$(cat "$work/said")'"
   : >"$work/installed"
-  expect "a required package that nobody has is an error" "$(bootstrap)" $'status 1\nupdated'
-  [[ $(cat "$work/said") = *"this release has no tool libnew1-dev | libnew-dev (>= 1.81); use Debian 12, Ubuntu 24.04 or a later release"* ]] ||
+  expect "a required package that is not available is an error" "$(bootstrap)" $'status 1\nupdated'
+  [[ $(cat "$work/said") = *"this release has no package tool libnew1-dev | libnew-dev (>= 1.81); use Debian 12, Ubuntu 24.04 or later"* ]] ||
     fails "required: said '$(cat "$work/said")'"
   printf 'tool 1\nlibnew1-dev 1.81\nextra 1\n' >"$work/fresh"
   expect "empty package lists are updated first" "$(bootstrap)" $'updated\ntool libnew1-dev extra '
   echo 'Remv mine [1]' >"$work/plan"
   expect "no package is removed" "$(bootstrap)" "status 1"
-  [[ $(cat "$work/said") = *"would replace these packages of yours: mine"* ]] || fails "removed: said '$(cat "$work/said")'"
+  [[ $(cat "$work/said") = *"would remove these installed packages: mine"* ]] || fails "removed: said '$(cat "$work/said")'"
 fi
 
 exit "$failures"

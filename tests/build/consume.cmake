@@ -1,4 +1,4 @@
-# Configures, builds and runs consumer/ against Mayfly: `way` is package or subdirectory.
+# Configures, builds and runs consumer/ with Mayfly. `way` is package or subdirectory.
 file(REMOVE_RECURSE ${work})
 file(MAKE_DIRECTORY ${work})
 
@@ -13,7 +13,7 @@ if(way STREQUAL package)
   run(${CMAKE_COMMAND} --install ${build} --prefix ${work}/prefix)
   set(mayfly -D CMAKE_PREFIX_PATH=${work}/prefix)
 else()
-  # All of Mayfly once more, so as quickly as can be.
+  # This compiles all of Mayfly again, so the options are those that compile fastest.
   set(mayfly -D MAYFLY_SOURCE=${source} -D CMAKE_UNITY_BUILD=ON -D CMAKE_CXX_FLAGS_RELEASE=-O0)
 endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/build -G ${generator}

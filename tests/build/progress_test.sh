@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# script/progress shows how far a build is, keeps its output in the log, and shows the log's end when the build fails.
+# Tests script/progress: it shows a build's progress, writes the output to the log, and shows the end of the log if the build
+# fails.
 set -euo pipefail
 unset CDPATH
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The build accepts RocksDB 7.8 to 10.x and refuses other versions in one sentence. `CMAKE` is the first argument.
+# The build accepts RocksDB 7.8 to 10.x and rejects other versions with a one-sentence error. Argument: the cmake program.
 set -euo pipefail
 cmake=$1
 unset CDPATH
@@ -13,7 +13,7 @@ mayfly_check_rocksdb($work/include)
 EOF
 failures=0
 
-# check VERSION: prints what CMake says, on one line
+# check VERSION: prints CMake's output on one line
 check() {
   local major minor patch
   IFS=. read -r major minor patch <<<"$1"
@@ -22,14 +22,14 @@ check() {
   "$cmake" -P "$work/check.cmake" 2>&1 | tr -s ' \n' ' '
 }
 for version in 7.8.0 7.8.3 8.9.1 9.10.0 10.10.1; do
-  said=$(check "$version") || { echo "rocksdb_version_test: $version is refused: $said"; failures=1; }
+  said=$(check "$version") || { echo "rocksdb_version_test: $version is rejected: $said"; failures=1; }
 done
 for version in 6.11.4 7.7.8 11.0.4; do
   if said=$(check "$version"); then
     echo "rocksdb_version_test: $version is accepted"
     failures=1
   elif [[ $said != *"RocksDB $version in $work/include is not supported: install RocksDB 7.8 to 10.x, or set "* ]]; then
-    echo "rocksdb_version_test: $version is refused with: $said"
+    echo "rocksdb_version_test: $version is rejected with another message: $said"
     failures=1
   fi
 done

@@ -1,8 +1,8 @@
-// Requests that can be made as large as one likes, or as DynamoDB's limits let them be: script/cost has
-// callgrind count what each costs at one size and at twice that.
+// Requests of variable size, up to DynamoDB's limits. script/cost counts the instructions of each at one size
+// and at twice that size, with callgrind.
 //
-//   cost_cases                  the cases' names, one a line, each with the size to begin with
-//   cost_cases NAME SIZE        runs one; what is counted is measured()
+//   cost_cases                  prints the cases, one per line, each with its smaller size
+//   cost_cases NAME SIZE        runs a case; the instructions in measured() are counted
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <cstdio>
@@ -20,21 +20,21 @@ namespace mayfly::testing {
 
 const engine::Scope scope{"000000000000", "us-east-1"};
 
-// What callgrind looks for by its name.
+// callgrind finds this function by its name.
 __attribute__((noinline)) void measured(const std::function<void()>& run) { run(); }
 
 struct Run {
   compat::Emulator& emulator;
   std::size_t size;
 
-  // An operation that is not looked at; it must succeed.
+  // Executes an operation that is not measured. It must succeed.
   void prepare(const std::string& operation, const std::string& body) const {
     const auto answer = emulator.execute(scope, "DynamoDB_20120810." + operation, body);
     if (answer.status == 200) return;
     std::fprintf(stderr, "%s: %s\n", operation.c_str(), answer.body.substr(0, 300).c_str());
     std::exit(1);
   }
-  // `refused`: it is measured how it is refused.
+  // Measures an operation. `refused`: the operation must be rejected.
   void operation(const std::string& operation, const std::string& body, bool refused = false) const {
     compat::Answer answer;
     measured([&] { answer = emulator.execute(scope, "DynamoDB_20120810." + operation, body); });
@@ -76,7 +76,7 @@ std::string filter(const std::string& text, const std::string& values = R"(":v":
 }
 std::string key(std::size_t i) { return R"({"id":{"S":")" + n(i) + R"("}})"; }
 
-// Writes each of so many items of 1 KB once more, with or without recovery to a point in time.
+// Overwrites `run.size` items of 1 KB, with or without point-in-time recovery.
 void write_all(const Run& run, bool recovery) {
   const std::string text(1000, 'x');
   const auto write = [&](std::size_t i, const std::string& version) {

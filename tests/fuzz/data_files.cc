@@ -1,7 +1,7 @@
-// Data files of any bytes: however they are cut, the same is read; and an item that is read is written, and
-// read again as it was, in either format.
+// Data files with any bytes. The records that are read do not depend on the chunks, and an item that was read
+// can be written and read again unchanged in both formats.
 //
-//   a byte that says the format, the compression and CSV's delimiter; a byte, the chunks' size; the file
+//   A byte for the format, the compression and CSV's delimiter; a byte for the size of the chunks; the file
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ bool is_same(const Record& a, const Record& b) {
          a.error().ends_file == b.error().ends_file;
 }
 
-// Of a Zstandard file that is damaged one way of cutting may show more than the other (compression.h).
+// From a damaged Zstandard file, different chunks can recover different amounts of data (compression.h).
 bool is_damaged_zstd(const ReaderOptions& options, const std::vector<Record>& records) {
   return options.compression == Compression::zstd && !records.empty() && !records.back() &&
          records.back().error().what.starts_with("The file is not in ZSTD");
@@ -35,10 +35,10 @@ bool is_damaged_zstd(const ReaderOptions& options, const std::vector<Record>& re
 void must_be_the_same(const ReaderOptions& options, const std::vector<Record>& a,
                       const std::vector<Record>& b) {
   const bool damaged = is_damaged_zstd(options, a) || is_damaged_zstd(options, b);
-  must(damaged || a.size() == b.size(), "as many records, however a file is cut");
+  must(damaged || a.size() == b.size(), "the number of records does not depend on the chunks");
   const std::size_t last = damaged ? 1 : 0;
   for (std::size_t i = 0; i + last < std::min(a.size(), b.size()); ++i)
-    must(is_same(a[i], b[i]), "the same record, however a file is cut");
+    must(is_same(a[i], b[i]), "records do not depend on the chunks");
 }
 
 }  // namespace
@@ -56,15 +56,15 @@ void fuzz_data_files(std::string_view input) {
   must_be_the_same(options, records, read_file(options, input, chunk_bytes));
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (!records[i]) {
-      must(records[i].error().index == i, "records are counted");
-      must(!records[i].error().ends_file || i + 1 == records.size(), "nothing follows what ends a file");
+      must(records[i].error().index == i, "an error has its record's index");
+      must(!records[i].error().ends_file || i + 1 == records.size(), "no record follows a fatal error");
       continue;
     }
     for (const Format format : {Format::dynamodb_json, Format::ion}) {
       std::string text;
       append_item(text, format, *records[i]);
       const auto again = read_file({.format = format}, text, chunk_bytes);
-      must(again.size() == 1 && again[0] && *again[0] == *records[i], "what was written is read as it was",
+      must(again.size() == 1 && again[0] && *again[0] == *records[i], "a written item is read unchanged",
            text);
     }
   }

@@ -18,13 +18,13 @@ namespace {
 
 using json::Value;
 
-// Requests make more work than they cost: a bound of what is done for them when they are over.
+// Limits the background work after an input, which can be more work than the input's requests.
 constexpr int steps_max = 200;
-// In a long run: after one of so many inputs all that is stored is verified.
+// In a long run, storage is verified after one of this many inputs.
 constexpr std::size_t inputs_for_a_verification = 32;
-// Of one database. What was erased in it makes reading slower.
+// Worlds per database. Deleted data makes reading slower.
 constexpr int worlds_max = 256;
-// Of one answer, values that later requests may have.
+// Maximum size of a response's value that later requests can use.
 constexpr std::size_t remembered_bytes_max = 4096;
 
 constexpr std::string_view tables[] = {
@@ -61,16 +61,16 @@ constexpr engine::Instant start = 1'700'000'000'000;
 }  // namespace
 
 FuzzedEmulator& FuzzedEmulator::get() {
-  static auto* const emulator = new FuzzedEmulator;  // as long as the process
+  static auto* const emulator = new FuzzedEmulator;  // never deleted
   return *emulator;
 }
 
-// What requests make is described once; worlds are made of the descriptions.
+// Creates the tables with requests once and keeps their descriptions. Worlds are made from the descriptions.
 FuzzedEmulator::FuzzedEmulator() {
   open();
   const auto make = [this](std::string_view operation, std::string_view body) {
     const auto answer = execute(operation, body);
-    must(answer.status == 200, "tables are made", answer.body);
+    must(answer.status == 200, "tables are created", answer.body);
   };
   for (const auto table : tables) make("CreateTable", table);
   make("UpdateTimeToLive",
@@ -84,7 +84,7 @@ FuzzedEmulator::FuzzedEmulator() {
   for (const ItemText& text : items) {
     const auto document = json::parse(text.json);
     auto item = compat::read_item(document->root());
-    must(bool(item), "an item of ours is one", text.json);
+    must(bool(item), "an initial item is valid", text.json);
     first_items_.push_back({text.table, *std::move(item)});
   }
   open();
@@ -115,14 +115,14 @@ void FuzzedEmulator::make_world() {
   std::vector<std::shared_ptr<engine::LiveTable>> made;
   for (const engine::Table& table : first_tables_) {
     made.push_back(database.create_table(table));
-    must(made.back() != nullptr, "tables are made", table.name);
+    must(made.back() != nullptr, "tables are created", table.name);
   }
   engine::Transaction transaction(database, engine::Cause::user);
   std::vector<engine::Transaction::Slot> slots;
   for (const FirstItem& first : first_items_)
     slots.push_back(
         transaction.add(made[first.table], engine::table_key(first_tables_[first.table].keys, first.item)));
-  must(transaction.lock(), "items are made");
+  must(transaction.lock(), "items are created");
   for (std::size_t i = 0; i < slots.size(); ++i) transaction.put(slots[i], first_items_[i].item);
   transaction.commit();
   snapshot_.reset();
@@ -144,11 +144,10 @@ compat::Answer FuzzedEmulator::execute(std::string_view operation, std::string_v
   target.append(".").append(operation);
   if (compat::find_operation(target) == nullptr) target.replace(0, target.find('.'), compat::dynamodb);
   auto answer = emulator_->execute(scope_, target, substituted(body));
-  must(answer.status == 200 || answer.status == 400, "a request is answered, or its client told why not",
-       answer.body);
+  must(answer.status == 200 || answer.status == 400, "a response has status 200 or 400", answer.body);
   if (!answer.body.empty()) {
-    must(json::parse(answer.body) != nullptr, "an answer is JSON", answer.body);
-    must(!verifies_ || json::parse_tree(answer.body).has_value(), "an answer is JSON for whoever has doubles",
+    must(json::parse(answer.body) != nullptr, "a response is JSON", answer.body);
+    must(!verifies_ || json::parse_tree(answer.body).has_value(), "a response is JSON for the tree's reader",
          answer.body);
   }
   if (answer.status == 200) remember(answer.body);
@@ -199,7 +198,7 @@ void FuzzedEmulator::advance(std::chrono::milliseconds by) {
 
 void FuzzedEmulator::verify() {
   const std::string wrong = inconsistency(emulator_->database());
-  must(wrong.empty(), "all that is stored belongs together", wrong);
+  must(wrong.empty(), "storage is consistent", wrong);
 }
 
 void FuzzedEmulator::finish() {
@@ -209,7 +208,7 @@ void FuzzedEmulator::finish() {
   for (int step = 0; !was_controlled_ && step < steps_max && scheduler_->step_one(); ++step) {}
   if (verifies_ && !was_controlled_) {
     verify();
-    must(database.restore_snapshot(scope_.account, *snapshot_), "the first state can be had again");
+    must(database.restore_snapshot(scope_.account, *snapshot_), "the initial state can be restored");
     verify();
   }
   if (was_controlled_) {
@@ -217,7 +216,7 @@ void FuzzedEmulator::finish() {
   } else {
     database.reset(scope_.account);
     emulator_->table_changes().settle_all(scope_.account);
-    if (worlds_ >= worlds_max) verify();  // of what is gone nothing is left
+    if (worlds_ >= worlds_max) verify();  // deleted worlds have left nothing behind
   }
   if (was_controlled_ || worlds_ >= worlds_max) {
     open();

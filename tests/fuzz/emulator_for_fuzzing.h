@@ -1,26 +1,27 @@
-// An emulator whose requests a fuzzer makes: it has two tables with items, does nothing by itself, and each
-// input finds it as the first did.
+// An emulator for fuzz targets that send requests. It has two tables with items and no background work. Every
+// input starts with the same state.
 //
 //   FuzzedEmulator& emulator = FuzzedEmulator::get();
 //   emulator.begin(input);
 //   emulator.execute("GetItem", R"({"TableName":"short","Key":{"id":{"S":"a"}}})");
 //   emulator.finish();
 //
-// Tables: "short" (id, a string) with the global index "by_n" (n, a number), TTL on "ttl" and a stream;
-// "long" (id, a string, and at, a number) with the local index "by_b" (b, a binary) and the global one "by_s"
-// (s, a string).
+// Tables:
+// - "short": key id (string); global index "by_n" on n (number); TTL on "ttl"; a stream
+// - "long": keys id (string) and at (number); local index "by_b" on b (binary); global index "by_s" on s
+//   (string)
 //
-// Most inputs change nothing, and the next goes on where they were. After one that has storage written to the
-// account is reset, and tables and items are made anew, by the engine: no request is read for it. Rejected:
-// restoring a snapshot, and verifying all that is stored, after each. Both decode every description, which is
-// written again to be compared; requests took a sixth of the time.
+// Most inputs change nothing, so the next input continues with the same state. After an input that wrote to
+// storage, the account is reset, and the engine creates the tables and items again, without requests.
+// Rejected: restoring a snapshot and verifying storage after each input. Both decode every description and
+// encode it again for comparison, so requests took only a sixth of the time.
 //
-// So in a long run (long_run.h) all is verified after one input of 32, which the input itself chooses by its
-// bytes: what is found there is found again by the same input alone, and what breaks storage unseen is seen
-// when one of its bytes changes. Those inputs also meet an account with a snapshot, and its restoring is
-// verified, too. Every other run verifies after each. After 256 worlds nothing may be left over, and the
-// database is thrown away. What an input leaves in it beyond its account may break a later one: for that the
-// long run keeps a file of all that the database has met.
+// A long run (long_run.h) therefore verifies storage after one input of 32, chosen by the input's bytes. Such
+// a failure can be reproduced with that input alone, and damage that goes unnoticed is noticed once one of
+// the input's bytes changes. These inputs also start with a snapshot, and restoring it is verified. All other
+// runs verify after each input. After 256 worlds the database is checked for leftovers and replaced. An input
+// can leave something outside its account that makes a later input fail. The long run therefore records all
+// inputs since the database was created.
 #pragma once
 
 #include <chrono>
@@ -42,20 +43,20 @@ class FuzzedEmulator {
  public:
   static FuzzedEmulator& get();
 
-  // What is executed from now on is this input's.
+  // Starts an input.
   void begin(std::string_view input);
-  // Of the body each "$Name" is replaced by what a member of that name was in the latest answer that had one.
-  // What must be so: the answer is a 200 or a client's mistake, and JSON; where storage is verified, both
-  // readers of JSON can read it.
+  // Executes an operation. Each "$Name" in the body is replaced with the value of that member in the latest
+  // response that had one. Fails unless the response is JSON with status 200 or 400. If storage is verified
+  // after this input, both JSON readers must be able to read it.
   compat::Answer execute(std::string_view operation, std::string_view body);
-  // A control call, or one of Lambda's. After one that changes something the emulator is thrown away: it may
-  // have left more than an account's reset takes back.
+  // Executes a control call or a Lambda call. After a call that changes something, the emulator is replaced,
+  // because a reset of the account might not undo everything.
   compat::mcp::Asked call(std::string_view method, const std::string& path, const std::string& body,
                           const std::stop_token& stop);
   void advance(std::chrono::milliseconds by);
-  // Since the input began.
+  // Whether storage or time has changed since the input began.
   [[nodiscard]] bool has_changed() const { return changed_; }
-  // What must be so of all that is stored is so, if that is looked at. Then everything is as it was at first.
+  // Ends the input: verifies storage if this input does, then restores the initial state.
   void finish();
 
  private:
@@ -65,8 +66,8 @@ class FuzzedEmulator {
   };
 
   FuzzedEmulator();
-  void open();        // another, with nothing in it
-  void make_world();  // the first tables and items
+  void open();        // creates a new, empty emulator
+  void make_world();  // creates the initial tables and items
   void verify();
   void remember(std::string_view answer);
   [[nodiscard]] std::string substituted(std::string_view body) const;
@@ -76,12 +77,12 @@ class FuzzedEmulator {
   std::vector<FirstItem> first_items_;
   std::shared_ptr<SteppedScheduler> scheduler_;
   std::unique_ptr<compat::Emulator> emulator_;
-  std::optional<engine::SnapshotId> snapshot_;                  // of the world as it was made
-  bool verifies_ = false;                                       // after this input
-  bool changed_ = false;                                        // storage was written to, or time has passed
-  bool was_controlled_ = false;                                 // by a control call that changes something
-  int worlds_ = 0;                                              // that this emulator has had
-  std::map<std::string, std::string, std::less<>> remembered_;  // JSON
+  std::optional<engine::SnapshotId> snapshot_;                  // of the initial state
+  bool verifies_ = false;                                       // storage is verified after this input
+  bool changed_ = false;                                        // storage was written or time has passed
+  bool was_controlled_ = false;                                 // a control call changed something
+  int worlds_ = 0;                                              // number of worlds in this emulator
+  std::map<std::string, std::string, std::less<>> remembered_;  // JSON values by member name
 };
 
 }  // namespace mayfly::testing

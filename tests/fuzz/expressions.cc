@@ -1,6 +1,7 @@
-// A text as each kind of expression: whatever parses can be run on any item, and what comes of it fits.
+// Parses a text as each kind of expression. Whatever parses can be evaluated on any item, and the results are
+// consistent.
 //
-//   NUMBER of an item in `items`, then the text
+//   A byte that selects an item, then the text
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -33,7 +34,7 @@ constexpr std::string_view item_texts[] = {
     R"({"a":{"N":"9.9e125"},"b":{"NS":["1","2"]},"c":{"B":"YWI="},"d":{"BOOL":false},"e":{"NULL":true}})",
     R"({"a":{"S":"abc"},"b":{"BS":["YQ==","Yg=="]},"c":{"L":[{"L":[{"L":[]}]},{"SS":["x"]}]},"d":{"M":{}}})"};
 
-// :s, :n, … have the types that they are called by.
+// :s, :n, … are named after their types.
 constexpr std::string_view value_texts =
     R"({":s":{"S":"s"},":t":{"S":"t"},":n":{"N":"1"},":m":{"N":"-2.5"},":b":{"B":"YQ=="},":bool":{"BOOL":true},
         ":null":{"NULL":true},":ss":{"SS":["a"]},":ns":{"NS":["1"]},":bs":{"BS":["YQ=="]},":list":{"L":[{"S":"s"}]},
@@ -42,7 +43,7 @@ constexpr std::string_view value_texts =
 Item item_of(std::string_view text) {
   const auto document = json::parse(text);
   auto item = compat::read_item(document->root());
-  must(bool(item), "an item of ours is one", text);
+  must(bool(item), "an initial item is valid", text);
   return *std::move(item);
 }
 
@@ -66,12 +67,12 @@ Substitutions substitutions() {
   return defined;
 }
 
-// It is stored and read as it is.
+// The item survives encoding and decoding.
 void must_be_storable(const Item& item) {
   std::string bytes;
   engine::encode_item(item, bytes);
   const auto decoded = engine::checked_item(bytes);
-  must(decoded && *decoded == item, "what expressions make can be stored", bytes);
+  must(decoded && *decoded == item, "the result of an expression can be stored", bytes);
 }
 
 void try_condition(std::string_view text, const Item& item) {
@@ -80,7 +81,7 @@ void try_condition(std::string_view text, const Item& item) {
   if (!condition) return;
   const bool holds = evaluate(*condition, item);
   const auto denied = parse_condition("FilterExpression", "NOT (" + std::string(text) + ")", defined);
-  if (denied) must(evaluate(*denied, item) != holds, "NOT is the opposite", text);
+  if (denied) must(evaluate(*denied, item) != holds, "NOT negates a condition", text);
 }
 
 void try_update(std::string_view text, const Item& item) {
@@ -102,7 +103,7 @@ void try_update(std::string_view text, const Item& item) {
     });
   };
   must(untouched_are_in(item, *changed) && untouched_are_in(*changed, item),
-       "an update changes what it touches, and nothing else", text);
+       "an update changes only the attributes that it names", text);
 }
 
 void try_projection(std::string_view text, const Item& item) {
@@ -114,13 +115,13 @@ void try_projection(std::string_view text, const Item& item) {
   must_be_storable(project_flat(*projection, item));
   for (const Path& path : *projection) {
     if (find(path, item) == nullptr) continue;
-    // What is asked for is there, if no list has moved together.
+    // A projected path exists in the result, unless a list's elements have moved up.
     const bool in_list = std::any_of(path.elements.begin(), path.elements.end(),
                                      [](const auto& element) { return element.index() == 1; });
-    if (!in_list) must(find(path, projected) != nullptr, "a projection has what it names", text);
+    if (!in_list) must(find(path, projected) != nullptr, "a projection contains its paths", text);
   }
   for (const engine::Attribute& attribute : projected)
-    must(item.find(attribute.name) != nullptr, "a projection makes nothing up", text);
+    must(item.find(attribute.name) != nullptr, "a projection has only attributes of the item", text);
 }
 
 void try_key_condition(std::string_view text) {

@@ -1,4 +1,4 @@
-// A line that may be an event source mapping's filter, and a record under it.
+// The first line as an event source mapping's filter pattern, the rest as a record.
 #include <string>
 
 #include "compat/triggers/filter_pattern.h"
@@ -21,21 +21,21 @@ void fuzz_filter_patterns(std::string_view input) {
 
   FilterWork work;
   const bool matches = pattern->matches(document->root(), work);
-  // Each part of the pattern looks at each part of the record once at most.
+  // Each part of the pattern examines each part of the record at most once.
   const std::size_t most = (text.size() + 1) * (input.size() + 1);
   must(work.steps() <= most, "the work is bounded", std::to_string(work.steps()));
-  must(!work.stopped(), "nobody stopped it");
+  must(!work.stopped(), "the matching was not stopped");
 
   const auto either = FilterPattern::parse(R"({"$or":[)" + text + "," + text + "]}");
   FilterWork twice;
   if (either)
-    must(either->matches(document->root(), twice) == matches, "a pattern or itself matches what it does",
-         text);
+    must(either->matches(document->root(), twice) == matches,
+         "a pattern and its disjunction with itself match alike", text);
   const auto never = FilterPattern::parse(R"({"$or":[)" + text + R"(,{"no such":["name"]}]})");
   FilterWork once;
   if (never && input.find("no such") == std::string_view::npos && input.find('\\') == std::string_view::npos)
-    must(never->matches(document->root(), once) == matches, "an alternative that never matches adds nothing",
-         text);
+    must(never->matches(document->root(), once) == matches,
+         "an alternative that never matches changes nothing", text);
 }
 
 }  // namespace mayfly::testing

@@ -1,6 +1,6 @@
-// Bytes as they come over a connection: which requests they are does not depend on where they were cut.
+// Bytes received on a connection. The requests in them do not depend on how the bytes are split into pieces.
 //
-//   SEED of the cuts, then the bytes
+//   Two bytes that are the seed of the cuts, then the bytes received
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
 #include <optional>
@@ -28,10 +28,10 @@ std::string shown(const http::Request& request, bool keep_alive) {
   return text + request.body;
 }
 
-// Byte by byte what came is looked at again and again.
+// Limits byte-by-byte delivery, because the parser examines received bytes again after each piece.
 constexpr std::size_t dripping_bytes_max = 256;
 
-// As a session does it (http/session.cc).
+// Parses requests like http/session.cc.
 class Connection {
  public:
   Connection() { request_.keeps_all_headers = true; }
@@ -41,17 +41,17 @@ class Connection {
     in_ += piece;
     while (!over_ && !in_.empty()) {
       if (!parser_) parser_.emplace(request_);
-      // In bytes of their own, so that a sanitizer sees each that is read beyond them.
+      // An exactly sized copy, so that a sanitizer reports reads beyond the end.
       const std::vector<char> bytes(in_.begin(), in_.end());
       boost::beast::error_code failure;
       const std::size_t taken = parser_->parse(boost::asio::buffer(bytes), failure);
-      must(taken <= bytes.size(), "no more is taken than there is");
+      must(taken <= bytes.size(), "the parser consumes at most the received bytes");
       in_.erase(0, taken);
       if (failure && failure != boost::beast::http::error::need_more) {
         over_ = true;
       } else if (parser_->is_done()) {
         requests_.push_back(shown(request_, parser_->keep_alive()));
-        must(request_.body.size() <= http::body_bytes_max, "a body is as long as it may be");
+        must(request_.body.size() <= http::body_bytes_max, "a body is within its limit");
         over_ = !parser_->keep_alive();
         parser_.reset();
       } else {
@@ -59,7 +59,7 @@ class Connection {
       }
     }
   }
-  // Each as one text.
+  // The complete requests, each printed as one text.
   [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
 
  private:
@@ -88,10 +88,10 @@ void fuzz_http_pieces(std::string_view input) {
   } else {
     for (std::size_t i = 0; i < input.size(); ++i) dripping.receive(input.substr(i, 1));
   }
-  // A header that is not whole yet may be refused before its end or at it, as pieces have it. No matter: the
-  // connection ends, and what came before was answered.
+  // An invalid header can be rejected before or at its end, depending on the pieces. That does not matter:
+  // the connection closes either way, and the requests before it were answered.
   for (const Connection* other : {&cut, &dripping})
-    must(other->requests() == whole.requests(), "the same requests, however they were cut");
+    must(other->requests() == whole.requests(), "the requests do not depend on the pieces");
 }
 
 }  // namespace mayfly::testing

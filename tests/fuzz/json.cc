@@ -1,5 +1,5 @@
-// Any text, by both readers of JSON and by Boost.JSON's parser: what one takes the others take, and it means
-// the same, however often it is written and read again.
+// Reads any text with both JSON readers and with Boost.JSON's parser. They accept the same texts with the
+// same meaning, and writing and reading again changes nothing.
 #include "compat/wire/json.h"
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -21,7 +21,7 @@ std::string written(const json::Value& value) {
   return text;
 }
 
-// A number beyond doubles is none for the tree's reader.
+// Whether the value contains a number outside the range of doubles, which the tree's reader rejects.
 bool beyond_doubles(const json::Value& value) {
   if (value.is(json::Value::Kind::number))
     return nlohmann::json::parse(value.number_text(), nullptr, false).is_discarded();
@@ -32,7 +32,7 @@ bool beyond_doubles(const json::Value& value) {
   return false;
 }
 
-// Writes what Boost.JSON's parser tells of.
+// Writes the events of Boost.JSON's parser as JSON.
 class BoostWriter {
  public:
   static constexpr std::size_t max_object_size = UINT32_MAX, max_array_size = UINT32_MAX;
@@ -75,7 +75,7 @@ class BoostWriter {
   json::Writer out_{text_};
 };
 
-// As Writer writes what it reads; nothing if it is not JSON.
+// What Boost.JSON reads, printed by Writer; nullopt if the text is not JSON.
 std::optional<std::string> read_by_boost(std::string_view text) {
   boost::json::parse_options options;
   options.max_depth = json::depth_max;
@@ -87,7 +87,7 @@ std::optional<std::string> read_by_boost(std::string_view text) {
   return parser.handler().text();
 }
 
-// Exponents are of 32 bits, and how exactly a number may come near to that is not for us to copy.
+// Boost.JSON's exponents have 32 bits. Its exact behavior close to that limit is not compared.
 bool has_long_exponent(std::string_view text) {
   constexpr std::size_t digits = 10;
   for (auto at = text.find_first_of("eE"); at < text.size(); at = text.find_first_of("eE", at + 1)) {
@@ -104,27 +104,28 @@ void fuzz_json(std::string_view input) {
   const auto tree = json::parse_tree(input, json::Decimals::as_written);
   if (!has_long_exponent(input)) {
     const auto model = read_by_boost(input);
-    must(model.has_value() == (document != nullptr), "what is JSON is JSON for Boost.JSON");
-    if (model) must(written(document->root()) == *model, "and reads the same", *model);
+    must(model.has_value() == (document != nullptr), "the reader and Boost.JSON accept the same texts");
+    if (model) must(written(document->root()) == *model, "the reader and Boost.JSON read the same", *model);
   }
   if (document == nullptr)
-    return must(!tree || has_long_exponent(input), "what is JSON for the tree's reader is JSON");
-  if (!tree) return must(beyond_doubles(document->root()), "what is JSON is JSON for the tree's reader");
+    return must(!tree || has_long_exponent(input), "the reader accepts what the tree's reader accepts");
+  if (!tree)
+    return must(beyond_doubles(document->root()), "the tree's reader accepts what the reader accepts");
 
   const std::string text = written(document->root());
   const auto again = json::parse(text);
-  must(again != nullptr, "what was written can be read", text);
-  must(written(again->root()) == text, "what was written and read is written alike", text);
+  must(again != nullptr, "written JSON can be read", text);
+  must(written(again->root()) == text, "JSON that is read again is written alike", text);
 
-  // Whole numbers come out of the tree without leading or other forms of zero; decimals as they were.
+  // The tree prints integers without leading zeros or negative zero, and decimals unchanged.
   const std::string printed = json::print(*tree);
   const auto tree_again = json::parse_tree(printed, json::Decimals::as_written);
-  must(tree_again.has_value(), "what a tree printed can be read", printed);
-  must(json::print(*tree_again) == printed, "what a tree printed is printed alike", printed);
+  must(tree_again.has_value(), "a printed tree can be read", printed);
+  must(json::print(*tree_again) == printed, "a tree that is read again is printed alike", printed);
   must(json::parse_tree(json::print_indented(*tree), json::Decimals::as_written) == tree_again,
-       "indented it is the same", printed);
+       "indented printing changes nothing", printed);
   const auto of_text = json::parse_tree(text, json::Decimals::as_written);
-  must(of_text && json::print(*of_text) == printed, "both readers read the same", text + "\n" + printed);
+  must(of_text && json::print(*of_text) == printed, "both readers agree", text + "\n" + printed);
 }
 
 }  // namespace mayfly::testing

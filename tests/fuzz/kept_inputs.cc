@@ -1,9 +1,9 @@
-// Runs a target on what is kept for it in directories, each file once: `kept_inputs TARGET DIRECTORY…` takes
-// what is in DIRECTORY/TARGET, if that is there. Which file it is at it says first, so that the last line of
-// a run that failed is the file's that did it.
+// Runs a target on stored inputs: `kept_inputs TARGET DIRECTORY…` runs each file in DIRECTORY/TARGET once, if
+// that directory exists. The name of a file is printed before it runs, so the last line of a failed run names
+// the input that failed.
 //
-// Of a file in a directory's place it runs the inputs as a long run had them, one after the other
-// (long_run.h), and says how many have gone by.
+// If an argument is a file instead of a directory, it is a recorded long run (long_run.h), and its inputs run
+// in order. The number of each is printed before it runs.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -17,7 +17,7 @@
 namespace mayfly::testing {
 namespace {
 
-// In bytes of their own, so that a sanitizer sees each that is read beyond them.
+// An exactly sized buffer, so that a sanitizer reports reads beyond the end.
 std::vector<char> bytes_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -30,7 +30,7 @@ void run(const FuzzTarget& target, const std::filesystem::path& path) {
   target.run({bytes.data(), bytes.size()});
 }
 
-// In bytes of their own, each.
+// Each input is an exactly sized copy.
 std::size_t run_sequence(const FuzzTarget& target, const std::filesystem::path& path) {
   LongRun::get().be_long();
   const std::vector<char> bytes = bytes_of(path);
@@ -55,7 +55,7 @@ int run_all(const FuzzTarget& target, const std::vector<std::filesystem::path>& 
     }
   }
   std::printf("%zu inputs\n", inputs);
-  return inputs == 0 ? 1 : 0;  // who keeps none tests nothing
+  return inputs == 0 ? 1 : 0;  // without inputs nothing was tested
 }
 
 }  // namespace

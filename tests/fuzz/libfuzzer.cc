@@ -1,4 +1,4 @@
-// The functions that libFuzzer calls: of the target that MAYFLY_FUZZ_TARGET names.
+// libFuzzer's entry point, for the target that MAYFLY_FUZZ_TARGET names.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -20,13 +20,13 @@ LongRun::LongRun() {
   if (path == nullptr) return;
   is_long_ = true;
   file_ = std::fopen(path, "wb");
-  must(file_ != nullptr, "the sequence of inputs can be written", path);
+  must(file_ != nullptr, "the file of inputs can be written", path);
 }
 
 void LongRun::begin_anew() {
   if (file_ == nullptr) return;
   std::rewind(file_);
-  must(ftruncate(fileno(file_), 0) == 0, "the sequence of inputs can be written");
+  must(ftruncate(fileno(file_), 0) == 0, "the file of inputs can be written");
 }
 
 void LongRun::add(std::string_view input) {
@@ -35,7 +35,7 @@ void LongRun::add(std::string_view input) {
   engine::append_little_endian(bytes, static_cast<std::uint32_t>(input.size()));
   bytes += input;
   std::fwrite(bytes.data(), 1, bytes.size(), file_);
-  must(std::fflush(file_) == 0, "the sequence of inputs can be written");
+  must(std::fflush(file_) == 0, "the file of inputs can be written");
 }
 
 std::vector<std::string_view> inputs_of_sequence(std::string_view bytes) {

@@ -1,10 +1,10 @@
-// A fuzzer's run of millions of inputs, beside the run of one: what lasts longer than an input looks over
-// less after each, and keeps what came before.
+// A long run is a fuzzer's run of millions of inputs, as opposed to a run of a few. State that outlives an
+// input, such as the emulator, is checked less often in a long run, and the inputs are recorded.
 //
-// script/fuzz says by the environment that a run is long: MAYFLY_FUZZ_SEQUENCE names a file, in which the
-// inputs stand that came since what lasts was begun anew. `kept_inputs TARGET FILE` runs them again, one
-// after the other; so what breaks only after others breaks again. It is written as they come, since who is
-// ended by a sanitizer writes nothing any more.
+// script/fuzz starts a long run by setting MAYFLY_FUZZ_SEQUENCE to the name of a file. The file contains the
+// inputs since the state was last created. `kept_inputs TARGET FILE` runs them again in order, which
+// reproduces failures that depend on earlier inputs. Each input is written before it runs, because a process
+// that a sanitizer ends cannot write anything afterward.
 //
 //   (size:u32le input)*
 #pragma once
@@ -17,14 +17,14 @@ namespace mayfly::testing {
 
 class LongRun {
  public:
-  // As the environment says.
+  // The process's run, as the environment sets it.
   static LongRun& get();
 
   [[nodiscard]] bool is_long() const { return is_long_; }
-  // Also without a file: what is run again from one must go as it went.
+  // Makes the run long without a file, to repeat a recorded run as it was.
   void be_long() { is_long_ = true; }
 
-  void begin_anew();  // none of the inputs before matters any more
+  void begin_anew();  // the state is new: forgets all recorded inputs
   void add(std::string_view input);
 
  private:
@@ -34,7 +34,7 @@ class LongRun {
   bool is_long_ = false;
 };
 
-// What such a file holds, as far as it is whole.
+// The inputs in such a file. A truncated input at the end is ignored.
 std::vector<std::string_view> inputs_of_sequence(std::string_view bytes);
 
 }  // namespace mayfly::testing

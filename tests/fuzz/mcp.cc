@@ -1,14 +1,13 @@
-// Messages of the Model Context Protocol, a line each, to an emulator or to a server that answers anything:
+// Messages of the Model Context Protocol, one per line, to an emulator or to a server with a fixed response:
 //
-//   r h                                                    read-only, and with HTTP's headers, which follow
+//   r h                                              read-only, with the HTTP headers that follow
 //   MCP-Protocol-Version: 2025-03-26
 //   Mcp-Method: tools/call
-//   < 200 {"TableNames":["a"]}                             what every call is answered, instead of the
-//   emulator
+//   < 200 {"TableNames":["a"]}                       response to every call, instead of the emulator's
 //   {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_tables"}}
 //
-// Whatever they are, what is said to them is JSON-RPC on one line, of a bounded size, and of the same kind
-// when they come again; and who is read-only changes nothing.
+// For any message, the response is JSON-RPC on one line of limited size, and repeating the message gets the
+// same kind of response. In read-only mode nothing changes.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -38,22 +37,22 @@ using json::Tree;
 
 constexpr int messages_max = 6;
 constexpr std::size_t cut_words_bytes_max = 64;  // " ... and 7 bytes more."
-// Of one message: what it has itself, what a tool answers and says besides, each byte of it as an escape of
-// six, and what a tool answers once more as its structure.
+// Maximum response to one message: parts of the message itself, and a tool's result, twice (as text, where
+// each byte can become an escape of six, and as structured content) with the sentences around it.
 constexpr std::size_t answer_bytes_max = 13 * compat::mcp::result_bytes_max + 64 * 1024;
 
 std::stop_token stopped() {
   static const auto* const source = [] {
-    auto* const made = new std::stop_source;  // as long as the process
+    auto* const made = new std::stop_source;  // never deleted
     made->request_stop();
     return made;
   }();
   return source->get_token();
 }
 
-// Whatever account and region are named, those of the one emulator are meant. Control calls are stopped
-// already, so that none of them waits. Faults strike whom an operation's answer is looked at for, and some
-// last: they cannot be set.
+// Uses one account and region, whichever a call names. Control calls get a stop token that is already
+// stopped, so none of them waits. Fault rules cannot be set, because they would make checked operations fail,
+// and some outlive an input.
 class FuzzedWorld final : public compat::mcp::World {
  public:
   FuzzedWorld(FuzzedEmulator& emulator, std::optional<compat::mcp::WorldAnswer> told)
@@ -61,7 +60,7 @@ class FuzzedWorld final : public compat::mcp::World {
 
   Asked operate(const engine::Scope& scope, std::string_view target, const std::string& body,
                 const std::stop_token& /*stop*/) override {
-    must(scope.account.size() == 12 && !scope.region.empty(), "an account and a region are asked",
+    must(scope.account.size() == 12 && !scope.region.empty(), "a call has an account and a region",
          scope.account);
     if (told_) return *told_;
     auto answer = emulator_.execute(target.substr(target.find('.') + 1), body);
@@ -69,7 +68,7 @@ class FuzzedWorld final : public compat::mcp::World {
   }
   Asked call(const engine::Scope& /*scope*/, std::string_view method, const std::string& path,
              const std::string& body, const std::stop_token& /*stop*/) override {
-    must(path.starts_with('/') && path.find_first_of(" \r\n") == std::string::npos, "a path is one", path);
+    must(path.starts_with('/') && path.find_first_of(" \r\n") == std::string::npos, "a path is valid", path);
     if (told_) return *told_;
     if (method == "PUT" && path == "/_mayfly/faults") return Unexpected{std::string("no faults here")};
     return emulator_.call(method, path, body, stopped());
@@ -81,8 +80,8 @@ class FuzzedWorld final : public compat::mcp::World {
   const std::optional<compat::mcp::WorldAnswer> told_;
 };
 
-// What an answer is, where the same message gets the same again: "none", "result", "error -32601"; of an
-// array of them how many there are.
+// The part of a response that must not change when the message is repeated: "none", "result", "error -32601",
+// or the number of responses in an array.
 std::string kind_of(const Said& said) {
   if (said.body.empty()) return "none";
   const auto tree = json::parse_tree(said.body);
@@ -95,27 +94,27 @@ void look_at_result(const Tree& result) {
   must(result.is_object(), "a result is an object");
   const Tree* const content = json::member(result, "content");
   if (content == nullptr) return;  // not a tool's
-  must(content->is_array() && !content->empty(), "a tool says something");
+  must(content->is_array() && !content->empty(), "a tool's content is not empty");
   for (const Tree& part : *content) {
     const auto text = json::string_member(part, "text");
-    must(text && json::string_member(part, "type") == "text", "what a tool says is text");
-    must(text->size() <= compat::mcp::result_bytes_max + cut_words_bytes_max, "what a tool says is cut",
+    must(text && json::string_member(part, "type") == "text", "a tool's content is text");
+    must(text->size() <= compat::mcp::result_bytes_max + cut_words_bytes_max, "a long text is truncated",
          text->substr(0, 100));
   }
-  must(result.contains("isError") && result["isError"].is_boolean(), "a tool says whether it failed");
+  must(result.contains("isError") && result["isError"].is_boolean(), "a tool's result has isError");
   const Tree* const structured = json::member(result, "structuredContent");
-  must(structured == nullptr || structured->is_object(), "structure is an object");
+  must(structured == nullptr || structured->is_object(), "structured content is an object");
 }
 
-// `id`: as JSON; empty: there was none that could be one.
+// `id` is the request's id as JSON, or empty if it has no valid id.
 void look_at_answer(const Tree& answer, const std::string& id) {
-  must(answer.is_object() && json::string_member(answer, "jsonrpc") == "2.0", "an answer is JSON-RPC's");
-  must(answer.contains("id"), "an answer has an id");
-  must(json::print(answer["id"]) == (id.empty() ? "null" : id), "an answer has the id of its request", id);
+  must(answer.is_object() && json::string_member(answer, "jsonrpc") == "2.0", "a response is JSON-RPC");
+  must(answer.contains("id"), "a response has an id");
+  must(json::print(answer["id"]) == (id.empty() ? "null" : id), "a response has its request's id", id);
   const Tree* const result = json::member(answer, "result");
   const Tree* const error = json::member(answer, "error");
-  must((result == nullptr) != (error == nullptr), "an answer is a result or an error");
-  must(answer.size() == 3, "and nothing else");
+  must((result == nullptr) != (error == nullptr), "a response has a result or an error");
+  must(answer.size() == 3, "a response has no other members");
   if (result != nullptr) return look_at_result(*result);
   must(error->is_object() && error->contains("code") && (*error)["code"].is_number_integer() &&
            json::string_member(*error, "message").has_value(),
@@ -123,9 +122,9 @@ void look_at_answer(const Tree& answer, const std::string& id) {
 }
 
 void look_at_batch(const Tree& answers, const Tree& messages) {
-  must(answers.size() <= messages.size(), "each message of an array has one answer at most");
+  must(answers.size() <= messages.size(), "each message of an array has at most one response");
   for (const Tree& answer : answers) {
-    must(answer.is_object() && answer.contains("id"), "an answer has an id");
+    must(answer.is_object() && answer.contains("id"), "a response has an id");
     look_at_answer(answer, answer["id"].is_null() ? "" : json::print(answer["id"]));
   }
 }
@@ -134,33 +133,33 @@ void look_at(const Said& said, std::string_view text, const Message& message, co
   const std::string id = message.id();
   const auto sent = json::parse_tree(text, json::Decimals::as_written);
   must(said.status == 200 || said.status == 202 || said.status == 400 || said.status == 404,
-       "an answer has one of four statuses", std::to_string(said.status));
-  must((said.status == 202) == said.body.empty(), "nothing is said with one status alone");
-  must(said.version.empty() || compat::mcp::is_handshake_version(said.version), "a revision is one",
+       "a response has one of four statuses", std::to_string(said.status));
+  must((said.status == 202) == said.body.empty(), "only status 202 has no body");
+  must(said.version.empty() || compat::mcp::is_handshake_version(said.version), "the version is known",
        said.version);
-  if (said.body.empty()) return must(id.empty(), "who waits is answered", text);
-  must(said.body.find('\n') == std::string::npos, "an answer is one line", said.body);
+  if (said.body.empty()) return must(id.empty(), "a message with an id gets a response", text);
+  must(said.body.find('\n') == std::string::npos, "a response is one line", said.body);
   const std::size_t count = sent && sent->is_array() ? std::max<std::size_t>(sent->size(), 1) : 1;
-  must(said.body.size() <= count * answer_bytes_max + 6 * text.size(), "an answer is bounded",
+  must(said.body.size() <= count * answer_bytes_max + 6 * text.size(), "a response's size is limited",
        std::to_string(said.body.size()));
-  must(json::parse(said.body) != nullptr, "an answer is JSON", said.body);
+  must(json::parse(said.body) != nullptr, "a response is JSON", said.body);
   const auto answer = json::parse_tree(said.body, json::Decimals::as_written);
-  must(answer.has_value(), "an answer is JSON for whoever has doubles", said.body);
+  must(answer.has_value(), "a response is JSON for the tree's reader", said.body);
   if (answer->is_array()) {
-    must(message.is_batch() && peer.version == compat::mcp::batch_version, "an array is answered one");
+    must(message.is_batch() && peer.version == compat::mcp::batch_version, "only a batch gets an array");
     return look_at_batch(*answer, *sent);
   }
   look_at_answer(*answer, message.is_batch() ? "" : id.empty() ? json::print((*answer)["id"]) : id);
-  if (!sent) must(json::integer_member((*answer)["error"], "code") == -32700, "what is no JSON is told so");
+  if (!sent) must(json::integer_member((*answer)["error"], "code") == -32700, "malformed JSON gets -32700");
 }
 
-// Takes "Name: value" off the front, if it is there.
+// Takes "Name: value" off the front if it is there.
 std::optional<std::string_view> take_header(std::string_view& input, std::string_view name) {
   if (!input.starts_with(name) || !input.substr(name.size()).starts_with(": ")) return std::nullopt;
   return take_until(input).substr(name.size() + 2);
 }
 
-// Takes "< 200 {…}" off the front, if it is there. A vertical tab is an end of line within it.
+// Takes "< 200 {…}" off the front if it is there. A vertical tab in it stands for a newline.
 std::optional<compat::mcp::WorldAnswer> take_answer(std::string_view& input) {
   if (!input.starts_with("< ")) return std::nullopt;
   std::string_view line = take_until(input).substr(2);
@@ -196,15 +195,15 @@ void fuzz_mcp(std::string_view input) {
     const std::string_view text = take_until(input);
     const Message message = Message::read(text);
     const std::string cancelled = message.cancels();
-    must(cancelled.empty() || json::parse(cancelled) != nullptr, "an id is JSON", cancelled);
+    must(cancelled.empty() || json::parse(cancelled) != nullptr, "a canceled id is JSON", cancelled);
     const Said said = protocol.answer(message, peer, {});
     look_at(said, text, message, peer);
     const Said again = protocol.answer(message, peer, {});
     look_at(again, text, message, peer);
-    must(kind_of(said) == kind_of(again), "the same message gets the same kind of answer",
+    must(kind_of(said) == kind_of(again), "a repeated message gets the same kind of response",
          kind_of(said) + ", " + kind_of(again) + ": " + std::string(text));
   }
-  must(!read_only || (notices == 0 && !emulator.has_changed()), "who is read-only changes nothing");
+  must(!read_only || (notices == 0 && !emulator.has_changed()), "read-only mode changes nothing");
   emulator.finish();
 }
 

@@ -1,5 +1,5 @@
-// What must be so of an input, whatever the build: says what was not, and ends the process, as fuzzers want
-// it.
+// An assertion that is enabled in every build. If it fails, it prints what was violated and aborts, as
+// fuzzers expect.
 #pragma once
 
 #include <cstdio>
@@ -9,10 +9,10 @@
 
 namespace mayfly::testing {
 
-// `shown` tells more of what was found.
+// `what` is the claim, `shown` additional text to print.
 inline void must(bool so, std::string_view what, std::string_view shown = {}) {
   if (so) return;
-  const std::string text = "not so: " + std::string(what) + "\n" + std::string(shown) + "\n";
+  const std::string text = "violated: " + std::string(what) + "\n" + std::string(shown) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::abort();
 }

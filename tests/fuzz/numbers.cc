@@ -1,4 +1,4 @@
-// Two lines that may be numbers: what a reader of digits says of them, and one who adds on paper.
+// Two lines as numbers, compared with a slow parser and with a slow decimal that adds digit by digit.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -33,11 +33,11 @@ std::string_view take_digits(std::string_view& text) {
   return digits;
 }
 
-// What Number::parse makes of a text, done by moving characters about.
+// What Number::parse should return, computed by moving characters.
 std::string parsed_slowly(std::string_view text) {
   const bool negative = take_sign(text);
   std::string digits(take_digits(text));
-  std::int64_t point = static_cast<std::int64_t>(digits.size());  // so many digits stand before it
+  std::int64_t point = static_cast<std::int64_t>(digits.size());  // the number of digits before it
   if (text.starts_with('.')) {
     text.remove_prefix(1);
     digits += take_digits(text);
@@ -78,7 +78,7 @@ std::string parsed_slowly(std::string_view text) {
   return (negative ? "-" : "") + digits;
 }
 
-// The floor of a plain decimal with its point `power` digits further right.
+// The floor of a plain decimal after moving its point `power` digits to the right.
 std::optional<std::int64_t> floored(std::string text, int power) {
   const bool negative = text.starts_with('-');
   if (negative) text.erase(0, 1);
@@ -106,23 +106,24 @@ std::string key_of(const Number& number) {
 
 void check_one(const Number& number) {
   const std::string text = number.to_string();
-  must(number == *Number::parse(text), "what was printed is the same number", text);
+  must(number == *Number::parse(text), "a printed number is read as the same number", text);
   must(number == *Number::from_parts(number.negative(), number.significand(), number.exponent()),
-       "the parts make the number", text);
-  must(text == Slow(number).to_string(), "digit by digit it is the same", text);
-  for (const int power : {0, 3}) must(number.floor_scaled(power) == floored(text, power), "the floor", text);
+       "a number equals the number made from its parts", text);
+  must(text == Slow(number).to_string(), "a number prints like the slow decimal", text);
+  for (const int power : {0, 3})
+    must(number.floor_scaled(power) == floored(text, power), "the floor is right", text);
 
   const KeySchema schema({{"n", ScalarType::number}}, {});
   const AttributeValue value(number);
   const AttributeValue* const values[] = {&value};
   std::string key;
   append_partition(key, values);
-  must(readable_key(schema, key) == "n=" + text, "a key says its number", text);
+  must(readable_key(schema, key) == "n=" + text, "a key shows its number", text);
 
   std::string stored;
   encode_item({{"n", number}}, stored);
   const auto item = checked_item(stored);
-  must(item && *item == Item{{"n", number}}, "a number is stored as it is", text);
+  must(item && *item == Item{{"n", number}}, "a stored number is unchanged", text);
 }
 
 }  // namespace
@@ -130,8 +131,8 @@ void check_one(const Number& number) {
 void fuzz_numbers(std::string_view input) {
   const std::string_view first = take_until(input), second = take_until(input);
   const auto a = Number::parse(first), b = Number::parse(second);
-  must(shown(a) == parsed_slowly(first), "the first is read as one reads it", parsed_slowly(first));
-  must(shown(b) == parsed_slowly(second), "the second is read as one reads it", parsed_slowly(second));
+  must(shown(a) == parsed_slowly(first), "both parsers agree on the first line", parsed_slowly(first));
+  must(shown(b) == parsed_slowly(second), "both parsers agree on the second line", parsed_slowly(second));
   if (a) check_one(*a);
   if (!a || !b) return;
 
@@ -139,13 +140,13 @@ void fuzz_numbers(std::string_view input) {
   Slow minus_b = slow_b;
   minus_b.negative = !minus_b.negative;
   const Slow difference = Slow::add(slow_a, minus_b);
-  must(shown(Number::add(*a, *b)) == Slow::add(slow_a, slow_b).to_string(), "the sum");
-  must(shown(Number::subtract(*a, *b)) == difference.to_string(), "the difference");
+  must(shown(Number::add(*a, *b)) == Slow::add(slow_a, slow_b).to_string(), "the sum is right");
+  must(shown(Number::subtract(*a, *b)) == difference.to_string(), "the difference is right");
   const auto order = difference.to_string() == "0" ? std::strong_ordering::equal
                      : difference.negative         ? std::strong_ordering::less
                                                    : std::strong_ordering::greater;
-  must((*a <=> *b) == order, "the order");
-  must((*a == *b) == (order == 0), "equality");
+  must((*a <=> *b) == order, "the order is right");
+  must((*a == *b) == (order == 0), "equality is right");
   must((key_of(*a) <=> key_of(*b)) == order, "keys sort as numbers do");
 }
 

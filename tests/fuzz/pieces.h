@@ -1,4 +1,4 @@
-// An input that is more than one thing: numbers taken off its front, and lines; or one of several.
+// Splits an input that has several parts: takes bytes and lines off its front, or chooses between uses.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace mayfly::testing {
 
-// 0 if there is nothing left.
+// Takes the first byte, or returns 0 if the input is empty.
 inline std::uint8_t take_byte(std::string_view& input) {
   if (input.empty()) return 0;
   const auto byte = static_cast<std::uint8_t>(input.front());
@@ -16,15 +16,15 @@ inline std::uint8_t take_byte(std::string_view& input) {
   return byte;
 }
 
-// What stands before the next `end`, which goes too; without one all of it.
+// Takes the text up to the next `end` and removes both. Takes everything if there is no `end`.
 inline std::string_view take_until(std::string_view& input, char end = '\n') {
   const std::string_view taken = input.substr(0, input.find(end));
   input.remove_prefix(std::min(taken.size() + 1, input.size()));
   return taken;
 }
 
-// Which of `count` things an input is tried as where all of them would take too long: the next input, which
-// has another byte somewhere, is tried as another.
+// Chooses one of `count` uses of an input, for targets where trying all of them would take too long. The
+// choice depends on every byte, so a mutated input is tried in another way.
 inline std::size_t choice(std::string_view input, std::size_t count) {
   std::uint32_t sum = 0;
   for (const char byte : input) sum += static_cast<std::uint8_t>(byte);

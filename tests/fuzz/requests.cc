@@ -1,10 +1,10 @@
-// Requests to an emulator, one after the other, as golden scripts have them:
+// A sequence of requests to an emulator, in the format of golden scripts:
 //
 //   > PutItem {"TableName":"short","Item":{"id":{"S":"c"}}}
 //   @ advance 61s
-//   > GetRecords {"ShardIterator":"$ShardIterator"}          what a member of an answer was
+//   > GetRecords {"ShardIterator":"$ShardIterator"}          the value of that member in an earlier response
 //
-// JSON may go on over the following lines. No request may break what must be so of answers and of storage.
+// JSON can continue on the following lines. No request violates an invariant of responses or storage.
 #include <string>
 #include <string_view>
 
@@ -16,7 +16,7 @@
 namespace mayfly::testing {
 namespace {
 
-// A fuzzer puts together what is worth it, and shorter.
+// More steps would only slow the fuzzer down; it combines inputs itself.
 constexpr int steps_max = 12;
 
 void run(FuzzedEmulator& emulator, std::string_view step) {

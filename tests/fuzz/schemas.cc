@@ -1,4 +1,4 @@
-// A file of table definitions: as YAML, as a tree, and its tables.
+// A file of table definitions, read as JSON and as YAML and converted to requests.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -29,7 +29,7 @@ void read_tables(const json::Tree& tree) {
   if (!is_read) return;
   for (const schemas::TableSchema& table : files.tables) {
     must(!table.requests.empty() && table.requests.front().operation == "CreateTable",
-         "a table is created before anything else", table.where);
+         "a table's first request is CreateTable", table.where);
     for (const schemas::SchemaRequest& request : table.requests)
       must(json::parse_tree(json::print(request.body)).has_value(), "a request is JSON",
            json::print(request.body));
@@ -43,12 +43,12 @@ void fuzz_schemas(std::string_view input) {
   if (const auto tree = json::parse_tree(text)) read_tables(*tree);
   const auto yaml = schemas::parse_yaml(text);
   if (!yaml) {
-    must(!yaml.error().empty(), "an error says what is wrong");
+    must(!yaml.error().empty(), "an error has a message");
     return;
   }
   const std::string printed = json::print(*yaml);
   const auto again = json::parse_tree(printed);
-  must(again && json::print(*again) == printed, "YAML's tree is one of JSON", printed);
+  must(again && json::print(*again) == printed, "a tree read from YAML can be printed as JSON", printed);
   read_tables(*yaml);
 }
 

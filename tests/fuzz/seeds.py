@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes inputs for fuzzing of what the tree has already: golden scripts, and what is in their requests.
+"""Makes fuzzing inputs from the golden scripts and from the expressions, items and tokens in their requests.
 
-    seeds.py DIRECTORY          DIRECTORY/TARGET/… for each target of fuzzing
+    seeds.py DIRECTORY          writes DIRECTORY/TARGET/… for each fuzz target
 """
 import hashlib
 import json
@@ -11,11 +11,11 @@ import sys
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "scripts"
 STREAMS = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
-# Those that agents have a tool for.
+# Operations that have their own MCP tool.
 TOOLS = ("BatchGetItem", "BatchWriteItem", "CreateTable", "DeleteItem", "DeleteTable", "DescribeStream", "DescribeTable", "GetItem",
          "ListStreams", "ListTables", "PutItem", "Query", "Scan", "TransactGetItems", "TransactWriteItems", "UpdateItem", "UpdateTable",
          "UpdateTimeToLive")
-REQUESTS_MAX = 5  # of one input: a fuzzer changes short ones sooner
+REQUESTS_MAX = 5  # per input; a fuzzer makes faster progress with short inputs
 
 
 class Seeds:
@@ -30,7 +30,7 @@ class Seeds:
 
 
 def steps_of(script):
-    """The steps of a golden script: each a kind, one of > < = @, and its text."""
+    """Returns the steps of a golden script, each a kind (one of > < = @) and its text."""
     steps = []
     for line in script.read_text().splitlines():
         if not line or line.startswith("#"):
@@ -43,7 +43,7 @@ def steps_of(script):
 
 
 def names_of(steps):
-    """What the script's variables are called in answers: {"arn": "LatestStreamArn"}."""
+    """Maps the script's variables to the response members that they capture: {"arn": "LatestStreamArn"}."""
     names = {}
     for kind, text in steps:
         if kind == "<":
@@ -71,7 +71,7 @@ def add_script(seeds, script):
 
 
 def add_messages(seeds, requests):
-    """The first requests of a script as an agent makes them: by the tool of the operation's name, or by the one for all."""
+    """Adds a script's first requests as MCP messages. They call the operation's own tool or the generic `operation` tool."""
     messages = []
     for number, (operation, _, body) in enumerate(requests[:REQUESTS_MAX]):
         try:
@@ -91,7 +91,7 @@ def add_messages(seeds, requests):
 def add_request(seeds, operation, body):
     seeds.add("json", body)
     service = "DynamoDBStreams_20120810" if operation in STREAMS else "DynamoDB_20120810"
-    # Two bytes say where it is cut.
+    # The first two bytes are the seed of the cuts.
     seeds.add("http_pieces", "\0\1POST / HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nContent-Type: application/x-amz-json-1.0\r\n"
               f"X-Amz-Target: {service}.{operation}\r\nX-Amz-Date: 20240101T000000Z\r\nAuthorization: AWS4-HMAC-SHA256 "
               "Credential=000000000042/20240101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, "
@@ -99,7 +99,7 @@ def add_request(seeds, operation, body):
     try:
         walk(seeds, json.loads(body))
     except (ValueError, RecursionError):
-        pass  # golden scripts send what is no JSON, too
+        pass  # golden scripts also send malformed JSON
 
 
 def walk(seeds, value):
@@ -119,7 +119,7 @@ def walk(seeds, value):
 
 
 def add_signing_suite(seeds):
-    """AWS's published requests, which stand one after the other in a file of the tests of http."""
+    """Adds the requests of AWS's published signing test suite, which are in one file."""
     text = (SCRIPTS.parent / "http" / "aws_signing_test_suite.txt").read_text()
     for request in re.findall(r"^(?:GET|POST) .*?(?=\n\n)", text, re.M | re.S):
         seeds.add("signatures", request.replace(" HTTP/1.1\n", "\n") + "\n\n")

@@ -1,4 +1,4 @@
-// Who signed a request, files of keys, and URLs.
+// Signatures of requests, key files, and URLs.
 //
 //   METHOD TARGET
 //   Name:value
@@ -39,11 +39,11 @@ void try_request(std::string_view text) {
   for (const auto by : {http::SignedBy::header, http::SignedBy::header_or_query}) {
     const auto unchecked = http::authenticate(request, "us-east-1", {.by = by});
     const auto checked = http::authenticate(request, "us-east-1", {.by = by, .keys = &keys, .now = now});
-    must(!checked || unchecked, "who signed rightly has signed");
+    must(!checked || unchecked, "a request with a valid signature has a signature");
     if (unchecked) must(unchecked->account.size() == 12, "an account has twelve digits", unchecked->account);
   }
 
-  // Signed by us, as SDKs do it, it is taken; with another body it is not.
+  // The request is accepted with a correct signature, made as SDKs make it, and rejected with another body.
   Signing signing{.now = now};
   signing.method = method;
   signing.target = "/" + std::string(target.substr(0, target.find_first_of("#\r")));
@@ -51,18 +51,18 @@ void try_request(std::string_view text) {
   if (http::Request right = signed_request(signing); right.query().find("Amz") == std::string_view::npos) {
     const http::SignatureRules rules{.keys = &keys, .now = now};
     const auto taken = http::authenticate(right, "us-east-1", rules);
-    must(bool(taken), "what is signed rightly is taken", taken ? "" : taken.error().message);
+    must(bool(taken), "a correct signature is accepted", taken ? "" : taken.error().message);
     right.body += 'x';
-    must(!http::authenticate(right, "us-east-1", rules), "what was changed on its way is refused");
+    must(!http::authenticate(right, "us-east-1", rules), "a changed body is rejected");
   }
 }
 
 void try_keys(std::string_view text) {
   const auto keys = http::Keys::parse(text);
-  if (!keys) return must(!keys.error().empty(), "who refuses says why");
+  if (!keys) return must(!keys.error().empty(), "an error has a message");
   must(keys->find("") == nullptr, "a key has a name");
   const std::string twice = std::string(text) + "\n[again]\n" + std::string(text);
-  must(bool(http::Keys::parse(twice)), "the same keys twice are the same keys");
+  must(bool(http::Keys::parse(twice)), "keys can be repeated");
 }
 
 void try_url(std::string_view text) {
@@ -73,8 +73,8 @@ void try_url(std::string_view text) {
     must(url->target.starts_with('/'), "a target begins with a slash", url->target);
     for (const std::string* part : {&url->host, &url->authority, &url->target})
       must(std::none_of(part->begin(), part->end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; }),
-           "nothing in a URL ends a line of a request", *part);
-    must(!url->tls || schemes == Schemes::http_and_https, "TLS is spoken where it may be");
+           "a URL's parts contain no spaces or control characters", *part);
+    must(!url->tls || schemes == Schemes::http_and_https, "https is accepted only where it is allowed");
   }
 }
 

@@ -1,4 +1,4 @@
-// A text as a PartiQL statement: alone, in a batch or in a transaction.
+// A text as a PartiQL statement, executed alone, in a batch or in a transaction.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ using namespace compat::partiql;
 
 constexpr std::size_t parameters_max = 8;
 
-// As many as the statement has places for: "a", 1, "a", …
+// Parameters for the statement's placeholders: "a", 1, "a", …
 std::string parameters_json(std::size_t count) {
   std::string text = "[";
   for (std::size_t i = 0; i < count; ++i) {
@@ -44,7 +44,7 @@ std::vector<engine::AttributeValue> parameters(std::size_t count) {
 
 void fuzz_statements(std::string_view input) {
   const auto tokens = tokenize(input);
-  must(!tokens.empty() && tokens.back().kind == Token::Kind::end, "tokens end with an end");
+  must(!tokens.empty() && tokens.back().kind == Token::Kind::end, "the last token is the end token");
   const auto places = std::min<std::size_t>(
       parameters_max,
       static_cast<std::size_t>(std::count_if(tokens.begin(), tokens.end(), [](const Token& token) {
@@ -55,14 +55,14 @@ void fuzz_statements(std::string_view input) {
   std::string member = R"({"Statement":)";
   json::append_escaped(member, input);
   const std::string request = member + "}";
-  if (json::parse(request) == nullptr) return;  // no UTF-8
+  if (json::parse(request) == nullptr) return;  // not UTF-8
   if (places > 0) member += R"(,"Parameters":)" + parameters_json(places);
   FuzzedEmulator& emulator = FuzzedEmulator::get();
   emulator.begin(input);
   const auto run = [&](std::string_view operation, const std::string& body) {
     const auto answer = emulator.execute(operation, body);
     must(parsed || answer.status == 400 || operation == "BatchExecuteStatement",
-         "what does not parse is not run", answer.body);
+         "a statement that does not parse is not executed", answer.body);
   };
   switch (choice(input, 3)) {
     case 0:

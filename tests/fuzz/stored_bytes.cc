@@ -1,8 +1,8 @@
-// Bytes as if they were stored: those that nobody wrote are refused, and nothing is read beyond them; those
-// that are taken are what is written for what they say. And the other way round: what is written is read as
-// it was.
+// Decodes bytes as if they were stored. Malformed bytes are rejected without reading beyond their end.
+// Accepted bytes are exactly what encoding the decoded value produces. In the other direction, an encoded
+// value is decoded unchanged.
 //
-//   BYTE that says what is tried, then the bytes
+//   A byte that selects the kind of value, then the bytes
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -45,8 +45,8 @@ std::string printed(const Item& item) {
 
 void try_item(std::string_view bytes) {
   const auto item = checked_item(bytes);
-  if (!item) return must(!item.error().empty(), "who refuses says why");
-  must(encoded(*item) == bytes, "an item has one form");
+  if (!item) return must(!item.error().empty(), "an error has a message");
+  must(encoded(*item) == bytes, "an item has one encoding");
   for (const Attribute& attribute : *item) {
     const auto found = stored_attribute(bytes, attribute.name);
     must(found && *found == attribute.value, "an attribute is found in stored bytes", attribute.name);
@@ -54,18 +54,18 @@ void try_item(std::string_view bytes) {
   std::string straight;
   json::Writer writer(straight);
   compat::write_stored_item(writer, bytes);
-  must(straight == printed(*item), "an item is printed from its bytes as from its tree", straight);
+  must(straight == printed(*item), "an item prints the same from its bytes and decoded", straight);
 }
 
-// What is decoded can be stored, and is the same again.
+// A decoded description can be encoded and is decoded unchanged.
 template <class Description>
 void try_description(std::string_view bytes, Expected<Description, std::string> (*decode)(std::string_view)) {
   const auto description = decode(bytes);
   if (!description) return;
   const std::string again = encoded(to_item(*description));
   const auto decoded = decode(again);
-  must(bool(decoded), "a description that was read can be stored", decoded ? "" : decoded.error());
-  must(to_item(*decoded) == to_item(*description), "a description is stored as it was");
+  must(bool(decoded), "a decoded description can be stored", decoded ? "" : decoded.error());
+  must(to_item(*decoded) == to_item(*description), "a stored description is unchanged");
 }
 
 void try_record(std::string_view bytes) {
@@ -80,7 +80,7 @@ void try_record(std::string_view bytes) {
   const std::string new_image = record->new_image ? encoded(*record->new_image) : "";
   std::string again = encode_record(record->cause, stream.view, record->keys, old_image, new_image);
   set_record_created(again, record->created);
-  must(again == bytes, "a record has one form");
+  must(again == bytes, "a record has one encoding");
 }
 
 void try_key(std::string_view bytes) {
@@ -92,8 +92,8 @@ void try_key(std::string_view bytes) {
     made.indexes.push_back({.id = 1, .name = "by_n", .keys = KeySchema({{"n", ScalarType::number}}, {})});
     return made;
   }();
-  must(!readable_key(keys, bytes).empty(), "a key can be shown");
-  must(!readable_entry(table, table.indexes[0], bytes).empty(), "an entry can be shown");
+  must(!readable_key(keys, bytes).empty(), "a key can be printed");
+  must(!readable_entry(table, table.indexes[0], bytes).empty(), "an index entry can be printed");
   (void)snapshot_ids(bytes);
 }
 
@@ -103,29 +103,29 @@ std::optional<Item> item_of(std::string_view text) {
   if (!compat::check_types(compat::shapes::attribute_map, document->root())) return std::nullopt;
   auto item = compat::read_item(document->root());
   const auto stored = compat::read_stored_item(document->root());
-  must(stored.has_value() == item.has_value(), "an item is read into bytes as into a tree");
+  must(stored.has_value() == item.has_value(), "reading an item to bytes accepts the same items");
   if (!item) {
-    must(stored.error().message == item.error().message, "what is wrong with it is the same",
+    must(stored.error().message == item.error().message, "reading an item to bytes gives the same error",
          item.error().message);
     return std::nullopt;
   }
-  must(*stored == encoded(*item), "its bytes are those of its tree");
+  must(*stored == encoded(*item), "reading an item to bytes gives its encoding");
   return *std::move(item);
 }
 
-// Two lines of items as requests have them: each is stored and read as it is, and its keys sort as its
-// values.
+// Two lines with items as in requests. Storing and reading an item leaves it unchanged, and keys sort as the
+// values do.
 void try_items(std::string_view text) {
   const auto a = item_of(take_until(text)), b = item_of(take_until(text));
   for (const auto& item : {a, b}) {
     if (!item) continue;
     const std::string bytes = encoded(*item);
-    must(stored_item_size(bytes) == item_size(*item), "stored bytes say the item's size");
-    must(encoded(decode_item(bytes)) == bytes && decode_item(bytes) == *item, "what was stored is read");
+    must(stored_item_size(bytes) == item_size(*item), "stored bytes give the item's size");
+    must(encoded(decode_item(bytes)) == bytes && decode_item(bytes) == *item, "a stored item is unchanged");
     const auto checked = checked_item(bytes);
-    must(checked && *checked == *item, "what was stored is no damage", checked ? "" : checked.error());
+    must(checked && *checked == *item, "a stored item is valid", checked ? "" : checked.error());
     const auto again = item_of(printed(*item));
-    must(again && *again == *item, "an item that was printed is read as it was", printed(*item));
+    must(again && *again == *item, "a printed item is read unchanged", printed(*item));
   }
   if (!a || !b) return;
   for (const Attribute& attribute : *a) {
@@ -148,7 +148,7 @@ void try_items(std::string_view text) {
     const bool begins = bytes(*other).starts_with(bytes(attribute.value));
     const std::string end = prefix_end(prefix);
     must(begins == (key_b >= prefix && (end.empty() || key_b < end)),
-         "a prefix's range has what begins with it");
+         "the range of a prefix contains exactly the keys that begin with it");
   }
 }
 

@@ -1,10 +1,10 @@
-// What is fuzzed: functions that take any bytes, and hold what comes of them against what must be so.
+// The fuzz targets: functions that accept any bytes and check invariants of the results.
 //
-// `script/fuzz` runs each with libFuzzer, by clang (libfuzzer.cc). In every other build kept_inputs.cc runs
-// each on the inputs that are kept in corpus/, and on those that seeds.py makes of the golden scripts, so
-// that none of them rots.
+// `script/fuzz` runs each with libFuzzer (libfuzzer.cc). In all other builds, kept_inputs.cc runs each target
+// on the inputs in corpus/ and on those that seeds.py makes from the golden scripts, so the targets stay up
+// to date.
 //
-// To add one: a file with its function, and its name here and in CMakeLists.txt.
+// To add a target, add a file with its function, and its name here and in CMakeLists.txt.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ void fuzz_tokens(std::string_view input);
 struct FuzzTarget {
   std::string_view name;
   void (*run)(std::string_view input);
-  std::size_t input_bytes_max;  // for libFuzzer: kept inputs may be longer
+  std::size_t input_bytes_max;  // for libFuzzer; inputs in the corpus can be longer
 };
 inline constexpr FuzzTarget fuzz_targets[] = {
     {"data_files", fuzz_data_files, 2048},

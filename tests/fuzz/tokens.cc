@@ -1,6 +1,5 @@
-// A text as what clients hand back or name things by: tokens, iterators, ARNs, names, escapes. Whatever was
-// printed here is read as it was; whatever else is read prints as it is, or is refused by every operation
-// that takes it.
+// A text as a token, iterator, ARN, name or escaped text that clients send. What Mayfly printed is read
+// unchanged. Any other text that is accepted prints as it is, or every operation that takes it rejects it.
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -25,19 +24,19 @@ namespace {
 
 void try_iterator(std::string_view text) {
   if (const auto iterator = ShardIterator::parse(text))
-    must(iterator->print() == text, "an iterator that can be read was printed here");
-  // One of ours, and what somebody made of it.
+    must(iterator->print() == text, "a valid iterator is in printed form");
+  // A printed iterator, then the same with one character changed.
   std::string_view rest = text;
   ShardIterator made{.shard = take_byte(rest), .next = take_byte(rest), .created = take_byte(rest)};
   const std::size_t place = take_byte(rest);
   const char other = static_cast<char>(take_byte(rest));
-  made.stream_arn = rest.substr(0, rest.find('|'));  // which no ARN has
+  made.stream_arn = rest.substr(0, rest.find('|'));  // no ARN contains one
   std::string printed = made.print();
-  must(ShardIterator::parse(printed) == made, "an iterator that was printed can be read", printed);
+  must(ShardIterator::parse(printed) == made, "a printed iterator can be read", printed);
   char& changed = printed[place % printed.size()];
   if (changed == other) return;
   changed = other;
-  must(!ShardIterator::parse(printed), "an iterator that was changed is none", printed);
+  must(!ShardIterator::parse(printed), "a changed iterator is invalid", printed);
 }
 
 void try_names(std::string_view text) {
@@ -45,20 +44,21 @@ void try_names(std::string_view text) {
     must("arn:aws:dynamodb:" + arn->region + ":" + arn->account + ":table/" + arn->table_name + "/stream/" +
                  arn->label ==
              text,
-         "a stream's ARN is made of its parts", text);
+         "a stream's ARN equals the ARN made from its parts", text);
   }
   if (const auto arn = parse_table_arn(text)) {
     const engine::Scope scope{std::string(arn->account), std::string(arn->region)};
-    must(table_arn(scope, arn->name) == text, "a table's ARN is made of its parts", text);
+    must(table_arn(scope, arn->name) == text, "a table's ARN equals the ARN made from its parts", text);
   }
   const engine::Scope scope{"000000000000", "us-east-1"};
   if (const auto name = triggers::FunctionName::parse(text, scope))
-    must(triggers::FunctionName::parse(name->arn(), scope) == name, "a function's ARN names it", name->arn());
+    must(triggers::FunctionName::parse(name->arn(), scope) == name, "a function's ARN is its name",
+         name->arn());
   if (const auto position = parse_sequence_number(text)) {
     must(position->after == position->at || position->after == position->at + 1,
-         "after a number comes the next place");
+         "the position after a sequence number is the same or the next");
     const auto again = parse_sequence_number(sequence_number(position->at));
-    must(again && again->at == position->at, "a number that was printed can be read");
+    must(again && again->at == position->at, "a printed sequence number can be read");
   }
 }
 
@@ -66,20 +66,21 @@ void try_escapes(std::string_view text) {
   if (const auto bytes = decode_base64(text)) {
     std::string again;
     append_base64(again, *bytes);
-    must(again == text, "base64 has one form", text);
+    must(again == text, "base64 has one encoding", text);
   }
   std::string encoded;
   append_base64(encoded, text);
-  must(decode_base64(encoded) == text, "base64 comes back as it was", encoded);
+  must(decode_base64(encoded) == text, "encoded base64 decodes to the text", encoded);
   must(decode_path(text).size() <= text.size() && decode_query(text).size() <= text.size(),
-       "no escape is longer than it was");
+       "decoding escapes makes no text longer");
   const auto values = query_values(text, "tagKeys");
   const auto first = query_value(text, "tagKeys");
   must(first.has_value() == !values.empty() && (!first || *first == values.front()),
-       "the first is the first");
+       "query_value returns the first of query_values");
 }
 
-// Those that take a text of ours back, and where: one of them for an input, since they cost the most.
+// Operations that take such a text, and the JSON before it. An input is tried with one of them, because they
+// are the most expensive part.
 constexpr std::pair<std::string_view, std::string_view> operations[] = {
     {"ExecuteStatement", R"({"Statement":"SELECT * FROM long","NextToken":)"},
     {"ListTagsOfResource",
@@ -95,7 +96,7 @@ constexpr std::pair<std::string_view, std::string_view> operations[] = {
 void try_operation(std::string_view text) {
   std::string quoted;
   json::append_escaped(quoted, text);
-  if (json::parse(quoted) == nullptr) return;  // no UTF-8
+  if (json::parse(quoted) == nullptr) return;  // not UTF-8
   const auto& [operation, before] = operations[choice(text, std::size(operations))];
   FuzzedEmulator& emulator = FuzzedEmulator::get();
   emulator.begin(text);

@@ -1,16 +1,14 @@
-// A client that is not to be trusted: it sends a server, over loopback, what golden scripts send, with
-// anything changed in it (message.h), cut into pieces, several at once, and cut off in the middle. What must
-// be so:
+// A hostile client. It sends the golden scripts' requests to a server over loopback, with random changes
+// (message.h), in pieces, pipelined, and cut off in the middle. It checks that:
 //
-//   - what was sent is answered, or the connection is closed, within some seconds;
-//   - each answer is one of HTTP's, and none is a 5xx but of a body that says it is packed;
-//   - after each batch the server answers a good request, and the tables of who did nothing are as they were;
-//   - memory does not grow beyond a bound.
+// - The server responds or closes the connection within seconds.
+// - Each response is valid HTTP, and the only 5xx is for a body with a Content-Encoding.
+// - After each batch, the server answers a good request, and another account's table is unchanged.
+// - Memory growth is limited.
 //
-//   hostile_client DIRECTORY [--requests N] [--seed S]     DIRECTORY: requests, as seeds.py makes of golden
-//   scripts
+//   hostile_client DIRECTORY [--requests N] [--seed S]
 //
-// A failure says the seed, and the batch in which it was.
+// DIRECTORY has requests that seeds.py made from golden scripts. A failure reports the seed and the batch.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -39,12 +37,12 @@ namespace mayfly::testing {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::size_t growth_bytes_max = std::size_t{1} << 30;  // what is freed is kept from use for a while
+constexpr std::size_t growth_bytes_max = std::size_t{1} << 30;  // sanitizers delay the reuse of freed memory
 #else
 constexpr std::size_t growth_bytes_max = std::size_t{192} << 20;
 #endif
 constexpr std::size_t conversations_in_a_batch = 250;
-constexpr std::size_t messages_max = 4;  // of a conversation
+constexpr std::size_t messages_max = 4;  // in a conversation
 constexpr std::size_t batches_to_warm_up = 4;
 
 struct Settings {
@@ -53,7 +51,7 @@ struct Settings {
   std::uint64_t seed = 1;
 };
 
-// Requests that no golden script has.
+// Requests that golden scripts do not contain.
 constexpr std::string_view control_requests[] = {
     "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
     "GET /_mayfly/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
@@ -95,18 +93,18 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// What a server said on a connection, as answers' statuses. A HEAD's has no body, whatever its length says,
-// so that behind one there is no telling where an answer ends.
+// Counts the statuses of the responses on a connection. A response to HEAD has no body despite its
+// Content-Length, so after one it is unclear where a response ends.
 std::map<int, std::size_t> statuses_of(std::string_view said, bool heads) {
   std::map<int, std::size_t> statuses;
   while (!said.empty()) {
     if (!said.starts_with("HTTP/1.1 ")) {
       if (heads) break;
-      throw std::runtime_error("this is no answer: " + std::string(said.substr(0, 200)));
+      throw std::runtime_error("malformed response: " + std::string(said.substr(0, 200)));
     }
     const int status = std::atoi(std::string(said.substr(9, 3)).c_str());
     const auto head_end = said.find("\r\n\r\n");
-    if (head_end == std::string_view::npos) break;  // it was cut off: the client has gone
+    if (head_end == std::string_view::npos) break;  // truncated, because the client disconnected
     ++statuses[status];
     const std::string head(said.substr(0, head_end + 2));
     said.remove_prefix(head_end + 4);
@@ -117,13 +115,13 @@ std::map<int, std::size_t> statuses_of(std::string_view said, bool heads) {
       if (heads && said.starts_with("HTTP/1.1 ")) continue;
       said.remove_prefix(std::min<std::size_t>(bytes, said.size()));
     } else {
-      break;  // in chunks, and the last on its connection: of events
+      break;  // an event stream, which is chunked and the last response on its connection
     }
   }
   return statuses;
 }
 
-// As Python and C write bytes.
+// Escapes bytes as in Python and C.
 std::string printable(std::string_view bytes) {
   std::string out;
   for (const char c : bytes) {
@@ -150,7 +148,7 @@ class Client {
     std::size_t resident = 0;
     for (std::size_t batch = 0; sent_ < settings_.requests; ++batch) {
       batch_ = batch;
-      // Each batch can be run alone: its own chance, and an account that is as at first.
+      // Each batch has its own random seed and starts with an empty account, so it can be repeated alone.
       chance_.seed(settings_.seed * 1'000'003 + batch);
       make_what_is_spoken_of();
       for (std::size_t i = 0; i < conversations_in_a_batch && sent_ < settings_.requests; ++i) converse();
@@ -164,7 +162,7 @@ class Client {
     say(begun);
     for (const auto& [status, count] : statuses_) std::printf("  %d: %zu\n", status, count);
     if (statuses_[200] * 16 < sent_ || statuses_[400] * 16 < sent_)
-      throw std::runtime_error("too few requests were taken, or too few refused: nothing much was tried");
+      throw std::runtime_error("too few requests were accepted or too few rejected to test much");
   }
   [[nodiscard]] std::size_t batch() const { return batch_; }
 
@@ -176,7 +174,7 @@ class Client {
     std::fflush(stdout);
   }
 
-  // The tables that golden scripts make; of those with one name the first.
+  // Creates the golden scripts' tables. Of those with the same name, the first is created.
   void make_what_is_spoken_of() {
     HttpClient client(server_->port());
     for (const Message& message : messages_) {
@@ -207,7 +205,7 @@ class Client {
     try {
       send(bytes, heads);
     } catch (const std::runtime_error& failure) {
-      throw std::runtime_error(std::string(failure.what()) + ", when it was sent:\n" + printable(bytes));
+      throw std::runtime_error(std::string(failure.what()) + ", after sending:\n" + printable(bytes));
     }
   }
 
@@ -217,21 +215,21 @@ class Client {
     const std::size_t piece = bytes.size() / pieces + 1;
     for (std::string_view rest = bytes; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size())))
       client.send(rest.substr(0, piece));
-    if (chance_() % 16 == 0) return chance_() % 2 == 0 ? client.reset() : void();  // without waiting
+    if (chance_() % 16 == 0) return chance_() % 2 == 0 ? client.reset() : void();  // does not wait
     client.finish_sending();
     for (const auto& [status, count] : statuses_of(client.read_all(), heads)) {
       statuses_[status] += count;
       if (status >= 500 && !(status == 500 && says_it_is_packed(bytes)))
-        throw std::runtime_error("it is answered by a " + std::to_string(status));
+        throw std::runtime_error("the server responded with " + std::to_string(status));
     }
   }
 
-  // Whose body is not packed as it says, gets a 500 from DynamoDB, too (http/server.cc).
+  // DynamoDB also responds with 500 to a body that does not have the encoding it declares (http/server.cc).
   static bool says_it_is_packed(std::string_view bytes) {
     return http::lower_case(bytes).find("content-encoding") != std::string::npos;
   }
 
-  // --- whom nobody harms
+  // --- another account
 
   std::string good(std::string_view operation, std::string_view body) {
     HttpClient client(server_->port());
@@ -240,8 +238,8 @@ class Client {
     client.send(bytes.replace(bytes.find(key), key.size(), "999999999999"));
     const HttpAnswer answer = client.receive();
     if (answer.status != 200)
-      throw std::runtime_error("a good " + std::string(operation) + " is answered by " +
-                               std::to_string(answer.status) + " " + answer.body);
+      throw std::runtime_error("a good " + std::string(operation) + " gets " + std::to_string(answer.status) +
+                               " " + answer.body);
     return answer.body;
   }
   void make_what_is_left_alone() {
@@ -253,16 +251,16 @@ class Client {
   void look_after() {
     const std::string item = good("GetItem", R"({"TableName":"alone","Key":{"id":{"S":"a"}}})");
     if (item != R"({"Item":{"id":{"S":"a"},"n":{"N":"1.5"}}})")
-      throw std::runtime_error("an item of somebody else has become " + item);
+      throw std::runtime_error("another account's item has become " + item);
     if (good("ListTables", "{}") != R"({"TableNames":["alone"]})")
-      throw std::runtime_error("the tables of somebody else have become others");
-    // Who has no account in his key, or has it spoilt, is the first.
+      throw std::runtime_error("another account's tables have changed");
+    // Requests whose key names no valid account belong to the first.
     for (const char* account : {"000000000000", "000000000042", "000000000043"}) {
       HttpClient client(server_->port());
       client.send(http_request("POST", "/_mayfly/reset",
                                {{"Content-Type", "application/json"}, {"X-Mayfly-Account", account}}));
       if (const HttpAnswer answer = client.receive(); answer.status != 200)
-        throw std::runtime_error("an account cannot be emptied: " + answer.body);
+        throw std::runtime_error("an account cannot be reset: " + answer.body);
     }
   }
 

@@ -10,7 +10,7 @@
 namespace mayfly::testing {
 namespace {
 
-constexpr std::size_t unpacked_bytes = 4 * 1024 * 1024;  // of a small body that is packed
+constexpr std::size_t unpacked_bytes = 4 * 1024 * 1024;  // padding that compresses well
 
 constexpr std::string_view methods[] = {"GET",   "POST",  "PUT",  "DELETE",  "HEAD", "OPTIONS",
                                         "PATCH", "TRACE", "BREW", "CONNECT", "PRI",  "post"};
@@ -67,7 +67,7 @@ const auto& any(const Range& range, Chance& chance) {
   return *std::next(std::begin(range), static_cast<std::ptrdiff_t>(below(chance, std::size(range))));
 }
 
-// A part of a text: where it begins, and how long it is.
+// A random part of a text: its start and its length.
 std::pair<std::size_t, std::size_t> part(std::string_view text, Chance& chance) {
   const std::size_t at = below(chance, text.size() + 1);
   return {at, below(chance, std::min<std::size_t>(text.size() - at, 64) + 1)};
@@ -97,7 +97,7 @@ void change_body(std::string& body, Chance& chance, std::span<const Message> oth
       body.insert(below(chance, body.size() + 1), other, at, bytes);
       break;
     }
-    case 5: {  // nested, or long
+    case 5: {  // deeply nested or long
       const std::string_view piece = any(pieces, chance);
       std::string many;
       for (auto count = below(chance, 2000); count > 0; --count) many += piece;
@@ -132,7 +132,7 @@ void change_headers(Message& message, Chance& chance) {
   }
 }
 
-// Says that the body is packed, which it is, or nearly.
+// Compresses the body and declares its encoding. Sometimes damages the compressed bytes.
 void pack(Message& message, Chance& chance) {
   const auto encoding = one_in(chance, 2) ? http::Encoding::gzip : http::Encoding::deflate;
   if (one_in(chance, 50)) message.body.append(unpacked_bytes, ' ');

@@ -1,4 +1,4 @@
-// A request over HTTP that can be changed in its parts, in its form and in its bytes.
+// An HTTP request that can be mutated: its parts, its framing and its bytes.
 //
 //   Message message = *Message::of(bytes);
 //   change(message, random, others);
@@ -18,24 +18,25 @@ namespace mayfly::testing {
 
 using Chance = std::mt19937_64;
 
-// How a message says where its body ends.
+// How a message tells where its body ends.
 enum class Framing : unsigned char { length, wrong_length, no_length, chunks, bad_chunks, both };
 
 struct Message {
   std::string method, target, version;
-  std::vector<std::pair<std::string, std::string>> headers;  // without those that say where the body ends
+  std::vector<std::pair<std::string, std::string>> headers;  // without the framing headers
   std::string body;
   Framing framing = Framing::length;
 
-  // Of a whole request whose body has a Content-Length; nothing: it is none.
+  // Parses a complete request with a Content-Length. Returns nullopt if it has no end of headers.
   static std::optional<Message> of(std::string_view bytes);
 };
 
-// One change to a part or to the form. What is taken from elsewhere is of `others`. Requires: there are some.
+// Changes a part or the framing of the message, sometimes with parts of `others`. Requires: `others` is not
+// empty.
 void change(Message& message, Chance& chance, std::span<const Message> others);
 
 std::string bytes_of(const Message& message, Chance& chance);
-// A few bytes set, removed, doubled or cut off.
+// Sets, inserts, removes, doubles or cuts off a few bytes.
 void change_bytes(std::string& bytes, Chance& chance);
 
 }  // namespace mayfly::testing

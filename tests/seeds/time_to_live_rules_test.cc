@@ -1,5 +1,4 @@
-// The rules of "Time to Live: How It Works" in AWS's developer guide, one test each, on a clock that stands
-// still.
+// The rules of "Time to Live: How It Works" in AWS's developer guide, one test for each, on a frozen clock.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -11,12 +10,12 @@ namespace mayfly::testing {
 
 namespace {
 
-constexpr engine::Instant year_ms = 31'556'952'000;  // a fifth of the five years' 157,784,760 s
+constexpr engine::Instant year_ms = 31'556'952'000;  // a fifth of 157,784,760 s, which are five years
 
-// SessionData of the guide's example: items by user and session, ExpirationTime is the TTL attribute.
+// The table SessionData of the guide's example. Its TTL attribute is ExpirationTime.
 class Sessions {
  public:
-  enum class Deletion { exact, late };  // late, as on AWS: expired items stay until delete_expired()
+  enum class Deletion { exact, late };  // late: expired items remain until delete_expired(), as on AWS
 
   explicit Sessions(engine::Instant now, Deletion deletion = Deletion::exact)
       : clock_(std::make_shared<engine::ManualClock>(now)),
@@ -47,7 +46,7 @@ class Sessions {
     return answer.body;
   }
 
-  // `expiration`: an attribute value as JSON, or empty for none.
+  // `expiration` is an attribute value as JSON, or empty for an item without the attribute.
   void put(std::string_view user, std::string_view expiration) {
     std::string attribute = expiration.empty() ? "" : R"(,"ExpirationTime":)" + std::string(expiration);
     call("PutItem", R"({"TableName":"SessionData","Item":{"UserName":{"S":")" + std::string(user) +
@@ -62,7 +61,7 @@ class Sessions {
     return call("GetItem", R"({"TableName":"SessionData",)" + key(user) + "}") != "{}";
   }
 
-  // "of_user", "of_all", or empty for the table.
+  // `index` is "of_user", "of_all", or empty for the table.
   std::string count(std::string_view index) {
     std::string name = index.empty() ? "" : R"(,"IndexName":")" + std::string(index) + "\"";
     return call("Scan", R"({"TableName":"SessionData","Select":"COUNT")" + name + "}");
@@ -88,7 +87,7 @@ class Sessions {
 constexpr engine::Instant noon = 1461931200'000;  // April 29, 2016, 12:00:00
 constexpr engine::Instant two_oclock = 1461938400'000;
 
-TEST_CASE("the guide's sessions expire one by one, user4's first and user1's last") {
+TEST_CASE("the guide's sessions expire one by one from user4's to user1's") {
   Sessions sessions(1461920000'000);
   sessions.put("user1", R"({"N":"1461938400"})");
   sessions.put("user2", R"({"N":"1461927600"})");
@@ -107,7 +106,7 @@ TEST_CASE("the guide's sessions expire one by one, user4's first and user1's las
   CHECK_FALSE(sessions.has("user1"));
 }
 
-TEST_CASE("an item expires when the current time is greater than its value, not when they are equal") {
+TEST_CASE("an item expires when the current time is greater than its TTL but not when it is equal") {
   Sessions sessions(noon);
   sessions.put("user1", R"({"N":"1461938400"})");
   CHECK(sessions.advance_to(two_oclock) == 0);
@@ -116,14 +115,14 @@ TEST_CASE("an item expires when the current time is greater than its value, not 
   CHECK_FALSE(sessions.has("user1"));
 }
 
-TEST_CASE("the value is in seconds since 1970 in UTC: 1579116412 is January 15, 2020, 19:26:52") {
+TEST_CASE("a TTL is in seconds since 1970 UTC: 1579116412 is January 15 2020 19:26:52") {
   CHECK(engine::iso8601(1579116412'000) == "2020-01-15T19:26:52.000Z");
   Sessions sessions(1579116411'000);
   sessions.put("user1", R"({"N":"1579116412"})");
   CHECK(sessions.advance_to(1579116412'001) == 1);
 }
 
-TEST_CASE("a value of any type but Number is no expiration time") {
+TEST_CASE("a TTL of any type other than Number is ignored") {
   for (const char* value : {R"({"S":"1461931300"})", R"({"B":"MTQ2MTkzMTMwMA=="})", R"({"BOOL":true})",
                             R"({"NULL":true})", R"({"NS":["1461931300"]})", R"({"L":[{"N":"1461931300"}]})",
                             R"({"M":{"ExpirationTime":{"N":"1461931300"}}})", ""}) {
@@ -135,14 +134,14 @@ TEST_CASE("a value of any type but Number is no expiration time") {
   }
 }
 
-TEST_CASE("a value in milliseconds is far in the future") {
+TEST_CASE("a TTL in milliseconds is far in the future") {
   Sessions sessions(noon);
   sessions.put("user1", R"({"N":"1461931300000"})");
   CHECK(sessions.advance_to(noon + 100 * year_ms) == 0);
   CHECK(sessions.has("user1"));
 }
 
-TEST_CASE("a value that is more than five years old does not expire; a younger one does at once") {
+TEST_CASE("an item whose TTL is more than five years ago never expires but one with a later TTL does") {
   Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("older", R"({"N":"1304153639"})");    // two_oclock - 157,784,761 s
   sessions.put("younger", R"({"N":"1304153641"})");  // two_oclock - 157,784,759 s
@@ -153,7 +152,7 @@ TEST_CASE("a value that is more than five years old does not expire; a younger o
   CHECK(sessions.has("negative"));
 }
 
-TEST_CASE("an expired item that was not deleted yet appears in reads, queries and scans") {
+TEST_CASE("an expired item that is not deleted yet appears in reads and queries and scans") {
   Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("user1", R"({"N":"1461938399"})");
   CHECK(sessions.has("user1"));
@@ -165,7 +164,7 @@ TEST_CASE("an expired item that was not deleted yet appears in reads, queries an
   CHECK(sessions.count("") == R"({"Count":0,"ScannedCount":0})");
 }
 
-TEST_CASE("a filter on the expiration time leaves out what has expired") {
+TEST_CASE("a filter on the TTL attribute excludes expired items") {
   Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("expired", R"({"N":"1461938399"})");
   sessions.put("lives", R"({"N":"1461938401"})");
@@ -174,7 +173,7 @@ TEST_CASE("a filter on the expiration time leaves out what has expired") {
         R"({"Items":[{"UserName":{"S":"lives"}}],"Count":1,"ScannedCount":2})");
 }
 
-TEST_CASE("an update that moves an expired item's time is honored") {
+TEST_CASE("changing the TTL of an expired item keeps it") {
   Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("user1", R"({"N":"1461938399"})");
   sessions.update("user1", R"("UpdateExpression":"SET ExpirationTime = :later",
@@ -187,7 +186,7 @@ TEST_CASE("an update that moves an expired item's time is honored") {
   CHECK(sessions.delete_expired() == 1);
 }
 
-TEST_CASE("an update that removes an expired item's time is honored") {
+TEST_CASE("removing the TTL of an expired item keeps it") {
   Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("user1", R"({"N":"1461938399"})");
   sessions.update("user1", R"("UpdateExpression":"REMOVE ExpirationTime")");
@@ -197,7 +196,7 @@ TEST_CASE("an update that removes an expired item's time is honored") {
   CHECK(sessions.has("user1"));
 }
 
-TEST_CASE("an item that expires leaves its local and global index") {
+TEST_CASE("an expired item is removed from its local and global indexes") {
   Sessions sessions(noon);
   sessions.put("goes", R"({"N":"1461938400"})");
   sessions.put("stays", R"({"N":"1461938500"})");

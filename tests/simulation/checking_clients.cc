@@ -1,4 +1,4 @@
-// Everything that can be read, against what the model has.
+// Compares everything that can be read with the model.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -30,12 +30,12 @@ void Clients::check_all() {
     const auto all = listed.body.value("TableNames", std::set<std::string>());
     return all.contains(name);
   };
-  // Nothing is on its way any more.
+  // No write is in flight any longer.
   if (options_.replicas) model_.settled();
   ModelState settled = model_.state();
   for (const auto& [name, table] : model_.state().tables) {
     if (table->is_creating() && !(table->may_be_removed && !is_listed(name)))
-      wrong_("what a restore brings back is not all there: " + name);
+      wrong_("a restored table is incomplete: " + name);
     if (table->may_be_removed && !is_listed(name)) {
       settled.tables.erase(name);
     } else if (table->awaited) {
@@ -54,7 +54,7 @@ void Clients::check_all() {
     for (const std::string name : body.at("TableNames"))
       found.insert(region == home_region ? name : other_name(name));
   }
-  if (found != names) wrong_("other tables than there should be:" + print({found.begin(), found.end()}));
+  if (found != names) wrong_("unexpected list of tables:" + print({found.begin(), found.end()}));
   for (const auto& [name, table] : model_.state().tables) {
     check_table(name, *table);
     if (table->streamed) check_stream(name, *table);
@@ -67,7 +67,7 @@ void Clients::check_table(const std::string& name, const ModelTable& table) {
   const engine::Instant now = this->now();
   for (const auto& [key, item] : table.items)
     if (visible(table, key, now) == nullptr && expires_here(table, key))
-      wrong_("it is due, and was not removed: " + name + " " + key);
+      wrong_("a due item was not deleted: " + name + " " + key);
   const auto compare = [&](const std::string& what, const std::vector<Json>& found,
                            const std::multiset<std::string>& expected) {
     if (as_set(found) != expected)
@@ -84,7 +84,7 @@ void Clients::check_table(const std::string& name, const ModelTable& table) {
     for (const Json& one : described.body["Table"].value(list, Json::array()))
       if (one.at("IndexName") == index) description = one;
     if (description.is_null() == there)
-      return wrong_(name + ": the index " + index + " is not as it should be");
+      return wrong_(name + ": the index " + index + " is missing or should not exist");
     if (!there) return;
     std::multiset<std::string> expected;
     std::size_t entries = 0;
@@ -105,13 +105,13 @@ void Clients::check_table(const std::string& name, const ModelTable& table) {
   for (const auto& [key, item] : table.items)
     if (table.expires && due_of(*item) && expires_here(table, key)) ++expiring;
   if (pending.body.value("pending", std::size_t{0}) != expiring)
-    wrong_(name + ": " + pending.text + " instead of " + std::to_string(expiring) + " that expire");
+    wrong_(name + ": " + pending.text + " instead of " + std::to_string(expiring) + " pending items");
 }
 
-// Every shard from its beginning: each record once, each item's in order.
+// Reads every shard from its beginning. Each record must occur once, and each item's records in order.
 void Clients::check_stream(const std::string& name, const ModelTable& table) {
   const Answer described = ask("DescribeTable", {{"TableName", name}});
-  const std::string region = name.substr(std::min(name.find('@'), name.size()));  // which ask() takes out
+  const std::string region = name.substr(std::min(name.find('@'), name.size()));  // ask() removes it
   const std::string arn = described.body["Table"].value("LatestStreamArn", "") + region;
   const Answer stream = ask("DescribeStream", {{"StreamArn", arn}});
   if (stream.status != 200) return wrong_(name + " has no stream: " + stream.text);
@@ -148,7 +148,7 @@ void Clients::check_stream(const std::string& name, const ModelTable& table) {
     return found == expected;
   };
   if (expect_as_of(now())) return;
-  // Records are trimmed in lots: those of the last minute before a day ago may be there still.
+  // Records are trimmed in batches, so records that expired up to a minute ago can still be there.
   constexpr engine::Instant lot_ms = 60'000;
   const auto old = readable(table.records, now() - lot_ms);
   for (const ModelRecord* record : old) {
@@ -164,7 +164,7 @@ void Clients::check_stream(const std::string& name, const ModelTable& table) {
     difference += "\n   instead of";
     for (const std::string& one : list) difference += "\n    " + one;
   }
-  wrong_(name + ": its stream is not what happened" + difference);
+  wrong_(name + ": the stream does not match the changes" + difference);
 }
 
 }  // namespace mayfly::testing

@@ -18,7 +18,7 @@ Clients::Clients(Model& model, std::uint64_t seed, std::int64_t first_value, Cli
       trace_(trace),
       values_(first_value) {}
 
-// --- asking
+// --- requests
 
 engine::Instant Clients::now() const { return emulator_->database().now(scope_.account); }
 
@@ -132,17 +132,17 @@ void Clients::move_clock() {
   Json body;
   switch (pick(4)) {
     case 0: body = {{"to", "next-expiry"}, {"age_streams", true}}; break;
-    // Where days pass the model of streams has no time of their own.
+    // The model has no stream time, so streams age if days can pass.
     default: body = {{"seconds", pick(12)}, {"age_streams", options_.past}};
   }
-  // So that there is something to go back to, and something to forget.
+  // A longer jump, so that there are instants to restore and old data to delete.
   if (options_.past && pick(6) == 0) {
     const std::uint64_t seconds = pick(4) == 0 ? 3600 * (1 + pick(100)) : 200 + pick(400);
     body = {{"seconds", seconds}, {"age_streams", true}};
   }
   const Answer answer =
       run({.text = "advance " + body.dump()}, [&] { return control("POST", "clock/advance", body); });
-  if (answer.status != 200 && !options_.faults) say_wrong("the clock was not moved", answer);
+  if (answer.status != 200 && !options_.faults) say_wrong("the clock did not move", answer);
   finish();
 }
 
@@ -155,7 +155,7 @@ void Clients::keep_or_restore() {
     request.change = [](ModelState& state) { state = {}; };
     const Answer answer = run(std::move(request), [&] { return control("POST", "reset", nullptr); });
     if (answer.status == 200) kept_.clear();
-    if (answer.status != 200 && !options_.faults) say_wrong("no reset", answer);
+    if (answer.status != 200 && !options_.faults) say_wrong("the reset failed", answer);
     finish();
     make_tables();
   } else if (how < 4 || kept_.empty()) {
@@ -165,10 +165,10 @@ void Clients::keep_or_restore() {
         if (model_.backups_stood_still(mine()))
           kept_.push_back({answer.body.at("id").get<std::string>(), *state});
       } else {
-        say_wrong("no snapshot was taken", answer);
+        say_wrong("acknowledged, but no snapshot was taken", answer);
       }
     } else if (!options_.faults) {
-      say_wrong("no snapshot", answer);
+      say_wrong("the snapshot failed", answer);
     }
     finish();
   } else if (how == 4) {
@@ -188,12 +188,12 @@ void Clients::keep_or_restore() {
     };
     const Answer answer = run(std::move(request),
                               [&] { return control("POST", "snapshots/" + kept.id + "/restore", nullptr); });
-    // It may have been dropped, or gone with a reset, meanwhile.
+    // If it failed, the snapshot may have been dropped, or deleted by a reset, in the meantime.
     if (answer.status == 200 && !mine().changed) say_wrong("restored, but nothing was replaced", answer);
-    // What is left to do then may fail: a function's mapping to what is not there any more is to go.
+    // After that, deleting mappings whose stream no longer exists can still fail.
     if (answer.status < 500 && answer.status != 200 && mine().changed)
       say_wrong("not restored, but replaced", answer);
-    if (answer.status >= 500 && !options_.faults) say_wrong("an answer that nobody expected", answer);
+    if (answer.status >= 500 && !options_.faults) say_wrong("unexpected response", answer);
     finish();
   }
 }

@@ -1,10 +1,10 @@
-// What clients of a database ask, and whether it answers as the model does.
+// A simulated client: sends random requests and compares the responses with the model.
 //
 //   Clients clients(model, seed, {}, wrong, trace);
 //   clients.use(&emulator);
 //   clients.make_tables();
-//   … Clients::act() from each thread, again and again …
-//   clients.check_all();      // when nobody else asks, and nothing is left to do
+//   … the client's thread calls Clients::act() repeatedly …
+//   clients.check_all();      // when no request is in flight and no background work is pending
 #pragma once
 
 #include <cstdint>
@@ -23,43 +23,43 @@ namespace mayfly::testing {
 
 struct ClientOptions {
   bool whole_account = true;  // snapshots, restores, resets
-  bool tables = true;         // that are made, changed and dropped
-  bool faults = false;        // storage may fail
+  bool tables = true;         // creates, changes and drops tables
+  bool faults = false;        // storage can fail
   bool past = false;          // backups, recovery, restores of tables
   engine::Instant recovery_lag_ms = 0;
   bool stale_reads = false;
   bool replicas = false;                // in another region
-  std::uint64_t history_bytes_max = 0;  // so few that instants are given up; 0: none is for that
+  std::uint64_t history_bytes_max = 0;  // low enough that instants are given up; 0: the default limit
 };
 
 class Clients {
  public:
   using Wrong = std::function<void(std::string)>;
 
-  // Items are told apart by a value, which counts from `first_value` on.
+  // Each item gets a unique value. The client's values count up from `first_value`.
   Clients(Model& model, std::uint64_t seed, std::int64_t first_value, ClientOptions options, Wrong wrong,
           std::vector<std::string>& trace);
 
-  // Whom they ask from now on.
+  // Sets the emulator that later requests go to.
   void use(compat::Emulator* emulator) { emulator_ = emulator; }
 
-  // Those that were taken may be lost, and their numbers given again.
+  // Call if snapshots may be lost and their numbers reused.
   void forget_snapshots() { kept_.clear(); }
 
   void make_tables();
-  // One request of the thread's client, whichever the seed chooses.
+  // Sends one request, chosen by the seed.
   void act();
-  // From now on some reads lag behind so far; where that is no writes, none does.
+  // Makes some later reads lag this far behind. With a lag of no writes, none does.
   void lag_behind(const engine::Lag& lag);
-  // Requests that make tables of a backup and of an instant, of those that there are.
+  // Restores some tables from a backup and from recoverable instants.
   void restore_some();
-  // Which backups there are after a crash, of those that there may be.
+  // After a crash, tells the model which of the doubtful backups exist.
   void look_at_backups();
-  // The table's stream has a mapping to a function since it is there, so far as this client knows.
+  // Whether, as far as this client knows, the table's stream has had a mapping to a function from the start.
   [[nodiscard]] bool is_mapped(const std::string& table) const { return mapped_.contains(table); }
-  // From now on all that is written gets to replicas at once.
+  // Makes later writes arrive at replicas immediately.
   void open_ways();
-  // Everything that can be read is what the model has.
+  // Checks that everything that can be read matches the model.
   void check_all();
 
  private:
@@ -68,7 +68,7 @@ class Clients {
     std::string type, text;
     Json body;
   };
-  // A snapshot that can be restored: its id, and what it should hold.
+  // A snapshot that can be restored: its id and its expected contents.
   struct Kept {
     std::string id;
     ModelState state;
@@ -80,11 +80,12 @@ class Clients {
   Json new_item(bool sorted);
   [[nodiscard]] engine::Instant now() const;
 
-  // The text, without what it says of the region that its tables are in, and that region.
+  // Removes the region from the table names in the text. Returns the region and the text.
   [[nodiscard]] std::pair<engine::Scope, std::string> addressed(std::string text) const;
   Answer ask(const std::string& operation, const Json& body);
   Answer control(const std::string& method, const std::string& path, const Json& body);
-  // Begins the request, asks, and waits until the model knows of all that the answer can know of.
+  // Begins the request in the model, sends it, and waits until the model has been notified of every commit
+  // that the response can depend on.
   Answer run(Request request, const std::function<Answer()>& ask);
 
   void put();
@@ -120,7 +121,7 @@ class Clients {
 
   void deliver(const std::string& table);
   void drop_table(const std::string& name);
-  // The request makes the table `target`, of what `candidates` says, like `source`.
+  // Makes the request create the table `target` with the schema of `source` and items out of `candidates`.
   void makes_table(Request& request, const std::string& target, std::shared_ptr<const ModelTable> source,
                    std::function<Candidates(const ModelState&)> candidates);
   void judge_restore(const Answer& answer, const std::string& target,
@@ -146,13 +147,13 @@ class Clients {
   const Wrong wrong_;
   std::vector<std::string>& trace_;
   const engine::Scope scope_{"000000000000", std::string(home_region)};
-  bool away_ = false;  // where it asks now
+  bool away_ = false;  // whether requests go to the other region
   std::int64_t values_;
   int last_status_ = 0;
   std::vector<Kept> kept_;
-  int backups_ = 0;  // that it has named
+  int backups_ = 0;  // number of backups that it has named
   std::set<std::string> mapped_;
-  std::map<std::uint64_t, engine::Instant> earliest_;  // that could be gone back to, by table's number
+  std::map<std::uint64_t, engine::Instant> earliest_;  // restorable instant seen, by the table's number
 };
 
 }  // namespace mayfly::testing

@@ -15,9 +15,9 @@ using rocksdb::IOStatus;
 
 namespace {
 
-// This thread has a compaction that somebody waits for. One that fails is begun anew until the disk is
-// mended; but it is a step that mends it, and nobody takes one while somebody waits. So it reads what others
-// cannot.
+// Whether this thread runs a compaction that a simulated thread waits for. RocksDB restarts a failed
+// compaction until the disk works again, but no simulated thread can repair the disk while one waits. Such a
+// compaction can therefore always read.
 thread_local bool is_waited_for = false;
 
 }  // namespace
@@ -29,7 +29,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
   explicit Files(std::shared_ptr<rocksdb::FileSystem> base) : FileSystemWrapper(std::move(base)) {}
   const char* Name() const override { return "CrashingFiles"; }
 
-  // Counts one that changes something. An error: it does not happen.
+  // Counts a change. Returns an error if the change must fail.
   IOStatus change() {
     const std::lock_guard lock(mutex_);
     if (dead_) return IOStatus::IOError("the machine has crashed");
@@ -60,7 +60,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
     room_ = bytes;
   }
 
-  // Takes room for as many of the bytes as there is room for, and returns how many those are.
+  // Reserves space for up to `bytes` bytes. Returns the number of bytes that fit.
   std::uint64_t take_room(const std::string& path, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     if (room_) {
@@ -101,7 +101,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
     IOStatus RangeSync(std::uint64_t, std::uint64_t, const IOOptions&, IODebugContext*) override {
       return IOStatus::OK();
     }
-    // Whatever has crashed can be closed.
+    // Closing works even after a crash.
     IOStatus Close(const IOOptions& options, IODebugContext* context) override {
       return target()->Close(options, context);
     }
@@ -209,8 +209,8 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
   [[nodiscard]] IOStatus read() const {
     const std::lock_guard lock(mutex_);
     if (failing_ != Failing::reads || is_waited_for) return IOStatus::OK();
-    // Where a read fails while a file is written, RocksDB takes any other error for the end of all writing
-    // until the database is opened again.
+    // The error is retryable, because RocksDB takes any other read error during a write as a reason to stop
+    // all writes until the database is reopened.
     IOStatus status = IOStatus::IOError("the disk cannot be read");
     status.SetRetryable(true);
     return status;
@@ -221,7 +221,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
     std::uint64_t bytes = 0, synced = 0;
   };
 
-  mutable std::mutex mutex_;  // who waits for jobs, and the jobs
+  mutable std::mutex mutex_;  // used by the thread that waits for jobs and by the jobs
   Failing failing_ = Failing::nothing;
   std::optional<std::uint64_t> room_;  // bytes that can be appended; nullopt: any number
   bool dead_ = false;
@@ -241,7 +241,7 @@ class SimulatedEnv::Jobs final : public engine::Task {
     const Job job = env_.jobs_.front();
     env_.jobs_.pop_front();
     {
-      const engine::Interleaving::Alone alone;  // it has RocksDB's locks
+      const engine::Interleaving::Alone alone;  // the job holds RocksDB's locks
       job.run(job.argument);
     }
     return env_.jobs_.empty() ? Next::when_woken() : Next::at_once();
@@ -253,7 +253,8 @@ class SimulatedEnv::Jobs final : public engine::Task {
 
 namespace {
 
-// Before RocksDB tries again what has failed it sleeps for a second. Here others' steps come in between.
+// RocksDB sleeps for a second before it retries failed work. In the simulation other threads' steps take the
+// place of that second.
 class SleeplessClock final : public rocksdb::SystemClockWrapper {
  public:
   SleeplessClock() : SystemClockWrapper(rocksdb::SystemClock::Default()) {}
@@ -318,7 +319,7 @@ void SimulatedEnv::end_waiting(int thread) {
   if (!jobs_.empty()) scheduler_->wake(steps_);
 }
 
-// Its caller holds RocksDB's mutex: nobody else may come in between.
+// The caller holds RocksDB's mutex, so no other simulated thread may take a turn.
 void SimulatedEnv::Schedule(void (*run)(void*), void* argument, Priority priority, void* tag,
                             void (*unscheduled)(void*)) {
   const Job job{run, argument, priority, tag, unscheduled};

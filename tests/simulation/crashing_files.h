@@ -1,16 +1,16 @@
-// RocksDB's files and threads in a simulation: files that crash at the n-th thing that is done to them, and
-// jobs that are steps.
+// RocksDB's files and threads in the simulation. Files crash at the n-th change, and RocksDB's jobs are steps
+// of the scheduler.
 //
 //   SimulatedEnv env;
 //   env.use(scheduler);
 //   … Database::open({.directory = directory, .env = &env, …}) …
-//   env.crash_at(17);            // from the 17th append, sync, creation, renaming or deletion on, all fail
+//   env.crash_at(17);            // all changes fail from the 17th on: appends, syncs, creations, …
 //   … close the database …
-//   env.restart(Lost::unsynced, random);  // what a power cut takes away is taken away; all works again
+//   env.restart(Lost::unsynced, random);  // drops unsynced data, as a power cut would; files work again
 //
-// The files are in a directory of the host's: what looks the directory over before RocksDB does
-// (data_directory, write_ahead_log) sees what RocksDB would. Renaming, creating and deleting are durable at
-// once: what a directory without a sync loses is not simulated.
+// The files are in a directory of the host, so code that checks the directory before RocksDB opens it
+// (data_directory, write_ahead_log) sees the same files. Renaming, creating and deleting files is durable at
+// once: the loss of unsynced directory entries is not simulated.
 #pragma once
 
 #include <condition_variable>
@@ -31,8 +31,8 @@
 namespace mayfly::testing {
 
 enum class Lost : std::uint8_t {
-  nothing,   // the process was killed: what it wrote is there
-  unsynced,  // the power went: of what was not synced some of the beginning is there
+  nothing,   // the process was killed; everything it wrote remains
+  unsynced,  // the power failed; a random prefix of unsynced data remains
 };
 
 enum class Failing : std::uint8_t { nothing, writes, reads };
@@ -42,32 +42,32 @@ class SimulatedEnv final : public rocksdb::EnvWrapper {
   SimulatedEnv();
   ~SimulatedEnv() override;
 
-  // Who steps RocksDB's jobs from now on.
+  // Sets the scheduler that runs RocksDB's jobs.
   void use(std::shared_ptr<engine::Scheduler> scheduler) { scheduler_ = std::move(scheduler); }
 
-  // The next that fails, and all after it, counted from now; 0: none.
+  // Crashes at this change, counted from now. It and all later changes fail. 0 disables the crash.
   void crash_at(std::uint64_t operation);
   [[nodiscard]] bool crashed() const;
-  // While the disk is full nothing is appended or made, and reading goes on; while it cannot be read, the
-  // other way round. (A compaction that somebody waits for reads even then: see begin_waiting.)
+  // Failing::writes is a full disk: appends and new files fail, and reads succeed. With Failing::reads, reads
+  // fail and writes succeed. A compaction that a thread waits for can always read; see begin_waiting().
   void fail(Failing failing);
-  // Sets how many more bytes fit on the disk, until the next fail(). An append that does not fit is written
-  // in part and fails, as on a disk; deleting a file makes room.
+  // Limits the free space until the next fail(). As on a real disk, an append that does not fit is written in
+  // part and fails, and deleting a file frees space.
   void leave_room(std::uint64_t bytes);
   void restart(Lost lost, std::mt19937_64& random);
 
-  // --- RocksDB's flushes and compactions
-  // The thread (Interleaver::self()) goes into RocksDB to wait for jobs, which are no steps for so long: a
-  // thread of RocksDB's does them. Until its last one ends nobody else goes on. A compaction that fails is
-  // begun anew: so it can read in any case, and where the machine has crashed, and nobody is in RocksDB any
-  // more, it is a step again.
+  // --- RocksDB's flushes and compactions Call before and after the thread (Interleaver::self()) waits for
+  // jobs inside RocksDB. In between, RocksDB's own threads run the jobs instead of the scheduler, and no
+  // other simulated thread runs until the last job has ended. RocksDB restarts a failed compaction forever,
+  // so compactions can always read in that time. After a crash, when the thread no longer waits in RocksDB,
+  // jobs are steps of the scheduler again.
   void begin_waiting(int thread);
   void end_waiting(int thread);
   void Schedule(void (*run)(void*), void* argument, Priority priority, void* tag,
                 void (*unscheduled)(void*)) override;
   int UnSchedule(void* tag, Priority priority) override;
   [[nodiscard]] unsigned int GetThreadPoolQueueLen(Priority priority) const override;
-  // Jobs that were scheduled and not begun.
+  // The number of scheduled jobs that have not started.
   [[nodiscard]] std::size_t jobs() const { return jobs_.size(); }
 
  private:
@@ -86,12 +86,12 @@ class SimulatedEnv final : public rocksdb::EnvWrapper {
   std::shared_ptr<engine::Scheduler> scheduler_;
   std::shared_ptr<Files> files_;
   std::shared_ptr<engine::Task> steps_;
-  std::deque<Job> jobs_;  // while somebody waits with the mutex
+  std::deque<Job> jobs_;  // guarded by elsewhere_mutex_ while a thread waits
   std::set<int> waiting_;
   std::mutex elsewhere_mutex_;
   std::condition_variable elsewhere_done_;
-  int elsewhere_ = 0;  // jobs
-  bool ends_ = false;  // nobody who waits is in RocksDB any more
+  int elsewhere_ = 0;  // jobs that RocksDB's threads run
+  bool ends_ = false;  // the waiting thread has left RocksDB
 };
 
 }  // namespace mayfly::testing

@@ -6,8 +6,9 @@
 namespace mayfly::testing {
 namespace {
 
-// Some wait for what one that looked before them has given back since: they all look once more.
-// Then those that wait for a time take it for over.
+// When all threads wait, they all try again, because one may wait for a lock that another released since.
+// After rounds_in_vain_max rounds, threads that wait with a time-out give up. After rounds_max it is a
+// deadlock.
 constexpr int rounds_in_vain_max = 3;
 constexpr int rounds_max = 50;
 

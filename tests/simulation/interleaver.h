@@ -1,8 +1,8 @@
-// Threads that run one at a time, in an order that a seed chooses: which one goes on is decided at every lock
-// that the engine takes (engine/interleaving.h).
+// Runs threads one at a time, in an order that depends on a seed. At every lock that the engine takes
+// (engine/interleaving.h), the interleaver decides which thread continues.
 //
 //   Interleaver interleaver(seed, /*switches_one_in=*/4);
-//   interleaver.run({[&] { write(); }, [&] { read(); }});   // returns when both have
+//   interleaver.run({[&] { write(); }, [&] { read(); }});   // returns when both have returned
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace mayfly::testing {
 
 class Interleaver final : public engine::Interleaving {
  public:
-  // Told of each place, before anybody else goes on.
+  // Called at each place, before another thread continues.
   using Watcher = std::function<void(std::string_view place)>;
 
-  // Once in so many places another thread is given its turn. `on_deadlock`: all threads wait; it does not
-  // return.
+  // Switches to another thread at one in `switches_one_in` places, on average. Calls `on_deadlock`, which
+  // must not return, when all threads wait.
   Interleaver(std::uint64_t seed, unsigned switches_one_in, Watcher watcher,
               std::function<void()> on_deadlock);
   ~Interleaver();
@@ -35,7 +35,7 @@ class Interleaver final : public engine::Interleaving {
   void reached(std::string_view place) override;
   bool blocked() override;
 
-  // Of this thread: its place in what was given to run(); nothing outside of that: -1.
+  // This thread's position in the argument of run(), or -1 for other threads.
   [[nodiscard]] static int self() { return self_; }
   [[nodiscard]] std::uint64_t switches() const { return switches_; }
 
@@ -43,7 +43,7 @@ class Interleaver final : public engine::Interleaving {
   struct Thread {
     std::binary_semaphore turn{0};
     bool lives = true;
-    bool waits = false;  // looked in vain, and nobody has done anything since
+    bool waits = false;  // it was blocked, and no thread has made progress since
   };
 
   [[nodiscard]] std::vector<int> candidates(bool waiting_too) const;

@@ -1,4 +1,4 @@
-// mayfly_simulation: seeds, one after the other, until one is wrong.
+// mayfly_simulation: runs seeds in sequence until one finds an error.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace mayfly::testing {
 namespace {
 
-// Its threads take turns: where they share a processor, handing over waits for no other one to wake up.
+// The simulation's threads take turns. On one processor, switching does not wait for another one to wake up.
 void stay_on_one_processor() {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -19,26 +19,26 @@ void stay_on_one_processor() {
 }
 
 int tell_stories(int argc, char** argv) {
-  CLI::App app("Simulates clients, expiry and whatever else runs by itself, in orders that seeds decide.");
+  CLI::App app("Simulates clients, expiry and background work in an order that depends on a seed.");
   std::uint64_t seed = 1, seeds = 1;
   bool trace = false, each_crash = false;
   SimulationOptions options;
   app.add_option("--seed", seed, "the first seed");
-  app.add_option("--seeds", seeds, "how many");
-  // The model may try each order of their requests.
-  app.add_option("--clients", options.clients, "that ask at the same time")->check(CLI::Range(1, 6));
-  app.add_option("--requests", options.requests, "of each client");
-  app.add_option("--crash-at", options.crash_at, "the change of a file that crashes, for a directory");
-  app.add_option("--directory", options.directory, "for data, which crashes; it is emptied for each seed");
+  app.add_option("--seeds", seeds, "number of seeds");
+  // The number is limited because the model can try each order of their requests.
+  app.add_option("--clients", options.clients, "number of concurrent clients")->check(CLI::Range(1, 6));
+  app.add_option("--requests", options.requests, "number of requests of each client");
+  app.add_option("--crash-at", options.crash_at, "crash at this file change; needs --directory");
+  app.add_option("--directory", options.directory, "simulate on disk, with crashes; emptied for each seed");
   app.add_flag("--each-crash", each_crash,
-               "each seed again and again: crashing at the first change of a file, at the second, ...");
-  app.add_flag("--trace", trace, "print requests and answers of each seed");
+               "repeat each seed with a crash at the first file change, at the second, ...");
+  app.add_flag("--trace", trace, "print requests and responses of each seed");
   CLI11_PARSE(app, argc, argv);
   stay_on_one_processor();
 
   std::uint64_t stories = 0, requests = 0, switches = 0, crashes = 0;
   auto told = std::chrono::steady_clock::now();
-  // Whether nothing was wrong.
+  // Returns false if an error was found.
   const auto tell = [&](std::uint64_t number, Outcome& outcome) {
     outcome = simulate(number, options);
     ++stories;
@@ -56,7 +56,7 @@ int tell_stories(int argc, char** argv) {
     }
     if (const auto now = std::chrono::steady_clock::now(); now - told > std::chrono::seconds(5)) {
       told = now;
-      std::cerr << number - seed + 1 << " of " << seeds << " seeds, " << stories << " stories, " << requests
+      std::cerr << number - seed + 1 << " of " << seeds << " seeds, " << stories << " runs, " << requests
                 << " requests\n";
     }
     return true;
@@ -68,8 +68,8 @@ int tell_stories(int argc, char** argv) {
       if (!tell(seed + i, outcome)) return 1;
     } while (each_crash && outcome.crashes != 0 && ++options.crash_at != 0);
   }
-  std::cout << seeds << " seeds, " << stories << " stories, " << requests << " requests, " << switches
-            << " switches, " << crashes << " crashes: nothing wrong\n";
+  std::cout << seeds << " seeds, " << stories << " runs, " << requests << " requests, " << switches
+            << " switches, " << crashes << " crashes: no errors\n";
   return 0;
 }
 

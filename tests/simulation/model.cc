@@ -45,7 +45,7 @@ std::string model_key(bool sorted, const Json& item) {
 std::optional<engine::Instant> due_of(const Json& item) {
   const auto ttl = item.find("ttl");
   if (ttl == item.end()) return std::nullopt;
-  // It lives through its second, the first millisecond of it.
+  // The item still exists in the first millisecond of that second.
   return std::stoll(ttl->at("N").get<std::string>()) * 1000 + 1;
 }
 
@@ -53,7 +53,7 @@ std::optional<engine::Instant> fires(const ModelTable& table, const Json& item) 
   const auto due = due_of(item);
   if (!due || !table.expires) return std::nullopt;
   engine::Table described;
-  described.name = table.name.substr(0, table.name.find('@'));  // by which passes are drawn, in all regions
+  described.name = table.name.substr(0, table.name.find('@'));  // passes are drawn by it, in all regions
   described.expiry = table.mode;
   const engine::Instant at = engine::fires_at(described, *due);
   return at == engine::never ? std::nullopt : std::optional(at);
@@ -87,12 +87,12 @@ bool ModelTable::is_creating() const {
 
 Candidates shown_then(const ModelTable& table, engine::Instant earliest, engine::Instant latest) {
   Candidates candidates;
-  std::set<std::string> over;  // what came before is of no interest
+  std::set<std::string> over;  // keys whose earlier versions no longer matter
   const auto add = [&](const std::string& key, const std::shared_ptr<const Json>& item) {
     std::vector<std::shared_ptr<const Json>>& of_key = candidates[key];
     const auto due = item == nullptr ? std::nullopt : due_of(*item);
     const auto fired = item == nullptr ? std::nullopt : fires(table, *item);
-    // By TTL as it is now, or, where that was otherwise at the time, as it was or not at all.
+    // If the TTL settings may have been different at the time, the item may have been visible or not.
     const bool certain = table.expiry_changed < earliest;
     const bool gone = fired && *fired <= latest;
     const bool there = certain ? !fired || *fired > earliest : true;
@@ -192,7 +192,7 @@ bool Model::ever_of_late(const Request& request, engine::Instant now, const std:
   for (std::size_t i = oldest; i < forgotten_ + states_.size(); ++i) {
     ModelState state = states_[i - forgotten_];
     if (state.within_batch && (!request.may_lag || request.lags.empty())) continue;
-    if (i < request.begin) {  // its items, by what the table is like now
+    if (i < request.begin) {  // a read sees old items with the table's present settings
       ModelTable& table = state.edit(name);
       table.expires = present->expires;
       table.mode = present->mode;
@@ -214,13 +214,13 @@ void Model::end(int thread, Ended how) {
   if (keeps_all_) return;
   std::size_t oldest = forgotten_ + states_.size() - 1;
   for (const auto& [other, request] : requests_) oldest = std::min(oldest, request.begin);
-  constexpr std::size_t kept = 1000;  // of those that reads may be behind
+  constexpr std::size_t kept = 1000;  // earlier states, for stale reads
   oldest = std::max(forgotten_, oldest - std::min(oldest, kept));
   states_.erase(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(oldest - forgotten_));
   forgotten_ = oldest;
 }
 
-// --- what happens
+// --- events
 
 void Model::told(const engine::Change& change, int thread, const std::optional<ModelWrite>& write) {
   Told told{.table = model_name(*change.table),
@@ -240,7 +240,7 @@ void Model::told(const engine::Change& change, int thread, const std::optional<M
   }
   if (const ModelTable* const table = state().find(told.table);
       table != nullptr && table->copying && change.table->copies_from.empty()) {
-    ModelState next = state();  // now it is a table like others
+    ModelState next = state();  // the copying has ended
     next.edit(told.table).copying = false;
     next.edit(told.table).streamed = true;
     became(std::move(next));
@@ -280,7 +280,7 @@ void Model::reached(std::string_view place, int thread) {
     request->second.changed = true;
     ModelState next = state();
     request->second.change(next);
-    if (place != "account replaced") {  // which brings tables back that were known
+    if (place != "account replaced") {  // restored tables keep their ids
       for (const auto& [name, table] : ModelState(next).tables)
         if (table->id == 0) next.edit(name).id = id_of_(name);
     }
@@ -340,18 +340,19 @@ void Model::by_service(ModelState& state, const Told& change) {
   const Json* const item = table == nullptr ? nullptr : stored(*table, change.key);
   const auto due = item == nullptr ? std::nullopt : due_of(*item);
   if (!due || *due > change.at || !table->expires)
-    return wrong_("the service removed what was not due: " + change.table + " " + change.key + " " +
+    return wrong_("the service removed an item that was not due: " + change.table + " " + change.key + " " +
                   copy_of(item).dump() + " at " + std::to_string(change.at));
   if (change.old_image != *item || !change.new_image.is_null())
-    return wrong_("the service removed another item: " + change.old_image.dump() + " is " + item->dump());
+    return wrong_("the service removed " + change.old_image.dump() + " instead of " + item->dump());
 }
 
-// The engine looks whether an item has fired once it has its lock, and time goes on until the commit.
+// The engine checks whether an item has fired when it takes the lock. Time can pass from then until the
+// commit.
 bool Model::explains(const Request& request, const ItemIntent& intent, const Told* change,
                      engine::Instant at) const {
   const ModelTable* const table = state().find(intent.table);
   if (table == nullptr) return false;
-  // A restore may have taken the clock back since the request began: then it may have looked at any time.
+  // If a restore may have taken the clock back since the request began, it may have looked at any time.
   const engine::Instant begin = request.earliest(at);
   const Json* const seen[] = {visible(*table, intent.key, begin), visible(*table, intent.key, at)};
   return std::any_of(std::begin(seen), std::end(seen), [&](const Json* old) {
@@ -404,7 +405,7 @@ std::size_t Model::half_done(const std::vector<Request*>& requests, const std::v
       }));
 }
 
-// Whether a restore brings this item. What had come before a crash comes once more, and is the same.
+// Whether a restore writes this item. Items that were written before a crash are written again, unchanged.
 bool Model::is_awaited(ModelState& state, const Told& change) {
   const ModelTable* const table = state.find(change.table);
   if (table == nullptr || !table->awaited) return false;
@@ -417,12 +418,13 @@ bool Model::is_awaited(ModelState& state, const Told& change) {
   return true;
 }
 
-// A commit is of one request, or, where several share a write to the disk, of some.
+// A commit belongs to one request, or to several that share a write to disk.
 void Model::apply(const std::vector<Told>& commit, const std::vector<std::size_t>& ends, int writer) {
   ModelState next = state();
-  // Two may want the same: then it was the one that commits, unless it commits for others, too. Of these one
-  // may want it with others of its changes or not at all, so each order is tried, and the first is taken that
-  // leaves no change without a request, and the fewest requests half done.
+  // Two requests can intend the same change. Then it belongs to the one that commits, unless that one also
+  // commits for others. One of these may intend the change only together with its other changes. So each
+  // order of the requests is tried, and the best order has the fewest changes without a request, then the
+  // fewest half-done requests.
   std::vector<Request*> order;
   if (const auto own = requests_.find(writer); own != requests_.end()) order.push_back(&own->second);
   for (auto& [thread, request] : requests_)
@@ -450,25 +452,24 @@ void Model::apply(const std::vector<Told>& commit, const std::vector<std::size_t
   for (ItemIntent* const intent : taken) {
     intent->told = true;
     if (const ModelTable* const table = next.find(intent->table); table != nullptr && table->is_creating())
-      wrong_("written to while it was being made: " + intent->table + " " + intent->key);
+      wrong_("a table was written while it was being restored: " + intent->table + " " + intent->key);
   }
   for (const Told& change : rest) {
     if (change.by_service || change.whose == Whose::met) {
       by_service(next, change);
     } else if (change.whose == Whose::client && !is_awaited(next, change)) {
-      wrong_("nobody has asked for this change: " + change.table + " " + change.key + " " +
+      wrong_("no request intends this change: " + change.table + " " + change.key + " " +
              change.old_image.dump() + " -> " + change.new_image.dump());
     }
   }
   for (const Told& change : commit) {
-    if (next.find(change.table) == nullptr) return wrong_("a change of a table that is not there");
+    if (next.find(change.table) == nullptr) return wrong_("a change of a table that does not exist");
     const auto item = change.new_image.is_null() ? nullptr : std::make_shared<const Json>(change.new_image);
     replicate(next, change.table, change.key, change.whose, item);
     ModelTable& table = next.edit(change.table);
     const Json* const old = stored(table, change.key);
     if (copy_of(old) != change.old_image)
-      wrong_("an old image is not what was there: " + change.old_image.dump() + " but " +
-             copy_of(old).dump());
+      wrong_("the old image is " + change.old_image.dump() + " instead of " + copy_of(old).dump());
     static constexpr const char* events[] = {"INSERT", "MODIFY", "REMOVE"};
     const ModelRecord record{events[static_cast<int>(change.kind)],
                              change.key,

@@ -1,9 +1,10 @@
-// What a database should be: tables as maps, and every state that there was while somebody was asking.
+// The simulation's model of a database: tables as maps, with every state that existed while requests were in
+// flight.
 //
-// The model hears of each commit when it happens (the change feed, and the places that the catalog and the
-// snapshots name), applies to its own state what the requests under way say, and compares. So the order of
-// the commits is the engine's; what they do is the model's. An answer must be right in one of the states
-// between its request and itself.
+// The model is notified of each commit as it happens, by the change feed and by the places that the catalog
+// and the snapshots report. It applies to its own state what the requests in flight intend, and compares. The
+// engine thus decides the order of commits, and the model what they must do. A response must be right for one
+// of the states between its request and the response.
 #pragma once
 
 #include <cstdint>
@@ -28,43 +29,44 @@ using Json = nlohmann::json;
 struct ModelRecord {
   std::string event, key;  // "INSERT"
   bool by_service;
-  Json old_image, new_image;  // null: none
+  Json old_image, new_image;  // null if there was no item
   engine::Instant at = 0;
   friend bool operator==(const ModelRecord&, const ModelRecord&) = default;
 };
 
-// What an item became by a commit. Which instant that was, and where a crash may have taken it back whether
-// it was, is known in bounds.
+// An item's value after a commit. The time of the commit is known within bounds. A version is not certain if
+// a crash may have undone the commit.
 struct ModelVersion {
   std::string key;
   engine::Instant earliest = 0, latest = 0;
-  std::shared_ptr<const Json> item;  // nullptr: none
+  std::shared_ptr<const Json> item;  // nullptr if it was removed
   bool certain = true;
 };
 
-// Since when a table can be gone back to, within bounds as well.
+// The earliest instant to which a table can be restored, within bounds.
 struct ModelRecovery {
   engine::Instant since_earliest = 0, since_latest = 0;
-  engine::Instant given_up = 0;  // at the latest, for a shorter period than this
+  engine::Instant given_up = 0;  // upper bound of the instants that a shorter period gave up
   std::int64_t days = 35;
 };
 
-// Of a global table's item: which write it is from. The later of two has the higher number; what removes an
-// item because it expired has that of the item, plus one.
+// The write that an item of a global table comes from. Later writes have higher numbers. The removal of an
+// expired item has the number of the item's write plus one.
 struct ModelWrite {
   std::uint64_t number = 0;
-  bool here = true;  // not in the other region
+  bool here = true;  // false: made in the other region
 };
 
-// A write on its way to a table.
+// A write in flight to a table.
 struct ModelDeparture {
   std::string key;
-  std::shared_ptr<const Json> item;  // nullptr: it was removed
+  std::shared_ptr<const Json> item;  // nullptr: a removal
   std::uint64_t number = 0;
-  bool copying = false;  // from when the table's items were being copied: a later one may have come with them
+  bool copying = false;  // sent during the copying of the table's items, which may include a later write
 };
 
-// What a restore may bring back, by key: one of these each, nullptr being none.
+// The items that a restore may bring back: for each key a list of possible items, of which nullptr is no
+// item.
 using Candidates = std::map<std::string, std::vector<std::shared_ptr<const Json>>>;
 
 struct ModelTable {
@@ -78,37 +80,37 @@ struct ModelTable {
   std::map<std::string, std::shared_ptr<const Json>> items;  // by key
   std::vector<ModelRecord> records;                          // of the enabled stream
 
-  std::uint64_t number = 0;            // no other table has it, whatever it is called
+  std::uint64_t number = 0;            // unique, also among tables with the same name
   engine::TableId id = 0;              // in storage; 0: not known
-  std::vector<ModelVersion> versions;  // all that its items ever were, in order
-  engine::Instant expiry_changed = 0;  // the latest that TTL or its mode was
+  std::vector<ModelVersion> versions;  // all versions of its items, in order
+  engine::Instant expiry_changed = 0;  // upper bound of the last change of TTL or its mode
   std::optional<ModelRecovery> recovery;
-  // It is being made of these, or was once: those that are not there yet. Until the last one is, nobody reads
-  // or writes it, and then perhaps.
+  // Set if the table is or was being restored: the items that are still missing. Until the last one arrives,
+  // the table cannot be read or written. After that, it can become usable at any time.
   std::optional<Candidates> awaited;
-  // --- of a global table, of two regions
-  std::string replica;  // the name of the other one; empty: it is a table alone
-  // Perhaps not all of the other one's items are here yet: until they are nobody reads or writes it, and what
-  // comes is no record of its stream.
+  // --- of a global table with two regions
+  std::string replica;  // the name of the other region's table; empty: not a global table
+  // Items of the other table may still be missing. Until all are here, the table cannot be read or written,
+  // and arriving items make no stream records.
   bool copying = false;
-  std::map<std::string, ModelWrite> writes;     // by key; none: from before there was a replica
-  std::vector<ModelDeparture> arriving;         // each item's in order, those that change nothing among them
-  std::vector<ModelDeparture> stored_arriving;  // of what was found in storage: what it says of that
+  std::map<std::string, ModelWrite> writes;     // by key; missing for items older than the replica
+  std::vector<ModelDeparture> arriving;         // in order for each item, including those that change nothing
+  std::vector<ModelDeparture> stored_arriving;  // the same according to storage, if it was read from storage
 
-  // A crash or a restore came between, and what it is made of may be gone: then it is removed.
+  // After a crash or a restore, the source of a restored table may be gone. Then the table is removed.
   bool may_be_removed = false;
 
   [[nodiscard]] bool may_be_creating() const { return awaited.has_value() || copying; }
-  [[nodiscard]] bool is_creating() const;  // something has to come yet
+  [[nodiscard]] bool is_creating() const;  // items are certainly missing
 };
 
-// Not yet: a bound of what happens while a request is under way.
+// A bound that is not known yet, because the request is in flight.
 inline constexpr engine::Instant unknown = engine::last_instant;
 
-// A backup, by its name in ModelState: none of the clients' gives one twice.
+// A backup. ModelState stores it by name; clients use each name once.
 struct ModelBackup {
-  std::shared_ptr<const ModelTable> table;         // as it was
-  engine::Instant earliest = 0, latest = unknown;  // when
+  std::shared_ptr<const ModelTable> table;         // as of the backup
+  engine::Instant earliest = 0, latest = unknown;  // bounds of its time
   bool system = false;
   std::string arn;  // empty: not known
 };
@@ -116,147 +118,147 @@ struct ModelBackup {
 struct ModelState {
   std::map<std::string, std::shared_ptr<const ModelTable>> tables;
   std::map<std::string, std::shared_ptr<ModelBackup>> backups;
-  // Between two writes that one batch brought to the disk: only a read that lags behind sees it.
+  // This is a state between two writes of one batch, which only a stale read can see.
   bool within_batch = false;
 
   [[nodiscard]] const ModelTable* find(const std::string& table) const;
-  ModelTable& edit(const std::string& table);  // a copy of its own
+  ModelTable& edit(const std::string& table);  // replaces the table with a copy and returns the copy
 };
 
-// Names of tables in a model say where they are, unless that is home: "carts", "carts@eu-west-1".
+// Table names in the model contain the region unless it is the home region: "carts", "carts@eu-west-1".
 inline constexpr std::string_view home_region = "us-east-1", away_region = "eu-west-1";
 std::string model_name(const engine::Table& table);
-std::string other_name(const std::string& name);  // of the same table in the other region
+std::string other_name(const std::string& name);  // the same table's name in the other region
 
-// "id", or "id/at".
+// "id" or "id/at".
 std::string model_key(bool sorted, const Json& item);
 std::optional<engine::Instant> due_of(const Json& item);
-// Whether the service removes this item here; else in the other region.
+// Whether the service removes this item in this region rather than in the other one.
 bool expires_here(const ModelTable& table, const std::string& key);
-// When the service removes an item by itself; nothing: it does not.
+// When the service removes an item automatically; nullopt if it does not.
 std::optional<engine::Instant> fires(const ModelTable& table, const Json& item);
 std::string print_record(const std::string& event, bool by_service, const Json& old_image,
                          const Json& new_image);
-// Those of the last day: streams forget the rest.
+// The records of the last day. Streams forget older ones.
 std::vector<const ModelRecord*> readable(const std::vector<ModelRecord>& records, engine::Instant now);
-// As somebody sees it at that time; nullptr: there is none.
+// The item as clients see it at that time; nullptr if they see none.
 const Json* visible(const ModelTable& table, const std::string& key, engine::Instant now);
 
-// What a table showed of each key at the end of some instant from `earliest` to `latest`.
+// The items that a table may have shown at the end of an instant from `earliest` to `latest`.
 Candidates shown_then(const ModelTable& table, engine::Instant earliest, engine::Instant latest);
 
-// What a request wants of an item.
+// What a request intends to do to an item.
 struct ItemIntent {
   struct Effect {
     bool refused = false;
-    std::optional<Json> item;  // that is to be there; nothing: none
+    std::optional<Json> item;  // the new item; nullopt: it is removed
   };
   std::string table, key;
   std::function<Effect(const Json* old)> effect;
   bool told = false;
 };
 
-// A request under way.
+// A request in flight.
 struct Request {
   std::string text;
   std::vector<ItemIntent> intents;
-  bool together = true;                     // all of them or none; else each for itself
-  std::function<void(ModelState&)> change;  // of tables, or backups
-  std::shared_ptr<ModelBackup> backup;      // that it takes, of this table: as it is when it does
-  std::string backup_of;
-  std::string changes_at;  // the place where that is; empty: the first of all that there are
-  std::string removes;     // what may be gone before we hear of it: a table, or "recovery of" one
-  bool changed = false;    // it was stored,
-  bool differs = false;    // and is not what was there
+  bool together = true;                     // all intents apply or none; otherwise each by itself
+  std::function<void(ModelState&)> change;  // of tables or backups
+  std::shared_ptr<ModelBackup> backup;      // the backup that it takes; gets the table when it is taken
+  std::string backup_of;                    // the backup's table
+  std::string changes_at;  // the place at which `change` applies; empty: the first place of any kind
+  std::string removes;     // a table, or "recovery of" a table, that it may remove before the model knows
+  bool changed = false;    // `change` was stored
+  bool differs = false;    // and made a difference
   std::size_t begin = 0;   // the first state that it may have seen
   engine::Instant begin_now = 0;
   bool rewound = false;  // a restore or a reset may have taken the clock back since it began
-  // The earliest instant at which it may have read, if it ends now.
+  // The earliest instant at which it may have read if it ends now.
   [[nodiscard]] engine::Instant earliest(engine::Instant now) const {
     return rewound || begin_now > now ? 0 : begin_now;
   }
   bool may_lag = false;
-  std::vector<engine::Lag> lags;  // of which one was in force while it was under way
+  std::vector<engine::Lag> lags;  // one of these was in force during the request
 };
 
 class Model {
  public:
-  // `trace`: where each change is noted. `id_of`: of the table that has the name now.
+  // Appends each change to `trace`. `id_of` returns the id of the table that has the name now.
   Model(std::function<void(std::string)> wrong, std::vector<std::string>& trace,
         std::function<engine::TableId(const std::string&)> id_of)
       : wrong_(std::move(wrong)), trace_(trace), id_of_(std::move(id_of)) {}
 
-  // --- of requests. `thread`: Interleaver::self().
+  // --- requests. `thread` is Interleaver::self().
   Request& begin(int thread, Request request, engine::Instant now);
-  // Whether `right` says so of one of the states, at one of the instants, that the request may have seen.
+  // Whether `right` holds for one of the states, at one of the instants, that the request may have seen.
   [[nodiscard]] bool ever(const Request& request, engine::Instant now,
                           const std::function<bool(const ModelState&, engine::Instant)>& right) const;
-  enum class Ended : std::uint8_t { answered, in_doubt };  // the answer was a failure: perhaps it was done
+  enum class Ended : std::uint8_t { answered, in_doubt };  // in_doubt: it failed but may have been executed
   void end(int thread, Ended how);
 
-  // --- of reads that may see an older state: none, before somebody asks for a lag. From then on it may be in
-  // force, and once that is answered what was in force before is not; a lag of no writes is none.
+  // --- stale reads. At first no read is stale. From the moment at which a client requests a lag, it may be
+  // in force, and once that request is answered, the previous lag is not. With a lag of no writes, no read is
+  // stale.
   using LagId = std::uint64_t;
   LagId begin_lag(const engine::Lag& lag);
   void lag_answered(LagId id);
-  // The oldest state that a read of the copy (a table's, or an index's) may see that begins now.
+  // The oldest state that a read of the copy (a table's or an index's) may see if it begins now.
   [[nodiscard]] std::size_t oldest_seen(const std::string& copy) const;
-  // As ever(), of states since `first` that a lag lets it see, too. What right says so of first is what
-  // readers of the copy see from now on, or more.
+  // Like ever(), but also tries the states since `first` that a lag permits. From now on, reads of the copy
+  // see the first state for which `right` holds, or a later one.
   [[nodiscard]] bool ever_of_late(const Request& request, engine::Instant now, const std::string& table,
                                   const std::string& copy, std::size_t first,
                                   const std::function<bool(const ModelState&, engine::Instant)>& right);
-  // Nobody sees any more what was before the request began.
+  // From now on no read sees a state from before the request began.
   void all_is_seen(const Request& request) { seen_by_all_ = std::max(seen_by_all_, request.begin); }
   [[nodiscard]] Request& request(int thread) { return requests_.at(thread); }
-  // Somebody is removing the table, and may have.
+  // Whether a request in flight removes the table. It may already be removed.
   [[nodiscard]] bool is_going(const std::string& table) const;
-  // A commit has been written and was not told yet.
+  // Whether a commit has been written but not reported yet.
   [[nodiscard]] bool half_told() const { return writer_.has_value(); }
-  // What that does to the table, up to the instant: others may see it already.
+  // Adds that commit's changes of the table up to the instant, because other requests may already see them.
   void add_half_told(Candidates& shown, const std::string& table, engine::Instant latest) const;
 
-  // --- of what happens
-  // `write`: which one it is from, as storage has it, of a global table.
+  // --- events
+  // `write` is the write in storage that a change of a global table's item comes from.
   void told(const engine::Change& change, int thread, const std::optional<ModelWrite>& write);
-  // All that was on its way has arrived, says the engine: whether that is so, and both regions agree.
+  // The engine reports that no write is in flight. Checks that all have arrived and that both regions agree.
   void settled();
   void reached(std::string_view place, int thread);
-  // Nobody has changed which backups there are since the request began, or is about to: a snapshot has those
-  // that there were when it was written, which is a little before we hear of it.
+  // Whether no request has added or deleted a backup since this request began, nor is about to. A snapshot
+  // has the backups that existed when it was written, which is a little before the model is notified.
   [[nodiscard]] bool backups_stood_still(const Request& request) const;
-  // What was unknown of the table's times was not later than that.
+  // Sets the table's unknown times to `now`, which is an upper bound.
   void happened_by(const std::string& table, engine::Instant now);
   void became(ModelState state) { states_.push_back(std::move(state)); }
 
-  // --- of crashes
-  // From now on every state is kept, the last one first, and no request is in doubt.
+  // --- crashes
+  // Keeps all states from the last one on, and forgets the requests in doubt.
   void begin_life();
-  // What a database holds that was opened again. It must be the last state, and perhaps one commit of what
-  // was in doubt; or, where commits may be lost, an earlier one. Then it is the state.
+  // Checks what a reopened database contains and makes it the current state. It must be the last state,
+  // possibly with one commit of the requests in doubt, or an earlier state if commits may be lost.
   struct MayLose {
-    bool commits = false;  // the latest, whole ones
-    bool time = false;     // the clock was moved, and is not any more
+    bool commits = false;  // the last commits may be lost, each as a whole
+    bool time = false;     // a move of the clock may be lost
   };
   void recovered(ModelState found, engine::Instant now, MayLose may_lose);
-  // Whoever restores or resets takes the clock back, and nobody knows whether one did at the end of this
-  // life.
+  // Whether a restore or a reset, which take the clock back, may have been executed at the end of this life.
   [[nodiscard]] bool may_be_rewound() const;
 
   [[nodiscard]] const ModelState& state() const { return states_.back(); }
-  // All changes that there ever were of the table, by item, as print_record has them.
+  // All changes that a table ever had, by item, as print_record prints them.
   using History = std::map<std::string, std::vector<std::string>>;
   [[nodiscard]] const History& history(const std::string& table) { return histories_[table]; }
-  std::uint64_t next_number() { return ++last_number_; }  // ModelTable's
-  // Backups of which nobody knows, after a crash, whether they are there.
+  std::uint64_t next_number() { return ++last_number_; }  // for ModelTable::number
+  // Backups that may or may not exist after a crash.
   [[nodiscard]] const std::map<std::string, std::shared_ptr<ModelBackup>>& doubtful_backups() const {
     return doubtful_backups_;
   }
   [[nodiscard]] const std::optional<ModelState>& snapshot_of(int thread) { return snapshots_[thread]; }
 
  private:
-  // Whose a change is: a client's, the service's, another region's that arrives here, or that of whoever met
-  // an item of another region's that has expired, before its removal arrived.
+  // Who made a change: a client, the service, another region (the change arrives here), or a request that
+  // found another region's expired item before its removal arrived.
   enum class Whose : std::uint8_t { client, service, elsewhere, met };
   struct Told {
     std::string table, key;
@@ -267,16 +269,17 @@ class Model {
     Json old_image, new_image;
   };
 
-  // `ends`: behind each write of the batch.
+  // `ends` has the end of each write in the commit.
   void apply(const std::vector<Told>& commit, const std::vector<std::size_t>& ends, int writer);
-  // What of the commit these requests do not want, each asked in its turn, and in `taken` what they do want.
+  // Assigns the commit's changes to these requests, in this order. Returns the changes that no request
+  // intends, and adds the intents of the others to `taken`.
   std::vector<Told> taken_in(const std::vector<Request*>& order, const std::vector<Told>& commit,
                              std::vector<ItemIntent*>& taken) const;
-  // Of the requests of which something is taken: how many want something else as well.
+  // The number of requests with a taken intent that also intend something that has not happened.
   [[nodiscard]] std::size_t half_done(const std::vector<Request*>& requests,
                                       const std::vector<ItemIntent*>& taken, engine::Instant at) const;
   static bool records_follow(const ModelTable& before, const ModelTable& found, engine::Instant now);
-  // When somebody may have looked at the state while the request was under way.
+  // The instants at which the request may have read the state.
   static std::vector<engine::Instant> instants_of(const ModelState& state, const Request& request,
                                                   engine::Instant now);
   [[nodiscard]] bool was_near(std::size_t state, const std::string& name,
@@ -291,25 +294,25 @@ class Model {
                                       const std::string& table, std::size_t first) const;
   // --- model_replicas.cc
   static bool wins(const ModelTable& table, const ModelDeparture& departure);
-  // Where the change of a global table's item comes from, or goes to.
+  // Updates the writes in flight after a change of a global table's item.
   void replicate(ModelState& state, const std::string& name, const std::string& key, Whose whose,
                  const std::shared_ptr<const Json>& item);
   static bool is_arriving(const ModelTable& table, const std::string& key, const Json* item);
   void carry_over_replica(ModelState& found, const std::string& name, const ModelTable& was);
-  // What is on its way in `found` is what was in `before`, but for what has arrived, and for what one commit
-  // sends.
+  // Whether the writes in flight in `found` are those of `before`, except those that have arrived and those
+  // that one commit sends.
   static void forget_arrived(ModelState& found);
   static bool departures_follow(const ModelState& before, const ModelState& found);
   static bool is_awaited(ModelState& state, const Told& change);
-  // What a database does not say of what was found: since when, and what it was before.
-  // `state`: where it was found.
+  // Adds to `found` what a database does not store: times and earlier versions. `state` is the number of the
+  // state that `found` corresponds to.
   void carry_over(const ModelState& before, std::size_t state, ModelState& found, engine::Instant now,
                   MayLose may_lose);
-  // The table as it was, or was last or first, near the state; nullptr: there never was one.
+  // The table in the state nearest to `state` that has it; nullptr if no state has it.
   [[nodiscard]] const ModelTable* as_it_was(std::size_t state, const ModelTable& found) const;
   void note(const std::string& table, const ModelRecord& record);
   static std::string differences_of(const ModelState& before, const ModelState& found);
-  // Whether the request wants this change of the item; nullptr: none.
+  // Whether the request intends this change of the item. `change` is nullptr if the item did not change.
   bool explains(const Request& request, const ItemIntent& intent, const Told* change,
                 engine::Instant at) const;
   static const Told* change_of(const ItemIntent& intent, const std::vector<Told>& commit);
@@ -318,30 +321,30 @@ class Model {
   std::vector<std::string>& trace_;
   const std::function<engine::TableId(const std::string&)> id_of_;
   std::vector<ModelState> states_{1};
-  std::size_t forgotten_ = 0;  // states before these
+  std::size_t forgotten_ = 0;  // number of states before these
   std::map<int, Request> requests_;
   bool keeps_all_ = false;
   std::vector<Request> in_doubt_;
   std::map<int, std::optional<ModelState>> snapshots_;  // taken by the thread's request
   std::optional<int> writer_;
   std::vector<Told> commit_;
-  std::vector<std::size_t> commit_ends_;      // of its writes
+  std::vector<std::size_t> commit_ends_;      // the ends of its writes
   std::map<std::string, History> histories_;  // by table
   std::uint64_t last_number_ = 0;
   struct LagAsked {
     LagId id;
     engine::Lag lag;
     bool answered = false;
-    std::vector<LagId> before;  // that had been answered
+    std::vector<LagId> before;  // earlier lags whose requests had been answered
   };
-  std::vector<LagAsked> lags_;  // of which one is in force
+  std::vector<LagAsked> lags_;  // one of these is in force
   LagId last_lag_ = 0;
   std::uint64_t last_write_ = 0;
-  std::map<std::string, std::size_t> seen_;  // by copy: of reads that were answered
+  std::map<std::string, std::size_t> seen_;  // by copy: the latest state that an answered read saw
   std::size_t seen_by_all_ = 0;
-  std::map<std::size_t, std::size_t>
-      begun_;  // of the change that led to a state: the one its request began in
-  std::map<std::uint64_t, std::size_t> versions_before_;  // this life, by table's number
+  std::map<std::size_t, std::size_t> begun_;  // by state: the state in which the request that led to it began
+  std::map<std::uint64_t, std::size_t>
+      versions_before_;  // versions at the start of this life, by table number
   std::map<std::string, std::shared_ptr<ModelBackup>> doubtful_backups_;
 };
 

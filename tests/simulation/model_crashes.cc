@@ -1,4 +1,4 @@
-// Crashes in the model: which state a database is in that was opened again, and what the model then knows of
+// Crashes in the model: finds the state that a reopened database is in, and what the model then knows about
 // it.
 #include <algorithm>
 #include <map>
@@ -29,7 +29,7 @@ void Model::begin_life() {
 }
 
 const ModelTable* Model::as_it_was(std::size_t state, const ModelTable& found) const {
-  // Of one name there may have been several, one after the other.
+  // Several tables may have had this name, one after the other.
   const auto in = [&](std::size_t other) {
     const ModelTable* const table = states_[other].find(found.name);
     return table != nullptr && is_same_table(*table, found) ? table : nullptr;
@@ -44,7 +44,7 @@ const ModelTable* Model::as_it_was(std::size_t state, const ModelTable& found) c
 void Model::carry_over(const ModelState& before, std::size_t state, ModelState& found, engine::Instant now,
                        MayLose may_lose) {
   bool in_doubt = may_lose.commits || may_lose.time;
-  ModelState made = before;  // by whom nobody knows whether it was
+  ModelState made = before;  // with the changes of the requests in doubt
   for (const Request& request : in_doubt_) {
     if (!request.change || request.changed) continue;
     in_doubt = true;
@@ -88,7 +88,7 @@ void Model::carry_over(const ModelState& before, std::size_t state, ModelState& 
     }
     for (const auto& [key, item] : was->items)
       if (!table.items.contains(key)) table.versions.push_back({key, after, std::max(after, now), nullptr});
-    // Who had lost its replica has forgotten what had arrived, and now has it again.
+    // If the model had already removed the replica, take the arrived writes from the last state that had it.
     const ModelTable* joined = was;
     if (joined->replica != table.replica) {
       const auto had_it = [&](const ModelState& state) {
@@ -112,7 +112,7 @@ void Model::carry_over(const ModelState& before, std::size_t state, ModelState& 
     doubtful_backups_.insert(state.backups.begin(), state.backups.end());
 }
 
-// Each item's records are those of before, and one more if it is another item now.
+// Whether each item has the same records as before, plus one if the item has changed.
 bool Model::records_follow(const ModelTable& before, const ModelTable& found, engine::Instant now) {
   std::map<std::string, std::vector<const ModelRecord*>> old_records, new_records;
   for (const ModelRecord* record : readable(before.records, now)) old_records[record->key].push_back(record);
@@ -131,8 +131,9 @@ bool Model::records_follow(const ModelTable& before, const ModelTable& found, en
   });
 }
 
-// We hear of a table's change a while after it was written: others have committed meanwhile. And of one and a
-// commit to another table that were written at the same time either may be told first.
+// The model is notified of a table's change a while after it was written, and other requests may have
+// committed in between. A table's change and a commit to another table that are written at the same time can
+// be reported in either order.
 bool Model::was_near(std::size_t state, const std::string& name,
                      const std::function<bool(const ModelTable*)>& right) const {
   constexpr int reach = 3;
@@ -156,8 +157,8 @@ bool Model::is_just(const ModelState& state, const ModelState& found, engine::In
          });
 }
 
-// One commit more than the state: of requests in doubt, or of the service. What is left of that but for
-// items; nothing: it is not so.
+// If `found` is the state plus one commit of a request in doubt or of the service: the state, with that
+// commit's changes of tables and backups but not of items. Otherwise nullopt.
 std::optional<ModelState> Model::followed(std::size_t state, const ModelState& found,
                                           engine::Instant now) const {
   if (const auto changed = changed_in_doubt(state, found)) return changed;
@@ -181,8 +182,8 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     const ModelTable* const other = found.find(name);
     if (other != nullptr && !is_same_table(*table, *other)) return false;
     if (other == nullptr) {
-      // Just made, or not yet.
-      if (table->awaited) continue;  // what it was made of is gone
+      // The table may not have been created yet.
+      if (table->awaited) continue;  // removed, because its source is gone
       if (table->items.empty() &&
           was_near(state, name, [](const ModelTable* near) { return near == nullptr; }))
         continue;
@@ -204,7 +205,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     const auto is_it = [&there](const ModelTable* near) {
       return near != nullptr && same_settings(*near, there) && same_items(*near, there);
     };
-    if (before.find(name) == nullptr && !was_near(state, name, is_it)) return false;  // not yet gone
+    if (before.find(name) == nullptr && !was_near(state, name, is_it)) return false;  // not deleted yet
   }
   if (!departures_follow(before, found)) return false;
   const auto is_brought_back = [&](const auto& difference) {
@@ -220,7 +221,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     const ModelTable& table = *before.find(difference.first);
     const Json* const item = stored(table, difference.second);
     const auto due = item == nullptr ? std::nullopt : due_of(*item);
-    // One of another region's goes by whoever wants to write there.
+    // A request that wants to write removes another region's expired item.
     const auto is_met_by = [&](const Request& request) {
       return std::any_of(request.intents.begin(), request.intents.end(), [&](const ItemIntent& intent) {
         return intent.table == difference.first && intent.key == difference.second;
@@ -236,7 +237,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
       const ModelTable* const table = before.find(intent.table);
       if (table == nullptr || found.find(intent.table) == nullptr) return false;
       const Json* const there = stored(*found.find(intent.table), intent.key);
-      // As it was seen then, or as it is seen now.
+      // The item as it was visible then, or as it is visible now.
       const Json* const seen[] = {stored(*table, intent.key), visible(*table, intent.key, now)};
       return std::any_of(std::begin(seen), std::end(seen), [&](const Json* old) {
         const ItemIntent::Effect effect = intent.effect(old);
@@ -280,7 +281,7 @@ std::string Model::differences_of(const ModelState& before, const ModelState& fo
   for (const auto& [name, table] : found.tables) {
     const ModelTable* const was = before.find(name);
     text += "\n  " + name +
-            (was == nullptr ? " was not there"
+            (was == nullptr ? " did not exist"
              : same_settings(*was, *table)
                  ? ""
                  : " is " + print_settings(*table) + " instead of " + print_settings(*was));
@@ -290,14 +291,14 @@ std::string Model::differences_of(const ModelState& before, const ModelState& fo
         text += "\n    " + key + " is " + copy_of(stored(*table, key)).dump() + " instead of " + item->dump();
     for (const auto& [key, item] : table->items)
       if (stored(*was, key) == nullptr) text += "\n    " + key + " is " + item->dump() + " instead of null";
-    if (!is_same_table(*was, *table)) text += "\n    which is another table";
+    if (!is_same_table(*was, *table)) text += "\n    (another table with this name)";
     for (const auto& [whose, all] : {std::pair("stored", table->stored_arriving), {"known", was->arriving}})
       for (const ModelDeparture& each : all)
-        text += std::string("\n    on its way, ") + whose + ": " + each.key + " " +
+        text += std::string("\n    in flight, ") + whose + ": " + each.key + " " +
                 std::to_string(each.number) + " " + copy_of(each.item.get()).dump();
   }
   for (const auto& [name, table] : before.tables)
-    if (found.find(name) == nullptr) text += "\n  " + name + " is gone";
+    if (found.find(name) == nullptr) text += "\n  " + name + " is missing";
   return text;
 }
 
@@ -312,7 +313,7 @@ bool Model::may_be_rewound() const {
 
 void Model::recovered(ModelState found, engine::Instant now, MayLose may_lose) {
   for (auto& [thread, request] : requests_) in_doubt_.push_back(request);
-  // Rather a state as it was, if an earlier one, than a later one and something that nobody was told of.
+  // An earlier state that matches exactly is preferred to a later state plus a commit that was not reported.
   const std::size_t last = states_.size() - 1;
   std::optional<std::size_t> as_it_is;
   for (std::size_t state = states_.size(); state-- > (may_lose.commits ? 0 : last) && !as_it_is;)
@@ -320,9 +321,9 @@ void Model::recovered(ModelState found, engine::Instant now, MayLose may_lose) {
   for (std::size_t state = as_it_is.value_or(last) + 1; state-- > 0;) {
     if (states_[state].within_batch) continue;
     if (const std::optional<ModelState> before = as_it_is ? states_[state] : followed(state, found, now)) {
-      trace_.push_back("opened again as after commit " + std::to_string(state) + " of " +
+      trace_.push_back("reopened as of commit " + std::to_string(state) + " of " +
                        std::to_string(states_.size() - 1) + differences_of(*before, found));
-      // What was committed, and nobody was told.
+      // Adds changes that were committed but not reported.
       for (const auto& [name, table] : found.tables) {
         for (const ModelRecord& record : table->records) {
           const auto& known = histories_[name][record.key];
@@ -343,7 +344,7 @@ void Model::recovered(ModelState found, engine::Instant now, MayLose may_lose) {
     if (nearest.empty() || text.size() < nearest.size()) nearest = std::move(text);
     if (!may_lose.commits) break;
   }
-  wrong_("what was opened again is not what was written" + nearest);
+  wrong_("the reopened database does not contain what was written" + nearest);
 }
 
 }  // namespace mayfly::testing

@@ -1,4 +1,4 @@
-// Items, tables and states of the model, compared.
+// Compares items, tables and states of the model.
 #pragma once
 
 #include <algorithm>

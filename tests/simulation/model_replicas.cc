@@ -1,4 +1,4 @@
-// Global tables in the model: writes that depart and arrive, of which the later one stays.
+// Global tables in the model: writes in flight between two regions. The last write prevails.
 #include <algorithm>
 #include <set>
 
@@ -46,7 +46,7 @@ void Model::replicate(ModelState& state, const std::string& name, const std::str
                       const std::shared_ptr<const Json>& item) {
   if (state.find(name)->replica.empty()) {
     if (whose == Whose::elsewhere)
-      wrong_("a write from another region to a table alone: " + name + " " + key);
+      wrong_("a write from another region to a table that is not global: " + name + " " + key);
     return;
   }
   ModelTable& table = state.edit(name);
@@ -54,8 +54,8 @@ void Model::replicate(ModelState& state, const std::string& name, const std::str
     const bool expired = whose == Whose::service || whose == Whose::met;
     const bool here = expires_here(table, key);
     if (expired && here != (whose == Whose::service))
-      wrong_("an item that expires in another region was removed by the service, or the other way round: " +
-             name + " " + key);
+      wrong_("the service removed an item that expires in another region, or the other way round: " + name +
+             " " + key);
     const std::uint64_t number = expired ? number_of(table, key) | 1 : 2 * ++last_write_;
     table.writes[key] = {number, true};
     if ((!expired || here) && state.find(table.replica) != nullptr) {
@@ -67,16 +67,15 @@ void Model::replicate(ModelState& state, const std::string& name, const std::str
   const auto it = std::find_if(table.arriving.begin(), table.arriving.end(), [&](const ModelDeparture& each) {
     return each.key == key && same_item(each.item.get(), item.get()) && wins(table, each);
   });
-  if (it == table.arriving.end())
-    return wrong_("no write is on its way that would change this: " + name + " " + key);
-  // Those before it have arrived, and changed nothing; a copy may be of an item as it became later.
+  if (it == table.arriving.end()) return wrong_("no write in flight makes this change: " + name + " " + key);
+  // Earlier writes must have arrived without changing anything. A copied item may include a later write.
   for (auto earlier = table.arriving.begin(); earlier != it; ++earlier) {
     if (earlier->key == key && !earlier->copying && wins(table, *earlier) &&
         !same_item(earlier->item.get(), stored(table, key)))
-      wrong_("an earlier write has not arrived: " + name + " " + key);
+      wrong_("an earlier write did not arrive: " + name + " " + key);
   }
   const std::uint64_t number = it->number;
-  // What a copy brought may be on its way all the same, and changes nothing then.
+  // A write that the copy already included can still arrive. It then changes nothing.
   const auto is_over = [&](const ModelDeparture& each) {
     return each.key == key && (!each.copying || each.number == 0);
   };
@@ -84,8 +83,8 @@ void Model::replicate(ModelState& state, const std::string& name, const std::str
   table.writes[key] = {number, false};
 }
 
-// `found`, of what storage has, has in `writes` whose each item's last one was, and in `stored_arriving` what
-// is on its way.
+// `found` comes from storage: its `writes` has the last write of each item, and its `stored_arriving` the
+// writes in flight.
 void Model::carry_over_replica(ModelState& found, const std::string& name, const ModelTable& was) {
   ModelTable& edited = found.edit(name);
   const std::map<std::string, ModelWrite> stored_writes = std::exchange(edited.writes, was.writes);
@@ -109,7 +108,7 @@ void Model::carry_over_replica(ModelState& found, const std::string& name, const
     } else if (write != stored_writes.end() && write->second.number % 2 == 1) {
       whose = expires_here(was, key) ? Whose::service : Whose::met;
     }
-    // As it was before, for what wins.
+    // wins() compares with the items before the change.
     ModelState before = found;
     before.edit(name).items = was.items;
     replicate(before, name, key, whose, item);
@@ -122,7 +121,7 @@ void Model::carry_over_replica(ModelState& found, const std::string& name, const
 
 namespace {
 
-// Of the item, without what is copied, which storage does not name.
+// The writes of the item, without copied items, which storage does not list.
 std::vector<ModelDeparture> sent_to(const std::vector<ModelDeparture>& arriving, const std::string& key) {
   std::vector<ModelDeparture> sent;
   for (const ModelDeparture& each : arriving)
@@ -150,7 +149,7 @@ void Model::forget_arrived(ModelState& found) {
     }
     const std::map<std::string, std::size_t> any_arrived = arrived;
     std::erase_if(table.arriving, [&](const ModelDeparture& each) {
-      if (each.number == 0) return any_arrived.at(each.key) > 0;  // what is copied is older than all
+      if (each.number == 0) return any_arrived.at(each.key) > 0;  // a copied item is older than all writes
       return arrived[each.key] > 0 && arrived[each.key]-- > 0;
     });
     table.stored_arriving.clear();
@@ -165,7 +164,7 @@ bool Model::departures_follow(const ModelState& before, const ModelState& found)
     const ModelTable* const other = found.find(table.replica);
     const ModelTable* const other_was = before.find(table.replica);
     if (left.size() > sent.size() || !ends_so(sent, sent.size() - left.size(), left)) {
-      // One commit more.
+      // One commit may have sent one more write.
       if (left.empty() || other == nullptr || other_was == nullptr ||
           same_item(stored(*other, key), stored(*other_was, key)) ||
           !same_item(left.back().item.get(), stored(*other, key)))
@@ -173,8 +172,8 @@ bool Model::departures_follow(const ModelState& before, const ModelState& found)
       left.pop_back();
       if (left.size() > sent.size() || !ends_so(sent, sent.size() - left.size(), left)) return false;
     }
-    // Where a copy had brought one before it arrived, storage knows that as well; but of what is gone it may
-    // have forgotten when it went, where only a second deletion is on its way.
+    // If a copy included a write before it arrived, storage knows that as well. But storage can forget the
+    // write that deleted an item if the only write in flight is a second deletion.
     const auto is_second_deletion = [&](const ModelDeparture& each) {
       return each.item == nullptr && stored(table, key) == nullptr;
     };
@@ -183,8 +182,7 @@ bool Model::departures_follow(const ModelState& before, const ModelState& found)
           !is_second_deletion(all_left[i]))
         return false;
     sent.resize(sent.size() - left.size());  // these have arrived
-    // Before them a copy may have brought a later write of which nobody hears: a deletion. It is on its way
-    // as well.
+    // A copy may have included a later deletion, which is not reported. That deletion is still in flight.
     const auto brought = std::find_if(all_left.begin(), all_left.end(), [&](const ModelDeparture& each) {
       return each.number == number_of(table, key);
     });
@@ -217,7 +215,7 @@ void Model::settled() {
     for (const auto& [key, departure] : last) {
       if (!wins(table, departure)) continue;
       if (!same_item(departure.item.get(), stored(table, key)))
-        wrong_("it never arrived: " + name + " " + key + " " +
+        wrong_("a write never arrived: " + name + " " + key + " " +
                (departure.item == nullptr ? "null" : departure.item->dump()));
       table.writes[key] = {departure.number, false};
     }
@@ -227,11 +225,11 @@ void Model::settled() {
     const ModelTable* const other = next.find(table->replica);
     if (table->replica.empty()) continue;
     if (other == nullptr) {
-      wrong_("its replica is not there: " + name);
+      wrong_("the replica is missing: " + name);
       continue;
     }
-    // Where the service comes late, or TTL was turned off before it came, another region may have removed an
-    // expired item that it met.
+    // If the service deletes late, or TTL was disabled before it did, a request in the other region may have
+    // removed an expired item.
     const auto agrees = [&, &own = *table](const std::string& key, const Json& item) {
       const auto there = other->items.find(key);
       if (there != other->items.end()) return *there->second == item;
@@ -239,7 +237,7 @@ void Model::settled() {
       return !comes_at_once && due_of(item).has_value();
     };
     for (const auto& [key, item] : table->items)
-      if (!agrees(key, *item)) wrong_("two regions do not agree: " + name + " " + key);
+      if (!agrees(key, *item)) wrong_("the two regions differ: " + name + " " + key);
   }
   became(std::move(next));
 }

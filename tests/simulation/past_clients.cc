@@ -1,4 +1,4 @@
-// What clients ask of the past: recovery, backups, and tables made of either.
+// Client requests about the past: recovery, backups, and restoring tables from either.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -30,7 +30,7 @@ Candidates joined(Candidates one, const Candidates& other) {
 
 constexpr engine::Instant hour_ms = 3600 * 1000;
 
-// At the latest.
+// Upper bound of the earliest restorable instant.
 engine::Instant earliest_of(const ModelRecovery& recovery, engine::Instant now) {
   return std::max({recovery.since_latest, recovery.given_up, now - recovery.days * day_ms});
 }
@@ -42,7 +42,7 @@ bool any_is_creating(const ModelState& state) {
                      [](const auto& table) { return table.second->may_be_creating(); });
 }
 
-// Of seconds, as answers have them.
+// Converts a time in seconds, as in responses.
 engine::Instant instant_of(const Json& seconds) {
   return static_cast<engine::Instant>(seconds.get<double>() * 1000 + 0.5);
 }
@@ -51,7 +51,7 @@ engine::Instant instant_of(const Json& seconds) {
 
 void Clients::use_past() {
   if (!options_.past) return;
-  away_ = false;  // each region's past is its own, and this is home's
+  away_ = false;  // each region has its own history; this tests the home region's
   static constexpr void (Clients::*ways[])() = {
       &Clients::switch_recovery, &Clients::take_backup,     &Clients::take_backup,
       &Clients::drop_backup,     &Clients::restore_backup,  &Clients::restore_backup,
@@ -59,7 +59,7 @@ void Clients::use_past() {
   (this->*ways[pick(std::size(ways))])();
 }
 
-// Nothing that a request does is earlier: unless somebody takes the clock back before it comes to that.
+// A lower bound of the time at which a request acts. If the clock can be taken back meanwhile, there is none.
 engine::Instant Clients::not_before() const { return options_.whole_account ? 0 : now(); }
 
 // --- recovery
@@ -86,7 +86,7 @@ void Clients::keep_past(const std::string& table, bool on) {
     } else if (!edited.recovery) {
       edited.recovery = ModelRecovery{.since_earliest = begun, .since_latest = unknown, .days = days};
     } else {
-      // Of what a shorter period gives up nothing comes back. Exactly how far that is follows below.
+      // A longer period does not bring back what a shorter one gave up. The exact bound is set below.
       const engine::Instant kept_ms = std::min(days, edited.recovery->days) * day_ms;
       edited.recovery->since_earliest = std::max(edited.recovery->since_earliest, begun - kept_ms);
       gives_up->before = edited.recovery->given_up;
@@ -97,7 +97,7 @@ void Clients::keep_past(const std::string& table, bool on) {
   };
   const Answer answer = run(std::move(request), [&] { return ask("UpdateContinuousBackups", body); });
   if (answer.status == 200) {
-    const engine::Instant end = now();  // others may go first: what is read of the model comes after it
+    const engine::Instant end = now();  // first, because other threads can run before the model is read
     if (const ModelTable* const kept = model_.state().find(table);
         kept != nullptr && kept->recovery && kept->recovery->given_up == unknown) {
       ModelState next = model_.state();
@@ -109,9 +109,9 @@ void Clients::keep_past(const std::string& table, bool on) {
              !model_.ever(mine(), now(), [&](const ModelState& state, engine::Instant) {
                return state.find(table) == nullptr || state.find(table)->may_be_creating();
              })) {
-    say_wrong("recovery was not switched", answer);
+    say_wrong("recovery could have been switched", answer);
   }
-  if (answer.status == 400 && mine().differs) say_wrong("refused, but recovery was switched", answer);
+  if (answer.status == 400 && mine().differs) say_wrong("rejected, but recovery was switched", answer);
   finish();
 }
 
@@ -135,18 +135,18 @@ void Clients::take_backup() {
     const engine::Instant at = instant_of(details.at("BackupCreationDateTime"));
     backup->arn = details.at("BackupArn").get<std::string>();
     if (at < backup->earliest || (at > now() && !options_.whole_account))
-      say_wrong("taken when nobody had asked for it", answer);
+      say_wrong("the backup's time is not within the request", answer);
     backup->earliest = backup->latest = at;
     if (!mine().changed) say_wrong("acknowledged, but no backup was taken", answer);
   } else {
     backup->latest = now();
-    if (mine().differs && answer.status == 400) say_wrong("refused, but a backup was taken", answer);
+    if (mine().differs && answer.status == 400) say_wrong("rejected, but a backup was taken", answer);
     const bool is_full = options_.history_bytes_max != 0 && answer.type == "LimitExceededException";
     if (!is_full && !(options_.faults && answer.status == 500) &&
         !model_.ever(mine(), now(), [&](const ModelState& state, engine::Instant) {
           return state.find(table) == nullptr || state.find(table)->may_be_creating();
         }))
-      say_wrong("no backup was taken", answer);
+      say_wrong("a backup could have been taken", answer);
   }
   finish();
 }
@@ -165,15 +165,15 @@ void Clients::drop_backup() {
   });
   const auto ever = [&](const auto& right) { return model_.ever(mine(), now(), right); };
   if (answer.status == 200) {
-    if (!mine().changed) say_wrong("acknowledged, but no backup was dropped", answer);
+    if (!mine().changed) say_wrong("acknowledged, but no backup was deleted", answer);
   } else if (answer.type == "BackupNotFoundException") {
     if (!ever([&](const ModelState& state, engine::Instant) { return !state.backups.contains(name); }))
-      say_wrong("the backup was there", answer);
+      say_wrong("the backup existed", answer);
   } else if (answer.type == "BackupInUseException") {
     if (!ever([](const ModelState& state, engine::Instant) { return any_is_creating(state); }))
       say_wrong("the backup was not in use", answer);
   } else if (!(options_.faults && answer.status == 500)) {
-    say_wrong("an answer that nobody expected", answer);
+    say_wrong("unexpected response", answer);
   }
   finish();
 }
@@ -185,7 +185,7 @@ void Clients::makes_table(Request& request, const std::string& target,
                           std::function<Candidates(const ModelState&)> candidates) {
   request.change = [this, target, source = std::move(source),
                     candidates = std::move(candidates)](ModelState& state) {
-    // One that a restored snapshot had half filled may have been removed, and this took its name.
+    // A half-restored table from a snapshot may have been removed, which made its name available.
     if (const ModelTable* const present = state.find(target); present != nullptr && !present->may_be_removed)
       return;
     ModelTable made{.name = target,
@@ -203,8 +203,8 @@ void Clients::judge_restore(
     const std::function<bool(const ModelState&, engine::Instant)>& refused_for_source) {
   const auto ever = [&](const auto& right) { return model_.ever(mine(), now(), right); };
   if (answer.status == 200) {
-    if (!mine().changed) return say_wrong("acknowledged, but no table was made", answer);
-    // Which indexes it has was found out before it was made.
+    if (!mine().changed) return say_wrong("acknowledged, but no table was created", answer);
+    // Its indexes were determined before it was created.
     const Json indexes = answer.body["TableDescription"].value("GlobalSecondaryIndexes", Json::array());
     const bool by_user = !indexes.empty();
     if (const ModelTable* const made = model_.state().find(target);
@@ -215,11 +215,11 @@ void Clients::judge_restore(
     }
   } else if (answer.type == "TableAlreadyExistsException" || answer.type == "TableInUseException") {
     if (!ever([&](const ModelState& state, engine::Instant) { return state.find(target) != nullptr; }))
-      say_wrong("there was no such table", answer);
+      say_wrong("no table had that name", answer);
   } else if (!(options_.faults && answer.status == 500) && !ever(refused_for_source)) {
     say_wrong("it could have been restored", answer);
   }
-  if (answer.status == 400 && mine().differs) say_wrong("refused, but a table was made", answer);
+  if (answer.status == 400 && mine().differs) say_wrong("rejected, but a table was created", answer);
 }
 
 void Clients::restore_backup() {
@@ -260,7 +260,7 @@ void Clients::restore_instant() {
   if (before == nullptr) return;
   if (!before->recovery && pick(8) != 0) return keep_past(source, true);
   const engine::Instant begun = now();
-  // Somewhere that can be gone back to, or close to its ends, or to one of its commits.
+  // An instant that can be restored, or one near the ends of the recoverable period or near a commit.
   engine::Instant first = begun - 3 * day_ms;
   if (before->recovery && pick(8) != 0)
     first = std::max(before->recovery->since_earliest, begun - before->recovery->days * day_ms);
@@ -278,15 +278,15 @@ void Clients::restore_instant() {
                   {"TargetTableName", target},
                   {"RestoreDateTime", static_cast<double>(at) / 1000}};
   Request request{.text = "RestoreTableToPointInTime " + body.dump()};
-  // Its first second begins before recovery did.
   const engine::Instant lag = options_.recovery_lag_ms;
   const bool is_bounded = options_.history_bytes_max != 0;
   makes_table(request, target, before, [=, this](const ModelState& state) {
     const ModelTable* const present = state.find(source);
     const auto shown_of = [&](const ModelTable& table) {
-      // The first second begins before recovery does: then that is what it brings back.
+      // The first restorable second can begin before recovery was enabled. Then it restores the first
+      // instant.
       const bool first = table.recovery && (at <= earliest_of(*table.recovery, begun + hour_ms) ||
-                                            is_bounded);  // what is given up ends anywhere
+                                            is_bounded);  // with given-up instants the first can be anywhere
       return shown_then(table, at, first ? at + 999 : at);
     };
     Candidates shown = shown_of(*before);
@@ -296,7 +296,7 @@ void Clients::restore_instant() {
   });
   const Answer answer = run(std::move(request), [&] { return ask("RestoreTableToPointInTime", body); });
   const auto is_out = [&](const ModelTable& table, engine::Instant now) {
-    if (is_bounded) return true;  // it may have been given up
+    if (is_bounded) return true;  // the instant may have been given up
     return at < earliest_of(*table.recovery, now) || at > (lag == 0 ? now : whole_second(now - lag));
   };
   if (answer.status == 200) {
@@ -305,12 +305,12 @@ void Clients::restore_instant() {
       if (table == nullptr || !table->recovery || table->is_creating()) return false;
       const engine::Instant earliest = whole_second(
           std::max(table->recovery->since_earliest, std::min(now, begun) - table->recovery->days * day_ms));
-      // Where all but the latest instants are given up the first second is the last one, too.
+      // If all but the latest instants have been given up, the first second is also the last.
       const engine::Instant latest_first = is_bounded ? now : std::min(table->recovery->since_latest, now);
       return earliest <= at &&
              at <= std::max(lag == 0 ? now : whole_second(now - lag), whole_second(latest_first));
     });
-    if (!could) say_wrong("nobody can go back so far, or so little", answer);
+    if (!could) say_wrong("the instant was not restorable", answer);
   }
   judge_restore(answer, target, [&](const ModelState& state, engine::Instant now) {
     const ModelTable* const table = state.find(source);
@@ -333,29 +333,29 @@ void Clients::restore_some() {
   for (int i = 0; i < 3; ++i) restore_instant();
 }
 
-// --- what is kept
+// --- old versions
 
-// Of what is kept for instants no more than may be; what was given up once does not come back.
+// Checks that old versions are within their limit and that instants that were given up do not come back.
 void Clients::check_past(const std::string& name, const ModelTable& table) {
   const engine::History& history = emulator_->database().history();
   const engine::History::Footprint footprint = history.footprint();
   const std::uint64_t bound =
-      history.bytes_max() + history.bytes_max() / 8;  // weighed once it has grown so far
+      history.bytes_max() + history.bytes_max() / 8;  // the size is checked after this much growth
   if (static_cast<std::uint64_t>(footprint.bytes) > bound &&
       !emulator_->database().parts().history_trimmer->points_exceed_bound())
-    wrong_("old versions have " + std::to_string(footprint.bytes) + " bytes, of at most " +
+    wrong_("old versions have " + std::to_string(footprint.bytes) + " bytes; the limit is " +
            std::to_string(history.bytes_max()));
   const auto live = emulator_->database().find_table(scope_, name);
   const auto restorable = live ? history.restorable(*live) : std::nullopt;
-  if (!restorable || options_.faults || options_.whole_account) return;  // nobody takes the clock back
+  if (!restorable || options_.faults || options_.whole_account) return;  // the clock might be taken back
   engine::Instant& earliest = earliest_[table.number];
   if (restorable->earliest < earliest)
-    wrong_(name + ": what had been given up can be gone back to, " + std::to_string(restorable->earliest) +
-           " after " + std::to_string(earliest));
+    wrong_(name + ": instants that were given up are restorable again: from " +
+           std::to_string(restorable->earliest) + ", earlier from " + std::to_string(earliest));
   earliest = std::max(earliest, restorable->earliest);
 }
 
-// --- which there are
+// --- lists of backups
 
 std::vector<Json> Clients::list_backups() {
   std::vector<Json> all;
@@ -435,7 +435,7 @@ void Clients::check_backups() {
   if (found != expected) wrong_("the backups are" + print(found) + ", not" + print(expected));
   if (!std::includes(system.begin(), system.end(), certain_system.begin(), certain_system.end()) ||
       !std::includes(possible_system.begin(), possible_system.end(), system.begin(), system.end()))
-    wrong_("dropped tables left" + print(system) + ", not" + print(certain_system));
+    wrong_("the SYSTEM backups are" + print(system) + ", not" + print(certain_system));
 }
 
 }  // namespace mayfly::testing

@@ -1,4 +1,4 @@
-// What clients read, of the present or, where reads lag behind, of a little before.
+// Client reads of the present or, for stale reads, of a slightly older state.
 #include <algorithm>
 #include <set>
 
@@ -30,13 +30,14 @@ void Clients::get_of(const std::string& table) {
         return item == nullptr ? !answer.body.contains("Item")
                                : answer.body.contains("Item") && answer.body["Item"] == *item;
       });
-  if (!right && !(options_.faults && answer.status == 500)) say_wrong("no state ever showed this", answer);
+  if (!right && !(options_.faults && answer.status == 500))
+    say_wrong("no state matches this response", answer);
   finish();
 }
 
 void Clients::search() { search_of(pick_table(), static_cast<Search>(pick(4))); }
 
-// One page, of one instant.
+// Reads one page, which must show the table at one instant.
 void Clients::search_of(const std::string& table, Search how) {
   Json body{{"TableName", table}};
   std::string operation = "Scan", attribute;
@@ -76,14 +77,15 @@ void Clients::search_of(const std::string& table, Search how) {
             answer.type == "ResourceNotFoundException")
           return true;
         return how == Search::by_user &&
-               answer.type == "ValidationException";  // no such index, or one that is being filled
+               answer.type == "ValidationException";  // the index is missing or being filled
       });
-  if (!right && !(options_.faults && answer.status == 500)) say_wrong("no state ever showed this", answer);
+  if (!right && !(options_.faults && answer.status == 500))
+    say_wrong("no state matches this response", answer);
   finish();
 }
 
-// Reads of one copy, one after the other: each sees what the one before it saw, or more, and all of a
-// transaction or none.
+// Reads one copy several times. Each read sees the state of the previous one or a later state, and never part
+// of a transaction.
 void Clients::look_again() {
   if (!options_.stale_reads) return;
   const std::string table = pick_table();
@@ -115,7 +117,7 @@ void Clients::lag_behind(const engine::Lag& lag) {
     model_.lag_answered(id);
     model_.all_is_seen(mine());
   } else {
-    say_wrong("reads were not made to lag", answer);
+    say_wrong("the stale reads rule was not set", answer);
   }
   finish();
 }

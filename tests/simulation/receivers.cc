@@ -24,13 +24,13 @@ bool Receivers::answer_one() {
   if (call.stop.stop_requested()) {
     call.done(Unexpected{InvocationFailure{InvocationFailure::Kind::stopped, "stopped"}});
   } else if (fate == 0) {
-    call.done(Unexpected{InvocationFailure{InvocationFailure::Kind::unreachable, "nobody is there"}});
+    call.done(Unexpected{InvocationFailure{InvocationFailure::Kind::unreachable, "unreachable"}});
   } else if (fate == 1) {
     call.done(InvocationAnswer{.status = 500, .body = "{}"});
   } else {
     InvocationAnswer answer = is_kinesis ? answer_of_kinesis(call) : answer_of_function(call);
-    if (fate == 2) {  // it was taken, and nobody hears of it
-      call.done(Unexpected{InvocationFailure{InvocationFailure::Kind::no_answer, "no answer"}});
+    if (fate == 2) {  // received, but the response is lost
+      call.done(Unexpected{InvocationFailure{InvocationFailure::Kind::no_answer, "no response"}});
     } else {
       call.done(std::move(answer));
     }
@@ -54,8 +54,8 @@ InvocationAnswer Receivers::answer_of_function(const Call& call) {
   return {.body = "{}"};
 }
 
-// Kinesis may refuse the last of them: those are to come again. (Where it refuses some in between, they come
-// after their successors, on AWS too.)
+// Kinesis can reject the last records of a call, which must then be sent again. It does not reject records in
+// the middle, because these would arrive after their successors, as on AWS.
 InvocationAnswer Receivers::answer_of_kinesis(const Call& call) {
   Json answers = Json::array();
   const std::string stream = call.body.at("StreamARN");

@@ -1,9 +1,10 @@
-// Functions and a Kinesis that answer when the seed says so: well, with a failure, in part, or not at all.
+// Fake functions and a fake Kinesis. The seed decides when they respond, and whether they succeed, fail,
+// accept a part or do not respond.
 //
 //   auto receivers = std::make_shared<Receivers>(seed);
 //   … EmulatorOptions{.triggers = {.invoker = receivers, …}, .kinesis = {.invoker = receivers, …}} …
-//   receivers->answer_one();          // of the calls that wait, one; false: none does
-//   receivers->of("carts/function")   // what came to it, by item, each record once
+//   receivers->answer_one();          // responds to one of the waiting calls; false if there is none
+//   receivers->of("carts/function")   // the records it received, by item, each record once
 #pragma once
 
 #include <cstdint>
@@ -25,15 +26,15 @@ class Receivers final : public compat::outbound::Invoker {
 
   void start(compat::outbound::Invocation invocation, std::stop_token stop, Done done) override;
   bool answer_one();
-  // From now on all is taken; nothing fails any more.
+  // From now on every call succeeds.
   void take_all() { takes_all_ = true; }
   void fail_again() { takes_all_ = false; }
-  // Those who ask are gone.
+  // Drops the waiting calls, whose callers no longer exist.
   void forget_calls() { calls_.clear(); }
-  // What comes from now on is all that came.
+  // Forgets the records received so far.
   void forget_taken() { taken_.clear(); }
 
-  // Records as print_record has them, in the order in which each came first.
+  // Records as print_record prints them, in the order of their first delivery.
   using ByItem = std::map<std::string, std::vector<std::string>>;
   [[nodiscard]] const ByItem& of(const std::string& url) { return taken_[url].by_item; }
 

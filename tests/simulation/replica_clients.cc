@@ -1,4 +1,4 @@
-// What clients ask of global tables: that a table has a replica in another region, and how writes get there.
+// Client requests about global tables: adding and removing a replica, and how writes get to it.
 #include <memory>
 
 #include "tests/simulation/clients.h"
@@ -42,9 +42,9 @@ void Clients::add_replica(const std::string& table) {
     state.tables[name] = std::make_shared<const ModelTable>(std::move(made));
   };
   const Answer answer = run(std::move(request), [&] { return ask("UpdateTable", body); });
-  if (answer.status == 200 && !mine().changed) say_wrong("acknowledged, but no replica was made", answer);
-  if (answer.status == 400 && mine().differs) say_wrong("refused, but a replica was made", answer);
-  if (answer.status >= 500 && !options_.faults) say_wrong("an answer that nobody expected", answer);
+  if (answer.status == 200 && !mine().changed) say_wrong("acknowledged, but no replica was added", answer);
+  if (answer.status == 400 && mine().differs) say_wrong("rejected, but a replica was added", answer);
+  if (answer.status >= 500 && !options_.faults) say_wrong("unexpected response", answer);
   finish();
 }
 
@@ -62,8 +62,8 @@ void Clients::remove_replica(const std::string& table) {
   };
   const Answer answer = run(std::move(request), [&] { return ask("UpdateTable", body); });
   if (answer.status == 200 && !mine().changed) say_wrong("acknowledged, but no replica was removed", answer);
-  if (answer.status == 400 && mine().differs) say_wrong("refused, but a replica was removed", answer);
-  if (answer.status >= 500 && !options_.faults) say_wrong("an answer that nobody expected", answer);
+  if (answer.status == 400 && mine().differs) say_wrong("rejected, but a replica was removed", answer);
+  if (answer.status >= 500 && !options_.faults) say_wrong("unexpected response", answer);
   finish();
 }
 
@@ -77,14 +77,15 @@ void Clients::change_way() {
   }
   const Answer answer =
       run({.text = "PUT replication " + body.dump()}, [&] { return control("PUT", "replication", body); });
-  if (answer.status != 200 && !options_.faults) say_wrong("no such way", answer);
+  if (answer.status != 200 && !options_.faults)
+    say_wrong("the replication settings were not changed", answer);
   finish();
 }
 
 void Clients::settle_replicas() {
   const Answer answer = run({.text = "POST replication/settle"},
                             [&] { return control("POST", "replication/settle", nullptr); });
-  if (answer.status != 200 && !options_.faults) say_wrong("not settled", answer);
+  if (answer.status != 200 && !options_.faults) say_wrong("replication did not settle", answer);
   finish();
 }
 
@@ -92,7 +93,7 @@ void Clients::open_ways() {
   if (!options_.replicas) return;
   const Answer answer =
       run({.text = "DELETE replication"}, [&] { return control("DELETE", "replication", nullptr); });
-  if (answer.status != 200) say_wrong("the ways are not open", answer);
+  if (answer.status != 200) say_wrong("the replication settings were not reset", answer);
   finish();
 }
 

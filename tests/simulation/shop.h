@@ -1,5 +1,4 @@
-// The tables that clients use, and what their items look like: keys, and attributes by which indexes find
-// them and TTL removes them.
+// The clients' tables and items: keys, and attributes for indexes and TTL.
 #pragma once
 
 #include <array>
@@ -13,7 +12,7 @@
 
 namespace mayfly::testing {
 
-// The first two are always there, the third now and then, and the others are made of the past.
+// The first two always exist, the third sometimes, and the others are restored tables.
 inline constexpr std::array<std::string_view, 5> table_names = {"carts", "visits", "extra", "old-carts",
                                                                 "old-visits"};
 
@@ -37,7 +36,7 @@ inline Json by_user_index() {
 std::multiset<std::string> as_set(const std::vector<Json>& items);
 std::string print(const std::multiset<std::string>& items);
 
-// What a table shows at that time, all of it or what has that value of an attribute.
+// The items that a table shows at that time: all, or those with that value of an attribute.
 std::multiset<std::string> shown(const ModelTable& table, engine::Instant now,
                                  const std::string& attribute = {}, const Json& value = {});
 

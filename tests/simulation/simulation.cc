@@ -46,7 +46,7 @@ Json json_of(const std::optional<engine::Item>& item) {
   return Json::parse(text);
 }
 
-// Of the clients' tables, whose keys people can read: id="a", at=5
+// The model's name of an item: "a/5" for the readable key id="a", at=5.
 std::string model_key_of(const engine::Table& table, std::string_view encoded) {
   const std::string readable = engine::readable_key(table.keys, encoded);
   const auto first = readable.find('"') + 1, last = readable.rfind('"'), sort = readable.find("at=");
@@ -55,7 +55,8 @@ std::string model_key_of(const engine::Table& table, std::string_view encoded) {
   return key;
 }
 
-// Which write an item of a global table is from, or its removal; nothing: of a table alone, or from before.
+// The write that an item of a global table, or its removal, comes from. Returns nullopt if the table is not
+// global or the item is older than its replica.
 std::optional<ModelWrite> write_of(engine::Database::Parts& parts, const engine::Table& table,
                                    std::string_view key) {
   std::string bytes;
@@ -66,7 +67,7 @@ std::optional<ModelWrite> write_of(engine::Database::Parts& parts, const engine:
   return ModelWrite{version->number, version->origin == 0 || version->origin == table.id};
 }
 
-// Of its items, and of those that were removed.
+// The writes of the table's items and of its removed items.
 std::map<std::string, ModelWrite> writes_of(engine::Database::Parts& parts, const engine::Table& table) {
   std::map<std::string, ModelWrite> writes;
   const std::string prefix = engine::write_version_key(table.id, {});
@@ -79,7 +80,7 @@ std::map<std::string, ModelWrite> writes_of(engine::Database::Parts& parts, cons
   return writes;
 }
 
-// What is on its way to the table, each with the number that its write has in storage.
+// The writes in flight to the table, with their numbers in storage.
 std::vector<ModelDeparture> arriving_at(engine::Database::Parts& parts, const engine::Table& table) {
   std::vector<ModelDeparture> arriving;
   for (const engine::Replica& replica : table.replicas) {
@@ -96,7 +97,7 @@ std::vector<ModelDeparture> arriving_at(engine::Database::Parts& parts, const en
   return arriving;
 }
 
-// What is stored, whatever a reader would be shown of it.
+// Everything in storage, including items that reads would hide.
 ModelState stored_state(engine::Database& database) {
   ModelState state;
   engine::Database::Parts& parts = database.parts();
@@ -145,8 +146,8 @@ ModelState stored_state(engine::Database& database) {
   return state;
 }
 
-// In memory, snapshots keep their members outside storage. `lacking` becomes true if one does not have them:
-// it is just being taken, or was dropped while the verification read.
+// In memory, snapshots keep their members outside storage. Sets `lacking` if a snapshot has none, because it
+// is just being taken or was dropped during the verification.
 void add_snapshot_members(engine::Database& database, engine::VerificationOf& of, bool& lacking) {
   engine::Database::Parts& parts = database.parts();
   if (parts.storage().durable()) return;
@@ -156,8 +157,9 @@ void add_snapshot_members(engine::Database& database, engine::VerificationOf& of
   };
 }
 
-// The first thing that a verification finds in storage at this instant, in which a process could end as well;
-// empty: nothing. Counters in memory follow what is written.
+// The first error that a verification finds in storage at this instant, at which the process could also be
+// killed; empty if there is none. Counters in memory are not compared, because they are updated after the
+// write.
 std::string flaw_now(engine::Database& database, const engine::Clock& host) {
   const engine::Storage& storage = database.parts().storage();
   std::string first;
@@ -168,11 +170,11 @@ std::string flaw_now(engine::Database& database, const engine::Clock& host) {
   bool lacking = false;
   add_snapshot_members(database, of, lacking);
   engine::attempt([&] { verify(storage, engine::Storage::Snapshot(storage), of, findings); },
-                  [](std::string_view) {});  // a file could not be read
+                  [](std::string_view) {});  // ignores files that cannot be read
   return lacking ? std::string() : first;
 }
 
-// The same when nobody asks and nothing is left to do.
+// The same when no request is in flight and no background work is pending.
 std::string flaw_of(engine::Database& database, const engine::Clock& host) {
   engine::Database::Parts& parts = database.parts();
   const engine::Storage& storage = parts.storage();
@@ -203,7 +205,7 @@ std::string flaw_of(engine::Database& database, const engine::Clock& host) {
     entries.seek_to_first();
     const auto timer = parts.accounts.of(account).timers().of(live->id());
     if (entries.valid() && (!timer || timer->due > engine::ExpiryIndex::due_in(entries.key())))
-      return description->name + ": its timer is later than what is due first";
+      return description->name + ": its timer is later than the first due item";
   }
   return first;
 }
@@ -254,7 +256,7 @@ class Simulation {
 
   Outcome run() {
     if (on_disk()) model_.begin_life();
-    // Each opening makes files of the log: the fourth begins to compact them.
+    // Each opening adds log files. The fourth opening starts to compact them.
     const int lives = 3 + static_cast<int>(on_disk() ? random_() % 4 : 0);
     const bool syncs = on_disk() && random_() % 2 == 0;
     for (life_ = 0; life_ < lives && outcome_.wrong.empty(); ++life_) {
@@ -267,10 +269,10 @@ class Simulation {
       may_lose_commits_ = lost == Lost::unsynced && !syncs;
       if (may_lose_commits_) {
         mappings_stay_ = false;
-        receivers_->forget_taken();  // what was lost may come again, and what it followed after it
+        receivers_->forget_taken();  // lost changes can be delivered again, followed by earlier ones
       }
       outcome_.trace.push_back(std::string(env_->crashed() ? "--- crashed" : "--- closed") +
-                               (lost == Lost::nothing ? "" : ", and the power went") +
+                               (lost == Lost::nothing ? "" : ", and the power failed") +
                                (syncs ? "; every commit is synced" : ""));
       env_->restart(lost, random_);
       const auto days_down = static_cast<engine::Instant>(random_() % 2 * (2 + random_() % 20));
@@ -283,7 +285,7 @@ class Simulation {
   }
 
  private:
-  // A seed of its own for each thing that draws.
+  // Each user of random numbers has its own seed.
   [[nodiscard]] std::uint64_t seed_of(std::uint64_t of) const { return seed_ * 1000 + of; }
   [[nodiscard]] bool on_disk() const { return !options_.directory.empty(); }
   unsigned switches_one_in() {
@@ -299,12 +301,12 @@ class Simulation {
 
   [[noreturn]] void give_up() {
     for (const std::string& line : outcome_.trace) std::fprintf(stderr, "%s\n", line.c_str());
-    std::fprintf(stderr, "seed %llu: every thread waits\n", static_cast<unsigned long long>(seed_));
+    std::fprintf(stderr, "seed %llu: deadlock\n", static_cast<unsigned long long>(seed_));
     std::fflush(stderr);
     std::_Exit(1);
   }
 
-  // How far the account's clock is ahead.
+  // How far the account's clock is ahead of the host's.
   [[nodiscard]] engine::Instant ahead() const { return emulator_->database().now(account) - clock_->now(); }
 
   void close() {
@@ -320,7 +322,7 @@ class Simulation {
     model_.reached(place, Interleaver::self());
   }
 
-  // Who is told of a change of the catalog has it for himself, and everybody else waits.
+  // Called while a change of the catalog is reported, when no other thread may take a turn.
   [[nodiscard]] engine::TableId id_of(const std::string& table) const {
     const engine::Interleaving::Alone alone;
     const bool away = table.find('@') != std::string::npos;
@@ -357,7 +359,7 @@ class Simulation {
                       .held_bytes_max =
                           seed_ % 5 == 1 ? 0 : compat::triggers::TriggerOptions().held_bytes_max},
          .kinesis = {.invoker = receivers_, .endpoint = url("http://kinesis/")}});
-    if (!opened) return wrong("it does not open: " + opened.error());
+    if (!opened) return wrong("the database cannot be opened: " + opened.error());
     emulator_ = *std::move(opened);
     for (const auto& client : clients_) {
       client->use(emulator_.get());
@@ -365,10 +367,10 @@ class Simulation {
     }
     engine::Database& database = emulator_->database();
     if (life_ > 0) {
-      // Where it was taken back, or that it was moved is lost, instants come once more.
+      // If the clock was taken back, or a move of it was lost, instants repeat.
       const bool went_back = ahead() < ahead_;
       if (went_back && !may_lose_commits_ && !model_.may_be_rewound())
-        return wrong("the account's time went back");
+        return wrong("the account's time went backward");
       model_.recovered(stored_state(database), database.now(account),
                        {.commits = may_lose_commits_, .time = went_back});
       if (outcome_.wrong.empty()) clients_.front()->look_at_backups();
@@ -376,11 +378,11 @@ class Simulation {
     subscription_ = database.subscribe([this](const engine::Change& change) {
       std::optional<ModelWrite> write;
       engine::attempt([&] { write = write_of(emulator_->database().parts(), *change.table, change.key); },
-                      [](std::string_view) {});  // a file could not be read
+                      [](std::string_view) {});  // ignores files that cannot be read
       model_.told(change, Interleaver::self(), write);
     });
     if (life_ > 0 && outcome_.wrong.empty()) {
-      check();  // what fell due meanwhile goes
+      check();  // items that fell due in between are deleted
     }
   }
 
@@ -416,7 +418,7 @@ class Simulation {
         static_cast<void>(interleaver_.blocked());
         const engine::Instant now = emulator_->database().now(account);
         if (clock_goes_on_ && now < latest)
-          wrong("time went back, by " + std::to_string(latest - now) + " ms");
+          wrong("time went backward by " + std::to_string(latest - now) + " ms");
         latest = now;
         if (passing() % 25 == 0) {
           if (const std::string flaw = flaw_now(emulator_->database(), *clock_); !flaw.empty()) wrong(flaw);
@@ -443,7 +445,7 @@ class Simulation {
       if (env_) {
         env_->crash_at(0);
         env_->fail(Failing::nothing);
-        // Whoever failed tries again after a second, perhaps before storage does.
+        // Failed work is retried after a second, possibly before storage has resumed.
         for (int tries = 0; tries < 3; ++tries) {
           clock_->move(1000);
           scheduler_->run();
@@ -453,8 +455,8 @@ class Simulation {
     }
   }
 
-  // When nobody asks: everything is done that is left to do, and then is as it should be; a minute later too,
-  // though nobody moved a clock: what slept was to wake up by itself.
+  // While no request is in flight: finishes all background work and compares everything with the model. Does
+  // so again a minute later, to check that sleeping tasks woke up although no client moved a clock.
   void check() {
     check_now();
     if (!outcome_.wrong.empty()) return;
@@ -475,7 +477,7 @@ class Simulation {
                 emulator_->triggers().settle(account, std::chrono::milliseconds(0)).unfinished.empty();
       if (!settled) clock_->move(100);
     }
-    if (!settled) wrong("what is to be delivered is not, in " + std::to_string(rounds_max) + " rounds");
+    if (!settled) wrong("deliveries are not complete after " + std::to_string(rounds_max) + " rounds");
     receivers_->fail_again();
     if (outcome_.wrong.empty()) clients_.front()->check_all();
     if (const std::string flaw = flaw_of(emulator_->database(), *clock_); !flaw.empty()) wrong(flaw);
@@ -493,11 +495,11 @@ class Simulation {
       for (const std::string& record : records) {
         if (known == history.end() ||
             std::find(known->second.begin(), known->second.end(), record) == known->second.end())
-          return wrong(receiver + " got what never happened: " + key + " " + record);
+          return wrong(receiver + " got a change that never happened: " + key + " " + record);
       }
       if (streams_stay_ && !is_subsequence(records, known->second))
-        return wrong(receiver + " got the changes of " + key + " in another order:" + lines(records) +
-                     "\n  than they happened:" + lines(known->second));
+        return wrong(receiver + " got the changes of " + key + " in the wrong order:" + lines(records) +
+                     "\n  instead of:" + lines(known->second));
     }
     const ModelTable* const present = model_.state().find(table);
     if (!all || !streams_stay_ || present == nullptr || !clients_.front()->is_mapped(table)) return;
@@ -529,8 +531,8 @@ class Simulation {
   bool exact_recovery_ = false;
   std::uint64_t history_bytes_max_ = 0;
   engine::Instant ahead_ = 0;
-  bool streams_stay_ = false;   // from the first life on
-  bool clock_goes_on_ = false;  // nobody takes the account back
+  bool streams_stay_ = false;   // tables keep the streams of the first life
+  bool clock_goes_on_ = false;  // no restore or reset takes the clock back
   bool mappings_stay_ = true;
 };
 

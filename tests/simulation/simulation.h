@@ -1,19 +1,22 @@
-// One seed's whole story: a database, its clients, what runs by itself, and whether all of it was right.
+// Simulates a database with its clients and background work, and compares it with a model. The seed decides
+// the whole run.
 //
 //   const Outcome outcome = simulate(42, {});
-//   if (!outcome.wrong.empty()) std::cout << outcome.wrong;   // simulate(42, {}) says the same again
+//   if (!outcome.wrong.empty()) std::cout << outcome.wrong;   // simulate(42, {}) finds the same again
 //
-// Tables may have a replica in a second region: what is written in either arrives in the other, and the later
-// write stays. In some stories old versions have so little room that instants are given up: those alone, what
-// is left is within its bound, and nothing comes back.
+// Tables can have a replica in a second region. Writes to either region arrive in the other, and the last
+// write prevails. In some runs the limit for old versions is so low that recoverable instants are given up.
+// The simulation then checks that only those are lost, that the rest is within the limit, and that none comes
+// back.
 //
-// Not part of it are exports, imports and bulk puts: their runner (compat/jobs) steps by the database's
-// scheduler as all does, but what they read and write are buckets, whose directories are the host's, beneath
-// the files that crash here; and global tables of three regions or with strong consistency. tests/compat and
-// tests/engine have tests of each beside restores, resets and the server's end.
+// Not simulated:
+// - Exports, imports and bulk puts. Their steps run on the database's scheduler (compat/jobs), but they read
+//   and write buckets, which are directories of the host and not among the files that crash here.
+// - Global tables with three regions or with strong consistency.
+// tests/compat and tests/engine test these together with restores, resets and the end of the server.
 //
-// One thread runs at a time; the seed says which, what clients ask, when time passes. What does not follow
-// the seed: addresses in memory (nothing is ordered by them).
+// Only one thread runs at a time. The seed decides which one, what clients request, and when time passes.
+// Only addresses in memory do not depend on the seed, and nothing is ordered by them.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +27,14 @@ namespace mayfly::testing {
 
 struct SimulationOptions {
   int clients = 3;
-  int requests = 60;      // of each client
-  std::string directory;  // empty: in memory; else it crashes now and then
-  std::uint64_t crash_at =
-      0;  // the first life's change of a file that crashes, and no other; 0: as the seed says
+  int requests = 60;           // of each client
+  std::string directory;       // empty: in memory; otherwise it crashes now and then
+  std::uint64_t crash_at = 0;  // the only crash is at this file change of the first life; 0: the seed decides
 };
 
 struct Outcome {
-  std::string wrong;               // the first thing that was; empty: none
-  std::vector<std::string> trace;  // requests and answers, in order
+  std::string wrong;               // the first error; empty if there was none
+  std::vector<std::string> trace;  // requests and responses, in order
   std::uint64_t requests = 0, switches = 0, crashes = 0;
 };
 

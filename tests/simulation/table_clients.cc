@@ -1,4 +1,5 @@
-// What clients ask of tables: that they are made, changed and dropped, and that others hear of their changes.
+// Client requests about tables: creating, changing and dropping them, and delivering their changes to
+// functions and Kinesis.
 #include <memory>
 
 #include "compat/triggers/rest.h"
@@ -10,7 +11,7 @@
 namespace mayfly::testing {
 
 namespace {
-// What change_table() can do, by number.
+// The changes of change_table(), by number.
 constexpr std::uint64_t table_changes = 13;
 constexpr std::uint64_t ttl_on_off_on[] = {4, 6, 4}, index_on_off_on[] = {2, 3, 2};
 }  // namespace
@@ -20,13 +21,13 @@ void Clients::change_some_table() {
   const std::string table = pick_table();
   const auto which = pick(table_changes + 2);
   if (which < table_changes) return change_table(table, which);
-  // TTL goes on, off and on again, perhaps before what the first needed is done; or an index does.
+  // TTL, or an index, is enabled, disabled and enabled again, possibly before its backfill has finished.
   for (const std::uint64_t each : which == table_changes ? ttl_on_off_on : index_on_off_on)
     change_table(table, each);
 }
 
 void Clients::drop_table(const std::string& name) {
-  // One that can be gone back to leaves what it was.
+  // A table with recovery leaves a SYSTEM backup.
   const auto last = std::make_shared<ModelBackup>();
   last->system = true;
   last->earliest = not_before();
@@ -42,8 +43,8 @@ void Clients::drop_table(const std::string& name) {
   const Answer answer = run(std::move(request), [&] { return ask("DeleteTable", {{"TableName", name}}); });
   last->latest = now();
   if (answer.status == 200 && !mine().changed) say_wrong("acknowledged, but no table was dropped", answer);
-  if (answer.status != 200 && mine().differs) say_wrong("refused, but the table was dropped", answer);
-  if (answer.status >= 500 && !options_.faults) say_wrong("an answer that nobody expected", answer);
+  if (answer.status != 200 && mine().differs) say_wrong("rejected, but the table was dropped", answer);
+  if (answer.status >= 500 && !options_.faults) say_wrong("unexpected response", answer);
   finish();
 }
 
@@ -53,7 +54,7 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
       if (state.find(table) != nullptr) edit(state.edit(table));
     };
   };
-  // What regions share is changed in both at once.
+  // Settings that regions share change in both at once.
   const auto change_all = [&](const std::function<void(ModelTable&)>& edit) {
     return [=](ModelState& state) {
       if (state.find(table) == nullptr) return;
@@ -159,8 +160,8 @@ void Clients::change_table(const std::string& table, std::uint64_t which) {
   if (changes && answer.status == 200 && !mine().changed && answer.type != "control")
     say_wrong("acknowledged, but no table was changed", answer);
   if (changes && answer.status != 200 && mine().differs)
-    say_wrong("refused, but the table was changed", answer);
-  if (answer.status >= 500 && !options_.faults) say_wrong("an answer that nobody expected", answer);
+    say_wrong("rejected, but the table was changed", answer);
+  if (answer.status >= 500 && !options_.faults) say_wrong("unexpected response", answer);
   finish();
 }
 
@@ -196,7 +197,7 @@ void Clients::make_tables() {
                                                                           .number = model_.next_number()});
     };
     const Answer answer = run(std::move(request), [&] { return ask("CreateTable", body); });
-    if (answer.status >= 500 && !options_.faults) say_wrong("no table", answer);
+    if (answer.status >= 500 && !options_.faults) say_wrong("the table was not created", answer);
     finish();
     Request ttl{.text = "UpdateTimeToLive " + table};
     ttl.change = [table](ModelState& state) {
@@ -220,7 +221,7 @@ void Clients::make_tables() {
   }
 }
 
-// To a function, and to Kinesis.
+// Delivers the table's changes to a function and to Kinesis.
 void Clients::deliver(const std::string& table) {
   const Answer described = ask("DescribeTable", {{"TableName", table}});
   if (described.status != 200) return;

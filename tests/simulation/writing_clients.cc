@@ -1,4 +1,4 @@
-// What clients write: items, alone, in batches, in transactions and by statements.
+// Client writes: single items, batches, transactions and statements.
 #include <algorithm>
 #include <set>
 
@@ -15,7 +15,7 @@ ItemIntent Clients::put_intent(const std::string& table, Json item, bool if_abse
           }};
 }
 
-// The answer of what writes items, against what the model was told and what it has.
+// Checks the response to a write against the changes that the model was notified of and against its state.
 void Clients::judge_write(const Answer& answer) {
   const Request& request = mine();
   const bool told = std::any_of(request.intents.begin(), request.intents.end(),
@@ -51,7 +51,7 @@ void Clients::judge_write(const Answer& answer) {
             return table == nullptr || table->may_be_creating() || model_.is_going(intent.table);
           });
         }))
-      say_wrong("the table was there", answer);
+      say_wrong("the table existed", answer);
   } else if (answer.type == "ConditionalCheckFailedException" || answer.type == "DuplicateItemException" ||
              answer.type == "TransactionCanceledException") {
     if (told || !ever([&](const ModelState& state, engine::Instant at) {
@@ -60,9 +60,9 @@ void Clients::judge_write(const Answer& answer) {
             return wanted && wanted->refused;
           });
         }))
-      say_wrong("refused, but its condition held", answer);
+      say_wrong("rejected, but its condition held", answer);
   } else if (!options_.faults || answer.status != 500) {
-    say_wrong("an answer that nobody expected", answer);
+    say_wrong("unexpected response", answer);
   }
 }
 

@@ -1,11 +1,11 @@
-// Something that happens beside what a test does, at each place of it in turn: before each lock that it
-// takes.
+// Runs concurrent work at each place in a tested operation in turn. A place is before each lock that the
+// operation takes.
 //
 //   const int places = at_each_place([](int place) {
 //     World world;
 //     …
-//     Beside change(place, [&] { … });      // in a thread of its own
-//     … what is tested …
+//     Beside change(place, [&] { … });      // runs on another thread at that place
+//     … the tested operation …
 //     return change.begun;
 //   });
 #pragma once
@@ -23,12 +23,13 @@ namespace mayfly::testing {
 
 using namespace engine;
 
-// Begins at the n-th place that the test's thread comes to, in a thread of its own, and goes on until it is
-// done or has to wait for the test's.
+// Starts the work on another thread when the test's thread reaches its n-th place. The test's thread
+// continues when the work has finished or waits for a lock.
 class Beside final : public Interleaving {
  public:
   Beside(int place, std::function<void()> work) : left_(place), work_(std::move(work)) { use(this); }
-  // For work that may fail the test. Assertions belong to the test's thread.
+  // For work that can fail the test: it returns false instead of using assertions, which only the test's
+  // thread may use.
   Beside(int place, std::function<bool()> work)
       : Beside(place, std::function<void()>([this, work = std::move(work)] { failed_ = !work(); })) {}
   ~Beside() {
@@ -66,7 +67,8 @@ class Beside final : public Interleaving {
   bool failed_ = false;
 };
 
-// Calls `story` with 1, 2, ... until it says that the place was beyond the last; returns how many there were.
+// Calls `story` with 1, 2, … until it returns false because the place was not reached. Returns the number of
+// places.
 inline int at_each_place(const std::function<bool(int place)>& story) {
   int place = 1;
   while (story(place)) ++place;

@@ -1,7 +1,7 @@
-// A bucket's calls, waited for.
+// Synchronous calls of a bucket.
 //
 //   const BucketCalls calls{bucket};
-//   calls.put("a/b.json", "{}");                    // true: it is there
+//   calls.put("a/b.json", "{}");                    // empty if it succeeds
 //   calls.get("a/b.json") == "{}"
 #pragma once
 
@@ -46,12 +46,12 @@ struct BucketCalls {
     return wait<Object>([&](auto done) { bucket.head(key, {}, done); });
   }
 
-  // The code of what went wrong; empty: nothing did.
+  // Returns the error code, or empty if it succeeded.
   std::string put(std::string_view key, std::string_view bytes) const {
     const auto stored = store(key, bytes);
     return stored ? "" : stored.error().code;
   }
-  // The object, or the code of what went wrong.
+  // Returns the object, or the error code.
   std::string get(std::string_view key) const {
     const auto loaded = load(key);
     return loaded ? *loaded : loaded.error().code;

@@ -1,4 +1,4 @@
-// A certificate for this machine's own addresses, that nobody but the test trusts, and its key: PEM files.
+// A self-signed certificate for this machine's own addresses, and its key, as PEM files.
 //
 //   Certificate certificate;
 //   Running server({.tls_cert_file = certificate.cert, .tls_key_file = certificate.key});
@@ -11,7 +11,7 @@ namespace mayfly::testing {
 
 class Certificate {
  public:
-  // `names`: as OpenSSL writes a subjectAltName. The files go with the object.
+  // `names` is a subjectAltName in OpenSSL's notation. The files are deleted with the object.
   explicit Certificate(const std::string& names = "DNS:localhost,IP:127.0.0.1,IP:::1");
   ~Certificate();
   Certificate(const Certificate&) = delete;

@@ -71,7 +71,7 @@ class Effects {
     lines_.emplace(std::pair(table.name, place), table.name + line);
   }
 
-  // `state` is the one that has the key.
+  // `state` is the state that contains the key.
   void add(const StoredState& state, std::string_view key, std::string_view value, const std::string& verb) {
     const char kind = key[0];
     if (kind == 'S') return add_record(key, value, verb);
@@ -119,7 +119,7 @@ class Effects {
     add_line(table, Place::records, line);
   }
 
-  // ".by_label"; empty: it is the table's own.
+  // Returns ".by_label", or empty for the table itself.
   static std::string index_name(const Table& table, std::string_view key) {
     const auto id = engine::read_big_endian<std::uint16_t>(key.substr(1 + 4));
     for (const engine::Index& index : table.indexes)

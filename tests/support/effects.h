@@ -1,5 +1,5 @@
-// What a request left in storage: every key that came, changed or went, in words. For golden scripts and
-// tests whose point is what is written, not what is answered.
+// Describes what a request changed in storage: every key that was added, changed or deleted. For golden
+// scripts and tests that check what is written rather than the response.
 //
 //   const StoredState before = stored_state(database);
 //   …
@@ -9,10 +9,9 @@
 //       "music expires put 2023-11-14T22:14:20.000Z Nina/Sinnerman\n"
 //       "music records INSERT Nina/Sinnerman"
 //
-// An item that has a TTL and never expires: `music never expires put string Nina/Sinnerman`.
-//
-// A removal that is the service's says so: `music records REMOVE Nina/Sinnerman (ttl)`. Counts,
-// descriptions of tables, clocks and what is kept for other purposes are left out.
+// An item that never expires although it has the TTL attribute: `music never expires put string
+// Nina/Sinnerman`. A removal by the service: `music records REMOVE Nina/Sinnerman (ttl)`. Counters, table
+// descriptions, clocks and other internal keys are omitted.
 #pragma once
 
 #include <map>
@@ -22,11 +21,12 @@
 
 namespace mayfly::testing {
 
-using StoredState = std::map<std::string, std::string>;  // storage's keys and values, as they are
+using StoredState = std::map<std::string, std::string>;  // storage's raw keys and values
 
 StoredState stored_state(const engine::Database& database);
 
-// In the order of names: a table, its indexes, what expires, its stream. Lines are separated by '\n'.
+// Lines are separated by '\n' and sorted by table. A table's items come first, then its indexes, its expiries
+// and its stream.
 std::string effects(const StoredState& before, const StoredState& after);
 
 }  // namespace mayfly::testing

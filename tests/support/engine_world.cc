@@ -62,7 +62,7 @@ std::string key_of(const Table& table, const Item& item) { return table_key(tabl
 
 Directory::Directory() {
   std::string path = (std::filesystem::temp_directory_path() / "mayfly-test-XXXXXX").string();
-  if (!mkdtemp(path.data())) throw std::runtime_error("no temporary directory");
+  if (!mkdtemp(path.data())) throw std::runtime_error("cannot create a temporary directory");
   path_ = path;
 }
 
@@ -100,7 +100,7 @@ std::shared_ptr<LiveTable> World::find(std::string_view name) {
 void World::put(const std::shared_ptr<LiveTable>& table, Item item) {
   Transaction transaction(*database_, Cause::user);
   const auto slot = transaction.add(table, key_of(*table->description(), item));
-  if (!transaction.lock()) throw std::runtime_error("the table is gone");
+  if (!transaction.lock()) throw std::runtime_error("the table no longer exists");
   transaction.put(slot, std::move(item));
   transaction.commit();
 }
@@ -108,7 +108,7 @@ void World::put(const std::shared_ptr<LiveTable>& table, Item item) {
 void World::remove(const std::shared_ptr<LiveTable>& table, const Item& key) {
   Transaction transaction(*database_, Cause::user);
   const auto slot = transaction.add(table, key_of(*table->description(), key));
-  if (!transaction.lock()) throw std::runtime_error("the table is gone");
+  if (!transaction.lock()) throw std::runtime_error("the table no longer exists");
   transaction.remove(slot);
   transaction.commit();
 }
@@ -149,7 +149,7 @@ std::string inconsistency(Database& database, const LiveTable* dropped) {
   const Storage::Snapshot snapshot(storage);
   std::string first;
   Findings findings([&](const Finding& finding) {
-    // Of a table that is dropped nobody asks the counters any more.
+    // The counters of a dropped table are no longer used.
     if (first.empty() && !(dropped != nullptr && finding.kind == "a wrong counter")) first = finding.text;
   });
   VerificationOf of{.host = parts.host_clock.get(),
@@ -169,7 +169,7 @@ std::string inconsistency(Database& database, const LiveTable* dropped) {
     };
   }
   verify(storage, snapshot, of, findings);
-  // What a snapshot has of it lies where it was.
+  // A snapshot's data of a dropped table is in the same place as before.
   if (dropped != nullptr)
     TableVerification(KeyView(storage, snapshot), *dropped->description(), "a dropped table", parts.expiry,
                       database.now(account), {table_prefix('N', dropped->id())}, findings)

@@ -1,4 +1,4 @@
-// A database, a clock that the test moves, and tables to write to: what the engine's tests share.
+// Shared by the engine's tests: a database, a clock that the test moves, and tables to write to.
 //
 //   World world;                                           // in memory, at 2024-05-01T00:00:00Z
 //   auto carts = world.create(simple_table("carts"));
@@ -22,7 +22,7 @@ using namespace engine;
 
 inline constexpr Instant start_ms = 1'714'521'600'000;  // 2024-05-01T00:00:00Z
 inline constexpr std::int64_t start_seconds = start_ms / 1000;
-inline constexpr Instant minute_ms = 60'000, hour_ms = 60 * minute_ms;  // days are history.h's
+inline constexpr Instant minute_ms = 60'000, hour_ms = 60 * minute_ms;  // day_ms is in history.h
 inline constexpr std::string_view account = "000000000000", other_account = "000000000042";
 
 AttributeValue number(std::string_view text);
@@ -32,20 +32,20 @@ AttributeValue number(std::int64_t value);
 Table simple_table(std::string name);
 // Partition key "id" and sort key "at", a number.
 Table sorted_table(std::string name);
-// A global index of that name by one string attribute.
+// A global index with one string attribute as its key.
 Index global_index(std::string name, std::string attribute,
                    Projection::Kind projection = Projection::Kind::all);
-// A local index: the partition key "id", then the string attribute.
+// A local index with the partition key "id" and a string attribute as sort key.
 Index local_index(std::string name, std::string attribute);
 Stream stream_of(StreamView view);
 
 std::string key_of(const Table& table, const Item& item);
 
-// What the checker of all that is stored finds wrong first; empty: nothing. Of a table that is dropped what a
-// snapshot has of it may be looked at, too.
+// Returns the first error that a verification of the whole database finds, or empty. If `dropped` is given,
+// the data that a snapshot keeps of that dropped table is also verified.
 std::string inconsistency(Database& database, const LiveTable* dropped = nullptr);
 
-// A directory that goes away with the object.
+// A directory that is deleted with the object.
 class Directory {
  public:
   Directory();
@@ -60,20 +60,20 @@ class Directory {
 
 class World {
  public:
-  // `options.clock` is replaced by a ManualClock, unless it is set.
+  // Uses a ManualClock unless `options.clock` is set.
   explicit World(DatabaseOptions options = {.reap = false});
 
   Database& database() { return *database_; }
   ManualClock& clock() { return *clock_; }  // the host's
   Instant now() { return database_->now(account); }
-  // Returns how many expired.
+  // Returns the number of expired items.
   std::int64_t advance(Instant to, bool age_streams = false) {
     return database_->advance(account, to, age_streams).expired;
   }
   TimerQueue& timers();
-  // The reaper looks at every account: the host's clock was set, which rings no alarm.
+  // Wakes the reaper for every account. Needed after setting the host's clock, which rings no alarm.
   void wake_reaper();
-  // Closes and opens again, in the same directory and at the same time.
+  // Closes and reopens the database, in the same directory and at the same time.
   void reopen();
   void close() { database_.reset(); }
 
@@ -82,15 +82,14 @@ class World {
   void put(const std::shared_ptr<LiveTable>& table, Item item);
   void remove(const std::shared_ptr<LiveTable>& table, const Item& key);
   std::optional<Item> get(const std::shared_ptr<LiveTable>& table, const Item& key);
-  // Everything, in the order of the cursor.
+  // All items, in the cursor's order.
   std::vector<Item> all(const std::shared_ptr<LiveTable>& table, IndexId index = 0);
-  // Of all shards, by sequence number.
+  // The records of all shards, by sequence number.
   std::vector<ChangeRecord> records(StreamId stream, Sequence from = 0);
   // Sets the TTL attribute.
   void enable_ttl(const std::shared_ptr<LiveTable>& table, const std::string& attribute = "ttl");
 
-  // The first thing that a verification of the whole database finds wrong (verification.h), or nothing; of a
-  // table that was dropped, also in what is left of it.
+  // Like the function above. If `table` has been dropped, also verifies what is left of it.
   std::string inconsistency(const std::shared_ptr<LiveTable>& table);
 
  private:

@@ -1,4 +1,4 @@
-// An S3 endpoint in memory, behind an Invoker: it answers as S3 does, until it is told to answer otherwise.
+// A fake S3 endpoint in memory, behind an Invoker. It responds like S3 unless `instead` is set.
 //
 //   auto s3 = std::make_shared<FakeS3>();
 //   S3Bucket bucket({*outbound::Url::parse("http://s3"), "us-east-1", s3}, "exports");
@@ -27,11 +27,11 @@ class FakeS3 final : public compat::outbound::Invoker {
 
   std::string bucket = "exports";
   std::map<std::string, std::string> objects;
-  std::map<std::string, std::vector<std::string>> uploads;  // that are under way
+  std::map<std::string, std::vector<std::string>> uploads;  // in progress
   std::vector<std::string> requests;
   std::size_t page_size = 1000, largest_body = 0;
   bool knows_ranges = true, knows_conditions = true;
-  // Asked first: nothing, and it answers as S3 does.
+  // Called first. If it returns nullopt, the endpoint responds like S3.
   std::function<std::optional<Answer>(const Invocation&)> instead;
 
   void start(Invocation invocation, std::stop_token, Done done) override {

@@ -1,5 +1,5 @@
-// Global tables in tests of the engine: replicas come and go as UpdateTable makes them, and what is on its
-// way arrives when the test says so.
+// Global tables for the engine's tests: adds and removes replicas like UpdateTable, and delivers writes in
+// flight when the test calls settle().
 //
 //   auto carts = world.create(simple_table("carts"));
 //   replicate(world, carts, {"eu-west-1"});
@@ -27,7 +27,7 @@ inline std::shared_ptr<LiveTable> in(World& world, const std::string& region,
   return world.database().find_table({std::string(account), region}, name);
 }
 
-// Adds replicas in these regions, as UpdateTable does.
+// Adds replicas in these regions, like UpdateTable.
 inline void replicate(World& world, const std::shared_ptr<LiveTable>& table,
                       const std::vector<std::string>& regions, bool strong = false) {
   const auto made = world.database().update_together(table, [&](std::vector<Table>& tables) {

@@ -75,7 +75,7 @@ bool HttpClient::fill() {
   char piece[16 * 1024];
   const auto got = ::recv(socket_, piece, sizeof piece, 0);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-    throw std::runtime_error("the server says nothing");
+    throw std::runtime_error("the server sends nothing");
   if (got <= 0) return false;
   in_.append(piece, static_cast<std::size_t>(got));
   return true;
@@ -95,7 +95,7 @@ std::string HttpClient::read_all() {
 std::string HttpClient::read_until(std::string_view end) {
   std::size_t found;
   while ((found = in_.find(end)) == std::string::npos) {
-    if (!fill()) throw std::runtime_error("the connection ends before " + std::string(end));
+    if (!fill()) throw std::runtime_error("the connection ended before " + std::string(end));
   }
   std::string read = in_.substr(0, found + end.size());
   in_.erase(0, read.size());
@@ -117,14 +117,14 @@ HttpAnswer HttpClient::receive(bool to_head) {
     const auto end = head.find("\r\n", at);
     const auto colon = head.find(": ", at);
     if (colon == std::string::npos || colon > end)
-      throw std::runtime_error("no header: " + head.substr(at, end - at));
+      throw std::runtime_error("malformed header: " + head.substr(at, end - at));
     answer.headers[lower(head.substr(at, colon - at))] = head.substr(colon + 2, end - colon - 2);
     at = end + 2;
   }
   if (to_head || answer.status == 100) return answer;
   const auto need = [&](std::size_t bytes) {
     while (in_.size() < bytes) {
-      if (!fill()) throw std::runtime_error("the answer's body is cut short");
+      if (!fill()) throw std::runtime_error("the response's body is truncated");
     }
   };
   const auto take = [&](std::size_t bytes) {

@@ -1,4 +1,4 @@
-// A connection for tests: sends bytes as they are told, reads whole answers.
+// An HTTP connection for tests: sends any bytes and reads complete responses.
 //
 //   HttpClient client(server.port());
 //   client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -18,28 +18,28 @@ namespace mayfly::testing {
 struct HttpAnswer {
   int status = 0;                              // 0: the server closed the connection instead
   std::map<std::string, std::string> headers;  // names in lower case
-  std::string body;                            // as sent; a chunked one put together
+  std::string body;                            // as sent, after removing chunked framing
 };
 
-// Reading fails the test, by an exception, when nothing comes for 30 seconds.
+// Reading throws, which fails the test, if no byte arrives for 30 seconds.
 class HttpClient {
  public:
-  // `receive_bytes`: how much the kernel takes for us before we read; 0: as it likes.
+  // `receive_bytes` is the size of the kernel's receive buffer; 0 means the default.
   explicit HttpClient(std::uint16_t port, int receive_bytes = 0);
-  // On ::1.
+  // Connects to ::1.
   static std::unique_ptr<HttpClient> to_ipv6(std::uint16_t port);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  void send(std::string_view bytes);             // whole; what a closed connection does not take is dropped
-  void finish_sending();                         // nothing more will come: shutdown(SHUT_WR)
-  HttpAnswer receive(bool to_head = false);      // a HEAD's answer has no body, whatever its length says
-  std::string read_until(std::string_view end);  // raw bytes, up to and with `end`
-  std::string read_all();                        // raw bytes, to the end of the connection, however it ends
-  std::size_t drain();                           // how many bytes that are; they are not kept
-  bool closed_by_server();                       // waits until something comes or the connection ends
-  void reset();                                  // close it the rude way
+  void send(std::string_view bytes);             // sends everything, or stops if the connection is closed
+  void finish_sending();                         // shutdown(SHUT_WR)
+  HttpAnswer receive(bool to_head = false);      // a response to HEAD has no body despite Content-Length
+  std::string read_until(std::string_view end);  // raw bytes, up to and including `end`
+  std::string read_all();                        // raw bytes until the connection ends or is reset
+  std::size_t drain();                           // like read_all, but returns only the number of bytes
+  bool closed_by_server();                       // waits until a byte arrives or the connection ends
+  void reset();                                  // closes the connection with a reset
 
  private:
   HttpClient(int family, std::uint16_t port, int receive_bytes);
@@ -50,11 +50,10 @@ class HttpClient {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// "METHOD target HTTP/1.1", Host, Content-Length (unless `headers` frames the body itself), `headers`, the
-// body.
+// A request with Host, `headers`, and Content-Length unless `headers` frames the body itself.
 std::string http_request(std::string_view method, std::string_view target, const Headers& headers = {},
                          std::string_view body = {});
-// A signed call of an operation: "ListTables", "{}".
+// A signed request for an operation: "ListTables", "{}".
 std::string operation_request(std::string_view operation, std::string_view body, const Headers& headers = {});
 
 }  // namespace mayfly::testing

@@ -1,9 +1,9 @@
-// Compares an answer with what a test expects of it, member by member.
+// Compares a response with the JSON that a test expects.
 //
-// The expected JSON may say less than all:
+// The expected JSON can contain placeholders:
 //   "*"             any value
 //   {"...":"*", …}  further members are allowed
-//   "$name"         the first time any value, which is remembered; after that this value
+//   "$name"         the first time any value, which is stored; later that value
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@ namespace mayfly::testing {
 
 using Variables = std::map<std::string, nlohmann::json>;
 
-// The first difference, in words; empty: they match.
+// Describes the first difference, or returns empty if they match.
 std::string difference(const nlohmann::json& expected, const nlohmann::json& actual, Variables& variables);
 
-// "$name", where it stands for a whole value, replaced by what was remembered.
+// Replaces values "$name" with the stored values.
 nlohmann::json substitute(const nlohmann::json& request, const Variables& variables);
 
 }  // namespace mayfly::testing

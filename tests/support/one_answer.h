@@ -1,7 +1,7 @@
-// A server that gives one answer: bytes, whatever they are.
+// A server that sends one response, which can be any bytes.
 //
 //   OneAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-//   … somebody asks server.url() …
+//   … the tested code requests server.url() …
 //   server.take_request() == "GET / HTTP/1.1\r\n…"
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace mayfly::testing {
 
-// Takes one connection, reads a whole request, sends the answer as it is and closes. An empty answer, or one
-// that `stays`: waits until the other side closes.
+// Accepts one connection, reads a complete request, sends the response and closes. With an empty response or
+// with `stays`, it waits until the client closes.
 class OneAnswer {
  public:
   explicit OneAnswer(std::string answer, bool stays = false)
@@ -58,9 +58,9 @@ class OneAnswer {
     return "http://127.0.0.1:" + std::to_string(port_) + target;
   }
 
-  // Once it is answered.
+  // Waits until the request is answered and returns it.
   std::string take_request() {
-    ::shutdown(socket_, SHUT_RDWR);  // nobody may have come
+    ::shutdown(socket_, SHUT_RDWR);  // there might have been no connection
     if (thread_.joinable()) thread_.join();
     return request_;
   }

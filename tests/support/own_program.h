@@ -1,4 +1,4 @@
-// This test program once more, in the place of the calling process: for tests whose process is killed.
+// Replaces the calling process with this test program, for tests whose process is killed.
 #pragma once
 
 #include <array>
@@ -9,15 +9,15 @@
 
 namespace mayfly::testing {
 
-// `words` are its arguments, the first of them its name. Returns only where that failed. Of a program for
-// another processor MAYFLY_TEST_EMULATOR is what runs it: the kernel would not know how.
+// `words` are the arguments, starting with the program's name. Returns only on failure. MAYFLY_TEST_EMULATOR
+// names the emulator if the program is for another processor.
 inline void become_this_program(std::vector<std::string> words) {
   std::string path = "/proc/self/exe";
   if (const char* emulator = std::getenv("MAYFLY_TEST_EMULATOR")) {
     std::array<char, 4096> own{};
     if (readlink(path.c_str(), own.data(), own.size() - 1) < 0) return;
     words.insert(words.begin(), {emulator, own.data()});
-    words.erase(words.begin() + 2);  // its name, which the emulator takes from its path
+    words.erase(words.begin() + 2);  // the program's name, which the emulator takes from the path
     path = emulator;
   }
   std::vector<char*> pointers;

@@ -1,5 +1,5 @@
-// An emulator in memory and a server of it on a port of its own; requests to it, and calls of its control API
-// and of DynamoDB's as one account.
+// An in-memory emulator with a server on a free port. Sends requests, control calls and operations to it as
+// one account.
 //
 //   Running server;
 //   server.ask(http_request("GET", "/")).status == 200
@@ -24,7 +24,7 @@ struct Running {
   std::unique_ptr<compat::Emulator> emulator;
   std::unique_ptr<http::Server> server;
   std::string account = "000000000000";
-  // For a while another account.
+  // Uses another account during its lifetime.
   struct As {
     As(Running& server, std::string account) : server(server), before(server.account) {
       server.account = std::move(account);
@@ -37,21 +37,21 @@ struct Running {
   [[nodiscard]] std::uint16_t port() const { return server->port(); }
   void stop() { server.reset(); }
 
-  // The answer to these bytes, on a connection of their own.
+  // Sends these bytes on a new connection and returns the response.
   HttpAnswer ask(std::string_view bytes, bool to_head = false) const;
 
   [[nodiscard]] std::string request(std::string_view method, std::string_view target,
                                     std::string_view body = {}) const;
   HttpAnswer call(std::string_view method, std::string_view target, std::string_view body = {});
-  // Fails the test unless the answer is 200.
+  // Fails the test unless the response is 200.
   nlohmann::json ok(std::string_view method, std::string_view target, std::string_view body = {});
   nlohmann::json execute(std::string_view operation, std::string_view body);
 
   void create_table(const std::string& name, bool stream, bool ttl = true);
   void put(const std::string& table, const std::string& id, const std::string& more = "");
-  // What the service removed, as the stream tells, in order: [id, seconds since 2031-01-01].
+  // The items that the service removed according to the stream, in order: [id, seconds since 2031-01-01].
   nlohmann::json removed(const std::string& table);
-  std::size_t count_waiting();  // at failpoints
+  std::size_t count_waiting();  // the number of items held at failpoints
 };
 
 }  // namespace mayfly::testing

@@ -1,7 +1,7 @@
-// Requests as a server that checks signatures reads them, and signed ones.
+// Makes requests for tests of signature checks.
 //
-//   http::Request request = signed_request({.now = noon});            // POST /, ListTables, signed with
-//   `signer` authenticate(request, "us-east-1", {.keys = &keys, .now = noon})
+//   http::Request request = signed_request({.now = noon});            // POST /, ListTables, signed
+//   authenticate(request, "us-east-1", {.keys = &keys, .now = noon})
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace mayfly::testing {
 
-// With every header kept, as it came.
+// An unsigned request that keeps every header unchanged.
 http::Request request_of(std::string_view method, std::string_view target, const Headers& headers,
                          std::string_view body = {});
 
@@ -24,9 +24,9 @@ struct Signing {
   std::string body = "{}";
   engine::Instant now = 0;
 };
-// Signed by the commands' signer (http/signer.h).
+// A request signed by the commands' signer (http/signer.h).
 http::Request signed_request(const Signing& signing);
-// The same as bytes.
+// The bytes of that request.
 std::string signed_bytes(const Signing& signing);
 
 }  // namespace mayfly::testing

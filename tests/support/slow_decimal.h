@@ -1,6 +1,6 @@
-// A slow decimal that numbers are compared with: it adds digit by digit, as one does on paper.
+// A slow reference implementation of decimals to compare Number with. It adds digit by digit, as on paper.
 //
-//   Slow::add(Slow(a), Slow(b)).to_string()       // what Number::add(a, b) says, or "overflow", "underflow"
+//   Slow::add(Slow(a), Slow(b)).to_string()       // the result of Number::add(a, b): a number or an error
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace mayfly::testing {
 
-// A number, or why there is none, in Slow's words.
+// Prints a number, or the error in the same words as Slow.
 inline std::string shown(const Expected<engine::Number, engine::NumberError>& number) {
   using engine::NumberError;
   if (number) return number->to_string();
@@ -24,7 +24,7 @@ inline std::string shown(const Expected<engine::Number, engine::NumberError>& nu
   return "";
 }
 
-// A slow decimal to compare with: digits, least first, from 10^-300 to 10^300; two's complement is ten's.
+// Digits from 10^-300 to 10^300, least significant first.
 struct Slow {
   static constexpr int zero_at = 300, size = 601;
   std::vector<int> digits = std::vector<int>(size, 0);

@@ -1,5 +1,5 @@
-// What tests' sockets are opened and written to with. macOS has neither: there a child process inherits them,
-// and to write to one that the other side has closed raises SIGPIPE.
+// Flags for opening and writing to sockets. macOS has neither flag: there, child processes inherit sockets,
+// and writing to a socket that the other side has closed raises SIGPIPE.
 #pragma once
 
 #include <sys/socket.h>

@@ -1,9 +1,9 @@
-// Steps what runs by itself when a test says so, in an order that a seed chooses: a test's second run is like
-// its first.
+// A scheduler that runs background steps only when the test calls it, in an order chosen by a seed, so every
+// run of a test is identical.
 //
 //   auto scheduler = std::make_shared<SteppedScheduler>(clock, seed);
 //   World world({.clock = clock, .reap = true, .make_scheduler = [&](std::size_t) { return scheduler; }});
-//   scheduler->run();   // until nothing is left to do before the clock is moved
+//   scheduler->run();   // runs steps until there is nothing to do before the clock moves
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace mayfly::testing {
 
-// A host's clock that runs when the test moves it, and says how far off an instant is.
+// A host's clock that moves only when the test moves it.
 class SteppedClock final : public engine::Clock {
  public:
   explicit SteppedClock(engine::Instant now) : now_(now) {}
@@ -35,7 +35,7 @@ class SteppedClock final : public engine::Clock {
 
 class SteppedScheduler final : public engine::Scheduler {
  public:
-  // Alarms go by `clock`, which the test moves.
+  // Alarms use `clock`, which the test moves.
   SteppedScheduler(std::shared_ptr<SteppedClock> clock, std::uint64_t seed)
       : clock_(std::move(clock)), random_(seed) {}
 
@@ -43,11 +43,11 @@ class SteppedScheduler final : public engine::Scheduler {
     return engine::RealTime(std::chrono::milliseconds(clock_->now()));
   }
 
-  // Nothing is to be done now. Asked while nobody else runs.
+  // Whether there is nothing to do now. Requires: no other thread runs.
   [[nodiscard]] bool idle() const NO_THREAD_SAFETY_ANALYSIS {
     return queue_.empty() && (alarms_.empty() || alarms_.begin()->first > now());
   }
-  // One step of one task; false: none has anything to do now.
+  // Runs one step of one task. Returns false if no task has anything to do now.
   bool step_one() {
     engine::Lock lock(mutex_);
     ring_alarms();

@@ -52,7 +52,7 @@ std::string create_table(compat::Emulator& emulator) {
   return json::parse(body)["TableDescription"]["LatestStreamArn"];
 }
 
-// What one writer writes as its n-th: item n % items gets n.
+// The request of a writer's n-th write, which sets item n % items to n.
 std::string put_body(const StreamRun& run, int writer, int n) {
   return R"({"TableName":"carts","Item":{"id":{"S":")" + std::to_string(writer) + "-" +
          std::to_string(n % run.items) + R"("},"n":{"N":")" + std::to_string(n) + R"("}}})";
@@ -76,7 +76,8 @@ std::vector<std::jthread> start_writers(const StreamRun& run, compat::Emulator& 
   return threads;
 }
 
-// Writes what is left, splits and rolls over meanwhile, and consumes in this thread until all is seen.
+// Writes what is left while splitting and rolling over shards, and consumes on this thread until everything
+// has been seen.
 void write_and_consume(const StreamRun& run, compat::Emulator& emulator, StreamConsumer& consumer,
                        const std::vector<int>& begin, const std::function<void(int writer)>& acknowledged) {
   std::atomic<int> writing{run.writers};
@@ -95,14 +96,14 @@ void write_and_consume(const StreamRun& run, compat::Emulator& emulator, StreamC
         std::this_thread::yield();
         continue;
       }
-      // The oldest open shard goes, by halves until there are eight.
+      // Closes the oldest open shard. It is split until there are eight shards.
       const std::vector<engine::Shard> shards = table->description()->stream->shards;
       const auto is_open = [](const engine::Shard& shard) { return !shard.closed; };
       const bool split = std::count_if(shards.begin(), shards.end(), is_open) < 8;
       const auto shard = std::find_if(shards.begin(), shards.end(), is_open);
       if (!emulator.database().reshard(table, shard->number,
                                        split ? engine::Resharding::split : engine::Resharding::roll))
-        throw std::runtime_error("a shard could not be closed");
+        throw std::runtime_error("cannot close a shard");
       ++done;
     }
   });
@@ -113,7 +114,7 @@ void write_and_consume(const StreamRun& run, compat::Emulator& emulator, StreamC
   }
 }
 
-// What the consumer told, checked as it comes.
+// Checks what the consumer reports.
 class Judge {
  public:
   Judge(const StreamRun& run, StreamOutcome& outcome) : run_(run), outcome_(outcome) {}
@@ -165,7 +166,7 @@ void describe_to_first_half(const StreamRun& run) {
 
 StreamRun described_by_parent() {
   const char* words = std::getenv(run_variable);
-  if (words == nullptr) throw std::runtime_error("nobody waits for the first half of a run");
+  if (words == nullptr) throw std::runtime_error("play_first_half() was not started by run_stream()");
   StreamRun run;
   std::istringstream(words) >> run.writers >> run.writes >> run.items >> run.first_shards >> run.reshards >>
       run.page_records >> run.directory;
@@ -174,9 +175,9 @@ StreamRun described_by_parent() {
 
 }  // namespace
 
-// It prints to the standard error stream, apart from what Catch prints: the stream, "t arn", a line for each
-// acknowledged write, "a writer", and for each page, "p shard next|- (id before n)*"; and is killed between
-// two bytes.
+// Prints to standard error, because Catch prints to standard output: "t arn" for the stream, "a writer" for
+// each acknowledged write, and "p shard next|- (id before n)*" for each page. It is killed between any two
+// bytes.
 void play_first_half() {
   const StreamRun run = described_by_parent();
   std::mutex mutex;
@@ -204,7 +205,7 @@ void play_first_half() {
   } catch (const std::exception& problem) {
     print(std::string("x ") + problem.what() + "\n");
   }
-  _exit(1);  // it should not have come to its end
+  _exit(1);  // not reached if it was killed
 }
 
 // --- the consumer
@@ -238,7 +239,7 @@ void StreamConsumer::find_shards(const std::string& parent) {
   for (const json& shard : shards) {
     const std::string id = shard["ShardId"];
     if (places_.contains(id)) continue;
-    // A child waits for its parent's end, and is found again then.
+    // Skips a child whose parent has not ended. It is found again when the parent ends.
     if (shard.contains("ParentShardId")) {
       const std::string its_parent = shard["ParentShardId"];
       const auto place = places_.find(its_parent);
@@ -306,7 +307,7 @@ StreamOutcome run_stream(const StreamRun& run) {
   bool killed = false;
   while (getline(&line, &size, lines) > 0) {
     std::istringstream words(line);
-    if (words.str().back() != '\n') break;  // cut off
+    if (words.str().back() != '\n') break;  // truncated
     char kind = 0;
     words >> kind;
     if (kind == 'a') {
@@ -325,7 +326,7 @@ StreamOutcome run_stream(const StreamRun& run) {
         records.push_back(record);
       judge.page(shard, next == "-" ? "" : next, records);
     }
-    // In the middle of both: a consumer may come to nothing while writers go on.
+    // Kills while both are active. The consumer might not have seen anything yet.
     if (!killed && outcome.acknowledged_before_kill >= run.kill_after && outcome.seen > 0) {
       kill(child, SIGKILL);
       killed = true;
@@ -338,7 +339,7 @@ StreamOutcome run_stream(const StreamRun& run) {
   outcome.seen_before_kill = outcome.seen;
   outcome.seconds_before_kill = Seconds(std::chrono::steady_clock::now() - start).count();
   if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) {
-    if (outcome.wrong.empty()) outcome.wrong = "the writers ended before they were killed";
+    if (outcome.wrong.empty()) outcome.wrong = "the writers finished before they were killed";
     return outcome;
   }
 
@@ -352,7 +353,7 @@ StreamOutcome run_stream(const StreamRun& run) {
         judge.page(shard, next, records);
       },
       judge.places);
-  // What was written and not acknowledged is written again: it changes nothing, and makes no record.
+  // Repeats writes that were not acknowledged. If they were stored, they change nothing and make no record.
   write_and_consume(run, *emulator, consumer, acknowledged, [](int) {});
   outcome.seconds_after_kill = Seconds(std::chrono::steady_clock::now() - start).count();
   judge.end();

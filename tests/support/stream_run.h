@@ -1,6 +1,6 @@
-// Writers, splits and a consumer on one stream, with a kill -9 in the middle: what was acknowledged, against
-// what the consumer saw. For a test of some thousand records and for a measurement of a million
-// (bench/streams.cc).
+// Writers, splits and a consumer on one stream, with a kill -9 in the middle. Compares the acknowledged
+// writes with what the consumer saw. Used by a test with thousands of records and by a measurement with a
+// million (bench/streams.cc).
 //
 //   TEST_CASE("the writers that are killed", "[.]") { play_first_half(); }
 //   ...
@@ -23,17 +23,17 @@
 
 namespace mayfly::testing {
 
-// Follows a stream as clients do: DescribeStream at first, then a shard's iterators to its end, then its
-// children (ShardFilter). Where it stands can be kept, and another may go on from there.
+// Follows a stream like a client: it calls DescribeStream, follows a shard's iterators to its end, then finds
+// the shard's children (ShardFilter). Another consumer can continue from its position.
 class StreamConsumer {
  public:
   struct Record {
     std::string id;
-    std::int64_t before;  // the item's n in the old image; -1: there was no item
+    std::int64_t before;  // the item's n in the old image, or -1 if there was no item
     std::int64_t n;
   };
-  // Tells of each page that has records or is a shard's last, before the next one is asked for. `next`: the
-  // iterator to go on with; empty: the shard has ended.
+  // Called for each page that has records or is a shard's last, before the next page is requested. `next` is
+  // the iterator to continue with, or empty if the shard has ended.
   using OnPage = std::function<void(const std::string& shard, const std::string& next,
                                     const std::vector<Record>& records)>;
   using Places = std::map<std::string, std::string>;  // shard -> next
@@ -41,7 +41,7 @@ class StreamConsumer {
   StreamConsumer(compat::Emulator& emulator, std::string arn, std::size_t page_records, OnPage on_page,
                  Places places = {});
 
-  // Asks once in each open shard. False: nothing was new.
+  // Reads once from each open shard. Returns false if nothing was new.
   bool turn();
 
  private:
@@ -59,31 +59,31 @@ struct StreamRun {
   std::string directory;
   int writers = 8;
   int writes = 2500;  // by each writer
-  int items = 37;     // of each writer, which it writes in turn
+  int items = 37;     // of each writer, written in rotation
   std::uint32_t first_shards = 2;
   int reshards = 30;        // splits and roll-overs, spread over the writes
-  std::int64_t kill_after;  // acknowledged writes
+  std::int64_t kill_after;  // number of acknowledged writes
   std::size_t page_records = 1000;
-  std::vector<std::string> first_half;  // how this executable is called for what is killed
+  std::vector<std::string> first_half;  // arguments with which this program runs the half that is killed
 };
 
 struct StreamOutcome {
-  std::string wrong;  // the first thing; empty: each record was seen once, in order per item
+  std::string wrong;  // the first error, or empty if each record was seen once and in order per item
   std::int64_t acknowledged_before_kill = 0;
   std::int64_t seen_before_kill = 0;
   std::int64_t seen = 0;
-  std::size_t shards = 0;  // that were read
+  std::size_t shards = 0;  // shards that were read
   double seconds_before_kill = 0;
-  double seconds_to_open = 0;  // to open the directory again
+  double seconds_to_open = 0;  // time to reopen the directory
   double seconds_after_kill = 0;
 };
 
-// What `first_half` shall call: writes and consumes until it is killed.
+// Writes and consumes until the process is killed. The program that `first_half` starts must call this.
 [[noreturn]] void play_first_half();
 
 StreamOutcome run_stream(const StreamRun& run);
 
-// The same writes with nobody reading and no shard closing: how many seconds they take.
+// Returns the time of the same writes in seconds, without a consumer and without closing shards.
 double write_alone(const StreamRun& run);
 
 }  // namespace mayfly::testing

@@ -1,4 +1,4 @@
-// An emulator in memory whose clock only the test moves, and answers compared whole.
+// An in-memory emulator whose clock only the test moves. Responses are compared as whole texts.
 //
 //   TestEmulator emulator;
 //   REQUIRE(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");
@@ -27,19 +27,19 @@ class TestEmulator {
   // `options.database.clock` is replaced.
   explicit TestEmulator(compat::EmulatorOptions options);
 
-  // By the operation's name alone, whichever service it is of. "200 {…}", the body as it was sent.
+  // Executes an operation of any service by its name. Returns "200 {…}", with the unchanged body.
   std::string run(std::string_view operation, std::string_view body);
   compat::Answer execute(std::string_view operation, std::string_view body);
-  // Fails the test unless the answer is 200.
+  // Fails the test unless the response is 200.
   nlohmann::json ok(std::string_view operation, const nlohmann::json& body);
-  // Fails the test unless the answer is an error: its message.
+  // Fails the test unless the response is an error. Returns its message.
   std::string refused(std::string_view operation, const nlohmann::json& body);
 
-  // Returns when all that fell due is gone; how many items that were.
+  // Returns the number of expired items, after they are deleted.
   std::int64_t advance(std::chrono::milliseconds by);
   [[nodiscard]] engine::Instant now() const { return clock_->now(); }
 
-  // Whose requests come next. At first account 000000000000, region us-east-1.
+  // The account and region of the following requests.
   engine::Scope scope{"000000000000", "us-east-1"};
   [[nodiscard]] compat::Emulator& emulator() { return *emulator_; }
 

@@ -21,7 +21,7 @@ constexpr engine::Instant start = 1'700'000'000'000;  // 2023-11-14T22:13:20Z
 
 }  // namespace
 
-// Each call on a thread of its own, since a handler may wait for the test.
+// Runs each call on its own thread, because a handler can wait for the test.
 class TriggerWorld::Invoker final : public compat::outbound::Invoker {
  public:
   ~Invoker() override {
@@ -188,7 +188,7 @@ nlohmann::json TriggerWorld::control(const std::string& target, const std::strin
   const std::string method = target.substr(0, space), path = target.substr(space + 1);
   const auto answer = compat::control::answer(
       *emulator_, {.method = method, .path = path, .query = {}, .body = body, .scope = scope});
-  // Tests call it from threads of their own, where Catch's macros must not be used.
+  // Tests call this from other threads, where Catch's macros must not be used.
   if (answer.status != 200) throw std::runtime_error(target + " -> " + answer.body);
   return json::parse(answer.body);
 }

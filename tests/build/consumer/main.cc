@@ -1,4 +1,4 @@
-// What a C++ test of somebody else's does: items in process, and an endpoint for an SDK.
+// What a user's C++ test does: it stores items in process and starts an endpoint for an SDK.
 #include <cstdio>
 #include <cstdlib>
 #include <mayfly/mayfly.h>
@@ -29,7 +29,7 @@ int main() {
          "{}");
   const char* get = R"({"TableName":"carts","Key":{"id":{"S":"1"}}})";
 
-  // Still there at its TTL, gone at the first instant after it.
+  // The item exists at its TTL and is deleted one millisecond later.
   if (emulator.advance(std::chrono::seconds(60)).expired != 0) return 2;
   expect(emulator.execute("GetItem", get), R"({"Item":{"id":{"S":"1"},"ttl":{"N":"1700000060"}}})");
   if (emulator.advance(std::chrono::milliseconds(1)).expired != 1) return 3;

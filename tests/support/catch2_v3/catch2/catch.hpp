@@ -1,5 +1,5 @@
-// Catch2 3's header under the name that Catch2 2 has, with the names that tests use of it. It is in the
-// include path only where Catch2 3 is installed (tests/CMakeLists.txt).
+// Provides Catch2 3 under Catch2 2's header name and with the Catch2 2 names that the tests use. It is in the
+// include path only if Catch2 3 is installed (tests/CMakeLists.txt).
 #pragma once
 
 #include <catch2/catch_all.hpp>
