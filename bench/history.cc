@@ -53,7 +53,7 @@ struct World {
                    R"("Projection":{"ProjectionType":"ALL"},"KeySchema":[{"AttributeName":"s","KeyType":"HASH"}]}],)"
                    R"("StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}})"
                  : "]}"));
-    table = emulator->database().find_table(scope, "bench");
+    table = emulator->database().catalog().find(scope, "bench");
   }
 
   void execute(std::string_view operation, const std::string& body) {
@@ -123,7 +123,7 @@ void report_points(int count) {
   Report report("a point of " + std::to_string(count) + " items, a tenth of which changed afterward", "");
   report.row("taking the point, ms", point_ms);
   const auto before_read = steady_clock::now();
-  HistoryCursor read(database, *point);
+  HistoryCursor read(database.reader(), *point);
   int there = 0;
   while (read.next()) ++there;
   report.row("reading it, ms", milliseconds_since(before_read));
@@ -136,9 +136,9 @@ void report_points(int count) {
       index.keys = {{{"s", ScalarType::string}}, {}};
       description.indexes = {index};
     }
-    const auto into = database.create_table(description);
+    const auto into = database.tables().create(description);
     const auto before_fill = steady_clock::now();
-    HistoryCursor then(database, *point);
+    HistoryCursor then(database.reader(), *point);
     const auto filled = engine::fill(database, then, into, {});
     if (!filled || filled->items != count || there != count) std::abort();
     report.row(indexed ? "restoring it, with an index, ms" : "restoring it, ms",

@@ -58,17 +58,17 @@ struct World {
     index.keys = {{{"user", ScalarType::string}}, {}};
     table.indexes = {index};
     table.stream = Stream{};
-    carts = database->create_table(table);
-    database->update_table(carts, [](Table& edited) { edited.ttl = TimeToLive{"ttl"}; });
+    carts = database->tables().create(table);
+    database->tables().update(carts, [](Table& edited) { edited.ttl = TimeToLive{"ttl"}; });
   }
 
   void put(int id, int version) {
-    const auto live = database->find_table({std::string(account), "us-east-1"}, "carts");
+    const auto live = database->catalog().find({std::string(account), "us-east-1"}, "carts");
     const AttributeValue name(std::to_string(id));
     const AttributeValue* partition[] = {&name};
     std::string key;
     append_key(key, partition, {});
-    Transaction transaction(*database, Cause::user);
+    Transaction transaction(*database.write_path(), Cause::user);
     const auto slot = transaction.add(live, key);
     if (!transaction.lock()) std::abort();
     transaction.put(slot, Item{{"id", name},
@@ -86,7 +86,7 @@ void restores(int items, int changed) {
   World world;
   for (int id = 0; id < items; ++id) world.put(id, 0);
   const auto begin = steady_clock::now();
-  const SnapshotId snapshot = world.database->take_snapshot(account);
+  const SnapshotId snapshot = world.database->snapshots().take(account);
   const double take_ms = milliseconds_since(begin);
 
   constexpr int rounds = 500;
@@ -97,7 +97,7 @@ void restores(int items, int changed) {
     for (int i = 0; i < changed; ++i) world.put((round * 37 + i * 101) % items, round);
     write_us.push_back(milliseconds_since(before_writes) * 1000 / changed);
     const auto before_restore = steady_clock::now();
-    if (!world.database->restore_snapshot(account, snapshot)) std::abort();
+    if (!world.database->snapshots().restore(account, snapshot)) std::abort();
     restore_ms.push_back(milliseconds_since(before_restore));
     if (round == 50) after_fifty = resident_mb();
   }
@@ -118,7 +118,7 @@ void writes() {
   const auto write_us = [](bool kept, int distinct) {
     World world;
     for (int id = 0; id < items; ++id) world.put(id, 0);
-    if (kept) (void)world.database->take_snapshot(account);
+    if (kept) (void)world.database->snapshots().take(account);
     const auto begin = steady_clock::now();
     for (int i = 0; i < writes; ++i) world.put(i % distinct, 1 + i);
     return milliseconds_since(begin) * 1000 / writes;

@@ -71,7 +71,7 @@ std::shared_ptr<LiveTable> create_table(Database& database, const std::string& n
   table.keys = {{{"id", ScalarType::string}}, {}};
   if (ttl) table.ttl = TimeToLive{"ttl"};
   if (stream) table.stream = Stream{};
-  return database.create_table(std::move(table));
+  return database.tables().create(std::move(table));
 }
 
 Item make_item(std::size_t number, Instant ttl_ms) {
@@ -94,7 +94,7 @@ std::string key_of(const Item& item) {
 template <class Ttl>
 void fill(Database& database, const std::shared_ptr<LiveTable>& table, std::size_t count, Ttl ttl_ms_of) {
   for (std::size_t begin = 0; begin < count; begin += written_at_once) {
-    Transaction transaction(database, Cause::user);
+    Transaction transaction(database.write_path(), Cause::user);
     std::vector<Item> items;
     for (std::size_t i = begin; i < std::min(count, begin + written_at_once); ++i)
       items.push_back(make_item(i, ttl_ms_of(i)));
@@ -116,9 +116,9 @@ class Load {
       for (std::size_t i = 0; !stop_; ++i) {
         const Item item = make_item(i % 1000, static_cast<Instant>(i));
         if (i % 4 != 0) {
-          (void)database.get(*table, key_of(item));
+          (void)database.reader().get(*table, key_of(item));
         } else {
-          Transaction transaction(database, Cause::user);
+          Transaction transaction(database.write_path(), Cause::user);
           const auto slot = transaction.add(table, key_of(item));
           if (!transaction.lock()) std::abort();
           transaction.put(slot, item);
@@ -145,12 +145,12 @@ void lag(std::size_t count, bool loaded) {
   auto database = open({});
   auto table = create_table(*database, "carts", true, true);
   const Instant due =
-      database->now(account) + 1000 + static_cast<Instant>(count / 50);  // after all are written
+      database->accounts().of(account).now() + 1000 + static_cast<Instant>(count / 50);  // after all are written
   fill(*database, table, count, [&](std::size_t i) { return due + static_cast<Instant>(i % 1000); });
-  const double late_s = static_cast<double>(database->now(account) - due) / 1000;
+  const double late_s = static_cast<double>(database->accounts().of(account).now() - due) / 1000;
   if (late_s > 0) std::fprintf(stderr, "(written %.1f s too late; the lag includes that)\n", late_s);
   Load load(*database, loaded);
-  while (database->now(account) < due) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (database->accounts().of(account).now() < due) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const auto begin = steady_clock::now();
   const std::int64_t requests_before = load.requests();
   while (table->counter(0).items > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -215,11 +215,11 @@ void deletions(std::size_t count) {
     const double ceiling = raw_deletions_per_second(count, spread);
     auto database = open({.account_clocks = {{ClockSetting::Mode::frozen}, {}}, .reap = false});
     auto table = create_table(*database, "carts", true, true);
-    const Instant start = database->now(account);
+    const Instant start = database->accounts().of(account).now();
     fill(*database, table, count,
          [&](std::size_t i) { return start + (spread ? static_cast<Instant>(i) : 0); });
     const auto begin = steady_clock::now();
-    if (database->advance(account, start + hour_ms).expired != static_cast<std::int64_t>(count)) std::abort();
+    if (database->time_travel().advance(account, start + hour_ms).expired != static_cast<std::int64_t>(count)) std::abort();
     report.row(spread ? "each due at another instant" : "all due at one instant",
                static_cast<double>(count) / seconds_since(begin), ceiling);
   }
@@ -232,7 +232,7 @@ void writes(std::size_t count) {
   for (const bool ttl : {false, true}) {
     auto database = open({.reap = false});
     auto table = create_table(*database, "carts", ttl, false);
-    const Instant start = database->now(account);
+    const Instant start = database->accounts().of(account).now();
     const auto begin = steady_clock::now();
     fill(*database, table, count, [&](std::size_t i) { return start + hour_ms + static_cast<Instant>(i); });
     report.row(ttl ? "TTL on" : "TTL off", static_cast<double>(count) / seconds_since(begin));
@@ -262,13 +262,13 @@ void restart(std::size_t count) {
   {
     auto database = open({.directory = directory.path(), .reap = false});
     auto table = create_table(*database, "carts", true, true);
-    const Instant start = database->now(account);
+    const Instant start = database->accounts().of(account).now();
     fill(*database, table, count, [&](std::size_t) { return start - 1000; });
   }
   const auto begin = steady_clock::now();
   auto database = open({.directory = directory.path()});
-  auto table = database->find_table({std::string(account), "us-east-1"}, "carts");
-  (void)database->get(*table, key_of(make_item(count - 1, 0)));
+  auto table = database->catalog().find({std::string(account), "us-east-1"}, "carts");
+  (void)database->reader().get(*table, key_of(make_item(count - 1, 0)));
   const double first_answer_s = seconds_since(begin);
   while (table->counter(0).items > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   Report report("a restart with " + std::to_string(count) + " overdue, on disk", "ms");
@@ -282,7 +282,7 @@ void idle(std::size_t count) {
   {
     auto database = open({.directory = directory.path()});
     auto table = create_table(*database, "carts", true, false);
-    const Instant start = database->now(account);
+    const Instant start = database->accounts().of(account).now();
     fill(*database, table, count,
          [&](std::size_t i) { return start + 1000 * hour_ms + static_cast<Instant>(i); });
   }

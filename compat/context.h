@@ -57,7 +57,7 @@ struct Context {
     context.tables_max = tables_max;
     return context;
   }
-  [[nodiscard]] engine::Instant now() const { return database.now(scope.account); }
+  [[nodiscard]] engine::Instant now() const { return database.accounts().of(scope.account).now(); }
 };
 
 }  // namespace mayfly::compat

@@ -12,7 +12,7 @@
 #include "compat/tables/ttl_mistakes.h"
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/triggers.h"
-#include "engine/census.h"
+#include "engine/catalog.h"
 #include "engine/mutex.h"
 #include "engine/stopwatch.h"
 #include "engine/storage_fault.h"
@@ -103,7 +103,7 @@ Expectation Emulator::expectation(std::string_view target) const {
   const Operation* operation = find_operation(target);
   if (operation == nullptr) return Expectation::short_work;
   if (operation->extent == Extent::whole_tables) return Expectation::whole_tables;
-  const bool waits_for_disk = operation->access == Access::writes && database_->syncs();
+  const bool waits_for_disk = operation->access == Access::writes && database_->health().syncs();
   if (operation->access == Access::control || waits_for_disk) return Expectation::waiting;
   return operation->extent == Extent::several_commits ? Expectation::long_work : Expectation::short_work;
 }
@@ -120,7 +120,7 @@ Answer Emulator::execute(const engine::Scope& scope, const Operation& operation,
 }
 
 Answer Emulator::run(Context& context, const Operation& operation, std::string_view body) {
-  const auto request = database_->begin_request(context.scope.account);
+  const auto request = database_->accounts().of(context.scope.account).begin_request();
   const auto room = request_memory_.room_for(body);
   return dispatch(context, operation, body);
 }
@@ -137,7 +137,7 @@ Answer Emulator::run_with_faults(Context& context, const Operation& operation, s
   context.lag = [&](std::string_view table) { return faults_.lag(scope, operation, table); };
   Answer answer;
   if (fault.runs) answer = run(context, operation, body);
-  if (database_->watched() && fault.struck()) database_->notice(sentence_of(fault, operation, scope));
+  if (static_cast<bool>(database_->options().notice) && fault.struck()) database_->options().notice(sentence_of(fault, operation, scope));
   if (fault.delay_after.count() > 0 && late_answers_.add(answer.body.capacity())) {
     sleep(fault.delay_after, stop);
     late_answers_.subtract(answer.body.capacity());

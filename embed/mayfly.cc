@@ -156,7 +156,7 @@ constexpr std::string_view clock_path = "/_mayfly/clock", advance_path = "/_mayf
 
 TimePoint Emulator::now(const Identity& identity) const {
   const std::string account = scope_of(identity, *state_->emulator).account;
-  return TimePoint(std::chrono::milliseconds(state_->emulator->database().now(account)));
+  return TimePoint(std::chrono::milliseconds(state_->emulator->database().accounts().of(account).now()));
 }
 
 Clock Emulator::clock(const Identity& identity) {

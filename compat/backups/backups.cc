@@ -10,7 +10,7 @@
 #include "compat/tables/settings.h"
 #include "engine/agenda.h"
 #include "engine/attempt.h"
-#include "engine/census.h"
+#include "engine/catalog.h"
 #include "engine/interleaving.h"
 #include "engine/random.h"
 
@@ -73,17 +73,17 @@ class Backups::Expiry final : public engine::Task {
     }
     bool any = false, any_due = false;
     std::optional<std::chrono::nanoseconds> pause;
-    const engine::Instant now = of_.database_.now(account);
+    const engine::Instant now = of_.database_.accounts().of(account).now();
     for (const Backup& backup : of_.all(account)) {
       if (!backup.expires()) continue;
       any = true;
       any_due = any_due || *backup.expires() <= now;
-      if (const auto left = of_.database_.real_time_until(account, *backup.expires()))
+      if (const auto left = of_.database_.accounts().of(account).clock().real_time_until(*backup.expires()))
         pause = std::min(pause.value_or(*left), *left);
     }
     if (any_due || of_.any_left_over(account)) {
       {
-        const auto request = of_.database_.begin_request(account);
+        const auto request = of_.database_.accounts().of(account).begin_request();
         const engine::Lock lock(of_.mutex_);
         of_.forget_expired(account);
       }
@@ -110,17 +110,17 @@ Backups::Backups(engine::Database& database, std::size_t backups_max, bool exact
     : database_(database),
       backups_max_(backups_max),
       exact_(exact),
-      scheduler_(database.make_scheduler(1)),
+      scheduler_(database.options().make_scheduler(1)),
       expiry_(std::make_shared<Expiry>(*this)) {
   for (const std::string& account : accounts()) reconcile(account);
   database_.documents().listen(this, [this](std::string_view account) { reconcile(account); });
-  database_.listen_to_clocks(this, [this](std::string_view account) {
+  database_.time_travel().listen(this, [this](std::string_view account) {
     if (expiry_->time_moved(account)) scheduler_->wake(expiry_);
   });
 }
 
 Backups::~Backups() {
-  database_.listen_to_clocks(this, {});
+  database_.time_travel().listen(this, {});
   database_.documents().listen(this, {});
   scheduler_->end();  // waits for the current step, which is short
 }
@@ -141,7 +141,7 @@ void Backups::reconcile(std::string_view account) {
   std::set<engine::PointId> wanted;
   for (const Backup& backup : kept) wanted.insert(backup.point);
   std::set<engine::PointId> held;
-  for (const auto& table : engine::tables_of(database_, account)) {
+  for (const auto& table : database_.catalog().tables(account)) {
     if (const auto origin = settings_of(*table->description()).restored_from)
       held.insert(static_cast<engine::PointId>(origin->held));
   }
@@ -159,11 +159,11 @@ void Backups::reconcile(std::string_view account) {
   }
   if (!without_point.empty()) database_.documents().write(without_point, {});
   if (any_expires) watch_expiry(account);
-  for (const auto& table : engine::tables_of(database_, account)) {
+  for (const auto& table : database_.catalog().tables(account)) {
     const TableSettings settings = settings_of(*table->description());
     if (!settings.recovery_since) continue;
     history.keep(table, settings.recovery_days);
-    database_.update_table(table, [](engine::Table& edited) {
+    database_.tables().update(table, [](engine::Table& edited) {
       change_settings(edited, [](TableSettings& before) {
         before.recovery_since.reset();
         before.recovery_days = recovery_days_max;
@@ -201,7 +201,7 @@ Backup Backups::backup_of(const engine::Point& point, std::string_view name, boo
   backup.point = point.id;
   // On AWS, the ids of SYSTEM backups end with zeros. On a frozen clock, several tables of the same name can
   // be deleted at the same instant.
-  auto number = system ? 0 : static_cast<std::uint32_t>(database_.random().next() | 1);
+  auto number = system ? 0 : static_cast<std::uint32_t>(*database_.options().random.next() | 1);
   do {
     backup.id = backup_id(point.at, number++);
   } while (database_.documents().get(document_name(backup.scope, backup.id, backup.table_name)));
@@ -221,7 +221,7 @@ Result<Backup> Backups::create(const std::shared_ptr<engine::LiveTable>& table, 
     if (point.error() == engine::PointRefusal::dropped) return table_gone(*table);
     CHECK_OK(check_room(database_));
     return error::limit_exceeded("This server holds as many old versions of items for backups as it may: " +
-                                 std::to_string(database_.history().bytes_max()) + " bytes (--history-max).");
+                                 std::to_string(database_.history_size().bytes_max()) + " bytes (--history-max).");
   }
   Backup backup;
   engine::attempt(
@@ -244,14 +244,14 @@ std::optional<Backup> Backups::find(const engine::Scope& scope, std::string_view
   auto bytes = database_.documents().get(name);
   if (!bytes) return std::nullopt;
   auto backup = from_document({name, *std::move(bytes)});
-  if (!backup || database_.now(scope.account) >= backup->expires().value_or(engine::last_instant + 1))
+  if (!backup || database_.accounts().of(scope.account).now() >= backup->expires().value_or(engine::last_instant + 1))
     return std::nullopt;
   return backup;
 }
 
 std::vector<Backup> Backups::list(const engine::Scope& scope) const {
   std::vector<Backup> backups;
-  const engine::Instant now = database_.now(scope.account);
+  const engine::Instant now = database_.accounts().of(scope.account).now();
   for (const engine::Document& stored :
        database_.documents().list(scope.account, document_kind, document_prefix(scope.region))) {
     auto backup = from_document(stored);
@@ -299,7 +299,7 @@ bool Backups::any_left_over(std::string_view account) {
 
 void Backups::forget_expired(std::string_view account) {
   drop_left_over(account);
-  const engine::Instant now = database_.now(account);
+  const engine::Instant now = database_.accounts().of(account).now();
   for (const Backup& backup : all(account)) {
     if (now < backup.expires().value_or(engine::last_instant + 1)) continue;
     database_.documents().erase(document_name(backup.scope, backup.id, backup.table_name));
@@ -319,7 +319,7 @@ Expected<engine::Catalog::Together, engine::Catalog::Refusal> Backups::update_to
   const engine::Lock lock(mutex_);
   forget_expired(table->description()->account);
   TRY(auto together,
-      database_.update_together(
+      database_.tables().update_together(
           table, change, engine::no_limit, engine::Catalog::Leaving::point_if_recoverable,
           [&](const engine::Point& point) {
             return to_document(backup_of(point, point.table.name + "$DeletedTableBackup", true));

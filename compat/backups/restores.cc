@@ -8,7 +8,7 @@
 #include "compat/backups/arn.h"
 #include "compat/tables/room.h"
 #include "engine/attempt.h"
-#include "engine/census.h"
+#include "engine/catalog.h"
 #include "engine/fill.h"
 #include "engine/history.h"
 #include "engine/recent_writes.h"
@@ -123,7 +123,7 @@ class Restores::Fills final : public engine::Task {
     std::unique_ptr<Job> job = next();
     if (job == nullptr) return Next::when_woken();
     const auto go_on = [&] {
-      const auto request = of_.database_.begin_request(job->scope.account);
+      const auto request = of_.database_.accounts().of(job->scope.account).begin_request();
       if (!of_.is_current(*job)) return ended(*job);
       switch (of_.fill(*job, std::min(background_items, of_.at_once_max_))) {
         case Went::on: give_back(std::move(job)); return Next::at_once();
@@ -191,7 +191,7 @@ Restores::Restores(engine::Database& database, Backups& backups, TableChanges& t
       table_changes_(table_changes),
       report_(report ? std::move(report) : [](std::string_view) {}),
       at_once_max_(at_once_max),
-      scheduler_(database.make_scheduler(1)),
+      scheduler_(database.options().make_scheduler(1)),
       fills_(std::make_shared<Fills>(*this)) {
   for (const std::string& account : engine::every_account(database_)) resume(account, "the server's end");
   database_.documents().listen(this, [this](std::string_view account) {
@@ -219,7 +219,7 @@ Result<RestoreOrigin> Restores::hold(RestoreOrigin origin) const {
     origin.held = point->id;
     return origin;
   }
-  const auto table = engine::table_of(database_, static_cast<engine::TableId>(origin.source_table));
+  const auto table = database_.catalog().find(static_cast<engine::TableId>(origin.source_table));
   if (table == nullptr) return error::table_not_found("Table not found");
   const auto point = history.hold_instant(table, origin.at);
   if (point) {
@@ -238,7 +238,7 @@ std::optional<engine::HistoryCursor> Restores::source_of(const RestoreOrigin& or
     const auto point = database_.history().find_point(static_cast<engine::PointId>(number));
     if (point) source.emplace(database_, *point);
   } else {
-    const auto table = engine::table_of(database_, static_cast<engine::TableId>(origin.source_table));
+    const auto table = database_.catalog().find(static_cast<engine::TableId>(origin.source_table));
     if (table) source.emplace(database_, *table, origin.at);
   }
   if (source && source->gone()) source.reset();
@@ -250,7 +250,7 @@ std::int64_t Restores::items_of(const RestoreOrigin& origin) const {
     const auto point = database_.history().find_point(static_cast<engine::PointId>(number));
     return point ? point->items : 0;
   }
-  const auto table = engine::table_of(database_, static_cast<engine::TableId>(origin.source_table));
+  const auto table = database_.catalog().find(static_cast<engine::TableId>(origin.source_table));
   return table ? table->counter(0).items.load() : 0;
 }
 
@@ -272,7 +272,7 @@ Result<void> Restores::admit(const Context& context, const engine::Table& table,
                                     ? " from table: " + change->restore->table_arn
                                     : " from backup: " + change->restore->backup_arn));
   }
-  if (database_.find_table(context.scope, table.name) != nullptr ||
+  if (database_.catalog().find(context.scope, table.name) != nullptr ||
       (change && change->status == TableStatus::deleting))
     return error::table_already_exists("Table already exists: " + table.name);
   if (table_changes_.restoring(context.scope.account).size() >= restores_max) {
@@ -297,9 +297,9 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
     Announcement announcement(table_changes_, context.scope,
                               change_of(std::make_shared<engine::Table>(table), origin));
     if (!announcement.held()) return error::table_already_exists("Table already exists: " + name);
-    auto made = database_.create_table(std::move(table), context.tables_max);
+    auto made = database_.tables().create(std::move(table), context.tables_max);
     if (made == nullptr) {
-      if (database_.find_table(context.scope, name) != nullptr)
+      if (database_.catalog().find(context.scope, name) != nullptr)
         return error::table_already_exists("Table already exists: " + name);
       return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +
                                    std::to_string(context.tables_max) + " tables per subscriber");
@@ -357,7 +357,7 @@ Restores::Went Restores::fill(Job& job, std::size_t items_max) {
 
 void Restores::finish(const Job& job) {
   const std::string name = job.table->description()->name;
-  database_.update_table(job.table, [this](engine::Table& edited) {
+  database_.tables().update(job.table, [this](engine::Table& edited) {
     change_settings(edited, [](TableSettings& settings) { settings.restored_from.reset(); });
     database_.recent_writes().forget(edited.id);  // from now on, readers see all items
   });
@@ -367,7 +367,7 @@ void Restores::finish(const Job& job) {
 
 void Restores::remove(const Job& job) {
   const std::string name = job.table->description()->name;
-  database_.drop_table(job.table);
+  database_.tables().drop(job.table);
   table_changes_.drop(job.scope, name);
   let_go(job.scope.account, job.origin);
 }
@@ -418,7 +418,7 @@ bool Restores::settle(std::string_view account, engine::RealTime deadline, const
 }
 
 void Restores::resume(std::string_view account, std::string_view cut_off_by) {
-  for (const auto& table : engine::tables_of(database_, account)) {
+  for (const auto& table : database_.catalog().tables(account)) {
     const auto description = table->description();
     const auto origin = settings_of(*description).restored_from;
     if (!origin) continue;
@@ -428,7 +428,7 @@ void Restores::resume(std::string_view account, std::string_view cut_off_by) {
     auto source = source_of(*origin);
     if (!source) {
       report_(what + "cannot go on, since what it came from is gone: the table is removed.");
-      database_.drop_table(table);
+      database_.tables().drop(table);
       let_go(account, *origin);
       continue;
     }

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
-#include "engine/census.h"
+#include "engine/catalog.h"
 
 namespace mayfly::compat::control {
 
@@ -16,7 +16,7 @@ Result<json::Tree> list_accounts(Call& call) {
   std::map<std::string, std::map<std::string, std::int64_t>> tables;  // by account and region
   tables[call.scope.account];
   for (std::string& account : engine::every_account(call.database())) tables[std::move(account)];
-  for (const auto& live : engine::every_table(call.database())) {
+  for (const auto& live : call.database().catalog().tables()) {
     const auto table = live->description();
     ++tables[table->account][table->region];
   }
@@ -25,7 +25,7 @@ Result<json::Tree> list_accounts(Call& call) {
     json::Tree& shown = accounts.emplace_back(json::Tree{{"account", account}});
     json::Tree& counts = shown["tables"] = json::Tree::object();
     for (const auto& [region, count] : by_region) counts[region] = count;
-    shown["snapshots"] = static_cast<std::int64_t>(call.database().list_snapshots(account).size());
+    shown["snapshots"] = static_cast<std::int64_t>(call.database().snapshots().list(account).size());
   }
   return json::Tree{{"accounts", std::move(accounts)}};
 }

@@ -128,8 +128,8 @@ std::string ttl_sentence(Call& call, const engine::LiveTable& table, const Wante
       wanted.cause == engine::Cause::user)
     return {};
   const Explanation explanation =
-      explain(*table.description(), call.database().get(table, wanted.key),
-              table.expiry_stats().last_of(wanted.key), call.database().now(call.scope.account), "Its TTL");
+      explain(*table.description(), call.database().reader().get(table, wanted.key),
+              table.expiry_stats().last_of(wanted.key), call.database().accounts().of(call.scope.account).now(), "Its TTL");
   const bool expects_expiry = wanted.cause.has_value();
   const bool says_little = explanation.reason == "ttl_disabled" || explanation.reason == "no_attribute" ||
                            explanation.reason == "no_item";
@@ -163,14 +163,14 @@ Result<std::optional<std::string>> look_back(Call& call, const engine::Table& ta
                                              engine::Instant since, Happened& happened,
                                              engine::Sequence& read_to) {
   engine::Database& database = call.database();
-  const auto stream = database.find_stream(call.scope, table.name, table.stream->label);
+  const auto stream = database.catalog().find_stream(call.scope, table.name, table.stream->label);
   if (!stream) return std::optional<std::string>();
   // An item's records are in one open shard at a time, and a child's number is higher than its parent's.
   for (const engine::Shard& shard : stream->shards) {
-    for (engine::Sequence from = database.oldest_sequence(stream->id, shard.number);;) {
+    for (engine::Sequence from = database.change_log().oldest_sequence(stream->id, shard.number);;) {
       if (call.stop.stop_requested()) return stopped();
       const auto page =
-          database.read_stream(stream->id, shard.number, from, stream_page_records, stream_page_bytes);
+          database.change_log().read(stream->id, shard.number, from, stream_page_records, stream_page_bytes);
       for (const engine::ChangeRecord& record : page.records) {
         if (record.created < since || encode_key(table, record.keys) != wanted.key) continue;
         read_to = record.sequence;
@@ -204,7 +204,7 @@ Result<json::Tree> await_change(Call& call) {
   }
 
   Inbox inbox;
-  auto subscription = call.database().subscribe([&](const engine::Change& change) {
+  auto subscription = call.database().change_feed().subscribe([&](const engine::Change& change) {
     if (wanted.is_of(*change.table, change.key, call.scope))
       inbox.put(change, wanted.fits(change.kind, change.cause));
   });

@@ -143,7 +143,7 @@ Result<std::optional<std::int64_t>> Call::query_integer(std::string_view name, s
 }
 
 Result<std::shared_ptr<engine::LiveTable>> Call::table(std::string_view name) const {
-  auto table = database().find_table(scope, name);
+  auto table = database().catalog().find(scope, name);
   if (table == nullptr) return no_such_table(name);
   return table;
 }

@@ -51,7 +51,7 @@ void add_advanced(json::Tree& shown, const engine::Advanced& advanced) {
 
 // Adds items whose TTL looks like a mistake: {"never":{"carts":{"string":1}},"born_expired":{"carts":2}}.
 void add_mistakes(json::Tree& shown, Call& call) {
-  const engine::TtlMistakes mistakes = engine::take_ttl_mistakes(call.database(), call.scope.account);
+  const engine::TtlMistakes mistakes = engine::take_ttl_mistakes(call.database().catalog(), call.scope.account);
   if (!mistakes.never.empty()) {
     json::Tree& never = shown["never"] = json::Tree::object();
     for (const auto& [table, counts] : mistakes.never) json::add_member(never, table, show_never(counts));
@@ -96,12 +96,12 @@ Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
 void add_settled(json::Tree& shown, Call& call, double seconds_max) {
   const auto time_max = std::chrono::milliseconds(std::llround(seconds_max * 1000));
   const auto deadline = engine::host_time() + time_max;
-  call.database().settle_replicas(call.scope.account, call.stop);
+  call.database().replication().settle_in_slices(call.scope.account, call.stop);
   const auto settled = call.emulator.triggers().settle(call.scope.account, time_max, call.stop);
   const bool kinesis = call.emulator.kinesis().settle(deadline, call.stop);
   const bool jobs = call.emulator.jobs().settle(call.scope.account, deadline, call.stop) &&
                     call.emulator.restores().settle(call.scope.account, deadline, call.stop);
-  call.database().settle_replicas(call.scope.account, call.stop);
+  call.database().replication().settle_in_slices(call.scope.account, call.stop);
   call.database().recent_writes().forget(call.scope.account);  // reads no longer lag behind earlier writes
   shown["settled"] = settled.unfinished.empty() && settled.given_up.empty() && kinesis && jobs;
   json::Tree& unfinished = shown["unfinished"] = json::Tree::array();
@@ -129,23 +129,23 @@ Unexpected<Error> past_the_end() { return error::validation("The clock ends with
 }  // namespace
 
 Result<json::Tree> show_clock(Call& call) {
-  json::Tree shown = show_setting(call.database().clock_setting(call.scope.account));
-  shown["now"] = print_time(call.database().now(call.scope.account));
+  json::Tree shown = show_setting(call.database().accounts().of(call.scope.account).clock().setting());
+  shown["now"] = print_time(call.database().accounts().of(call.scope.account).now());
   return shown;
 }
 
 Result<json::Tree> set_clock(Call& call) {
   const std::string& account = call.scope.account;
   TRY(const auto now, call.body.time("now"));
-  TRY(const auto setting, read_setting(call.body, call.database().clock_setting(account), now.has_value()));
+  TRY(const auto setting, read_setting(call.body, call.database().accounts().of(account).clock().setting(), now.has_value()));
   TRY(const auto age_streams, call.body.boolean("age_streams"));
   CHECK_OK(call.body.nothing_else());
   const auto advanced =
-      call.database().set_clock(account, setting, now, age_streams.value_or(false), call.stop);
+      call.database().time_travel().set(account, setting, now, age_streams.value_or(false), call.stop);
   if (!advanced) {
-    if (now) return would_go_back(*now, call.database().now(account));
+    if (now) return would_go_back(*now, call.database().accounts().of(account).now());
     return conflict("Time moves forward while the account has tables, and the real time is before " +
-                    print_time(call.database().now(account)) + ". A reset returns to it.");
+                    print_time(call.database().accounts().of(account).now()) + ". A reset returns to it.");
   }
   json::Tree shown = show_setting(setting);
   add_advanced(shown, *advanced);
@@ -173,16 +173,16 @@ Result<json::Tree> advance_clock(Call& call) {
   engine::Advanced advanced;
   bool stayed = false;
   if (to == "next-expiry") {
-    const engine::Instant before = database.now(account);
-    advanced = database.advance_to_next_expiry(account, ages, call.stop);
+    const engine::Instant before = database.accounts().of(account).now();
+    advanced = database.time_travel().advance_to_next_expiry(account, ages, call.stop);
     stayed = advanced.expired == 0 && !advanced.next_expiry && advanced.now <= before;
   } else if (to) {
     const auto time = parse_time(*to);
     if (!time) return must_be("to", "a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\"", *to);
-    if (const engine::Instant now = database.now(account); *time < now) return would_go_back(*time, now);
-    advanced = database.advance(account, *time, ages, call.stop);
+    if (const engine::Instant now = database.accounts().of(account).now(); *time < now) return would_go_back(*time, now);
+    advanced = database.time_travel().advance(account, *time, ages, call.stop);
   } else {
-    const auto arrived = database.advance_by(account, *by, ages, call.stop);
+    const auto arrived = database.time_travel().advance_by(account, *by, ages, call.stop);
     if (!arrived) return past_the_end();
     advanced = *arrived;
   }

@@ -108,8 +108,8 @@ Result<json::Tree> explain_item(Call& call) {
   const auto description = table->description();
   TRY(const std::string item_key, call.item_key(*description));
   const Explanation explanation =
-      explain(*description, call.database().get(*table, item_key), table->expiry_stats().last_of(item_key),
-              call.database().now(call.scope.account),
+      explain(*description, call.database().reader().get(*table, item_key), table->expiry_stats().last_of(item_key),
+              call.database().accounts().of(call.scope.account).now(),
               description->ttl ? description->ttl->attribute : std::string());
   return json::Tree{{"expires_at", time_or_null(explanation.expires_at)},
                     {"reason", explanation.reason},

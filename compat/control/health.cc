@@ -12,13 +12,13 @@ namespace {
 // temporary and the server still serves its open connections.
 std::string_view status_of(Call& call) {
   const ServerMetrics& server = call.emulator.server_metrics();
-  if (!call.database().storage_failure().empty()) {
+  if (!call.database().health().failure().empty()) {
     call.answer.status = 503;
     return "storage takes no writes";
   }
   if (server.of(Meter::accepts_failing) > 0) return "degraded: no connection can be accepted";
   if (server.of(Meter::threads_failing) > 0) return "degraded: no thread can be started for what waits";
-  if (!call.database().has_room()) return "degraded: memory holds as much as it may";
+  if (!call.database().health().has_room()) return "degraded: memory holds as much as it may";
   const engine::History& history = call.database().history();
   if (static_cast<std::uint64_t>(history.footprint().bytes) >= history.bytes_max())
     return "degraded: old versions of items take as much as they may";

@@ -15,7 +15,7 @@
 #include "compat/metrics.h"
 #include "compat/server_metrics.h"
 #include "compat/triggers/triggers.h"
-#include "engine/census.h"
+#include "engine/catalog.h"
 #include "engine/expiry_view.h"
 #include "engine/history.h"
 #include "engine/process_memory.h"
@@ -219,11 +219,11 @@ std::string labels_of(const engine::OnTheWay& way) {
 void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
   engine::Database& database = emulator.database();
   text.about("mayfly_storage_faults_total", "counter", "How often storage has failed.");
-  text.sample("mayfly_storage_faults_total", "", static_cast<std::int64_t>(database.storage_faults()));
+  text.sample("mayfly_storage_faults_total", "", static_cast<std::int64_t>(database.health().faults()));
   text.about("mayfly_storage_failing", "gauge", "1 while storage takes no writes.");
-  text.sample("mayfly_storage_failing", "", std::int64_t{database.storage_failure().empty() ? 0 : 1});
+  text.sample("mayfly_storage_failing", "", std::int64_t{database.health().failure().empty() ? 0 : 1});
   text.about("mayfly_memory_bytes", "gauge", "Bytes that storage holds in memory.");
-  text.sample("mayfly_memory_bytes", "", static_cast<std::int64_t>(database.memory_bytes()));
+  text.sample("mayfly_memory_bytes", "", static_cast<std::int64_t>(database.health().footprint_bytes()));
   text.about("mayfly_resident_bytes", "gauge",
              "Resident memory of the process, without mapped files; 0 if the system does not say.");
   text.sample("mayfly_resident_bytes", "", static_cast<std::int64_t>(engine::resident_memory_bytes()));
@@ -239,37 +239,37 @@ void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
   one("mayfly_tables", "Tables, of all accounts and regions.", tables);
   std::size_t snapshots = 0;
   for (const std::string& account : engine::every_account(database))
-    snapshots += database.list_snapshots(account).size();
+    snapshots += database.snapshots().list(account).size();
   one("mayfly_snapshots", "Snapshots, of all accounts.", snapshots);
   const jobs::Jobs::Occupancy jobs = emulator.jobs().occupancy();
   one("mayfly_jobs_running", "Exports, imports and bulk puts that run.", jobs.running);
   one("mayfly_jobs_waiting", "The same that wait for their turn.", jobs.waiting);
   one("mayfly_backups", "Backups, of all accounts.", emulator.backups().count());
   one("mayfly_restores_running", "Restores that go on in the background.", emulator.restores().under_way());
-  const engine::History::Footprint history = database.history().footprint();
+  const engine::History::Footprint history = database.history_size().footprint();
   one("mayfly_history_versions", "Old versions of items that backups and recovery keep.",
       static_cast<std::size_t>(history.versions));
   one("mayfly_history_bytes", "Bytes of old versions of items.", static_cast<std::size_t>(history.bytes));
   one("mayfly_history_bytes_max", "How many bytes old versions may take (--history-max).",
-      static_cast<std::size_t>(database.history().bytes_max()));
+      static_cast<std::size_t>(database.history_size().bytes_max()));
   one("mayfly_functions", "Functions that accounts have registered.",
       emulator.triggers().functions().count());
   one("mayfly_mappings", "Event source mappings, of all accounts.", emulator.triggers().count());
   text.about("mayfly_stream_records_total", "counter",
              "Sequence numbers that were ever given: to records of streams, and to commits "
              "whose old versions of items are kept.");
-  text.sample("mayfly_stream_records_total", "", static_cast<std::int64_t>(database.published()));
+  text.sample("mayfly_stream_records_total", "", static_cast<std::int64_t>(database.watermark().published()));
 }
 
 class Page final : public EventSource {
  public:
-  explicit Page(Emulator& emulator) : emulator_(emulator), tables_(engine::every_table(emulator.database())) {
+  explicit Page(Emulator& emulator) : emulator_(emulator), tables_(emulator.database().catalog().tables()) {
     add([this](Text& text) { write_operations(text, emulator_.metrics()); });
     add([this](Text& text) { write_server(text, emulator_.server_metrics()); });
     for (const TableSeries& series : sizes) add_series(series);
     add([](Text& text) { text.about("mayfly_expiry_pending", "gauge", "Items that will expire."); });
     add_for_each(tables_, [this](Text& text, const auto& table) {
-      const engine::ExpiryTotals totals = engine::expiry_totals(emulator_.database(), *table);
+      const engine::ExpiryTotals totals = emulator_.database().expiries().totals(*table);
       text.sample("mayfly_expiry_pending", labels_of(*table), totals.pending);
       due_.push_back(totals.due);
     });
@@ -297,7 +297,7 @@ class Page final : public EventSource {
                  "How long ago, by its account's clock, the oldest of them was written.");
     });
     add_for_each(ways_, [this](Text& text, const engine::OnTheWay& way) {
-      const engine::Instant now = emulator_.database().now(way.account);
+      const engine::Instant now = emulator_.database().accounts().of(way.account).now();
       text.sample("mayfly_replication_age_seconds", labels_of(way),
                   static_cast<double>(now - way.oldest.value_or(now)) / 1000);
     });

@@ -32,7 +32,7 @@ Result<json::Tree> show_replication(Call& call) {
                     {"paused", setting.paused},
                     {"lag_milliseconds", setting.lag_ms}});
   json::Tree departed = json::Tree::array();
-  const engine::Instant now = call.database().now(call.scope.account);
+  const engine::Instant now = call.database().accounts().of(call.scope.account).now();
   for (const engine::OnTheWay& each : replication.on_the_way(call.scope.account)) {
     if (each.writes == 0) continue;
     departed.push_back({{"table", each.table},
@@ -75,7 +75,7 @@ Result<json::Tree> reset_replication(Call& call) {
 
 Result<json::Tree> settle_replication(Call& call) {
   CHECK_OK(call.body.nothing_else());
-  call.database().settle_replicas(call.scope.account, call.stop);
+  call.database().replication().settle_in_slices(call.scope.account, call.stop);
   if (call.stop.stop_requested()) return stopped();
   return show_replication(call);
 }

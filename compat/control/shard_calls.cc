@@ -26,7 +26,7 @@ Unexpected<Error> no_stream(const std::string& table) {
 Result<engine::Stream> stream_of(const Call& call, const engine::LiveTable& table) {
   const auto description = table.description();
   if (description->stream) {
-    auto stream = call.database().find_stream(call.scope, description->name, description->stream->label);
+    auto stream = call.database().catalog().find_stream(call.scope, description->name, description->stream->label);
     if (stream) return *std::move(stream);
   }
   return no_stream(description->name);
@@ -77,7 +77,7 @@ Result<json::Tree> reshard(Call& call, engine::Resharding how) {
     number = shard->number;
   }
   if (call.stop.stop_requested()) return stopped();
-  const auto children = call.database().reshard(table, number, how);
+  const auto children = call.database().tables().reshard(table, number, how);
   if (!children) return refuse(children.error(), stream.table_name, asked);
   return shards_of(call, *table);
 }

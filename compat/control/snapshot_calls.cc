@@ -34,7 +34,7 @@ engine::DocumentName name_of(const Call& call, std::string id) {
 
 // Returns the account's time after the restore or reset.
 json::Tree show_now(const Call& call) {
-  return {{"now", print_time(call.database().now(call.scope.account))}};
+  return {{"now", print_time(call.database().accounts().of(call.scope.account).now())}};
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ Result<json::Tree> take_snapshot(Call& call) {
   }
   CHECK_OK(check_room(call.database()));
   const std::size_t snapshots_max = call.emulator.limits().snapshots_max;
-  const auto id = call.database().take_snapshot(call.scope.account, snapshots_max);
+  const auto id = call.database().snapshots().take(call.scope.account, snapshots_max);
   if (!id) {
     return error::limit_exceeded("Account " + call.scope.account + " has as many snapshots as it may: " +
                                  std::to_string(snapshots_max) + " (--snapshots-max).");
@@ -58,7 +58,7 @@ Result<json::Tree> take_snapshot(Call& call) {
 
 Result<json::Tree> list_snapshots(Call& call) {
   json::Tree snapshots = json::Tree::array();
-  for (const engine::SnapshotId id : call.database().list_snapshots(call.scope.account)) {
+  for (const engine::SnapshotId id : call.database().snapshots().list(call.scope.account)) {
     json::Tree& shown = snapshots.emplace_back(json::Tree{{"id", std::to_string(id)}});
     if (auto name = call.database().documents().get(name_of(call, std::to_string(id))))
       shown["name"] = *std::move(name);
@@ -74,7 +74,7 @@ Result<json::Tree> restore_snapshot(Call& call) {
   bool restored = false;
   if (id) {
     call.emulator.triggers().while_stopped(
-        call.scope.account, [&] { restored = call.database().restore_snapshot(call.scope.account, *id); });
+        call.scope.account, [&] { restored = call.database().snapshots().restore(call.scope.account, *id); });
   }
   if (!restored) return no_such_snapshot(call);
   call.emulator.table_changes().settle_all(call.scope.account);
@@ -84,7 +84,7 @@ Result<json::Tree> restore_snapshot(Call& call) {
 Result<json::Tree> delete_snapshot(Call& call) {
   CHECK_OK(call.body.nothing_else());
   const auto id = engine::whole_number<engine::SnapshotId>(call.parameters[0]);
-  if (!id || !call.database().drop_snapshot(call.scope.account, *id)) return no_such_snapshot(call);
+  if (!id || !call.database().snapshots().drop(call.scope.account, *id)) return no_such_snapshot(call);
   call.database().documents().erase(name_of(call, std::to_string(*id)));
   return json::Tree::object();
 }
@@ -93,7 +93,7 @@ Result<json::Tree> reset_account(Call& call) {
   CHECK_OK(call.body.nothing_else());
   call.database().failpoints().release_all(call.scope.account);
   call.emulator.faults().set(call.scope.account, {});
-  call.emulator.triggers().reset(call.scope.account, [&] { call.database().reset(call.scope.account); });
+  call.emulator.triggers().reset(call.scope.account, [&] { call.database().snapshots().reset(call.scope.account); });
   std::vector<engine::DocumentName> names;
   for (engine::Document& named : call.database().documents().list(call.scope.account, name_kind))
     names.push_back(std::move(named.name));

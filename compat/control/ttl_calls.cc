@@ -63,9 +63,9 @@ json::Tree show_suspects(engine::Database& database, const engine::LiveTable& li
                          const engine::Table& table) {
   json::Tree shown = json::Tree::array();
   if (!table.ttl) return shown;
-  const engine::Instant now = database.now(table.account);
-  for (const engine::TtlSuspect& suspect : engine::ttl_suspects(database, live)) {
-    const auto explanation = explain(table, database.get(live, suspect.key),
+  const engine::Instant now = database.accounts().of(table.account).now();
+  for (const engine::TtlSuspect& suspect : database.expiries().suspects(live)) {
+    const auto explanation = explain(table, database.reader().get(live, suspect.key),
                                      live.expiry_stats().last_of(suspect.key), now, table.ttl->attribute);
     json::Tree one{{"key", item_tree(suspect.key_attributes)},
                    {"reason", suspect.never ? never_name(*suspect.never) : "born_expired"},
@@ -79,7 +79,7 @@ json::Tree show_suspects(engine::Database& database, const engine::LiveTable& li
 json::Tree show_table(engine::Database& database, const engine::LiveTable& live,
                       std::optional<engine::Instant> window_ms = {}) {
   const auto table = live.description();
-  const engine::ExpiryTotals totals = engine::expiry_totals(database, live);
+  const engine::ExpiryTotals totals = database.expiries().totals(live);
   json::Tree shown{{"status", table->ttl ? "ENABLED" : "DISABLED"}};
   if (table->ttl) shown["attribute"] = table->ttl->attribute;
   add_mode(shown, table->expiry);
@@ -94,7 +94,7 @@ json::Tree show_table(engine::Database& database, const engine::LiveTable& live,
   if (json::Tree suspects = show_suspects(database, live, *table); !suspects.empty())
     shown["suspects"] = std::move(suspects);
   json::Tree& windows = shown["windows"] = json::Tree::array();
-  for (const engine::ExpiryWindow& window : engine::expiry_windows(database, live, windows_max, window_ms))
+  for (const engine::ExpiryWindow& window : database.expiries().windows(live, windows_max, window_ms))
     windows.push_back({{"window", window.name}, {"count", window.items}});
   return shown;
 }
@@ -142,9 +142,9 @@ Result<json::Tree> show_all_ttl(Call& call) {
   TRY(const auto window, window_ms(call));
   json::Tree tables = json::Tree::object();
   for (std::string after;;) {
-    const auto names = call.database().list_tables(call.scope, after, 100);
+    const auto names = call.database().catalog().names(call.scope, after, 100);
     for (const std::string& name : names) {
-      const auto table = call.database().find_table(call.scope, name);
+      const auto table = call.database().catalog().find(call.scope, name);
       if (table == nullptr) continue;  // deleted meanwhile
       json::add_member(tables, name, show_table(call.database(), *table, window));
     }
@@ -163,7 +163,7 @@ Result<json::Tree> show_ttl(Call& call) {
 Result<json::Tree> set_ttl_mode(Call& call) {
   TRY(const auto table, call.table(call.parameters[0]));
   TRY(const engine::ExpiryMode mode, read_mode(call.body));
-  if (!call.database().update_table(table, [&](engine::Table& edited) { edited.expiry = mode; })) {
+  if (!call.database().tables().update(table, [&](engine::Table& edited) { edited.expiry = mode; })) {
     return call.no_such_table(call.parameters[0]);
   }
   return show_table(call.database(), *table);
@@ -172,15 +172,14 @@ Result<json::Tree> set_ttl_mode(Call& call) {
 Result<json::Tree> sweep_table(Call& call) {
   CHECK_OK(call.body.nothing_else());
   TRY(const auto table, call.table(call.parameters[0]));
-  return json::Tree{{"expired", call.database().sweep(table, call.stop)}};
+  return json::Tree{{"expired", call.database().reaper().sweep(table, call.stop)}};
 }
 
 Result<json::Tree> show_upcoming(Call& call) {
   TRY(const auto live, call.table(call.parameters[0]));
   TRY(const auto limit, call.query_integer("limit", 1, upcoming_max));
   json::Tree items = json::Tree::array();
-  for (const engine::UpcomingExpiry& entry : engine::upcoming_expiries(
-           call.database(), *live, static_cast<std::size_t>(limit.value_or(upcoming_default)))) {
+  for (const engine::UpcomingExpiry& entry : call.database().expiries().upcoming(*live, static_cast<std::size_t>(limit.value_or(upcoming_default)))) {
     items.push_back({{"key", item_tree(entry.key)},
                      {"due", print_time(entry.due)},
                      {"expires_at", time_or_null(time_of(entry.fires))}});

@@ -135,7 +135,7 @@ buckets::Outcome<std::optional<bool>> ExportWork::write_data(jobs::Run& run) {
     if (file_ == nullptr) {
       file_ = std::make_unique<DataFile>(
           **parts_.bucket,
-          keys_.data + data_files::data_file_name(database_.random(), parts_.asked.format_or_default()));
+          keys_.data + data_files::data_file_name(*database_.options().random, parts_.asked.format_or_default()));
     }
     TRY(const bool idle, file_->object.advance(run));
     if (!idle) return std::optional<bool>(false);
@@ -226,7 +226,7 @@ std::string ExportWork::summary(const jobs::Run& run) const {
                                     .table_arn = asked.table_arn,
                                     .table_id = run.job.table_uuid,
                                     .start = run.job.started,
-                                    .end = std::max(database_.now(run.job.scope.account), run.job.started),
+                                    .end = std::max(database_.accounts().of(run.job.scope.account).now(), run.job.started),
                                     .time = asked.until,
                                     .from = asked.from.value_or(0),
                                     .to = asked.until,

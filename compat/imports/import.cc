@@ -46,9 +46,9 @@ Step Import::make_table(jobs::Run& run) {
   const auto shown = std::make_shared<const engine::Table>(description_);
   if (!context_.table_changes.try_hold(scope_, {TableStatus::creating, shown})) return Step::ends(is_taken);
   is_held_ = true;
-  table_ = context_.database.create_table(description_, context_.tables_max);
+  table_ = context_.database.tables().create(description_, context_.tables_max);
   if (table_ == nullptr) {
-    if (context_.database.find_table(scope_, description_.name) != nullptr) return end(is_taken);
+    if (context_.database.catalog().find(scope_, description_.name) != nullptr) return end(is_taken);
     return end({Status::failed, "LimitExceededException",
                 "Subscriber limit exceeded: There is a limit of " + std::to_string(context_.tables_max) +
                     " tables per subscriber"});

@@ -50,7 +50,7 @@ bool takes(const std::vector<Put>& puts, const Put& put) {
 
 Result<void> put_together(Context& context, std::vector<Put>& puts, jobs::Counts* bytes) {
   if (puts.empty()) return {};
-  engine::Transaction transaction(context.database, engine::Cause::user);
+  engine::Transaction transaction(context.database.write_path(), engine::Cause::user);
   std::vector<engine::Transaction::Slot> slots;
   for (Put& put : puts) {
     CHECK_OK(check_room(put.write, context));

@@ -211,7 +211,7 @@ Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<Requ
   CHECK_OK(check_not_strong(writes));
   for (const ItemWrite& write : writes) CHECK_OK(check_room(write, context));
   if (token) CHECK_OK(check_room(context.database));
-  Transaction transaction(context.database, engine::Cause::user);
+  Transaction transaction(context.database.write_path(), engine::Cause::user);
   for (ItemWrite& write : writes) transaction.add(write.table, write.key);  // slots count up from 0
   if (token) transaction.use_token(context.scope, token->token, token->digest);
   if (!transaction.lock()) return not_locked(transaction);
@@ -245,9 +245,9 @@ Result<void> read_transaction(const std::vector<ItemRead>& reads, ReturnCapacity
                               json::Writer& out) {
   CHECK_OK(check_distinct(reads));
   CHECK_OK(check_not_strong(reads));
-  std::vector<engine::Database::ItemName> names;
+  std::vector<engine::ItemReader::ItemName> names;
   for (const ItemRead& read : reads) names.push_back({read.table.get(), read.key});
-  const auto items = context.database.get_together(names);
+  const auto items = context.database.reader().get_together(names);
   std::size_t bytes = 0;
   for (const auto& item : items) bytes += item ? item->size() : 0;
   if (bytes > transaction_bytes_max) return transaction_too_large();

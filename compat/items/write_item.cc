@@ -357,7 +357,7 @@ void add_write(ConsumedCapacity& consumed, const engine::Transaction& transactio
 }
 
 Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Context& context) {
-  engine::Transaction transaction(context.database, engine::Cause::user);
+  engine::Transaction transaction(context.database.write_path(), engine::Cause::user);
   const auto slot = transaction.add(write.table, std::move(write.key));
   CHECK_OK(check_room(write, context));
   if (!transaction.lock()) return not_locked(transaction);

@@ -76,7 +76,7 @@ class Jobs::Runner final : public engine::Task, public std::enable_shared_from_t
 };
 
 Jobs::Jobs(engine::Database& database, std::function<void(std::string_view)> report)
-    : database_(database), report_(std::move(report)), scheduler_(database.make_scheduler(threads_max)) {
+    : database_(database), report_(std::move(report)), scheduler_(database.options().make_scheduler(threads_max)) {
   load();
   database_.documents().listen(this, [this](std::string_view account) { reload(account); });
 }
@@ -124,7 +124,7 @@ std::vector<std::shared_ptr<const Job>> Jobs::adopt(std::string_view account,
     const bool fails = !job->over();
     if (fails) {
       job->ending = cut_off(why);
-      job->ended = std::max(database_.now(account), job->started);
+      job->ended = std::max(database_.accounts().of(account).now(), job->started);
       const engine::Document stored = to_document(*job);
       // If storing fails, the job has failed nevertheless, and will be marked again at the next load.
       engine::attempt([&] { database_.documents().put(stored.name, stored.bytes); }, [](std::string_view) {});
@@ -166,7 +166,7 @@ const Jobs::OfAccount* Jobs::find_account(std::string_view account) const {
 }
 
 bool Jobs::is_forgotten(const Job& job) const {
-  return job.ended && *job.ended + remembered_ms < database_.now(job.scope.account);
+  return job.ended && *job.ended + remembered_ms < database_.accounts().of(job.scope.account).now();
 }
 
 std::shared_ptr<const Job> Jobs::find(const engine::Scope& scope, Kind kind, std::string_view id) const {
@@ -218,7 +218,7 @@ Jobs::Occupancy Jobs::occupancy() const {
 // --- starting
 
 Job Jobs::draft(const engine::Scope& scope, Kind kind) {
-  const engine::Instant now = database_.now(scope.account);
+  const engine::Instant now = database_.accounts().of(scope.account).now();
   Job job{.scope = scope, .kind = kind, .started = now};
   engine::Instant number = 0;
   {
@@ -228,7 +228,7 @@ Job Jobs::draft(const engine::Scope& scope, Kind kind) {
   }
   char id[32];
   std::snprintf(id, sizeof id, "%014lld-%08x", static_cast<long long>(number),
-                static_cast<unsigned>(database_.random().next() & 0xffff'ffff));
+                static_cast<unsigned>(*database_.options().random.next() & 0xffff'ffff));
   job.id = id;
   return job;
 }
@@ -238,7 +238,7 @@ Result<std::shared_ptr<const Job>> Jobs::start(Job draft, std::unique_ptr<Work> 
   Present present;
   const std::string prefix = prefix_of(draft.scope, draft.kind);
   std::shared_ptr<const Job> same_token;
-  const engine::Instant now = database_.now(draft.scope.account);
+  const engine::Instant now = database_.accounts().of(draft.scope.account).now();
   for (const auto& [key, job] : accounts_[draft.scope.account].jobs) {
     if (job->kind == draft.kind && !job->over()) ++present.unfinished;
     if (draft.client_token.empty() || !key.starts_with(prefix) || job->client_token != draft.client_token)
@@ -313,7 +313,7 @@ void Jobs::run_next() {
 }
 
 std::optional<std::chrono::milliseconds> Jobs::step(Runner& runner) {
-  const auto request = database_.begin_request(runner.account);
+  const auto request = database_.accounts().of(runner.account).begin_request();
   std::shared_ptr<const Job> before;
   {
     const engine::Lock lock(mutex_);
@@ -340,7 +340,7 @@ std::optional<std::chrono::milliseconds> Jobs::step(Runner& runner) {
   job.progress = std::move(progress);
   if (ends) {
     job.ending = step.ending;
-    job.ended = std::max(database_.now(runner.account), job.started);
+    job.ended = std::max(database_.accounts().of(runner.account).now(), job.started);
   }
   keep(std::move(job), log, runner.log_lines);
   runner.log_lines += log.size();
@@ -375,7 +375,7 @@ std::shared_ptr<const Job> Jobs::cancel(const engine::Scope& scope, Kind kind, s
     const auto running = std::find_if(running_.begin(), running_.end(), is_it);
     if (waits != waiting_.end()) {
       job.ending = ending;
-      job.ended = std::max(database_.now(scope.account), job.started);
+      job.ended = std::max(database_.accounts().of(scope.account).now(), job.started);
       keep(std::move(job));
       never_ran = *waits;
       waiting_.erase(waits);

@@ -99,7 +99,7 @@ Destinations::Destinations(engine::Database& database, KinesisOptions options)
       invoker_(std::move(options.invoker)),
       endpoint_(std::move(options.endpoint)),
       waiting_bytes_max_(options.waiting_bytes_max),
-      scheduler_(database.make_scheduler(1)),
+      scheduler_(database.options().make_scheduler(1)),
       puts_(std::make_shared<Puts>(*this)) {
   load();
 }
@@ -162,7 +162,7 @@ bool Destinations::listen() {
   if (!endpoint_ || !invoker_) return true;
   const bool stepped = scheduler_->start();
   if (listening_) return stepped;
-  subscription_ = database_.subscribe([this](const engine::Change& change) { take(change); });
+  subscription_ = database_.change_feed().subscribe([this](const engine::Change& change) { take(change); });
   listening_ = true;
   return stepped;
 }
@@ -276,7 +276,7 @@ void Destinations::give_back_last(std::vector<Waiting>& batch) {
 void Destinations::take_batch(std::vector<Waiting>& batch) {
   std::size_t bytes = 0;
   while (batch.size() < records_max && take_first(batch)) {
-    batch.back().render(database_.random());
+    batch.back().render(*database_.options().random);
     bytes += batch.back().data.size();
     // A record larger than the limit is sent alone, so that Kinesis rejects it.
     if (bytes > bytes_max && batch.size() > 1) return give_back_last(batch);
@@ -347,7 +347,7 @@ outbound::Invocation Destinations::Puts::request() const {
   const engine::Table& table = *first.table;
   outbound::Invocation invocation{
       .url = *of_.endpoint_,
-      .headers = headers_for(table.account, table.region, of_.database_.now(table.account)),
+      .headers = headers_for(table.account, table.region, of_.database_.accounts().of(table.account).now()),
       .content_type = "application/x-amz-json-1.1"};
   json::Writer out(invocation.body);
   out.begin_object();

@@ -47,7 +47,7 @@ constexpr Shape list_shape = structure("ListBackupsInput", list_members);
 
 Result<void> create(Context& context, const Value& request, json::Writer& out) {
   TRY(const auto name, resolve_table_name(context, *string_member(request, "TableName")));
-  const auto table = context.database.find_table(context.scope, name);
+  const auto table = context.database.catalog().find(context.scope, name);
   if (table == nullptr || context.table_changes.status(context.scope, name) == TableStatus::creating)
     return error::table_not_found("Table not found: " + name);
   TRY(const Backup backup, context.backups.create(table, *string_member(request, "BackupName")));

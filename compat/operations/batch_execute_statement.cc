@@ -49,7 +49,7 @@ Result<void> read(const Context& context, std::shared_ptr<engine::LiveTable> tab
   response.table_name = description->name;
   const bool consistent = boolean_member(request, "ConsistentRead").value_or(false);
   const auto item =
-      context.database.get(*read.table, read.key, sight_of(context, *description, nullptr, consistent));
+      context.database.reader().get(*read.table, read.key, sight_of(context, *description, nullptr, consistent));
   if (!item && !read.table->still_has(0)) return table_not_found();
   if (item) {
     json::Writer out(response.item);

@@ -135,7 +135,7 @@ Result<double> read_table(const Context& context, TableReads& reads, std::size_t
     if (keys_left == 0) bytes_left = 0;
     if (keys_left > 0) --keys_left;
     const auto item =
-        bytes_left > 0 ? context.database.get(*reads.table, reads.encoded_keys[i], sight) : std::nullopt;
+        bytes_left > 0 ? context.database.reader().get(*reads.table, reads.encoded_keys[i], sight) : std::nullopt;
     const std::size_t bytes = item ? item->size() : 0;
     if (bytes_left == 0 || bytes > bytes_left) {
       bytes_left = 0;  // the remaining keys are unprocessed as well, as the response's order suggests

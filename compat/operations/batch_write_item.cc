@@ -235,7 +235,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
   const std::vector<TableWrites> unprocessed = take_unprocessed(tables, context.unprocessed);
   const WantedAnswer wanted = wanted_answer(request);
-  engine::Transaction transaction(context.database, engine::Cause::user);
+  engine::Transaction transaction(context.database.write_path(), engine::Cause::user);
   CHECK_OK(write_all(context, transaction, tables, wanted));
 
   out.begin_object();

@@ -293,7 +293,7 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
     return context.jobs.start(job, std::move(work), decide);
   };
   std::optional<Result<std::shared_ptr<const Job>>> started;
-  if (!context.database.hold_table(table, [&] { started = start_held(); }))
+  if (!context.database.tables().hold(table, [&] { started = start_held(); }))
     return named_table_not_found(name);
   TRY(const auto begun, *std::move(started));
   write_answer(out, *begun);

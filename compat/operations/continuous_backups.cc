@@ -25,7 +25,7 @@ constexpr Shape describe_shape = structure("DescribeContinuousBackupsInput", des
 
 // Both operations have their own error for a missing table.
 Result<std::shared_ptr<engine::LiveTable>> find(const Context& context, const std::string& name) {
-  auto table = context.database.find_table(context.scope, name);
+  auto table = context.database.catalog().find(context.scope, name);
   if (table == nullptr || context.table_changes.status(context.scope, name) == TableStatus::creating) {
     return error::table_not_found("Table not found: " + name);
   }

@@ -108,7 +108,7 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
     if (!settled) insights = ContributorInsights{enable, enable ? wanted : insights->mode, now};
     result = insights;
   };
-  const auto after = context.database.update_table(table, [&](engine::Table& edited) {
+  const auto after = context.database.tables().update(table, [&](engine::Table& edited) {
     if (target.index.empty()) return change_settings(edited, change);
     Index* const index = find_index(edited, target.index);
     if (index == nullptr) {
@@ -190,8 +190,8 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
     TRY(const auto table, find_named_table(context, own_name));
     append_summaries(*table->description(), summaries);
   } else {
-    for (const auto& each : context.database.list_tables(context.scope, "", static_cast<std::size_t>(-1))) {
-      if (const auto table = context.database.find_table(context.scope, each)) {
+    for (const auto& each : context.database.catalog().names(context.scope, "", static_cast<std::size_t>(-1))) {
+      if (const auto table = context.database.catalog().find(context.scope, each)) {
         append_summaries(*table->description(), summaries);
       }
     }

@@ -39,9 +39,9 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   if (status == TableStatus::creating || status == TableStatus::deleting)
     CHECK_OK(check_settled(context, name));
   CHECK_OK(check_room(context.database));
-  const auto table = context.database.create_table(std::move(description), context.tables_max);
+  const auto table = context.database.tables().create(std::move(description), context.tables_max);
   if (table == nullptr) {
-    if (context.database.find_table(context.scope, name) != nullptr)
+    if (context.database.catalog().find(context.scope, name) != nullptr)
       return error::resource_in_use("Table already exists: " + name);
     // AWS's message, as observed for 256, which was the quota at the time.
     return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +

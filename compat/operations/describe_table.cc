@@ -31,7 +31,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     return {};
   }
   // Includes tables that are being restored.
-  const auto table = context.database.find_table(context.scope, name);
+  const auto table = context.database.catalog().find(context.scope, name);
   if (table == nullptr) return named_table_not_found(name);
   TableChange shown = change ? *change : settled_table(context, table->description());
   if (change && change->status == TableStatus::active) {  // the table may have changed since

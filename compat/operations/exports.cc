@@ -70,7 +70,7 @@ std::shared_ptr<engine::LiveTable> find_source(const Context& context, const Tab
   if (arn.region != context.scope.region) return nullptr;
   const auto status = context.table_changes.status(context.scope, arn.name);
   if (status == TableStatus::creating) return nullptr;
-  return context.database.find_table(context.scope, arn.name);
+  return context.database.catalog().find(context.scope, arn.name);
 }
 
 Result<exports::Filter> read_filter(const Context& context, const json::Value& request,

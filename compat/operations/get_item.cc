@@ -37,7 +37,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   if (projection) CHECK_OK(check_keys_are_scalars(*table, nested_names(*projection)));
 
   const bool consistent = boolean_member(request, "ConsistentRead").value_or(false);
-  const auto item = context.database.get(*live, key, sight_of(context, *table, nullptr, consistent));
+  const auto item = context.database.reader().get(*live, key, sight_of(context, *table, nullptr, consistent));
   if (!item && !live->still_has(0)) return table_not_found();
   out.begin_object();
   if (item) {

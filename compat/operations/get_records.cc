@@ -32,16 +32,16 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   auto iterator = ShardIterator::parse(*string_member(request, "ShardIterator"));
   if (!iterator) return error::validation("Invalid ShardIterator");
   TRY(engine::Stream stream, find_stream(context, iterator->stream_arn));
-  engine::Instant now = context.database.stream_now(context.scope.account);
+  engine::Instant now = context.database.accounts().of(context.scope.account).stream_now();
   if (now - iterator->created >= iterator_lifetime_ms) {
     return error::expired_iterator("The provided iterator exceeds the maximum age allowed.");
   }
-  if (iterator->next < context.database.oldest_sequence(stream.id, iterator->shard) ||
+  if (iterator->next < context.database.change_log().oldest_sequence(stream.id, iterator->shard) ||
       stream.has_lost(iterator->next, iterator->last_restore)) {
     return error::trimmed_data_access("The data you are trying to access has been trimmed.");
   }
   auto limit = static_cast<std::size_t>(integer_member(request, "Limit").value_or(records_max));
-  auto page = context.database.read_stream(stream.id, iterator->shard, iterator->next, limit, page_bytes_max);
+  auto page = context.database.change_log().read(stream.id, iterator->shard, iterator->next, limit, page_bytes_max);
 
   out.begin_object();
   out.key("Records");

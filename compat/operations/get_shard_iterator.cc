@@ -34,7 +34,7 @@ Result<SequencePosition> position_in(const Context& context, const engine::Shard
   auto position = parse_sequence_number(text);
   if (!position) return error::validation("Invalid SequenceNumber");
   if (position->at < shard.first_sequence) return error::validation("Invalid SequenceNumber");
-  engine::Sequence last = shard.last_sequence.value_or(context.database.published());
+  engine::Sequence last = shard.last_sequence.value_or(context.database.watermark().published());
   if (position->at > last && position->after > std::max(last + 1, shard.first_sequence)) {
     return error::validation("Invalid SequenceNumber");
   }
@@ -54,10 +54,10 @@ Result<engine::Instant> instant_of(const Context& context, const json::Value& ti
 engine::Sequence first_since(const Context& context, const engine::Stream& stream, const engine::Shard& shard,
                              engine::Instant instant) {
   engine::Sequence first = shard.oldest_sequence,
-                   end = shard.last_sequence.value_or(context.database.published()) + 1;
+                   end = shard.last_sequence.value_or(context.database.watermark().published()) + 1;
   while (first < end) {
     const engine::Sequence middle = first + (end - first) / 2;
-    const auto records = context.database.read_stream(stream.id, shard.number, middle, 1, 1).records;
+    const auto records = context.database.change_log().read(stream.id, shard.number, middle, 1, 1).records;
     const bool older = !records.empty() && records.front().created < instant;
     older ? first = records.front().sequence + 1 : end = middle;
   }
@@ -89,12 +89,12 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
   ShardIterator iterator{.stream_arn = std::string(arn),
                          .shard = shard->number,
-                         .created = context.database.stream_now(context.scope.account),
+                         .created = context.database.accounts().of(context.scope.account).stream_now(),
                          .last_restore = stream.last_restore()};
   if (type == "TRIM_HORIZON") {
     iterator.next = shard->oldest_sequence;
   } else if (type == "LATEST") {
-    iterator.next = shard->last_sequence.value_or(context.database.published()) + 1;
+    iterator.next = shard->last_sequence.value_or(context.database.watermark().published()) + 1;
   } else if (needs_timestamp) {
     TRY(const engine::Instant instant, instant_of(context, *timestamp));
     iterator.next = first_since(context, stream, *shard, instant);

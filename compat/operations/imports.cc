@@ -203,14 +203,14 @@ void write_summary(json::Writer& out, const Job& job) {
 // --- the operations
 
 bool is_taken(const Context& context, const std::string& name) {
-  return context.database.find_table(context.scope, name) != nullptr ||
+  return context.database.catalog().find(context.scope, name) != nullptr ||
          context.table_changes.status(context.scope, name) == TableStatus::deleting;
 }
 
 Result<void> start(Context& context, const json::Value& request, json::Writer& out) {
   TRY(engine::Table table, read_new_table(context, *request.member("TableCreationParameters")));
   TRY(auto files, read_files(request, table));
-  table.uuid = engine::random_uuid(context.database.random());
+  table.uuid = engine::random_uuid(*context.database.options().random);
   Job job = context.jobs.draft(context.scope, jobs::Kind::table_import);
   job.arn = table_arn(context.scope, table.name) + "/import/" + job.id;
   job.table_name = table.name;

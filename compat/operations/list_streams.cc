@@ -38,7 +38,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
 
   std::vector<engine::Stream> page;
   bool more = false;
-  for (engine::Stream& stream : context.database.list_streams(context.scope)) {
+  for (engine::Stream& stream : context.database.catalog().streams(context.scope)) {
     if (table_name && stream.table_name != *table_name) continue;
     if (start && std::tie(stream.table_name, stream.label) <= std::tie(start->table_name, start->label)) {
       continue;

@@ -20,7 +20,7 @@ constexpr Shape shape = structure("ListTablesInput", members);
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   const auto page = static_cast<std::size_t>(integer_member(request, "Limit").value_or(page_max));
   const auto start = string_member(request, "ExclusiveStartTableName").value_or("");
-  auto names = context.database.list_tables(context.scope, start, page + 1);
+  auto names = context.database.catalog().names(context.scope, start, page + 1);
   // Tables that are being deleted are listed until their deletion is complete.
   if (auto going = context.table_changes.deleting(context.scope, start); !going.empty()) {
     names.insert(names.end(), going.begin(), going.end());

@@ -161,7 +161,7 @@ Result<void> check_creation(const Context& context, const ReplicaRequest& reques
   for (const Value* create : request.creates) {
     const engine::Scope scope{table->account, replica_region(*create)};
     const bool deleting = context.table_changes.status(scope, table->name) == TableStatus::deleting;
-    if (deleting || context.database.find_table(scope, table->name)) return existed(table->name);
+    if (deleting || context.database.catalog().find(scope, table->name)) return existed(table->name);
   }
   if (!settings_of(*table).on_demand)
     return error::validation("Table write capacity should either be Pay-Per-Request or AutoScaled.");
@@ -228,11 +228,11 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
                                     const std::shared_ptr<engine::LiveTable>& live) {
   CHECK_OK(check_creation(context, request, live));
   TableChange announced{TableStatus::updating, nullptr};
-  announced.global = global_table_of(context, *live->description()).value_or(GlobalTable{});
+  announced.global = global_context.catalog().find(*live->description()).value_or(GlobalTable{});
   announced.global->strong = request.strong;
   // Checked again while the table cannot change: of two concurrent requests, one must fail.
   Result<void> checked;
-  const auto after = context.database.update_together(
+  const auto after = context.database.tables().update_together(
       live,
       [&](std::vector<Table>& tables) {
         if (request.strong && tables.size() > 1)
@@ -266,10 +266,10 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
   announced.shown = live->description();
   for (const Value* create : request.creates) {
     const engine::Scope scope{announced.shown->account, replica_region(*create)};
-    const auto made = context.database.find_table(scope, name);
+    const auto made = context.database.catalog().find(scope, name);
     if (!made) continue;
     TableChange change{TableStatus::creating, made->description()};
-    change.global = global_table_of(context, *change.shown);
+    change.global = global_context.catalog().find(*change.shown);
     context.table_changes.begin(scope, std::move(change));
   }
   return announced;
@@ -332,7 +332,7 @@ Result<void> check_removal(const Context& context, const ReplicaRequest& request
   }
   for (const Value* remove : request.deletes) {
     const std::string region = replica_region(*remove);
-    const auto replica = context.database.find_table({table.account, region}, table.name);
+    const auto replica = context.database.catalog().find({table.account, region}, table.name);
     if (!replica) continue;
     const auto description = replica->description();
     if (!table.strong) CHECK_OK(check_no_source(context, *description));
@@ -347,7 +347,7 @@ Result<TableChange> remove_replicas(Context& context, const ReplicaRequest& requ
   const auto before = live->description();
   CHECK_OK(check_removal(context, request, *before));
   TableChange announced{TableStatus::updating, nullptr};
-  announced.global = global_table_of(context, *before);
+  announced.global = global_context.catalog().find(*before);
   std::vector<std::pair<engine::Scope, TableChange>> deletions;
   for (const GlobalTable::Replica& replica : announced.global->replicas) {
     const bool goes = std::any_of(request.deletes.begin(), request.deletes.end(), [&](const Value* remove) {
@@ -415,13 +415,13 @@ Result<TableChange> disassociate(Context& context, const std::shared_ptr<engine:
   const auto before = live->description();
   CHECK_OK(check_disassociation(context, *before));
   TableChange announced{TableStatus::updating, nullptr};
-  announced.global = global_table_of(context, *before);
+  announced.global = global_context.catalog().find(*before);
   for (int tries = 0; tries < tries_max; ++tries) {
-    context.database.settle_replicas_in_request(context.scope.account);
+    context.database.replication().settle(context.database.accounts().of(context.scope.account));
     if (pending_of(context, *before).is_held) break;
     Result<void> checked;
     bool is_pending = false;
-    const auto after = context.database.update_together(live, [&](std::vector<Table>& tables) {
+    const auto after = context.database.tables().update_together(live, [&](std::vector<Table>& tables) {
       const auto now = live->description();
       checked = check_disassociation(context, *now);
       is_pending = checked && pending_of(context, *now).any;
@@ -466,8 +466,8 @@ Result<TableChange> change_replicas(Context& context, const ReplicaRequest& requ
   for (const Value* update : request.updates) CHECK_OK(check_override(*before, *update));
   if (is_being_copied(context, *before)) return being_changed();
   TableChange announced{TableStatus::updating, nullptr};
-  announced.global = global_table_of(context, *before);
-  const auto after = context.database.update_together(live, [&](std::vector<Table>& tables) {
+  announced.global = global_context.catalog().find(*before);
+  const auto after = context.database.tables().update_together(live, [&](std::vector<Table>& tables) {
     for (const Value* update : request.updates)
       for (Table& each : tables)
         if (each.region == replica_region(*update)) override_settings(each, *update, context.now());
@@ -484,7 +484,7 @@ Result<void> drop_replicas(Context& context, const std::shared_ptr<engine::LiveT
                            const std::function<bool(const Table&)>& goes,
                            const std::function<Result<void>()>& check) {
   for (int tries = 0; tries < tries_max; ++tries) {
-    context.database.settle_replicas_in_request(context.scope.account);  // writes that they have not sent yet
+    context.database.replication().settle(context.database.accounts().of(context.scope.account));  // writes that they have not sent yet
     Result<void> checked;
     bool arrives = false;
     const auto after = context.backups.update_together(live, [&](std::vector<Table>& tables) {

@@ -125,7 +125,7 @@ Result<std::string> update(Context& context, const Resource& resource, Change ch
   TRY(const auto table, find(context, resource));
   Result<std::string> revision = std::string();
   const auto change_policy = [&](auto& settings) { revision = change(settings.policy); };
-  const auto after = context.database.update_table(table, [&](engine::Table& edited) {
+  const auto after = context.database.tables().update(table, [&](engine::Table& edited) {
     if (resource.stream.empty()) return change_settings(edited, change_policy);
     engine::Stream* const stream = find_stream(edited, resource);
     if (stream != nullptr) return change_settings(*stream, change_policy);

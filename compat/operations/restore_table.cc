@@ -158,7 +158,7 @@ Result<void> to_point_in_time(Context& context, const Value& request, json::Writ
   const auto not_found = [&] {
     return error::table_not_found(source.by_arn ? "Table not found" : "Table not found: " + source.name);
   };
-  const auto table = context.database.find_table(source.scope, source.name);
+  const auto table = context.database.catalog().find(source.scope, source.name);
   if (table == nullptr || context.table_changes.status(source.scope, source.name) == TableStatus::creating)
     return not_found();
   const auto window = context.backups.window(*table);

@@ -77,7 +77,7 @@ std::shared_ptr<engine::LiveTable> find(const Context& context, const TableArn& 
   if (arn.region != context.scope.region || arn.account != context.scope.account ||
       is_being_restored(context, arn.name))
     return nullptr;
-  return context.database.find_table(context.scope, arn.name);
+  return context.database.catalog().find(context.scope, arn.name);
 }
 
 Unexpected<Error> resource_not_found(std::string_view arn) {
@@ -99,7 +99,7 @@ Result<void> tag(Context& context, const Value& request, json::Writer&) {
   const auto table = find(context, table_arn);
   if (table == nullptr) return resource_not_found(arn);
   bool too_many = false;
-  const auto after = context.database.update_table(table, [&](engine::Table& edited) {
+  const auto after = context.database.tables().update(table, [&](engine::Table& edited) {
     change_settings(edited, [&](TableSettings& settings) {
       auto merged = settings.tags;
       for (const auto& [key, value] : tags) merged.insert_or_assign(key, value);
@@ -125,7 +125,7 @@ Result<void> untag(Context& context, const Value& request, json::Writer&) {
   CHECK_OK(check_tag_keys(*list));
   const auto table = find(context, table_arn);
   if (table == nullptr) return table_not_found();
-  const auto after = context.database.update_table(table, [&](engine::Table& edited) {
+  const auto after = context.database.tables().update(table, [&](engine::Table& edited) {
     change_settings(edited, [&](TableSettings& settings) {
       for (const Value& key : list->items()) settings.tags.erase(std::string(key.string()));
     });

@@ -61,7 +61,7 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
   // Checked again while the table cannot change: of two concurrent requests, one must fail. Applies to all
   // regions of a global table.
   Result<void> changed;
-  const auto after = context.database.update_together(table, [&](std::vector<engine::Table>& tables) {
+  const auto after = context.database.tables().update_together(table, [&](std::vector<engine::Table>& tables) {
     for (const engine::Table& edited : tables) {
       if (edited.id != table->id()) continue;
       changed = check_change(edited, enable, attribute);

@@ -606,7 +606,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
   if (is_being_copied(context, *before)) {
     return being_changed();
   }
-  const auto changed = context.database.update_together(table, [&](std::vector<Table>& tables) {
+  const auto changed = context.database.tables().update_together(table, [&](std::vector<Table>& tables) {
     const auto own = table->description();
     for (Table& edited : tables) {
       const Table was = edited;
@@ -622,7 +622,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
   if (!changed) return named_table_not_found(before->name);
   const auto after = table->description();
   plan.announced.shown = std::make_shared<const Table>(announced(*before, *after, billing, begun, done));
-  plan.announced.global = global_table_of(context, *after);
+  plan.announced.global = global_context.catalog().find(*after);
   context.table_changes.begin(context.scope, plan.announced);
   write_answer(context, plan.announced, *table, out);
   return {};

@@ -59,7 +59,7 @@ std::unique_ptr<LiveChanges::Reader> LiveChanges::follow(Filter filter) {
   std::unique_ptr<Reader> reader(new Reader(*this, follower));  // from here on, its destructor calls leave()
   const engine::Lock joining(joining_);
   if (!subscription_)
-    subscription_ = database_.subscribe([this](const engine::Change& change) { note(change); });
+    subscription_ = database_.change_feed().subscribe([this](const engine::Change& change) { note(change); });
   return reader;
 }
 

@@ -8,7 +8,7 @@ Result<engine::Stream> find_stream(const Context& context, std::string_view arn)
   auto name = parse_stream_arn(arn);
   if (!name) return error::validation("Invalid StreamArn");
   if (engine::Scope{name->account, name->region} == context.scope) {
-    auto stream = context.database.find_stream(context.scope, name->table_name, name->label);
+    auto stream = context.database.catalog().find_stream(context.scope, name->table_name, name->label);
     if (stream) return *std::move(stream);
   }
   return error::resource_not_found("Requested resource not found: Stream: " + std::string(arn) +

@@ -7,7 +7,7 @@ namespace mayfly::compat {
 namespace {
 
 std::shared_ptr<engine::LiveTable> look_up(const Context& context, std::string_view name) {
-  return context.database.find_table(context.scope, name);
+  return context.database.catalog().find(context.scope, name);
 }
 
 }  // namespace

@@ -199,7 +199,7 @@ void Lane::read_again(const EventSourceMapping& mapping) {
     engine::Sequence next = batch.range->first;
     while (next <= batch.range->last && !stopped()) {
       const engine::StreamPage page =
-          database.read_stream(poller_.stream().id, name_.shard, next, page_records_max, page_bytes_max);
+          database.change_log().read(poller_.stream().id, name_.shard, next, page_records_max, page_bytes_max);
       for (Record& record : wanted(mapping, page))
         if (record.sequence <= batch.range->last) batch.records.push_back(std::move(record));
       if (page.ended || page.at_end) break;
@@ -233,7 +233,7 @@ bool Lane::batch_is_full(const EventSourceMapping& mapping) const {
 }
 
 std::vector<Record> Lane::wanted(const EventSourceMapping& mapping, const engine::StreamPage& page) const {
-  const engine::Instant stream_now = poller_.surroundings().database.stream_now(mapping.scope.account);
+  const engine::Instant stream_now = poller_.surroundings().database.accounts().of(mapping.scope.account).stream_now();
   FilterWork work(poller_.stop());
   std::vector<Record> records;
   for (const engine::ChangeRecord& change : page.records) {
@@ -247,7 +247,7 @@ std::vector<Record> Lane::wanted(const EventSourceMapping& mapping, const engine
 }
 
 Lane::ReadOn Lane::read_page(const EventSourceMapping& mapping) {
-  const engine::StreamPage page = poller_.surroundings().database.read_stream(
+  const engine::StreamPage page = poller_.surroundings().database.change_log().read(
       poller_.stream().id, name_.shard, read_next_, page_records_max, page_bytes_max);
   std::vector<Record> records = wanted(mapping, page);
   if (stopped()) return ReadOn::more;
@@ -371,7 +371,7 @@ engine::Task::Next Lane::attempt(const EventSourceMapping& mapping) {
 void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
   Batch& batch = work_.front();
   Tally& tally = poller_.tally();
-  const engine::Instant now = poller_.surroundings().database.now(mapping.scope.account);
+  const engine::Instant now = poller_.surroundings().database.accounts().of(mapping.scope.account).now();
   if (outcome.kind == Outcome::Kind::success) {
     tally.taken(batch.records.size(), now);
     if (position_.window) position_.window->state = std::move(outcome.state);
@@ -407,7 +407,7 @@ void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
 void Lane::window_answered(const EventSourceMapping& mapping, const Outcome& outcome) {
   Batch& nothing = closing_->nothing;
   if (outcome.kind != Outcome::Kind::success) {
-    poller_.tally().failed(error_of(outcome), poller_.surroundings().database.now(mapping.scope.account));
+    poller_.tally().failed(error_of(outcome), poller_.surroundings().database.accounts().of(mapping.scope.account).now());
     if (retry(mapping, nothing)) return;
     note_given_up(mapping, nothing, "RetryAttemptsExhausted");
   }
@@ -475,7 +475,7 @@ void Lane::done_up_to(engine::Sequence next) {
 
 void Lane::drop_aged(const EventSourceMapping& mapping, Batch& batch) {
   if (mapping.record_age_seconds_max < 0) return;
-  const engine::Instant now = poller_.surroundings().database.stream_now(mapping.scope.account);
+  const engine::Instant now = poller_.surroundings().database.accounts().of(mapping.scope.account).stream_now();
   const auto young = std::find_if(batch.records.begin(), batch.records.end(), [&](const Record& record) {
     return now - record.arrived <= mapping.record_age_seconds_max * 1000;
   });
@@ -503,7 +503,7 @@ void Lane::note_given_up(const EventSourceMapping& mapping, const Batch& batch, 
 bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition,
                    bool ends_batch) {
   if (mapping.on_failure.empty()) return false;
-  const std::string request_id = engine::random_uuid(poller_.surroundings().database.random()),
+  const std::string request_id = engine::random_uuid(*poller_.surroundings().database.options().random),
                     function_arn = mapping.function.arn();
   const std::string arn = stream_arn(poller_.stream());
   const FailedBatch failed{.request_id = request_id,
@@ -513,7 +513,7 @@ bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::s
                            .status = batch.invocations == 0 ? 0 : batch.last.status,
                            .executed_version = batch.last.executed_version,
                            .function_error = batch.last.function_error,
-                           .now = poller_.surroundings().database.now(mapping.scope.account),
+                           .now = poller_.surroundings().database.accounts().of(mapping.scope.account).now(),
                            .shard_id = shard_id_,
                            .stream_arn = arn,
                            .records = batch.records,

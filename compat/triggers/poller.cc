@@ -176,7 +176,7 @@ void Poller::search() {
     for (StoredPosition& one : progress.lanes) stored_[one.lane.shard].push_back(std::move(one));
     loaded_ = true;
   }
-  const std::vector<engine::ShardNumber> written = database.shards_with_records(stream_.id, start_);
+  const std::vector<engine::ShardNumber> written = database.change_log().shards_with_records(stream_.id, start_);
   const engine::Lock lock(mutex_);
   for (const engine::ShardNumber shard : written) to_look_at_.add(shard, 0);
   for (const auto& [shard, positions] : stored_) {
@@ -363,7 +363,7 @@ void Poller::set_last_result(std::string result) {
     }
     last_result_ = std::move(result);
   }
-  if (!notice.empty()) surroundings_.database.notice(notice);
+  if (!notice.empty()) surroundings_.database.options().notice(notice);
 }
 
 void Poller::wake() {

@@ -35,7 +35,7 @@ std::size_t ShardTree::forgotten() const {
 
 std::shared_ptr<const ShardTree> StreamShards::present() {
   const engine::Lock lock(mutex_);
-  auto stream = database_.share_stream(stream_);
+  auto stream = database_.catalog().share_stream(stream_);
   if (!stream) {
     tree_ = nullptr;
   } else if (!tree_ || &tree_->stream() != stream.get()) {

@@ -25,7 +25,7 @@ class NoInvoker final : public outbound::Invoker {
 std::optional<engine::Stream> stream_of(const engine::Database& database, const EventSourceMapping& mapping) {
   const auto name = parse_stream_arn(mapping.event_source_arn);
   if (!name || engine::Scope{name->account, name->region} != mapping.scope) return std::nullopt;
-  return database.find_stream(mapping.scope, name->table_name, name->label);
+  return database.catalog().find_stream(mapping.scope, name->table_name, name->label);
 }
 
 // Where a mapping begins: at the horizon, or after the last record at its creation. It is stored immediately,
@@ -52,7 +52,7 @@ Triggers::Triggers(engine::Database& database, TriggerOptions options,
       mappings_max_(options.mappings_max),
       filters_max_(options.filters_max),
       held_records_(std::make_shared<HeldRecords>(options.held_bytes_max)),
-      scheduler_(database.make_scheduler(threads_max)),
+      scheduler_(database.options().make_scheduler(threads_max)),
       event_calls_(*invoker_, scheduler_),
       functions_(database.documents(), std::move(options.functions), options.functions_max,
                  [this](std::string_view account) {
@@ -192,7 +192,7 @@ void Triggers::erase(const Entry& entry) {
 
 void Triggers::listen() {
   if (listening_) return;
-  subscription_ = database_.subscribe([this](const engine::Change& change) {
+  subscription_ = database_.change_feed().subscribe([this](const engine::Change& change) {
     if (!change.sequence) return;
     const engine::Lock lock(pollers_mutex_);
     const auto [first, last] = pollers_.equal_range(change.table->id);
@@ -304,9 +304,9 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
                                            std::to_string(mappings_max_) + " (--mappings-max).");
   }
   CHECK_OK(check_room());
-  mapping.uuid = engine::random_uuid(database_.random());
-  mapping.last_modified = database_.now(mapping.scope.account);
-  const engine::Sequence first = start_of(mapping, *stream, database_.published());
+  mapping.uuid = engine::random_uuid(*database_.options().random);
+  mapping.last_modified = database_.accounts().of(mapping.scope.account).now();
+  const engine::Sequence first = start_of(mapping, *stream, database_.watermark().published());
   database_.documents().write({}, {start_document(mapping, first), to_document(mapping)});
   Entry& entry = entries_[{mapping.scope, mapping.uuid}];
   entry.mapping = std::move(mapping);
@@ -344,7 +344,7 @@ Result<Triggers::View> Triggers::update(const engine::Scope& scope, std::string_
   CHECK_OK(change(changed));
   if (changed.on_failure != entry.mapping.on_failure) CHECK_OK(check_destination(changed));
   if (changed.enabled && !entry.poller) CHECK_OK(check_threads());
-  changed.last_modified = database_.now(scope.account);
+  changed.last_modified = database_.accounts().of(scope.account).now();
   const engine::Document document = to_document(changed);
   database_.documents().put(document.name, document.bytes);
   const bool stays = changed.enabled && changed.parallelization == entry.mapping.parallelization;
@@ -380,7 +380,7 @@ Result<Triggers::View> Triggers::remove(const engine::Scope& scope, std::string_
 
 Triggers::Settled Triggers::settle(std::string_view account, std::chrono::milliseconds time_max,
                                    const std::stop_token& stop) {
-  const engine::Sequence target = database_.told();
+  const engine::Sequence target = database_.change_feed().told();
   const Marks marks = reported(account);
   std::map<std::shared_ptr<Poller>, std::uint64_t> flushed;  // the number of this settle's flush
   std::vector<std::shared_ptr<Poller>> present;              // a mapping that is changed gets another poller

@@ -16,7 +16,7 @@
 #include "compat/triggers/rest.h"
 #include "compat/triggers/triggers.h"
 #include "engine/history_trimmer.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "engine/reaper.h"
 #include "engine/replication.h"
 #include "engine/stream_trimmer.h"

@@ -76,7 +76,7 @@ TEST_CASE("an index created in two regions at once exists once in each") {
     });
   }
   for (std::thread& caller : callers) caller.join();
-  emulator.emulator().database().settle_replicas("000000000000");
+  emulator.emulator().database().replication().settle_in_slices("000000000000");
   for (const std::string region : {"us-east-1", "eu-west-1"}) {
     emulator.scope.region = region;
     const auto table = emulator.ok("DescribeTable", {{"TableName", "carts"}})["Table"];

@@ -535,7 +535,7 @@ TEST_CASE("failpoints are limited across accounts and releasing one makes room f
   emulator.ok("CreateTable", created);
   engine::Database& database = emulator.emulator().database();
   for (std::size_t i = 1; i < engine::Failpoints::points_max; ++i)
-    CHECK(database.failpoints().arm(database.find_table(emulator.scope, "carts"), std::to_string(i), {}));
+    CHECK(database.failpoints().arm(database.catalog().find(emulator.scope, "carts"), std::to_string(i), {}));
 
   emulator.scope.account = "000000000001";
   emulator.ok("CreateTable", created);

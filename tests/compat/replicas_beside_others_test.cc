@@ -91,7 +91,7 @@ struct Regions : TestEmulator {
        {{"SourceTableName", "carts"}, {"TargetTableName", name}, {"RestoreDateTime", at}});
     return name;
   }
-  std::int64_t seconds() { return emulator().database().now(scope.account) / 1000; }  // the account's clock
+  std::int64_t seconds() { return emulator().database().accounts().of(scope.account).now() / 1000; }  // the account's clock
   [[nodiscard]] std::string inconsistent() { return inconsistency(emulator().database()); }
 };
 
@@ -228,7 +228,7 @@ TEST_CASE("a restore brings back replicas and their writes in flight and recover
   const json replication = regions.control("GET", "/_mayfly/replication");
   CHECK(replication["ways"].empty());
   CHECK(replication["on_the_way"].empty());
-  CHECK(regions.emulator().database().history().footprint().versions == 0);
+  CHECK(regions.emulator().database().history_size().footprint().versions == 0);
   CHECK(regions.inconsistent() == "");
 }
 
@@ -361,7 +361,7 @@ TEST_CASE("a restored replica shows an item with a past TTL only at instants bef
   // The instant at which TTL was enabled belongs to the table. A replica that is created later inherits it.
   for (const char* region : {"us-east-1", "eu-west-1", "ap-south-1"}) {
     CAPTURE(region);
-    const auto live = regions.emulator().database().find_table({regions.scope.account, region}, "carts");
+    const auto live = regions.emulator().database().catalog().find({regions.scope.account, region}, "carts");
     CHECK(live->description()->ttl->since / 1000 == since);
   }
 }

@@ -172,7 +172,7 @@ class Script {
     } else if (what == "settle") {
       REQUIRE(emulator_.emulator().jobs().settle(emulator_.scope.account,
                                                  engine::host_time() + std::chrono::seconds(60)));
-      emulator_.emulator().database().settle_replicas(emulator_.scope.account);
+      emulator_.emulator().database().replication().settle_in_slices(emulator_.scope.account);
     } else if (what == "object") {
       auto [key, line] = split(rest);
       for (std::size_t end = 0; (end = line.find("\\n", end)) != std::string::npos;)

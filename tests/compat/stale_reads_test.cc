@@ -318,7 +318,7 @@ TEST_CASE("a lagging read sees all of a restored table or of a new replica", "[s
 
   carts.ok("UpdateTable",
            {{"TableName", "carts"}, {"ReplicaUpdates", {{{"Create", {{"RegionName", "eu-west-1"}}}}}}});
-  carts.emulator().database().settle_replicas(carts.scope.account);
+  carts.emulator().database().replication().settle_in_slices(carts.scope.account);
   carts.scope.region = "eu-west-1";
   CHECK(carts.ok("Scan", {{"TableName", "carts"}})["Count"] == 2);
   carts.put(item(3, 1));

@@ -88,7 +88,7 @@ class World {
 
   engine::ManualClock& clock() { return *clock_; }
   std::int64_t advance(engine::Instant to, bool age_streams = false) {
-    return database().advance("000000000000", to, age_streams).expired;
+    return database().time_travel().advance("000000000000", to, age_streams).expired;
   }
   engine::Database& database() { return emulator_->database(); }
 
@@ -432,7 +432,7 @@ TEST_CASE("AT_TIMESTAMP begins at the first record made at or after that time") 
   for (const char* id : {"a", "b", "c", "d"}) {
     world.put(R"({"id":{"S":")" + std::string(id) + R"("}})");
     if (*id == 'b') world.put(R"({"id":{"S":"b"},"again":{"BOOL":true}})");  // in the same millisecond
-    world.advance(world.database().now("000000000000") + 500);
+    world.advance(world.database().accounts().of("000000000000").now() + 500);
   }
   CHECK(at("0") == "abbcd");  // older than all records
   CHECK(at("1714521600.123") == "abbcd");

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -12,7 +12,7 @@ using namespace engine;
 
 TEST_CASE("an agenda returns each account that was added or whose alarm is due exactly once", "[agenda]") {
   World world;
-  Accounts& accounts = world.database().parts().accounts;
+  Accounts& accounts = world.database().accounts();
   Account& a = accounts.of("000000000001");
   Account& b = accounts.of("000000000002");
   Account& c = accounts.of("000000000003");
@@ -35,7 +35,7 @@ TEST_CASE("an agenda returns each account that was added or whose alarm is due e
 TEST_CASE("setting an alarm replaces the account's previous one and taking the account cancels it",
           "[agenda]") {
   World world;
-  Account& account = world.database().parts().accounts.of("000000000001");
+  Account& account = world.database().accounts().of("000000000001");
   const RealTime start = host_time(), soon = start + std::chrono::seconds(1),
                  later = start + std::chrono::seconds(2);
   Agenda agenda;

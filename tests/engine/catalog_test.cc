@@ -5,7 +5,7 @@
 
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -16,7 +16,7 @@ namespace {
 
 std::size_t stored_keys(Database& database, const std::string& prefix) {
   std::size_t count = 0;
-  Storage::Iterator iterator(database.parts().storage(), prefix, prefix_end(prefix));
+  Storage::Iterator iterator(database.storage(), prefix, prefix_end(prefix));
   for (iterator.seek_to_first(); iterator.valid(); iterator.next()) ++count;
   return count;
 }
@@ -90,14 +90,14 @@ TEST_CASE("a re-created index or stream does not inherit its predecessor's setti
   description.indexes[0].settings = {{"colour", "green"}};
   description.stream = stream_of(StreamView::new_image);
   auto carts = world.create(description);
-  world.database().update_table(carts, [](Table& table) { table.stream->settings = {{"colour", "blue"}}; });
+  world.database().tables().update(carts, [](Table& table) { table.stream->settings = {{"colour", "blue"}}; });
   CHECK(carts->description()->indexes[0].settings == Item{{"colour", "green"}});
   CHECK(carts->description()->stream->settings == Item{{"colour", "blue"}});
-  world.database().update_table(carts, [](Table& table) {
+  world.database().tables().update(carts, [](Table& table) {
     table.indexes.clear();
     table.stream.reset();
   });
-  world.database().update_table(carts, [](Table& table) {
+  world.database().tables().update(carts, [](Table& table) {
     table.indexes = {global_index("by_user", "user")};
     table.stream = stream_of(StreamView::new_image);
   });
@@ -124,9 +124,9 @@ TEST_CASE("tables are listed by name and start after the given name", "[catalog]
   World world;
   for (const char* name : {"b", "d", "a", "c"}) world.create(simple_table(name));
   const Scope scope{"000000000000", "us-east-1"};
-  CHECK(world.database().list_tables(scope, "", 10) == std::vector<std::string>{"a", "b", "c", "d"});
-  CHECK(world.database().list_tables(scope, "b", 1) == std::vector<std::string>{"c"});
-  CHECK(world.database().list_tables({"000000000042", "us-east-1"}, "", 10).empty());
+  CHECK(world.database().catalog().names(scope, "", 10) == std::vector<std::string>{"a", "b", "c", "d"});
+  CHECK(world.database().catalog().names(scope, "b", 1) == std::vector<std::string>{"c"});
+  CHECK(world.database().catalog().names({"000000000042", "us-east-1"}, "", 10).empty());
 }
 
 TEST_CASE("a dropped table leaves no data and a new table with its name starts empty", "[catalog]") {
@@ -136,8 +136,8 @@ TEST_CASE("a dropped table leaves no data and a new table with its name starts e
   auto carts = world.create(description);
   world.enable_ttl(carts);
   world.put(carts, {{"id", "a"}, {"user", "nina"}, {"ttl", number(start_seconds + 60)}});
-  REQUIRE(world.database().drop_table(carts));
-  CHECK_FALSE(world.database().drop_table(carts));
+  REQUIRE(world.database().tables().drop(carts));
+  CHECK_FALSE(world.database().tables().drop(carts));
   CHECK_FALSE(world.find("carts"));
   CHECK(carts->dropped());
   for (const char kind : {'I', 'X', 'N', 'T'})
@@ -156,9 +156,9 @@ TEST_CASE("removing an index erases its entries and a new index gets a new id", 
   description.indexes = {global_index("by_user", "user")};
   auto carts = world.create(description);
   world.put(carts, {{"id", "a"}, {"user", "nina"}});
-  world.database().update_table(carts, [](Table& table) { table.indexes.clear(); });
+  world.database().tables().update(carts, [](Table& table) { table.indexes.clear(); });
   CHECK(stored_keys(world.database(), item_key(carts->id(), 1, {})) == 0);
-  const auto after = world.database().update_table(
+  const auto after = world.database().tables().update(
       carts, [](Table& table) { table.indexes.push_back(global_index("by_user", "user")); });
   CHECK(after->indexes[0].id == 2);
   CHECK(after->indexes[0].state == Index::State::active);
@@ -173,18 +173,18 @@ TEST_CASE("a stream's label is unique even on a frozen clock", "[catalog]") {
   const auto disable = [](Table& table) { table.stream.reset(); };
   std::vector<std::string> labels;
   for (int i = 0; i < 3; ++i) {
-    labels.push_back(world.database().update_table(carts, enable)->stream->label);
-    world.database().update_table(carts, disable);
+    labels.push_back(world.database().tables().update(carts, enable)->stream->label);
+    world.database().tables().update(carts, disable);
   }
   CHECK(labels == std::vector<std::string>{"2024-05-01T00:00:00.000", "2024-05-01T00:00:00.001",
                                            "2024-05-01T00:00:00.002"});
   CHECK(carts->description()->latest_stream_label == labels[2]);
   // The streams of a dropped table still exist, so a new table with its name must not reuse their labels.
-  world.database().drop_table(carts);
+  world.database().tables().drop(carts);
   Table description = simple_table("carts");
   description.stream = stream_of(StreamView::keys_only);
   CHECK(world.create(description)->description()->stream->label == "2024-05-01T00:00:00.003");
-  CHECK(world.database().list_streams({"000000000000", "us-east-1"}).size() == 4);
+  CHECK(world.database().catalog().streams({"000000000000", "us-east-1"}).size() == 4);
 }
 
 TEST_CASE("a catalog change that storage rejects has no effect", "[catalog]") {
@@ -193,7 +193,7 @@ TEST_CASE("a catalog change that storage rejects has no effect", "[catalog]") {
   auto carts = world.create(simple_table("carts"));
   fails = true;
   CHECK_THROWS_AS(world.create(simple_table("orders")), StorageFault);
-  CHECK_THROWS_AS(world.database().drop_table(carts), StorageFault);
+  CHECK_THROWS_AS(world.database().tables().drop(carts), StorageFault);
   CHECK_THROWS_AS(world.enable_ttl(carts), StorageFault);
   fails = false;
   CHECK_FALSE(world.find("orders"));
@@ -223,9 +223,9 @@ TEST_CASE("tables with their counters and streams survive reopening", "[catalog]
   CHECK(carts->counter(1).items == 1);
   CHECK(world.inconsistency(carts).empty());
   CHECK(world.records(carts->description()->stream->id).size() == 2);
-  const Sequence before = world.database().published();
+  const Sequence before = world.database().watermark().published();
   world.put(carts, {{"id", "c"}});
-  CHECK(world.database().published() == before + 1);
+  CHECK(world.database().watermark().published() == before + 1);
   CHECK(world.create(simple_table("orders"))->id() != carts->id());
 }
 
@@ -239,7 +239,7 @@ TEST_CASE("index ids wrap around and an index with a reused id starts empty", "[
   REQUIRE(carts->description()->indexes[0].id == 1);
 
   const auto add = [&](const std::string& name, const std::string& attribute) {
-    const auto after = world.database().update_table(
+    const auto after = world.database().tables().update(
         carts, [&](Table& table) { table.indexes.push_back(global_index(name, attribute)); });
     const Index& index = after->indexes.back();
     CHECK(index.state == Index::State::active);
@@ -248,17 +248,17 @@ TEST_CASE("index ids wrap around and an index with a reused id starts empty", "[
     return index.id;
   };
   const auto drop = [&](const std::string& name) {
-    world.database().update_table(carts, [&](Table& table) {
+    world.database().tables().update(carts, [&](Table& table) {
       std::erase_if(table.indexes, [&](const Index& index) { return index.name == name; });
     });
   };
   // As if 65,532 other indexes had been added and removed.
-  world.database().update_table(carts, [](Table& table) { table.next_index_id = last_index_id - 1; });
+  world.database().tables().update(carts, [](Table& table) { table.next_index_id = last_index_id - 1; });
   CHECK(add("a", "user") == last_index_id - 1);
   CHECK(add("b", "day") == last_index_id);
   CHECK(add("c", "user") == 2);  // index "first" still has 1
   drop("first");
-  world.database().update_table(
+  world.database().tables().update(
       carts, [](Table& table) { table.next_index_id = last_index_id + 1; });  // as older versions stored it
   CHECK(add("d", "day") == 1);
   CHECK(carts->counter(expiry_entries).items == 0);
@@ -275,7 +275,7 @@ TEST_CASE("an index that replaces another one in a single change gets a new id",
   description.indexes = {global_index("old", "user")};
   auto carts = world.create(description);
   world.put(carts, {{"id", "a"}, {"user", "nina"}, {"day", "mon"}});
-  const auto after = world.database().update_table(carts, [](Table& table) {
+  const auto after = world.database().tables().update(carts, [](Table& table) {
     table.indexes = {global_index("new", "day")};
     table.next_index_id = 1;
   });
@@ -292,7 +292,7 @@ TEST_CASE("streams are found by name and listed in order even if their tables we
   for (int i = 0; i < 50; ++i) {  // on a frozen clock
     auto carts = world.create(description);
     labels.push_back(carts->description()->stream->label);
-    REQUIRE(world.database().drop_table(carts));
+    REQUIRE(world.database().tables().drop(carts));
   }
   CHECK(std::is_sorted(labels.begin(), labels.end()));
   CHECK(std::adjacent_find(labels.begin(), labels.end()) == labels.end());
@@ -301,18 +301,18 @@ TEST_CASE("streams are found by name and listed in order even if their tables we
   world.create(description);
 
   const Scope scope{"000000000000", "us-east-1"};
-  const auto streams = world.database().list_streams(scope);
+  const auto streams = world.database().catalog().streams(scope);
   REQUIRE(streams.size() == 50);
   for (int i = 0; i < 50; ++i) CHECK(streams[i].label == labels[i]);
   for (const Stream& stream : streams) {
-    const auto found = world.database().find_stream(scope, "carts", stream.label);
+    const auto found = world.database().catalog().find_stream(scope, "carts", stream.label);
     REQUIRE(found);
     CHECK(found->id == stream.id);
   }
-  CHECK_FALSE(world.database().find_stream(scope, "cart", labels[0]));
-  CHECK_FALSE(world.database().find_stream({"000000000042", "us-east-1"}, "carts", labels[0]));
-  CHECK(world.database().list_streams({"000000000042", "us-east-1"}).empty());
-  CHECK(world.database().list_streams({"000000000000", "eu-west-1"}).size() == 1);
+  CHECK_FALSE(world.database().catalog().find_stream(scope, "cart", labels[0]));
+  CHECK_FALSE(world.database().catalog().find_stream({"000000000042", "us-east-1"}, "carts", labels[0]));
+  CHECK(world.database().catalog().streams({"000000000042", "us-east-1"}).empty());
+  CHECK(world.database().catalog().streams({"000000000000", "eu-west-1"}).size() == 1);
 }
 
 TEST_CASE("erasing a stream keeps a newer stream with the same name", "[catalog]") {
@@ -339,17 +339,17 @@ TEST_CASE("erasing a stream keeps a newer stream with the same name", "[catalog]
 TEST_CASE("tables and their indexes count as used memory until they are dropped", "[catalog]") {
   World world;
   constexpr std::uint64_t tables = 200, buffer_bytes = 300'000;  // storage's buffer also grows
-  const std::uint64_t before = world.database().memory_bytes();
+  const std::uint64_t before = world.database().health().footprint_bytes();
   for (std::uint64_t i = 0; i < tables; ++i) {
     Table table = simple_table("table" + std::to_string(i));
     table.indexes = {global_index("by_user", "user")};
     world.create(table);
   }
-  const std::uint64_t with = world.database().memory_bytes();
+  const std::uint64_t with = world.database().health().footprint_bytes();
   CHECK(with >= before + tables * 3800);
   for (std::uint64_t i = 0; i < tables; ++i)
-    REQUIRE(world.database().drop_table(world.find("table" + std::to_string(i))));
-  CHECK(world.database().memory_bytes() <= before + buffer_bytes);
+    REQUIRE(world.database().tables().drop(world.find("table" + std::to_string(i))));
+  CHECK(world.database().health().footprint_bytes() <= before + buffer_bytes);
 }
 
 }  // namespace mayfly::testing

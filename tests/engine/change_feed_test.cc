@@ -40,9 +40,9 @@ TEST_CASE("a listener receives every change with both images whether or not the 
   auto orders = world.create(description);
 
   std::vector<Heard> heard;
-  auto subscription = world.database().subscribe([&](const Change& change) {
+  auto subscription = world.database().change_feed().subscribe([&](const Change& change) {
     CHECK(change.at == world.now());
-    if (change.sequence) CHECK(world.database().published() == *change.sequence);
+    if (change.sequence) CHECK(world.database().watermark().published() == *change.sequence);
     heard.push_back(note_of(change));
   });
   world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 10)}});
@@ -81,14 +81,14 @@ TEST_CASE("a kept change stays valid after the commit") {
   auto carts = world.create(simple_table("carts"));
   std::vector<KeptChange> kept;
   bool told_in_commit = true;
-  auto subscription = world.database().subscribe([&](const Change& change) {
+  auto subscription = world.database().change_feed().subscribe([&](const Change& change) {
     told_in_commit = told_in_commit && ChangeFeed::telling();
     kept.emplace_back(change);
   });
   world.put(carts, {{"id", "a"}});
   world.put(carts, {{"id", "a"}, {"n", "1"}});
-  world.database().update_table(carts, [](Table& table) { table.expiry.seed = 7; });
-  world.database().drop_table(carts);
+  world.database().tables().update(carts, [](Table& table) { table.expiry.seed = 7; });
+  world.database().tables().drop(carts);
 
   CHECK(told_in_commit);
   CHECK_FALSE(ChangeFeed::telling());
@@ -109,8 +109,8 @@ TEST_CASE("listeners that keep a change share one copy of it") {
   const auto keep_in = [](auto& kept) {
     return [&kept](const Change& change) { kept.push_back(change.kept()); };
   };
-  auto first = world.database().subscribe(keep_in(one));
-  auto second = world.database().subscribe(keep_in(other));
+  auto first = world.database().change_feed().subscribe(keep_in(one));
+  auto second = world.database().change_feed().subscribe(keep_in(other));
   world.put(carts, {{"id", "a"}});
   world.put(carts, {{"id", "b"}});
   REQUIRE(one.size() == 2);
@@ -125,14 +125,14 @@ TEST_CASE("a change names its record's shard and listeners have received all rec
   description.stream = stream_of(StreamView::keys_only);
   auto orders = world.create(description);
   std::vector<KeptChange> kept;
-  auto subscription = world.database().subscribe([&](const Change& change) { kept.emplace_back(change); });
+  auto subscription = world.database().change_feed().subscribe([&](const Change& change) { kept.emplace_back(change); });
   world.put(orders, {{"id", "a"}});
-  REQUIRE(world.database().reshard(orders, std::nullopt, Resharding::roll));
+  REQUIRE(world.database().tables().reshard(orders, std::nullopt, Resharding::roll));
   world.put(orders, {{"id", "a"}, {"n", "1"}});
   REQUIRE(kept.size() == 2);
   CHECK(kept[0].change().shard == 0);
   CHECK(kept[1].change().shard == 1);
-  CHECK(world.database().told() == kept[1].sequence);
+  CHECK(world.database().change_feed().told() == kept[1].sequence);
 }
 
 TEST_CASE("listeners that subscribe and unsubscribe during writes receive records without gaps") {
@@ -151,11 +151,11 @@ TEST_CASE("listeners that subscribe and unsubscribe during writes receive record
   for (int round = 0; round < 200; ++round) {
     std::atomic<Sequence> last{0};
     std::atomic<bool> gap{false};
-    auto subscription = world.database().subscribe([&](const Change& change) {
+    auto subscription = world.database().change_feed().subscribe([&](const Change& change) {
       if (last != 0 && *change.sequence != last + 1) gap = true;
       last = *change.sequence;
     });
-    const Sequence published = world.database().published();  // the listener receives all later ones
+    const Sequence published = world.database().watermark().published();  // the listener receives all later ones
     while (last == 0) std::this_thread::yield();
     subscription.end();
     CHECK(last > 0);

@@ -59,20 +59,20 @@ TEST_CASE("a page of a stream is limited by record count and by bytes", "[change
   const StreamId stream = carts->description()->stream->id;
   for (int i = 0; i < 5; ++i) world.put(carts, {{"id", std::to_string(i)}});
 
-  auto page = world.database().read_stream(stream, 0, 0, 2, 1 << 20);
+  auto page = world.database().change_log().read(stream, 0, 0, 2, 1 << 20);
   REQUIRE(page.records.size() == 2);
   CHECK_FALSE(page.at_end);
-  page = world.database().read_stream(stream, 0, page.next, 3, 1 << 20);
+  page = world.database().change_log().read(stream, 0, page.next, 3, 1 << 20);
   REQUIRE(page.records.size() == 3);
   CHECK(page.records[2].new_image == Item{{"id", "4"}});
-  page = world.database().read_stream(stream, 0, page.next, 3, 1 << 20);
+  page = world.database().change_log().read(stream, 0, page.next, 3, 1 << 20);
   CHECK(page.records.empty());
   CHECK(page.at_end);
-  CHECK(page.next == world.database().published() + 1);
+  CHECK(page.next == world.database().watermark().published() + 1);
 
-  CHECK(world.database().read_stream(stream, 0, 0, 100, 1).records.size() == 1);  // at least one record
+  CHECK(world.database().change_log().read(stream, 0, 0, 100, 1).records.size() == 1);  // at least one record
   world.put(carts, {{"id", "5"}});
-  CHECK(world.database().read_stream(stream, 0, page.next, 3, 1 << 20).records.size() == 1);
+  CHECK(world.database().change_log().read(stream, 0, page.next, 3, 1 << 20).records.size() == 1);
 }
 
 TEST_CASE("a closed stream stays readable and the next stream starts after its last record", "[change_log]") {
@@ -80,13 +80,13 @@ TEST_CASE("a closed stream stays readable and the next stream starts after its l
   auto carts = world.create(streamed("carts"));
   const Stream first = *carts->description()->stream;
   world.put(carts, {{"id", "a"}});
-  world.database().update_table(carts, [](Table& table) { table.stream.reset(); });
+  world.database().tables().update(carts, [](Table& table) { table.stream.reset(); });
   world.put(carts, {{"id", "b"}});
-  world.database().update_table(carts, [](Table& table) { table.stream = stream_of(StreamView::keys_only); });
+  world.database().tables().update(carts, [](Table& table) { table.stream = stream_of(StreamView::keys_only); });
   world.put(carts, {{"id", "c"}});
 
   const Stream second = *carts->description()->stream;
-  const auto closed = world.database().find_stream({"000000000000", "us-east-1"}, "carts", first.label);
+  const auto closed = world.database().catalog().find_stream({"000000000000", "us-east-1"}, "carts", first.label);
   REQUIRE(closed);
   REQUIRE(closed->shards.size() == 1);
   CHECK(closed->shards[0].last_sequence == first.shards[0].first_sequence);
@@ -98,9 +98,9 @@ TEST_CASE("a closed stream stays readable and the next stream starts after its l
   CHECK(world.records(second.id)[0].keys == Item{{"id", "c"}});
   CHECK(world.records(second.id)[0].sequence == second.shards[0].first_sequence);
 
-  world.database().drop_table(carts);
+  world.database().tables().drop(carts);
   CHECK(world.records(second.id).size() == 1);
-  CHECK(world.database().list_streams({"000000000000", "us-east-1"}).size() == 2);
+  CHECK(world.database().catalog().streams({"000000000000", "us-east-1"}).size() == 2);
 }
 
 TEST_CASE("records and closed streams are deleted after a day of stream time", "[change_log]") {
@@ -111,7 +111,7 @@ TEST_CASE("records and closed streams are deleted after a day of stream time", "
   const StreamId stream = carts->description()->stream->id;
   world.put(carts, {{"id", "a"}});  // number 1
   world.put(gone, {{"id", "x"}});
-  world.database().drop_table(gone);
+  world.database().tables().drop(gone);
   world.advance(start_ms + 1000, true);
   world.put(carts, {{"id", "b"}});
 
@@ -119,20 +119,20 @@ TEST_CASE("records and closed streams are deleted after a day of stream time", "
   CHECK(world.records(stream).size() == 2);
   world.advance(start_ms + day_ms + 1, true);
   REQUIRE(world.records(stream).size() == 1);
-  CHECK(world.database().oldest_sequence(stream, 0) == 2);
-  CHECK(world.database().list_streams({"000000000000", "us-east-1"}).size() == 1);
+  CHECK(world.database().change_log().oldest_sequence(stream, 0) == 2);
+  CHECK(world.database().catalog().streams({"000000000000", "us-east-1"}).size() == 1);
 
   world.advance(start_ms + 3 * day_ms, true);
   CHECK(world.records(stream).empty());
-  const Sequence last = world.database().published();
+  const Sequence last = world.database().watermark().published();
   CHECK(last == 3);
-  CHECK(world.database().oldest_sequence(stream, 0) == 4);
+  CHECK(world.database().change_log().oldest_sequence(stream, 0) == 4);
 
   // Sequence numbers are not reused after a restart, even if all records are trimmed.
   carts.reset();
   gone.reset();
   world.reopen();
-  CHECK(world.database().published() == last);
+  CHECK(world.database().watermark().published() == last);
 }
 
 TEST_CASE("a stream lists its shards that have records from a given sequence number on", "[change_log]") {
@@ -140,8 +140,8 @@ TEST_CASE("a stream lists its shards that have records from a given sequence num
   auto carts = world.create(streamed("carts"));
   auto other = world.create(streamed("other"));
   const StreamId stream = carts->description()->stream->id;
-  const auto written = [&](Sequence from) { return world.database().shards_with_records(stream, from); };
-  const auto roll = [&] { REQUIRE(world.database().reshard(carts, std::nullopt, Resharding::roll)); };
+  const auto written = [&](Sequence from) { return world.database().change_log().shards_with_records(stream, from); };
+  const auto roll = [&] { REQUIRE(world.database().tables().reshard(carts, std::nullopt, Resharding::roll)); };
   using Numbers = std::vector<ShardNumber>;
   CHECK(written(0).empty());
   world.put(other, {{"id", "x"}});  // number 1
@@ -165,18 +165,18 @@ TEST_CASE("a change of a stream's shards creates a new Stream object", "[change_
   World world;
   auto carts = world.create(streamed("carts"));
   const StreamId stream = carts->description()->stream->id;
-  const auto first = world.database().share_stream(stream);
+  const auto first = world.database().catalog().share_stream(stream);
   REQUIRE(first);
   world.put(carts, {{"id", "a"}});
-  CHECK(world.database().share_stream(stream) == first);
-  REQUIRE(world.database().reshard(carts, std::nullopt, Resharding::split));
-  const auto second = world.database().share_stream(stream);
+  CHECK(world.database().catalog().share_stream(stream) == first);
+  REQUIRE(world.database().tables().reshard(carts, std::nullopt, Resharding::split));
+  const auto second = world.database().catalog().share_stream(stream);
   CHECK(second != first);
   CHECK(first->shards.size() == 1);
   CHECK(second->shards.size() == 3);
   CHECK(second->find_shard(2) == &second->shards[2]);
   CHECK(second->find_shard(3) == nullptr);
-  CHECK(world.database().share_stream(stream + 100) == nullptr);
+  CHECK(world.database().catalog().share_stream(stream + 100) == nullptr);
 }
 
 TEST_CASE("a clock jump does not trim the records that it causes", "[change_log]") {
@@ -212,7 +212,7 @@ TEST_CASE("a consumer that follows a stream sees every record exactly once and i
   std::vector<ChangeRecord> seen;
   Sequence next = 0;
   for (bool last_look = false;;) {
-    const auto page = world.database().read_stream(stream, 0, next, 10, 1 << 20);
+    const auto page = world.database().change_log().read(stream, 0, next, 10, 1 << 20);
     seen.insert(seen.end(), page.records.begin(), page.records.end());
     next = page.next;
     if (!page.at_end) continue;

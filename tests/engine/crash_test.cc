@@ -9,7 +9,7 @@
 
 #include "engine/directory_check.h"
 #include "engine/expiry_index.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/own_program.h"
 
@@ -88,13 +88,13 @@ TEST_CASE("a write that fails leaves the item and everything derived from it unc
     writes = 0;
     faults = 0;
     for (int step = 0; step < steps; ++step) {
-      const Sequence published = world.database().published();
+      const Sequence published = world.database().watermark().published();
       try {
         play(world, carts, step);
       } catch (const StorageFault&) {
         ++faults;
         // An advance may have deleted other items before it failed. Nothing else publishes a record.
-        if (step % 4 != 3) CHECK(world.database().published() == published);
+        if (step % 4 != 3) CHECK(world.database().watermark().published() == published);
       }
       REQUIRE(world.inconsistency(carts) == "");
       REQUIRE(stream_difference(world, carts) == "");
@@ -128,7 +128,7 @@ TEST_CASE("a process that writes until it is killed", "[.victim]") {
     writers.emplace_back([&, writer] {
       for (int n = 1;; ++n) {
         const std::string id = std::to_string(writer) + "-" + std::to_string(n % 20);
-        Transaction transaction(world.database(), Cause::user);
+        Transaction transaction(world.database().write_path(), Cause::user);
         const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", id}}));
         if (!transaction.lock()) return;
         // Continues the count of the previous process.

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -27,11 +27,11 @@ TEST_CASE("databases in memory share no data", "[database]") {
 
 TEST_CASE("a database takes its time from the given clock", "[database]") {
   World world;
-  CHECK(world.database().now("000000000000") == start_ms);
+  CHECK(world.database().accounts().of("000000000000").now() == start_ms);
   world.advance(start_ms + 5);
-  CHECK(world.database().now("000000000000") == start_ms + 5);
+  CHECK(world.database().accounts().of("000000000000").now() == start_ms + 5);
   world.advance(start_ms);  // time never goes back
-  CHECK(world.database().now("000000000000") == start_ms + 5);
+  CHECK(world.database().accounts().of("000000000000").now() == start_ms + 5);
   CHECK(world.create(simple_table("carts"))->description()->created == start_ms + 5);
 }
 
@@ -57,12 +57,12 @@ TEST_CASE("a directory keeps the window length that it was created with", "[data
 TEST_CASE("a table's description does not change during a write", "[database]") {
   World world;
   auto carts = world.create(simple_table("carts"));
-  Transaction transaction(world.database(), Cause::user);
+  Transaction transaction(world.database().write_path(), Cause::user);
   const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
   REQUIRE(transaction.lock());
   CHECK(transaction.table(slot).indexes.empty());
   std::thread changing([&] {
-    world.database().update_table(carts,
+    world.database().tables().update(carts,
                                   [](Table& table) { table.indexes.push_back(global_index("g", "user")); });
   });
   // Whatever the other thread does, the write sees one set of indexes until it ends.
@@ -77,7 +77,7 @@ TEST_CASE("a table's description does not change during a write", "[database]") 
 TEST_CASE("memory of overwritten items is reclaimed", "[database]") {
   World world({.reap = false, .memory_bytes_max = 64 << 20});
   auto carts = world.create(simple_table("carts"));
-  const Storage& storage = world.database().parts().storage();
+  const Storage& storage = world.database().storage();
   for (int puts = 0; puts < 1000 && storage.has_room(); ++puts) {
     world.put(carts, {{"id", std::to_string(puts % 30)},
                       {"a", std::string(390'000, static_cast<char>('a' + puts % 26))}});

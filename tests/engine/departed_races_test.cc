@@ -18,7 +18,7 @@ namespace {
 const AttributeValue past = number(start_seconds - 10);
 
 void switch_ttl_off(World& world) {
-  world.database().update_table(world.find("carts"), [](Table& table) { table.ttl.reset(); });
+  world.database().tables().update(world.find("carts"), [](Table& table) { table.ttl.reset(); });
 }
 
 }  // namespace
@@ -60,15 +60,15 @@ TEST_CASE("reads during which TTL is switched on find an item that does not expi
     world.put(carts, {{"id", "a"}, {"ttl", past}});
     world.enable_ttl(carts, "another");
     const std::string key = key_of(*carts->description(), {{"id", "a"}});
-    const Database::ItemName name{carts.get(), key};
+    const ItemReader::ItemName name{carts.get(), key};
     bool alone = false, together = false, begun = false;
     {
       Beside change(place, [&] {
         world.put(carts, {{"id", "a"}, {"v", "2"}});
         world.enable_ttl(carts);
       });
-      alone = world.database().get(*carts, key).has_value();
-      together = world.database().get_together({&name, 1}).front().has_value();
+      alone = world.database().reader().get(*carts, key).has_value();
+      together = world.database().reader().get_together({&name, 1}).front().has_value();
       begun = change.begun;
     }
     INFO("TTL is switched on at place " << place);

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "engine/failpoints.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -56,11 +56,11 @@ TEST_CASE("no read sees a due item whether or not it is already deleted", "[depa
 
   world.clock().set(start_ms + 60'001);
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
-  const Database::ItemName names[] = {{carts.get(), key}};
-  CHECK_FALSE(world.database().get_together(names)[0]);
+  const ItemReader::ItemName names[] = {{carts.get(), key}};
+  CHECK_FALSE(world.database().reader().get_together(names)[0]);
   for (const IndexId index : {0, 1, 2})
     CHECK(world.all(carts, index) == std::vector<Item>{cart("stays", 600)});
-  Cursor backward(world.database(), *carts, {.forward = false});
+  Cursor backward(world.database().reader(), *carts, {.forward = false});
   REQUIRE(backward.next());
   CHECK(backward.item().item() == cart("stays", 600));
   CHECK_FALSE(backward.next());
@@ -68,7 +68,7 @@ TEST_CASE("no read sees a due item whether or not it is already deleted", "[depa
   // Everything is still stored: only the deletion is late.
   CHECK(history(world, carts) == Strings{"INSERT a@0", "INSERT stays@0"});
   CHECK(world.inconsistency(carts).empty());
-  CHECK(world.database().reap_due() == 1);
+  CHECK(world.database().reaper().reap_due() == 1);
   CHECK(history(world, carts).back() == "REMOVE a@60001 ttl");
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("a write to an expired item first deletes it as the service", "[depart
   world.put(carts, cart("b", 60));
   world.clock().set(start_ms + 61'000);
   {
-    Transaction transaction(world.database(), Cause::user);
+    Transaction transaction(world.database().write_path(), Cause::user);
     const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
     REQUIRE(transaction.lock());
     CHECK(transaction.old_item(slot) == nullptr);
@@ -93,14 +93,14 @@ TEST_CASE("a write to an expired item first deletes it as the service", "[depart
   CHECK(world.inconsistency(carts).empty());
   CHECK(carts->expiry_stats().deleted() == 2);
   CHECK(carts->expiry_stats().lag_ms_max() == 999);
-  CHECK(world.database().reap_due() == 0);
+  CHECK(world.database().reaper().reap_due() == 0);
 }
 
 TEST_CASE("an item that is already due when it is written is never seen even on a frozen clock",
           "[departed][holds]") {
   World world({.reap = true});
   auto carts = carts_of(world);
-  REQUIRE(world.database().set_clock(account, {ClockSetting::Mode::frozen}, std::nullopt));
+  REQUIRE(world.database().time_travel().set(account, {ClockSetting::Mode::frozen}, std::nullopt));
   for (int i = 0; i < 500; ++i) {
     const std::string id = std::to_string(i);
     world.put(carts, cart(id, -1));
@@ -122,7 +122,7 @@ TEST_CASE("the reaper deletes an item that was already due when written if its f
   writes_left = 1 << 20;
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
   CHECK(carts->counter(0).items == 1);
-  CHECK(world.database().reap_due() == 1);
+  CHECK(world.database().reaper().reap_due() == 1);
   CHECK(world.inconsistency(carts).empty());
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("in the modes aws and manual a due item is an ordinary item until it f
   World world;
   auto carts = carts_of(world);
   const auto set_mode = [&](ExpiryMode mode) {
-    world.database().update_table(carts, [&](Table& table) { table.expiry = mode; });
+    world.database().tables().update(carts, [&](Table& table) { table.expiry = mode; });
   };
   set_mode({.kind = ExpiryMode::Kind::aws, .delay_ms_min = 1000, .delay_ms_max = 1000});
   world.put(carts, cart("a", 60));
@@ -158,11 +158,11 @@ TEST_CASE("an item that a failpoint holds can be read and renewed", "[departed][
   failpoints.arm(carts, key, {{"id", "a"}});
   world.clock().set(start_ms + 61'000);
   CHECK(world.get(carts, {{"id", "a"}}) == cart("a", 60));
-  CHECK(world.database().reap_due() == 0);
+  CHECK(world.database().reaper().reap_due() == 0);
   Item renewed = cart("a", 600);
   world.put(carts, renewed);
   REQUIRE(failpoints.release(*carts, key));
-  CHECK(world.database().reap_due() == 0);
+  CHECK(world.database().reaper().reap_due() == 0);
   CHECK(world.get(carts, {{"id", "a"}}) == renewed);
   CHECK(history(world, carts) == Strings{"INSERT a@0", "MODIFY a@61000"});
 }
@@ -190,7 +190,7 @@ TEST_CASE("a read pauses after skipping many expired items and continues where i
   for (std::size_t i = 0; i < count; ++i) world.put(carts, cart(std::to_string(i), 60));
   world.put(carts, cart("stays", 600));
   world.clock().set(start_ms + 60'001);
-  Cursor cursor(world.database(), *carts, {});
+  Cursor cursor(world.database().reader(), *carts, {});
   std::size_t pauses = 0, items = 0;
   while (cursor.next() || cursor.paused()) {
     if (cursor.paused()) {

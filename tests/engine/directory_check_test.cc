@@ -18,7 +18,7 @@
 #include "engine/item_version.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "engine/replica_log.h"
 #include "engine/verification.h"
 #include "tests/support/engine_world.h"
@@ -57,13 +57,13 @@ void fill(const std::string& path) {
   for (const char* id : {"a", "b", "c", "d"}) world.put(carts, cart(id));
   for (int at = 0; at < 3; ++at) world.put(logs, {{"id", "x"}, {"at", number(at)}});
   world.advance(start_ms + 1000);
-  world.database().take_snapshot(account);
+  world.database().snapshots().take(account);
   world.put(carts, {{"id", "a"}, {"user", "other"}, {"ttl", number(start_seconds + 2000)}});
-  world.database().take_snapshot(account);
+  world.database().snapshots().take(account);
   world.remove(carts, {{"id", "b"}});
   world.database().documents().put({std::string(account), "function", "reminder"}, "{}");
 
-  Transaction transaction(world.database(), Cause::user);
+  Transaction transaction(world.database().write_path(), Cause::user);
   const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", "e"}}));
   transaction.use_token({std::string(account), "us-east-1"}, "once", "digest");
   REQUIRE(transaction.lock());
@@ -484,7 +484,7 @@ TEST_CASE("each kind of damage to replication data is reported and is repaired i
   const auto fill_global = [](const std::string& path) {
     World world({.directory = path, .reap = false});
     const auto trips = world.create(simple_table("trips"));
-    REQUIRE(world.database().update_together(trips, [](std::vector<Table>& tables) {
+    REQUIRE(world.database().tables().update_together(trips, [](std::vector<Table>& tables) {
       tables[0].stream = stream_of(StreamView::keys_only);
       Table replica = simple_table("trips");
       replica.region = "eu-west-1";

@@ -60,16 +60,16 @@ TEST_CASE("listeners are told when an account's state is replaced and can read t
   });
   documents.listen(&told_beside, [&](std::string_view replaced) { told_beside.emplace_back(replaced); });
   documents.put({account, "@kind", "a"}, "1");
-  const SnapshotId id = database.take_snapshot(account);
+  const SnapshotId id = database.snapshots().take(account);
   documents.put({account, "@kind", "a"}, "2");
   CHECK(told.empty());
-  CHECK_FALSE(database.restore_snapshot(account, id + 1));
+  CHECK_FALSE(database.snapshots().restore(account, id + 1));
   CHECK(told.empty());
-  CHECK(database.restore_snapshot(account, id));
+  CHECK(database.snapshots().restore(account, id));
   CHECK(told == account + ":1 ");
   CHECK(told_beside == std::vector{account});
   documents.listen(&told_beside, {});
-  database.reset(account);
+  database.snapshots().reset(account);
   CHECK(told == account + ":1 " + account + ":none ");
   CHECK(told_beside == std::vector{account});
 }
@@ -85,10 +85,10 @@ TEST_CASE("all listeners are told even if some fail and the first fault is throw
   documents.listen(&first, [&](std::string_view) { throw StorageFault("the disk is full"); });
   documents.listen(&second, [&](std::string_view) { throw StorageFault("memory ran out"); });
   documents.listen(&told, [&](std::string_view replaced) { told.emplace_back(replaced); });
-  const SnapshotId id = world.database().take_snapshot(account);
-  CHECK_THROWS_WITH(world.database().restore_snapshot(account, id), "the disk is full");
+  const SnapshotId id = world.database().snapshots().take(account);
+  CHECK_THROWS_WITH(world.database().snapshots().restore(account, id), "the disk is full");
   CHECK(told == std::vector{account});
-  CHECK_THROWS_WITH(world.database().reset(account), "the disk is full");
+  CHECK_THROWS_WITH(world.database().snapshots().reset(account), "the disk is full");
   CHECK(told == std::vector{account, account});
 }
 

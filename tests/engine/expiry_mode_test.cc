@@ -20,7 +20,7 @@ Table table_in(ExpiryMode mode) {
 ExpiryMode aws(std::uint64_t seed) { return {ExpiryMode::Kind::aws, 600'000, 1'680'000, seed}; }
 
 void set_mode(World& world, const std::shared_ptr<LiveTable>& table, ExpiryMode mode) {
-  world.database().update_table(table, [&](Table& edited) { edited.expiry = mode; });
+  world.database().tables().update(table, [&](Table& edited) { edited.expiry = mode; });
 }
 
 Item expiring(const std::string& id, std::int64_t in_seconds) {
@@ -73,7 +73,7 @@ TEST_CASE("in aws mode an item stays until its delay has passed and can still be
   world.put(carts, expiring("a", 60));
   world.put(carts, expiring("renewed", 60));
   const Instant fires = fires_at(*carts->description(), start_ms + 60'001);
-  CHECK(world.database().next_expiry(account) == fires);
+  CHECK(world.database().time_travel().next_expiry(account) == fires);
   CHECK(world.advance(fires - 1) == 0);
   CHECK(world.all(carts).size() == 2);
   world.put(carts, expiring("renewed", 100'000));
@@ -91,11 +91,11 @@ TEST_CASE("in manual mode only a requested sweep deletes due items", "[expiry_mo
   set_mode(world, carts, {ExpiryMode::Kind::manual});
   world.put(carts, expiring("a", 60));
   world.put(carts, expiring("b", 120));
-  CHECK_FALSE(world.database().next_expiry(account));
+  CHECK_FALSE(world.database().time_travel().next_expiry(account));
   CHECK(world.advance(start_ms + 100'000) == 0);
   CHECK(world.all(carts).size() == 2);
-  CHECK(world.database().sweep(carts) == 1);
-  CHECK(world.database().sweep(carts) == 0);
+  CHECK(world.database().reaper().sweep(carts) == 1);
+  CHECK(world.database().reaper().sweep(carts) == 0);
   CHECK(world.get(carts, {{"id", "b"}}));
   CHECK(world.inconsistency(carts).empty());
 }
@@ -109,7 +109,7 @@ TEST_CASE("a change of mode applies to items that were written before it", "[exp
   world.advance(start_ms + 50'000);
   set_mode(world, carts, {ExpiryMode::Kind::exact});  // the change deletes due items
   CHECK(carts->expiry_stats().deleted() == 50);
-  CHECK(world.database().reap_due() == 0);
+  CHECK(world.database().reaper().reap_due() == 0);
   set_mode(world, carts, {ExpiryMode::Kind::manual});
   CHECK(world.advance(start_ms + 200'000) == 0);
   CHECK(world.all(carts).size() == 50);

@@ -12,7 +12,7 @@
 #include "engine/history_cursor.h"
 #include "engine/history_trimmer.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -34,7 +34,7 @@ Items items_at(World& world, const std::shared_ptr<LiveTable>& table, Instant at
 }
 Items items_now(World& world, const std::shared_ptr<LiveTable>& table) {
   Items items;
-  Cursor cursor(world.database(), *table, {});
+  Cursor cursor(world.database().reader(), *table, {});
   while (cursor.next()) items[std::string(cursor.key())] = cursor.item().item();
   return items;
 }
@@ -42,7 +42,7 @@ Items items_now(World& world, const std::shared_ptr<LiveTable>& table) {
 int keys_of(World& world, char kind) {
   int count = 0;
   const std::string begin(1, kind), end(1, static_cast<char>(kind + 1));
-  Storage::Iterator iterator(world.database().parts().storage(), begin, end);
+  Storage::Iterator iterator(world.database().storage(), begin, end);
   for (iterator.seek_to_first(); iterator.valid(); iterator.next()) ++count;
   return count;
 }
@@ -77,9 +77,9 @@ TEST_CASE("a point shows its table as it was when the point was taken", "[histor
   CHECK_FALSE(world.database().history().drop_point(point->id));
   CHECK_FALSE(world.database().history().find_point(point->id));
   CHECK(HistoryCursor(world.database(), *point).gone());
-  world.database().parts().history_trimmer->trim();
+  world.database().history_trimmer().trim();
   CHECK(keys_of(world, 'O') == 0);
-  CHECK(world.database().history().footprint().versions == 0);
+  CHECK(world.database().history_size().footprint().versions == 0);
   world.put(carts, numbered_cart("a", 4));
   CHECK(keys_of(world, 'O') == 0);  // no point needs an old version
 }
@@ -121,7 +121,7 @@ TEST_CASE("each instant since recovery was enabled shows the table as it was at 
   CHECK(history.restorable(*carts)->earliest == world.now());
   CHECK(HistoryCursor(world.database(), *carts, world.now() - 1).gone());
   CHECK(items_at(world, carts, world.now()) == states.back());
-  world.database().parts().history_trimmer->trim();
+  world.database().history_trimmer().trim();
   CHECK(keys_of(world, 'O') == 0);
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("no past state shows an item that was due by then however late the rea
   CHECK(items_at(world, carts, start_ms + 10'000).size() == 2);
   CHECK(items_at(world, carts, start_ms + 10'001).size() == 1);
   world.clock().set(start_ms + 30'000);
-  world.database().reap_due();
+  world.database().reaper().reap_due();
   CHECK(items_at(world, carts, start_ms + 10'000).size() == 2);
   CHECK(items_at(world, carts, start_ms + 10'001).size() == 1);
   CHECK(items_at(world, carts, start_ms + 20'001).empty());
@@ -188,7 +188,7 @@ TEST_CASE("changes between two instants include each item's images and its last 
     Instant written;
   };
   std::map<std::string, Change> changes;
-  HistoryChanges walk(world.database(), *carts, from, to);
+  HistoryChanges walk(world.database().reader(), *carts, from, to);
   while (walk.next()) {
     const StoredItem *old_image = walk.old_image(), *new_image = walk.new_image();
     changes[std::string(walk.key())] = {old_image ? std::optional(old_image->item()) : std::nullopt,
@@ -216,8 +216,8 @@ TEST_CASE("changes between two instants include each item's images and its last 
   CHECK_FALSE(change("due").new_image);
   CHECK(change("due").written == start_ms + 90'001);
   // The reaper's later deletion is not a change.
-  world.database().reap_due();
-  HistoryChanges later(world.database(), *carts, to, world.now());
+  world.database().reaper().reap_due();
+  HistoryChanges later(world.database().reader(), *carts, to, world.now());
   std::set<std::string> keys;
   while (later.next()) keys.emplace(later.key());
   CHECK(keys == std::set<std::string>{key_of(*carts->description(), {{"id", "same"}})});
@@ -265,7 +265,7 @@ TEST_CASE("points outlive their table and dropping the last one erases the table
   world.advance(start_ms + 5'000'000);
   CHECK(items_at(world, *early) == at_early);  // a later clock changes no point
   CHECK(now.drop_point(early->id));
-  world.database().parts().history_trimmer->trim();
+  world.database().history_trimmer().trim();
   CHECK(keys_of(world, 'O') == 0);
   CHECK(items_at(world, *last) == at_end);
   CHECK(testing::inconsistency(world.database()).empty());
@@ -284,17 +284,17 @@ TEST_CASE("dropping a table without points erases its old versions", "[history]"
   world.database().history().keep(carts, 35);
   for (int n = 0; n < 5; ++n) world.put(carts, numbered_cart("a", n));
   CHECK(keys_of(world, 'O') == 5);
-  REQUIRE(world.database().drop_table(carts));
+  REQUIRE(world.database().tables().drop(carts));
   CHECK(keys_of(world, 'O') == 0);
   CHECK(keys_of(world, 'I') == 0);
-  CHECK(world.database().history().footprint().bytes == 0);
+  CHECK(world.database().history_size().footprint().bytes == 0);
 }
 
 TEST_CASE("versions older than the recovery period are erased unless a point needs them", "[history]") {
   World world;
   const auto carts = world.create(simple_table("carts"));
   History& history = world.database().history();
-  HistoryTrimmer& trimmer = *world.database().parts().history_trimmer;
+  HistoryTrimmer& trimmer = world.database().history_trimmer();
   history.keep(carts, 2);
   std::map<Instant, Items> states;
   std::optional<Point> point;
@@ -329,7 +329,7 @@ TEST_CASE("beyond the size limit the oldest instants are given up but never a ve
   World world({.reap = false, .history_bytes_max = 200'000});
   const auto carts = world.create(simple_table("carts"));
   History& history = world.database().history();
-  HistoryTrimmer& trimmer = *world.database().parts().history_trimmer;
+  HistoryTrimmer& trimmer = world.database().history_trimmer();
   for (int n = 0; n < 50; ++n)
     world.put(carts, {{"id", std::to_string(n)}, {"text", std::string(1000, 'x')}});
   history.keep(carts, 35);
@@ -357,7 +357,7 @@ TEST_CASE("while points alone exceed the size limit no further point is taken", 
   World world({.reap = false, .history_bytes_max = 20'000});
   const auto carts = world.create(simple_table("carts"));
   History& history = world.database().history();
-  HistoryTrimmer& trimmer = *world.database().parts().history_trimmer;
+  HistoryTrimmer& trimmer = world.database().history_trimmer();
   const auto put_all = [&](int n) {
     for (int i = 0; i < 30; ++i)
       world.put(carts, {{"id", std::to_string(i)}, {"text", std::string(1000, 'x')}, {"n", number(n)}});
@@ -385,7 +385,7 @@ TEST_CASE("a fill copies a past state into a table with its index entries", "[hi
   Table description = simple_table("restored");
   description.indexes = {global_index("by_user", "user")};
   const auto restored = world.create(description);
-  HistoryCursor then(world.database(), *point);
+  HistoryCursor then(world.database().reader(), *point);
   std::vector<std::int64_t> told;
   const auto filled =
       fill(world.database(), then, restored, {}, [&](const Filled& so_far) { told.push_back(so_far.items); });
@@ -398,19 +398,19 @@ TEST_CASE("a fill copies a past state into a table with its index entries", "[hi
   CHECK(world.all(restored, 1).size() == 1000);
   CHECK(world.inconsistency(restored).empty());
   // A second fill writes the same items again.
-  HistoryCursor again(world.database(), *point);
+  HistoryCursor again(world.database().reader(), *point);
   CHECK(fill(world.database(), again, restored, {})->items == 1000);
   CHECK(world.inconsistency(restored).empty());
 
   std::stop_source stop;
   stop.request_stop();
-  HistoryCursor stopped(world.database(), *point);
+  HistoryCursor stopped(world.database().reader(), *point);
   CHECK(fill(world.database(), stopped, restored, stop.get_token()).error() == FillRefusal::stopped);
-  REQUIRE(world.database().drop_table(restored));
-  HistoryCursor dropped(world.database(), *point);
+  REQUIRE(world.database().tables().drop(restored));
+  HistoryCursor dropped(world.database().reader(), *point);
   CHECK(fill(world.database(), dropped, restored, {}).error() == FillRefusal::dropped);
   world.database().history().drop_point(point->id);
-  HistoryCursor gone(world.database(), *point);
+  HistoryCursor gone(world.database().reader(), *point);
   CHECK(fill(world.database(), gone, restored, {}).error() == FillRefusal::gone);
 }
 
@@ -452,7 +452,7 @@ TEST_CASE("every instant and every point show the table's state at that time", "
   if (seed % 2 == 0) description.stream = stream_of(StreamView::new_and_old_images);
   auto carts = world.create(description);
   world.enable_ttl(carts);
-  REQUIRE(world.database().set_clock(account, {ClockSetting::Mode::frozen}, start_ms));
+  REQUIRE(world.database().time_travel().set(account, {ClockSetting::Mode::frozen}, start_ms));
 
   struct Kept {
     Point point;
@@ -534,7 +534,7 @@ TEST_CASE("every instant and every point show the table's state at that time", "
         world.advance(world.now() + random() % (chance(4) ? day_ms : 1000));
         model.expire(*carts->description(), world.now());
         break;
-      case 6: world.database().parts().history_trimmer->trim(); break;
+      case 6: world.database().history_trimmer().trim(); break;
       case 7:
         if (!durable || !chance(3)) break;
         world.reopen();
@@ -542,17 +542,17 @@ TEST_CASE("every instant and every point show the table's state at that time", "
         break;
       case 8:
         if (snapshots.size() < 3)
-          snapshots.push_back({world.database().take_snapshot(account), model, points});
+          snapshots.push_back({world.database().snapshots().take(account), model, points});
         break;
       case 9: {
         if (snapshots.empty() || !chance(2)) break;
         Saved& saved = snapshots[random() % snapshots.size()];
         if (chance(3)) {
-          REQUIRE(world.database().drop_snapshot(account, saved.id));
+          REQUIRE(world.database().snapshots().drop(account, saved.id));
           snapshots.erase(snapshots.begin() + (&saved - snapshots.data()));
           break;
         }
-        REQUIRE(world.database().restore_snapshot(account, saved.id));
+        REQUIRE(world.database().snapshots().restore(account, saved.id));
         model = saved.model;
         points = saved.points;
         carts = world.find("carts");
@@ -571,7 +571,7 @@ TEST_CASE("every instant and every point show the table's state at that time", "
       }
       case 11:
       case 12: {
-        Transaction transaction(world.database(), Cause::user);
+        Transaction transaction(world.database().write_path(), Cause::user);
         std::map<std::string, Item> items;
         for (int n = 0; n < 5; ++n) {
           Item item = random_item();
@@ -606,7 +606,7 @@ TEST_CASE("every instant and every point show the table's state at that time", "
     if (step % 5 == 0) check();
   }
   check();
-  world.database().reset(account);
+  world.database().snapshots().reset(account);
   for (const char kind : {'I', 'O', 'P', 'N', 'X', 'L'}) CHECK(keys_of(world, kind) == 0);
 }
 
@@ -619,9 +619,9 @@ TEST_CASE("a failed write leaves no partial point and no partial history", "[his
       case 2: static_cast<void>(history.take_point(carts)); break;
       case 3: world.remove(carts, {{"id", "a"}}); break;
       case 4: history.forget(carts); break;
-      case 5: world.database().parts().history_trimmer->trim(); break;
+      case 5: world.database().history_trimmer().trim(); break;
       case 6: history.drop_point(1); break;
-      case 7: world.database().parts().history_trimmer->trim(); break;
+      case 7: world.database().history_trimmer().trim(); break;
       case 8: static_cast<void>(history.take_point(carts)); break;
       case 9: {
         std::optional<Point> last;
@@ -675,7 +675,7 @@ TEST_CASE("concurrent writes and points and switches of recovery leave a table c
   for (int writer = 0; writer < 2; ++writer) {
     threads.push_back(until_stopped([&, writer](int n) {
       // Between any two commits, all of this writer's items have the same number.
-      Transaction transaction(world.database(), Cause::user);
+      Transaction transaction(world.database().write_path(), Cause::user);
       const Table description = *carts->description();
       for (int k = writer; k < 50; k += 2)
         transaction.add(carts, key_of(description, {{"id", "k" + std::to_string(k)}}));
@@ -701,7 +701,7 @@ TEST_CASE("concurrent writes and points and switches of recovery leave a table c
       const Items first = items_at(world, *point);
       if (!is_whole(first)) ++wrong;
       if (items_at(world, *point) != first) ++wrong;
-      HistoryCursor held(world.database(), *point);
+      HistoryCursor held(world.database().reader(), *point);
       if (!world.database().history().drop_point(point->id)) ++wrong;
       if (rest_of(std::move(held)) != first) ++wrong;  // dropping the point does not affect an open cursor
       ++rounds;
@@ -710,14 +710,14 @@ TEST_CASE("concurrent writes and points and switches of recovery leave a table c
   threads.push_back(until_stopped([&](int n) {
     n % 2 == 0 ? static_cast<void>(world.database().history().keep(carts, 1))
                : world.database().history().forget(carts);
-    world.database().parts().history_trimmer->trim();
+    world.database().history_trimmer().trim();
   }));
   while (rounds < 60 && wrong == 0) std::this_thread::yield();
   stop = true;
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
   world.database().history().forget(carts);
-  world.database().parts().history_trimmer->trim();
+  world.database().history_trimmer().trim();
   CHECK(keys_of(world, 'O') == 0);
   CHECK(world.inconsistency(carts).empty());
 }
@@ -749,15 +749,15 @@ TEST_CASE("commit numbers continue after a restart even without stream records",
   auto carts = world.create(simple_table("carts"));
   world.database().history().keep(carts, 35);
   for (int n = 0; n < 5; ++n) world.put(carts, numbered_cart("a", n));
-  const Sequence before = world.database().published();
+  const Sequence before = world.database().watermark().published();
   CHECK(before >= 5);
   world.reopen();
-  CHECK(world.database().published() == before);
+  CHECK(world.database().watermark().published() == before);
   carts = world.find("carts");
   const auto point = world.database().history().take_point(carts);
   REQUIRE(point);
   world.put(carts, numbered_cart("a", 5));
-  CHECK(world.database().published() > before);
+  CHECK(world.database().watermark().published() > before);
   CHECK(items_at(world, *point).begin()->second == numbered_cart("a", 4));
 }
 

@@ -103,7 +103,7 @@ TEST_CASE("an abandoned transaction changes nothing and releases its item", "[hu
 TEST_CASE("a transaction in a hurry is abandoned if another transaction holds its item", "[hurry]") {
   World world;
   auto carts = world.create(simple_table("carts"));
-  Transaction transaction(world.database(), Cause::user);
+  Transaction transaction(world.database().write_path(), Cause::user);
   const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
   REQUIRE(transaction.lock());
   in_another_thread([&] {

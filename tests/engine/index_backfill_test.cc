@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -37,7 +37,7 @@ TEST_CASE("a new index and TTL cover existing items when the change returns", "[
   World world;
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 500);
-  const auto after = world.database().update_table(carts, add_index_and_ttl);
+  const auto after = world.database().tables().update(carts, add_index_and_ttl);
   CHECK(after->indexes[0].state == Index::State::active);
   CHECK_FALSE(after->ttl->backfilling);
   CHECK(world.inconsistency(carts).empty());
@@ -50,7 +50,7 @@ TEST_CASE("a large table is backfilled in the background while clients write to 
   World world({.reap = false, .backfill_at_once_max = 100});
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 3000);
-  const auto after = world.database().update_table(carts, add_index_and_ttl);
+  const auto after = world.database().tables().update(carts, add_index_and_ttl);
   CHECK(after->indexes[0].id == 1);
   for (int i = 0; i < 3000; i += 2) {
     // Changes, removes and adds items before and after the walk's position.
@@ -74,7 +74,7 @@ TEST_CASE("a backfill continues after a fault and after a restart", "[backfill]"
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 500);
   // As after a crash during the backfill: the index exists, but has only some of its entries.
-  world.database().parts().catalog.update(*carts, add_index_and_ttl);
+  world.database().catalog().update(*carts, add_index_and_ttl);
   CHECK(world.inconsistency(carts) == "");  // during a backfill, entries may be missing
   CHECK(carts->counter(1).items == 0);
   BackfillWalk walk(world.database(), carts, *carts->description());
@@ -95,8 +95,8 @@ TEST_CASE("an index that is removed during its backfill leaves no entries", "[ba
   World world({.reap = false, .backfill_at_once_max = 64});
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 2000);
-  world.database().update_table(carts, add_index_and_ttl);
-  world.database().update_table(carts, [](Table& table) {
+  world.database().tables().update(carts, add_index_and_ttl);
+  world.database().tables().update(carts, [](Table& table) {
     table.indexes.clear();
     table.ttl.reset();
   });
@@ -108,8 +108,8 @@ TEST_CASE("a table that is dropped during its backfill leaves nothing", "[backfi
   World world({.reap = false, .backfill_at_once_max = 64});
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 2000);
-  world.database().update_table(carts, add_index_and_ttl);
-  CHECK(world.database().drop_table(carts));
+  world.database().tables().update(carts, add_index_and_ttl);
+  CHECK(world.database().tables().drop(carts));
   CHECK(world.inconsistency(carts).empty());
 }
 

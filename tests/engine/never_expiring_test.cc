@@ -10,7 +10,7 @@
 #include "engine/index_backfill.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "engine/storage.h"
 #include "engine/table.h"
 #include "engine/transaction.h"
@@ -113,7 +113,7 @@ TEST_CASE("the count follows overwrites and renewals and deletions") {
 
 TEST_CASE("an item that becomes too old while it waits is counted by the next write or sweep") {
   NeverWorld world;
-  world.database().update_table(world.carts, [](Table& table) {
+  world.database().tables().update(world.carts, [](Table& table) {
     table.ttl = TimeToLive{"ttl"};
     table.expiry.kind = ExpiryMode::Kind::manual;
   });
@@ -123,7 +123,7 @@ TEST_CASE("an item that becomes too old while it waits is counted by the next wr
   CHECK(world.inconsistency(world.carts).empty());
   world.put(world.carts, with_ttl("b", number(start_seconds + 61)));  // before the sweep
   CHECK(counted(world.carts) == "0 0 0 1");
-  CHECK(world.database().sweep(world.carts) == 0);
+  CHECK(world.database().reaper().sweep(world.carts) == 0);
   CHECK(counted(world.carts) == "0 0 0 2");
   CHECK(world.inconsistency(world.carts).empty());
   world.put(world.carts, with_ttl("a", number(start_seconds + five_years_s + 300)));
@@ -145,7 +145,7 @@ TEST_CASE("enabling TTL counts existing items and disabling it clears the counts
     while (world.carts->description()->ttl->backfilling) std::this_thread::yield();
     CHECK(counted(world.carts) == "0 0 0 0");
     world.enable_ttl(world.carts);
-    world.database().update_table(world.carts, [](Table& table) { table.ttl.reset(); });
+    world.database().tables().update(world.carts, [](Table& table) { table.ttl.reset(); });
     CHECK(counted(world.carts) == "0 0 0 0");
     CHECK(world.inconsistency(world.carts).empty());
   }
@@ -172,7 +172,7 @@ TEST_CASE("the count is correct after restarts and restores and drops") {
     NeverWorld world({.directory = durable ? directory.path() : std::string(), .reap = false});
     world.enable_ttl(world.carts);
     world.put_one_of_each();
-    const SnapshotId snapshot = world.database().take_snapshot(account);
+    const SnapshotId snapshot = world.database().snapshots().take(account);
     world.remove(world.carts, {{"id", "ms"}});
     world.put(world.carts, with_ttl("string", number(start_seconds + 100)));
     world.put(world.carts, with_ttl("more", "soon"));
@@ -183,15 +183,15 @@ TEST_CASE("the count is correct after restarts and restores and drops") {
       world.carts = world.find("carts");
       CHECK(counted(world.carts) == "0 2 1 1");
     }
-    REQUIRE(world.database().restore_snapshot(account, snapshot));
+    REQUIRE(world.database().snapshots().restore(account, snapshot));
     world.carts = world.find("carts");
     CHECK(counted(world.carts) == "1 1 1 1");
     CHECK(world.inconsistency(world.carts).empty());
-    world.database().drop_table(world.carts);
+    world.database().tables().drop(world.carts);
     world.carts = world.create(simple_table("carts"));
     world.enable_ttl(world.carts);
     CHECK(counted(world.carts) == "0 0 0 0");
-    REQUIRE(world.database().restore_snapshot(account, snapshot));
+    REQUIRE(world.database().snapshots().restore(account, snapshot));
     CHECK(counted(world.find("carts")) == "1 1 1 1");
     CHECK(world.inconsistency(world.find("carts")).empty());
   }
@@ -202,7 +202,7 @@ TEST_CASE("the items in a directory of an earlier version are counted after it i
   NeverWorld world({.directory = directory.path(), .reap = false});
   world.enable_ttl(world.carts);
   world.put_one_of_each();
-  const SnapshotId snapshot = world.database().take_snapshot(account);
+  const SnapshotId snapshot = world.database().snapshots().take(account);
   forget_never(world, world.carts, snapshot);
   world.reopen();
   world.carts = world.find("carts");
@@ -212,7 +212,7 @@ TEST_CASE("the items in a directory of an earlier version are counted after it i
   };
   CHECK(counted(wait()) == "1 1 1 1");
   CHECK(world.inconsistency(wait()).empty());
-  REQUIRE(world.database().restore_snapshot(account, snapshot));
+  REQUIRE(world.database().snapshots().restore(account, snapshot));
   CHECK(counted(wait()) == "1 1 1 1");
   CHECK(world.inconsistency(wait()).empty());
   world.reopen();
@@ -229,9 +229,9 @@ TEST_CASE("items that never expire are neither upcoming nor pending nor swept") 
   CHECK(upcoming_expiries(database, *world.carts, 10).empty());
   CHECK(expiry_windows(database, *world.carts, 10).empty());
   CHECK(expiry_totals(database, *world.carts).pending == 0);
-  CHECK_FALSE(database.next_expiry(account));
-  CHECK(database.sweep(world.carts) == 0);
-  CHECK(database.advance_to_next_expiry(account).expired == 0);
+  CHECK_FALSE(database.time_travel().next_expiry(account));
+  CHECK(database.reaper().sweep(world.carts) == 0);
+  CHECK(database.time_travel().advance_to_next_expiry(account).expired == 0);
   world.advance(last_instant);
   CHECK(world.carts->counter(0).items == 2);
 }
@@ -273,7 +273,7 @@ TEST_CASE("a warning that fails does not keep the items of its transaction from 
   NeverWorld world({.reap = false, .never_expires = [](const auto&...) { throw std::bad_alloc(); }});
   world.enable_ttl(world.carts);
   {  // its end releases the locks
-    Transaction transaction(world.database(), Cause::user);
+    Transaction transaction(world.database().write_path(), Cause::user);
     const auto add = [&](const char* id) {
       return transaction.add(world.carts, key_of(*world.carts->description(), {{"id", id}}));
     };

@@ -6,7 +6,7 @@
 
 #include "engine/expiry_index.h"
 #include "engine/index_backfill.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -113,7 +113,7 @@ TEST_CASE("a stale entry is erased and its item is kept", "[reaper][holds]") {
   const Instant stale = start_ms + 1;
   Batch batch;
   batch.put(world.database().parts().expiry.entry_key(carts->id(), stale, key), {});
-  world.database().parts().storage().write(batch);
+  world.database().storage().write(batch);
   carts->counter(expiry_entries).items += 1;
   world.timers().push({carts->id(), stale, stale});
   CHECK(world.inconsistency(carts) ==
@@ -133,12 +133,12 @@ TEST_CASE("the reaper re-checks an item under the item's lock", "[reaper][holds]
   std::thread reaper;
   {
     // A renewal that began in time and is in progress when the reaper handles the old entry.
-    Transaction renewal(world.database(), Cause::user);
+    Transaction renewal(world.database().write_path(), Cause::user);
     const auto slot = renewal.add(carts, key_of(*carts->description(), {{"id", "a"}}));
     REQUIRE(renewal.lock());
     world.clock().set(start_ms + 60'001);
-    reaper = std::thread([&] { reaped = world.database().reap_due(); });
-    while (world.database().parts().accounts.of(account).try_turn())
+    reaper = std::thread([&] { reaped = world.database().reaper().reap_due(); });
+    while (world.database().accounts().of(account).try_turn())
       std::this_thread::yield();  // until it is sweeping
     renewal.put(slot, expiring_item("a", 6000));
     renewal.commit();
@@ -157,7 +157,7 @@ TEST_CASE("an item that is already due when it is written is deleted with its wr
   CHECK(world.all(carts, 1).empty());
   CHECK(removals(world, carts) == Strings{"a@0 ttl"});
   CHECK(world.inconsistency(carts).empty());
-  CHECK(world.database().reap_due() == 0);
+  CHECK(world.database().reaper().reap_due() == 0);
 }
 
 TEST_CASE("an item whose TTL passed over five years ago stays and is not looked at again", "[reaper]") {
@@ -168,10 +168,10 @@ TEST_CASE("an item whose TTL passed over five years ago stays and is not looked 
   world.put(carts, {{"id", "negative"}, {"ttl", number(-1)}});
   world.put(carts, {{"id", "milliseconds"}, {"ttl", number(start_ms)}});
   CHECK(removals(world, carts) == Strings{"edge@0 ttl"});  // exactly five years is not too old
-  CHECK(world.database().reap_due() == 0);
+  CHECK(world.database().reaper().reap_due() == 0);
   CHECK(world.inconsistency(carts).empty());
   CHECK(world.all(carts).size() == 3);
-  CHECK_FALSE(world.database().next_expiry(account));
+  CHECK_FALSE(world.database().time_travel().next_expiry(account));
   CHECK(world.timers().size() == 0);
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("switching TTL off or to another attribute erases the old expiry entri
   both.set("other", number(start_seconds + 120));
   world.put(carts, expiring_item("a", 60));
   world.put(carts, both);
-  world.database().update_table(carts, [](Table& table) { table.ttl.reset(); });
+  world.database().tables().update(carts, [](Table& table) { table.ttl.reset(); });
   CHECK(world.inconsistency(carts).empty());
   world.advance(start_ms + 61'000);
   CHECK(world.all(carts).size() == 2);
@@ -227,7 +227,7 @@ TEST_CASE("far-off timers are not loaded and do not wake the reaper", "[reaper][
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = expiring(world);
-  Transaction many(world.database(), Cause::user);
+  Transaction many(world.database().write_path(), Cause::user);
   std::vector<Item> items;
   for (int i = 0; i < 2000; ++i) items.push_back(expiring_item(std::to_string(i), 1'000'000 + i));
   for (const Item& item : items) many.add(carts, key_of(*carts->description(), item));
@@ -239,7 +239,7 @@ TEST_CASE("far-off timers are not loaded and do not wake the reaper", "[reaper][
   CHECK(timers.earliest()->due == start_ms + 1'000'000'001);
 
   int woken = 0;
-  world.database().parts().accounts.reaper().set([&](Account&) { ++woken; });
+  world.database().accounts().reaper().set([&](Account&) { ++woken; });
   world.put(carts, expiring_item("later", 2'000'000));
   CHECK(woken == 0);
 
@@ -247,7 +247,7 @@ TEST_CASE("far-off timers are not loaded and do not wake the reaper", "[reaper][
   carts.reset();
   world.reopen();
   CHECK(world.timers().size() == 1);
-  CHECK(world.database().reap_due() == 0);
+  CHECK(world.database().reaper().reap_due() == 0);
   CHECK(world.timers().earliest()->due == start_ms + 1'000'000'001);
 }
 
@@ -262,7 +262,7 @@ TEST_CASE("a sweep starts after the entries of earlier expirations", "[reaper][h
   world.put(carts, expiring_item("sooner", 55));
   world.put(carts, expiring_item("50", 500));
   CHECK(world.timers().earliest()->due == start_ms + 50'001);
-  CHECK(world.database().next_expiry(account) == start_ms + 51'001);
+  CHECK(world.database().time_travel().next_expiry(account) == start_ms + 51'001);
 }
 
 TEST_CASE("a backlog is deleted after a restart while requests are served", "[reaper]") {
@@ -280,10 +280,10 @@ TEST_CASE("a backlog is deleted after a restart while requests are served", "[re
   auto opened = Database::open({.directory = directory.path(), .clock = clock});
   REQUIRE(opened);
   Database& database = **opened;
-  auto carts = database.find_table({"000000000000", "us-east-1"}, "carts");
+  auto carts = database.catalog().find({"000000000000", "us-east-1"}, "carts");
   while (carts->counter(0).items > 1) {
     // Reads are served in the meantime.
-    REQUIRE(database.get(*carts, key_of(*carts->description(), {{"id", "stays"}})));
+    REQUIRE(database.reader().get(*carts, key_of(*carts->description(), {{"id", "stays"}})));
   }
   CHECK(carts->counter(1).items == 1);
 }
@@ -323,7 +323,7 @@ TEST_CASE("writers and the reaper share items without losing a renewal", "[reape
     });
   }
   for (std::thread& thread : writers) thread.join();
-  while (world.database().reap_due() > 0) {}
+  while (world.database().reaper().reap_due() > 0) {}
   // No item was removed before it was due.
   std::size_t wrong = 0;
   for (const ChangeRecord& record : world.records(carts->description()->stream->id)) {
@@ -340,7 +340,7 @@ TEST_CASE("an item that becomes due while another thread has the turn is deleted
           "[reaper][holds]") {
   World world({.clock = std::make_shared<SystemClock>()});
   auto carts = expiring(world);
-  Account& owner = world.database().parts().accounts.of(account);
+  Account& owner = world.database().accounts().of(account);
   const auto removed = [&] { return carts->expiry_stats().deleted(); };
   for (int round = 1; round <= 20; ++round) {
     {
@@ -365,7 +365,7 @@ TEST_CASE("a timer that is pushed while the next expiry is looked up is not lost
   world.put(carts, expiring_item("far", 1'000'000));
   std::atomic<bool> stop{false};
   std::thread asker([&] {
-    while (!stop) (void)world.database().next_expiry(account);
+    while (!stop) (void)world.database().time_travel().next_expiry(account);
   });
   for (int i = 0; i < 20'000; ++i) {
     world.put(carts, expiring_item("near", 1000 + i % 7));
@@ -382,11 +382,11 @@ TEST_CASE("a requested sweep of one table also deletes items that fire in the ac
           "[reaper]") {
   World world;
   auto carts = expiring(world), orders = expiring(world, "orders");
-  world.database().update_table(carts, [](Table& table) { table.expiry.kind = ExpiryMode::Kind::manual; });
+  world.database().tables().update(carts, [](Table& table) { table.expiry.kind = ExpiryMode::Kind::manual; });
   for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
   world.put(orders, expiring_item("a", 60));
   world.clock().set(start_ms + 61'000);
-  CHECK(world.database().sweep(carts) == 1000);
+  CHECK(world.database().reaper().sweep(carts) == 1000);
   CHECK(orders->counter(0).items == 0);
   CHECK(world.inconsistency(orders).empty());
 }
@@ -397,14 +397,14 @@ TEST_CASE("a switch to manual mode ends a running sweep", "[reaper]") {
   constexpr std::int64_t count = 30'000;
   for (std::int64_t i = 0; i < count; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
   world.clock().set(start_ms + 61'000);
-  std::thread reaper([&] { (void)world.database().reap_due(); });
+  std::thread reaper([&] { (void)world.database().reaper().reap_due(); });
   while (carts->expiry_stats().deleted() == 0) std::this_thread::yield();
-  world.database().update_table(carts, [](Table& table) { table.expiry.kind = ExpiryMode::Kind::manual; });
+  world.database().tables().update(carts, [](Table& table) { table.expiry.kind = ExpiryMode::Kind::manual; });
   const std::int64_t left = carts->counter(0).items;
   reaper.join();
   CHECK(left > 0);
   CHECK(carts->counter(0).items == left);
-  CHECK(world.database().sweep(carts) == left);
+  CHECK(world.database().reaper().sweep(carts) == left);
 }
 
 TEST_CASE("an account does not wait for another account's backlog", "[reaper]") {

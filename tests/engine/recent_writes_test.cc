@@ -27,7 +27,7 @@ void follow(World& world, Lag most, const std::string& table = "") {
 
 std::optional<Item> get(World& world, const std::shared_ptr<LiveTable>& table, const Item& key,
                         const Sight& sight) {
-  auto stored = world.database().get(*table, key_of(*table->description(), key), sight);
+  auto stored = world.database().reader().get(*table, key_of(*table->description(), key), sight);
   if (!stored) return std::nullopt;
   return std::move(*stored).take();
 }
@@ -41,7 +41,7 @@ int n_of(World& world, const std::shared_ptr<LiveTable>& table, const Sight& sig
 std::vector<Item> walk(World& world, const std::shared_ptr<LiveTable>& table, KeyRange range,
                        const Sight& sight) {
   std::vector<Item> items;
-  Cursor cursor(world.database(), *table, std::move(range), sight);
+  Cursor cursor(world.database().reader(), *table, std::move(range), sight);
   while (cursor.next()) items.push_back(cursor.item().item());
   return items;
 }
@@ -109,7 +109,7 @@ Item random_item(std::mt19937& random) {
 // Puts or removes some items in one transaction.
 void write_some(World& world, const std::shared_ptr<LiveTable>& table, Model& model, std::mt19937& random) {
   State next = model.states.back();
-  Transaction transaction(world.database(), Cause::user);
+  Transaction transaction(world.database().write_path(), Cause::user);
   std::map<std::string, std::pair<Transaction::Slot, Item>> slots;
   for (std::size_t i = random() % 3 + 1; i > 0; --i) {
     const Item item = random_item(random);
@@ -203,8 +203,8 @@ TEST_CASE("a read without a lag brings only its own copy of the table up to date
   world.remove(carts, {{"id", "a"}});
   CHECK(seen(0, "") == 1);
   const std::string key = key_of(description, {{"id", "a"}});
-  const Database::ItemName names[] = {{carts.get(), key}};
-  CHECK_FALSE(world.database().get_together(names)[0]);
+  const ItemReader::ItemName names[] = {{carts.get(), key}};
+  CHECK_FALSE(world.database().reader().get_together(names)[0]);
   CHECK(seen(0, "") == 0);
 }
 
@@ -266,22 +266,22 @@ TEST_CASE("after a restore or a reset or a drop no read sees the state before it
   auto carts = world.create(simple_table("carts"));
   RecentWrites& recent = world.database().recent_writes();
   put_number(world, carts, 1);
-  const SnapshotId id = world.database().take_snapshot(account);
+  const SnapshotId id = world.database().snapshots().take(account);
   follow(world, {.writes = 5, .milliseconds = {}});
   put_number(world, carts, 2);
   put_number(world, carts, 3);
   CHECK(n_of(world, carts, behind(1)) == 2);
 
   SECTION("restore") {
-    REQUIRE(world.database().restore_snapshot(account, id));
+    REQUIRE(world.database().snapshots().restore(account, id));
     carts = world.find("carts");
     CHECK(n_of(world, carts, behind(5)) == 1);
     put_number(world, carts, 4);
     CHECK(n_of(world, carts, behind(5)) == 1);
     return;
   }
-  SECTION("drop") { REQUIRE(world.database().drop_table(carts)); }
-  SECTION("reset") { world.database().reset(account); }
+  SECTION("drop") { REQUIRE(world.database().tables().drop(carts)); }
+  SECTION("reset") { world.database().snapshots().reset(account); }
   CHECK(recent.bytes() == 0);
   carts = world.create(simple_table("carts"));
   CHECK(n_of(world, carts, behind(5)) == -1);
@@ -324,7 +324,7 @@ TEST_CASE("a lagging read sees no expired item even if the table's mode or TTL c
   REQUIRE(walk(world, carts, {.index = 1}, Sight{.copy = "by_user", .lag = {}}).size() == 1);
   world.advance(start_ms + 10'001);
   const auto change = [&](const std::function<void(Table&)>& edit) {
-    REQUIRE(world.database().update_table(carts, edit));
+    REQUIRE(world.database().tables().update(carts, edit));
   };
   SECTION("in aws mode") {
     change([](Table& table) { table.expiry = {.kind = ExpiryMode::Kind::aws}; });
@@ -414,11 +414,11 @@ TEST_CASE("a read between two changes of one commit sees the commit and so do la
   const auto carts = world.create(simple_table("carts")), orders = world.create(simple_table("orders"));
   follow(world, {.writes = 1, .milliseconds = {}});
   int seen = 0;
-  const auto subscription = world.database().subscribe([&](const Change& change) {  // told after RecentWrites
+  const auto subscription = world.database().change_feed().subscribe([&](const Change& change) {  // told after RecentWrites
     if (change.table->name != "carts") return;
     seen = static_cast<int>(world.database().recent_writes().horizon(*orders, behind(1)));
   });
-  Transaction transaction(world.database(), Cause::user);
+  Transaction transaction(world.database().write_path(), Cause::user);
   const auto cart = transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
   const auto order = transaction.add(orders, key_of(*orders->description(), {{"id", "a"}}));
   REQUIRE(transaction.lock());
@@ -440,7 +440,7 @@ TEST_CASE("during writes no reader goes backward and no read sees half of a tran
   std::atomic<bool> stop{false};
   std::atomic<int> backwards{0}, halves{0}, reads{0};
   const auto write = [&](int n) {
-    Transaction transaction(world.database(), Cause::user);
+    Transaction transaction(world.database().write_path(), Cause::user);
     for (const char* id : {"a", "b"}) transaction.add(carts, key_of(description, {{"id", id}}));
     if (!transaction.lock()) return;
     transaction.put(0, {{"id", "a"}, {"user", "u"}, {"n", number(n)}});

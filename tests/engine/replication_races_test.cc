@@ -17,7 +17,7 @@ using namespace engine;
 namespace {
 
 std::function<bool()> restores(World& world, SnapshotId snapshot) {
-  return [&world, snapshot] { return world.database().restore_snapshot(account, snapshot); };
+  return [&world, snapshot] { return world.database().snapshots().restore(account, snapshot); };
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ TEST_CASE("the last write prevails whenever a replica is removed while its write
     {
       Beside removal(place, [&] {
         static_cast<void>(
-            world.database().update_together(in(world, "us-east-1"), [](std::vector<Table>& tables) {
+            world.database().tables().update_together(in(world, "us-east-1"), [](std::vector<Table>& tables) {
               return std::erase_if(tables, [](const Table& table) { return table.region == "eu-west-1"; }) ==
                      1;
             }));
@@ -65,7 +65,7 @@ TEST_CASE("a deletion prevails over the write before it whenever a restore happe
     set_way(world, "us-east-1", "eu-west-1", {.paused = true});
     world.put(carts, cart("a", "written"));
     world.remove(in(world, "eu-west-1"), {{"id", "a"}});
-    const SnapshotId snapshot = world.database().take_snapshot(account);
+    const SnapshotId snapshot = world.database().snapshots().take(account);
     set_way(world, "us-east-1", "eu-west-1", {});
     settle(world);
     bool begun = false;
@@ -93,13 +93,13 @@ TEST_CASE("a paused route holds its writes whenever replication runs during a re
     replicate(world, carts, {"eu-west-1"});
     set_way(world, "us-east-1", "eu-west-1", {.paused = true});
     world.put(carts, cart("a", "held"));
-    const SnapshotId snapshot = world.database().take_snapshot(account);
+    const SnapshotId snapshot = world.database().snapshots().take(account);
     set_way(world, "us-east-1", "eu-west-1", {});
     settle(world);
     bool begun = false;
     {
       Beside arrivals(place, [&] { settle(world); });
-      REQUIRE(world.database().restore_snapshot(account, snapshot));
+      REQUIRE(world.database().snapshots().restore(account, snapshot));
       begun = arrivals.begun;
     }
     INFO("replication runs at place " << place);
@@ -115,7 +115,7 @@ TEST_CASE("restores during another account's replication deliver no held write",
   replicate(world, carts, {"eu-west-1"});
   set_way(world, "us-east-1", "eu-west-1", {.paused = true});
   world.put(carts, cart("a", "held"));
-  const SnapshotId snapshot = world.database().take_snapshot(account);
+  const SnapshotId snapshot = world.database().snapshots().take(account);
   Table others = simple_table("carts");
   others.account = "111111111111";
   auto theirs = world.create(others);
@@ -128,7 +128,7 @@ TEST_CASE("restores during another account's replication deliver no held write",
       set_way(world, "us-east-1", "eu-west-1", {});
       settle(world);
       REQUIRE(world.all(in(world, "eu-west-1")).size() == 1);
-      REQUIRE(world.database().restore_snapshot(account, snapshot));
+      REQUIRE(world.database().snapshots().restore(account, snapshot));
       REQUIRE(world.all(in(world, "eu-west-1")).empty());
     }
   }
@@ -144,7 +144,7 @@ TEST_CASE("items are copied again whenever a restore happens after a replica rec
     world.put(carts, cart("a", "1"));
     world.put(carts, cart("b", "2"));
     replicate(world, carts, {"eu-west-1"});
-    const SnapshotId snapshot = world.database().take_snapshot(account);
+    const SnapshotId snapshot = world.database().snapshots().take(account);
     settle(world);
     REQUIRE(world.all(in(world, "eu-west-1")).size() == 2);
     bool begun = false;
@@ -170,7 +170,7 @@ TEST_CASE("a route's setting in memory matches storage whenever a restore happen
   const int places = at_each_place([&](int place) {
     World world;
     set_way(world, "us-east-1", "eu-west-1", {.paused = !paused});
-    const SnapshotId snapshot = world.database().take_snapshot(account);
+    const SnapshotId snapshot = world.database().snapshots().take(account);
     bool begun = false;
     {
       Beside restore(place, restores(world, snapshot));

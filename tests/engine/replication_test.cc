@@ -11,7 +11,7 @@
 #include "engine/history.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "engine/replica_log.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/global_tables.h"
@@ -25,7 +25,7 @@ namespace {
 using Tables = std::vector<std::shared_ptr<LiveTable>>;
 
 std::size_t stored_keys(World& world, char kind) {
-  Storage::Iterator iterator(world.database().parts().storage(), std::string(1, kind),
+  Storage::Iterator iterator(world.database().storage(), std::string(1, kind),
                              std::string(1, static_cast<char>(kind + 1)));
   std::size_t count = 0;
   for (iterator.seek_to_first(); iterator.valid(); iterator.next()) ++count;
@@ -121,7 +121,7 @@ TEST_CASE("an account's route settings and the count of writes in flight are lim
   const Departure departure{.at = start_ms, .version = 2, .origin = 1, .key = "key", .item = {}};
   for (Sequence i = 1; i <= OnTheWay::counted_max + 1; ++i)
     batch.put(departure_key(carts->id(), in(world, "eu-west-1")->id(), i), encode_departure(departure));
-  world.database().parts().storage().write(batch);
+  world.database().storage().write(batch);
   CHECK(replication.on_the_way(account).at(0).writes == OnTheWay::counted_max);
 }
 
@@ -281,7 +281,7 @@ TEST_CASE("a table that leaves its replicas keeps its items and the others conti
   settle(world);
   set_way(world, "us-east-1", "eu-west-1", {.paused = true});
   world.put(carts, cart("c", "1"));  // has not arrived yet, so it never does
-  REQUIRE(world.database().update_together(in(world, "eu-west-1"), [](std::vector<Table>& tables) {
+  REQUIRE(world.database().tables().update_together(in(world, "eu-west-1"), [](std::vector<Table>& tables) {
     for (Table& table : tables)
       if (table.region == "eu-west-1") table.replicas.clear();
     return true;
@@ -310,7 +310,7 @@ TEST_CASE("tables that are dropped together leave a point each if they have reco
   replicate(world, carts, {"eu-west-1", "ap-south-1"});
   for (const char* region : {"us-east-1", "eu-west-1"})
     REQUIRE(world.database().history().keep(in(world, region), 35));
-  const auto together = world.database().update_together(
+  const auto together = world.database().tables().update_together(
       carts,
       [](std::vector<Table>& tables) {
         tables.clear();
@@ -447,11 +447,11 @@ class Story {
         break;
       case 6:
         if (random_() % 2 == 0) {
-          snapshots_.insert_or_assign(world_->database().take_snapshot(account), std::pair(model_, members_));
+          snapshots_.insert_or_assign(world_->database().snapshots().take(account), std::pair(model_, members_));
         } else if (!snapshots_.empty()) {
           auto snapshot = snapshots_.begin();
           std::advance(snapshot, static_cast<std::ptrdiff_t>(random_() % snapshots_.size()));
-          REQUIRE(world_->database().restore_snapshot(account, snapshot->first));
+          REQUIRE(world_->database().snapshots().restore(account, snapshot->first));
           std::tie(model_, members_) = snapshot->second;
         }
         break;
@@ -487,7 +487,7 @@ class Story {
 
   void change_index() {
     const bool has = !in(*world_, regions[0])->description()->indexes.empty();
-    REQUIRE(world_->database().update_together(in(*world_, regions[0]), [&](std::vector<Table>& tables) {
+    REQUIRE(world_->database().tables().update_together(in(*world_, regions[0]), [&](std::vector<Table>& tables) {
       for (Table& table : tables) {
         table.indexes.clear();
         if (!has) table.indexes.push_back(global_index("by_v", "v"));
@@ -556,7 +556,7 @@ TEST_CASE("with strong consistency a write takes effect in all regions with one 
     CHECK(world.records(table->description()->stream->id).size() == 3);
   }
   CHECK(stored_keys(world, 'W') == 0);
-  REQUIRE(world.database().update_together(second, [](std::vector<Table>& tables) {
+  REQUIRE(world.database().tables().update_together(second, [](std::vector<Table>& tables) {
     tables.resize(1);
     return true;
   }));
@@ -571,17 +571,17 @@ TEST_CASE("replication loses nothing during concurrent writes and table changes 
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
   replicate(world, carts, {"eu-west-1", "ap-south-1"});
-  const SnapshotId empty = world.database().take_snapshot(account);
+  const SnapshotId empty = world.database().snapshots().take(account);
   std::atomic<bool> stop{false};
   std::atomic<int> written{0};
   std::vector<std::thread> threads;
   for (int writer = 0; writer < 3; ++writer) {
     threads.emplace_back([&, writer] {
       for (int i = 0; !stop; ++i) {
-        const auto request = world.database().begin_request(account);
+        const auto request = world.database().accounts().of(account).begin_request();
         const auto table = in(world, regions[static_cast<std::size_t>(writer)]);
         if (!table) continue;
-        Transaction transaction(world.database(), Cause::user);
+        Transaction transaction(world.database().write_path(), Cause::user);
         const Item item = cart(std::to_string(i % 20), std::to_string(writer) + "/" + std::to_string(i));
         const auto slot = transaction.add(table, key_of(*table->description(), item));
         if (!transaction.lock()) continue;  // a restore came in between
@@ -593,10 +593,10 @@ TEST_CASE("replication loses nothing during concurrent writes and table changes 
   }
   threads.emplace_back([&] {
     for (int i = 0; !stop; ++i) {
-      const auto request = world.database().begin_request(account);
+      const auto request = world.database().accounts().of(account).begin_request();
       const auto table = in(world, regions[static_cast<std::size_t>(i % 2)]);
       if (!table) continue;
-      static_cast<void>(world.database().update_together(table, [&](std::vector<Table>& tables) {
+      static_cast<void>(world.database().tables().update_together(table, [&](std::vector<Table>& tables) {
         for (Table& each : tables) {
           each.indexes.clear();
           if (i % 2 == 0) each.indexes.push_back(global_index("by_v", "v"));
@@ -607,12 +607,12 @@ TEST_CASE("replication loses nothing during concurrent writes and table changes 
   });
   threads.emplace_back([&] {
     for (int i = 0; !stop; ++i) {
-      auto request = world.database().begin_request(account);
+      auto request = world.database().accounts().of(account).begin_request();
       const auto table = in(world, regions[0]);
       if (!table) continue;
       const bool there = in(world, regions[2]) != nullptr;
-      if (there) world.database().settle_replicas_in_request(account);
-      static_cast<void>(world.database().update_together(table, [&](std::vector<Table>& tables) {
+      if (there) world.database().replication().settle(world.database().accounts().of(account));
+      static_cast<void>(world.database().tables().update_together(table, [&](std::vector<Table>& tables) {
         if (there) {
           // Like the operation, do not remove a replica while its writes are in flight.
           const auto leaves = std::find_if(tables.begin(), tables.end(),
@@ -632,7 +632,7 @@ TEST_CASE("replication loses nothing during concurrent writes and table changes 
         return true;
       }));
       request.unlock();
-      if (i % 5 == 4) static_cast<void>(world.database().restore_snapshot(account, empty));
+      if (i % 5 == 4) static_cast<void>(world.database().snapshots().restore(account, empty));
     }
   });
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);

@@ -5,7 +5,7 @@
 #include <rocksdb/perf_context.h>
 
 #include "engine/key_codec.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -18,7 +18,7 @@ const Scope scope{"000000000000", "us-east-1"};
 
 // Puts an item in a request with a token. False: the token was used before, so nothing is written.
 bool put_once(World& world, const std::shared_ptr<LiveTable>& table, std::string_view token, Item item) {
-  Transaction transaction(world.database(), Cause::user);
+  Transaction transaction(world.database().write_path(), Cause::user);
   const auto slot = transaction.add(table, key_of(*table->description(), item));
   transaction.use_token(scope, token, "digest");
   REQUIRE(transaction.lock());
@@ -30,7 +30,7 @@ bool put_once(World& world, const std::shared_ptr<LiveTable>& table, std::string
 
 std::size_t stored_tokens(World& world, char kind) {
   const std::string prefix(1, kind);
-  Storage::Iterator iterator(world.database().parts().storage(), prefix, prefix_end(prefix));
+  Storage::Iterator iterator(world.database().storage(), prefix, prefix_end(prefix));
   std::size_t count = 0;
   for (iterator.seek_to_first(); iterator.valid(); iterator.next()) ++count;
   return count;
@@ -107,7 +107,7 @@ TEST_CASE("tokens are forgotten even if the clock was set back in the meantime",
   };
   world.advance(start_ms + 3 * request_token_ms);
   use("late");
-  REQUIRE(world.database().set_clock(account, world.database().clock_setting(account), start_ms));
+  REQUIRE(world.database().time_travel().set(account, world.database().accounts().of(account).clock().setting(), start_ms));
   use("early");
   world.advance(start_ms + 5 * request_token_ms);
   use("last");
@@ -121,8 +121,8 @@ TEST_CASE("items that are read together are as of one instant", "[database]") {
   world.put(carts, {{"id", "a"}, {"n", "1"}});
   const std::string a = key_of(*carts->description(), {{"id", "a"}}),
                     b = key_of(*carts->description(), {{"id", "b"}});
-  const Database::ItemName names[] = {{carts.get(), b}, {carts.get(), a}};
-  const auto items = world.database().get_together(names);
+  const ItemReader::ItemName names[] = {{carts.get(), b}, {carts.get(), a}};
+  const auto items = world.database().reader().get_together(names);
   REQUIRE(items.size() == 2);
   CHECK_FALSE(items[0]);
   CHECK(items[1]->item() == Item{{"id", "a"}, {"n", "1"}});

@@ -11,7 +11,7 @@
 
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -58,12 +58,12 @@ class Follower {
   // Reads a page of every shard whose parent has ended. True: something was new.
   bool read() {
     bool moved = false;
-    const Stream stream = *database_.parts().catalog.find_stream(stream_);
+    const Stream stream = *database_.catalog().find_stream(stream_);
     for (const Shard& shard : stream.shards) {
       if (ended_.contains(shard.number)) continue;
       if (shard.parent && !ended_.contains(shard.parent->number)) continue;
       Sequence& next = next_.try_emplace(shard.number, shard.first_sequence).first->second;
-      auto page = database_.read_stream(stream_, shard.number, next, page_records_, 1 << 20);
+      auto page = database_.change_log().read(stream_, shard.number, next, page_records_, 1 << 20);
       next = page.next;
       moved = moved || !page.records.empty() || page.ended || !page.at_end;
       if (page.ended) ended_.insert(shard.number);
@@ -186,7 +186,7 @@ TEST_CASE("concurrent splits do not exceed the limit on open shards", "[shards]"
   std::vector<std::thread> threads;
   for (int caller = 0; caller < 4; ++caller) {
     threads.emplace_back([&] {
-      const auto children = world.database().reshard(carts, std::nullopt, Resharding::split);
+      const auto children = world.database().tables().reshard(carts, std::nullopt, Resharding::split);
       if (children) return void(++split);
       refused += children.error() == ReshardRefusal::too_many_open;
     });
@@ -205,19 +205,19 @@ TEST_CASE("records are in the shard of their partition even after a split and a 
   const StreamId id = carts->description()->stream->id;
   REQUIRE(carts->description()->stream->shards.size() == 4);
   for (int i = 0; i < 40; ++i) world.put(carts, {{"id", std::to_string(i)}});
-  REQUIRE(world.database().reshard(carts, 1, Resharding::split));
+  REQUIRE(world.database().tables().reshard(carts, 1, Resharding::split));
   for (int i = 40; i < 80; ++i) world.put(carts, {{"id", std::to_string(i)}});
   carts.reset();
   world.reopen();
   carts = world.find("carts");
-  REQUIRE(world.database().reshard(carts, 2, Resharding::roll));
+  REQUIRE(world.database().tables().reshard(carts, 2, Resharding::roll));
   for (int i = 80; i < 120; ++i) world.put(carts, {{"id", std::to_string(i)}});
 
   const Stream stream = *carts->description()->stream;
   REQUIRE(stream.shards.size() == 7);
   std::size_t seen = 0;
   for (const Shard& shard : stream.shards) {
-    const auto page = world.database().read_stream(id, shard.number, 0, 1000, 1 << 20);
+    const auto page = world.database().change_log().read(id, shard.number, 0, 1000, 1 << 20);
     CHECK(page.ended == shard.closed.has_value());
     CHECK_FALSE(page.records.empty());
     seen += page.records.size();
@@ -235,13 +235,13 @@ TEST_CASE("records are in the shard of their partition even after a split and a 
 TEST_CASE("a table that has no stream or is dropped has no shard to split", "[shards]") {
   World world;
   auto plain = world.create(simple_table("plain"));
-  CHECK(world.database().reshard(plain, 0, Resharding::split).error() == ReshardRefusal::no_stream);
+  CHECK(world.database().tables().reshard(plain, 0, Resharding::split).error() == ReshardRefusal::no_stream);
   auto carts = world.create(streamed("carts"));
-  world.database().update_table(carts, [](Table& table) { table.stream.reset(); });
-  CHECK(world.database().reshard(carts, 0, Resharding::split).error() == ReshardRefusal::no_stream);
+  world.database().tables().update(carts, [](Table& table) { table.stream.reset(); });
+  CHECK(world.database().tables().reshard(carts, 0, Resharding::split).error() == ReshardRefusal::no_stream);
   auto gone = world.create(streamed("gone"));
-  world.database().drop_table(gone);
-  CHECK(world.database().reshard(gone, 0, Resharding::split).error() == ReshardRefusal::no_stream);
+  world.database().tables().drop(gone);
+  CHECK(world.database().tables().reshard(gone, 0, Resharding::split).error() == ReshardRefusal::no_stream);
 }
 
 TEST_CASE("a closed shard is forgotten with its records a day after it was closed", "[shards]") {
@@ -250,29 +250,29 @@ TEST_CASE("a closed shard is forgotten with its records a day after it was close
   const StreamId stream = carts->description()->stream->id;
   world.put(carts, {{"id", "a"}});
   world.advance(start_ms + 1000, true);
-  REQUIRE(world.database().reshard(carts, 0, Resharding::roll));
+  REQUIRE(world.database().tables().reshard(carts, 0, Resharding::roll));
   world.put(carts, {{"id", "b"}});
 
   world.advance(start_ms + day_ms + 1, true);
-  auto shards = world.database().parts().catalog.find_stream(stream)->shards;
+  auto shards = world.database().catalog().find_stream(stream)->shards;
   REQUIRE(shards.size() == 2);
-  CHECK(world.database().oldest_sequence(stream, 0) ==
+  CHECK(world.database().change_log().oldest_sequence(stream, 0) ==
         2);  // its record is trimmed, but the shard is still listed
-  CHECK(world.database().read_stream(stream, 0, 2, 10, 1 << 20).ended);
+  CHECK(world.database().change_log().read(stream, 0, 2, 10, 1 << 20).ended);
 
   world.advance(start_ms + day_ms + 1001, true);
-  shards = world.database().parts().catalog.find_stream(stream)->shards;
+  shards = world.database().catalog().find_stream(stream)->shards;
   REQUIRE(shards.size() == 1);
   CHECK(shards[0].number == 1);
   CHECK(shards[0].parent == Shard::Parent{0, start_ms});
   CHECK(shards[0].oldest_sequence == 3);
-  CHECK(world.database().read_stream(stream, 0, 0, 10, 1 << 20).ended);
+  CHECK(world.database().change_log().read(stream, 0, 0, 10, 1 << 20).ended);
   // A later change of the table's description does not bring it back.
-  world.database().update_table(carts, [](Table& table) { table.settings.set("colour", "red"); });
-  shards = world.database().parts().catalog.find_stream(stream)->shards;
+  world.database().tables().update(carts, [](Table& table) { table.settings.set("colour", "red"); });
+  shards = world.database().catalog().find_stream(stream)->shards;
   REQUIRE(shards.size() == 1);
   CHECK(shards[0].oldest_sequence == 3);
-  REQUIRE(world.database().reshard(carts, 1, Resharding::split));
+  REQUIRE(world.database().tables().reshard(carts, 1, Resharding::split));
   CHECK(carts->description()->stream->shards.back().number == 3);
 }
 
@@ -304,7 +304,7 @@ TEST_CASE("while eight clients write and shards split each record is in one shar
       const std::vector<Shard> shards = carts->description()->stream->shards;
       const Shard& shard = shards[static_cast<std::size_t>(round) % shards.size()];
       if (shard.closed) continue;
-      REQUIRE(world.database().reshard(carts, shard.number,
+      REQUIRE(world.database().tables().reshard(carts, shard.number,
                                        round % 3 == 0 ? Resharding::split : Resharding::roll));
       ++resharded;
     }

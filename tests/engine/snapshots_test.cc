@@ -14,7 +14,7 @@
 #include "engine/index_backfill.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -49,8 +49,8 @@ std::map<char, int> keys_by_kind(World& world) {
   std::map<char, int> count;
   // In memory, images are kept outside of storage.
   for (ImageLog log = 1; log < 200; ++log)
-    world.database().parts().before_images.each(log, [&](std::string_view, const auto&) { ++count['B']; });
-  Storage::Iterator iterator(world.database().parts().storage(), "", "\xff");
+    world.database().before_images().each(log, [&](std::string_view, const auto&) { ++count['B']; });
+  Storage::Iterator iterator(world.database().storage(), "", "\xff");
   for (iterator.seek_to_first(); iterator.valid(); iterator.next())
     if (iterator.key()[0] != 'B') ++count[iterator.key()[0]];
   return count;
@@ -63,15 +63,15 @@ TEST_CASE("a table can be restored and removed repeatedly by restoring an earlie
   World world;
   auto carts = world.create(simple_table("carts"));
   world.put(carts, {{"id", "a"}, {"v", "1"}});
-  const SnapshotId with = world.database().take_snapshot(account);
-  world.database().drop_table(carts);
-  const SnapshotId without = world.database().take_snapshot(account);
-  REQUIRE(world.database().restore_snapshot(account, with));
+  const SnapshotId with = world.database().snapshots().take(account);
+  world.database().tables().drop(carts);
+  const SnapshotId without = world.database().snapshots().take(account);
+  REQUIRE(world.database().snapshots().restore(account, with));
   world.put(world.find("carts"), {{"id", "a"}, {"v", "2"}});
   world.put(world.find("carts"), {{"id", "b"}, {"v", "1"}});
-  REQUIRE(world.database().restore_snapshot(account, without));
+  REQUIRE(world.database().snapshots().restore(account, without));
   CHECK_FALSE(world.find("carts"));
-  REQUIRE(world.database().restore_snapshot(account, with));
+  REQUIRE(world.database().snapshots().restore(account, with));
   CHECK(world.all(world.find("carts")) == std::vector<Item>{{{"id", "a"}, {"v", "1"}}});
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
@@ -81,15 +81,15 @@ TEST_CASE("a restore brings back items and indexes and pending expiries and the 
   auto carts = make_carts(world);
   for (int i = 0; i < 20; ++i) world.put(carts, cart(std::to_string(i), 100 + i));
   const Table before = *carts->description();
-  const SnapshotId id = world.database().take_snapshot(account);
+  const SnapshotId id = world.database().snapshots().take(account);
 
   world.advance(start_ms + 48 * hour_ms);
   CHECK(world.all(carts).empty());
   world.put(carts, {{"id", "later"}});
-  REQUIRE(world.database().drop_table(carts));
+  REQUIRE(world.database().tables().drop(carts));
   world.create(simple_table("orders"));
 
-  REQUIRE(world.database().restore_snapshot(account, id));
+  REQUIRE(world.database().snapshots().restore(account, id));
   CHECK(world.now() == start_ms);
   CHECK_FALSE(world.find("orders"));
   carts = world.find("carts");
@@ -111,13 +111,13 @@ TEST_CASE("a snapshot can be restored any number of times", "[snapshots]") {
   World world;
   auto carts = make_carts(world);
   world.put(carts, cart("a", 100));
-  const SnapshotId id = world.database().take_snapshot(account);
-  REQUIRE(world.database().restore_snapshot(account, id));
+  const SnapshotId id = world.database().snapshots().take(account);
+  REQUIRE(world.database().snapshots().restore(account, id));
   const auto keys = keys_by_kind(world);
   for (int i = 0; i < 5; ++i) {
     world.put(world.find("carts"), {{"id", "b"}});
     world.advance(start_ms + hour_ms);
-    REQUIRE(world.database().restore_snapshot(account, id));
+    REQUIRE(world.database().snapshots().restore(account, id));
     CHECK(world.all(world.find("carts")) == std::vector<Item>{cart("a", 100)});
   }
   // Nothing is left of the replaced states: each kind has as many keys as after the first restore.
@@ -131,15 +131,15 @@ TEST_CASE("restoring an earlier snapshot brings back a table that a later one la
   World world;
   auto carts = make_carts(world);
   world.put(carts, cart("a", 100));
-  const SnapshotId first = world.database().take_snapshot(account);
-  REQUIRE(world.database().drop_table(carts));
-  const SnapshotId latest = world.database().take_snapshot(account);
-  REQUIRE(world.database().restore_snapshot(account, first));
+  const SnapshotId first = world.database().snapshots().take(account);
+  REQUIRE(world.database().tables().drop(carts));
+  const SnapshotId latest = world.database().snapshots().take(account);
+  REQUIRE(world.database().snapshots().restore(account, first));
   world.put(world.find("carts"), {{"id", "b"}});
   world.remove(world.find("carts"), {{"id", "a"}});
-  REQUIRE(world.database().restore_snapshot(account, latest));
+  REQUIRE(world.database().snapshots().restore(account, latest));
   CHECK_FALSE(world.find("carts"));
-  REQUIRE(world.database().restore_snapshot(account, first));
+  REQUIRE(world.database().snapshots().restore(account, first));
   carts = world.find("carts");
   CHECK(world.all(carts) == std::vector<Item>{cart("a", 100)});
   CHECK(world.inconsistency(carts).empty());
@@ -151,18 +151,18 @@ TEST_CASE("a restore undoes the records after its snapshot and sequence numbers 
   auto carts = make_carts(world);
   world.put(carts, {{"id", "a"}});
   world.put(carts, {{"id", "b"}});
-  const SnapshotId id = world.database().take_snapshot(account);
-  const Sequence kept = world.database().published();
+  const SnapshotId id = world.database().snapshots().take(account);
+  const Sequence kept = world.database().watermark().published();
   world.put(carts, {{"id", "c"}});
   world.put(carts, {{"id", "d"}});
-  const Sequence undone = world.database().published();
-  REQUIRE(world.database().restore_snapshot(account, id));
+  const Sequence undone = world.database().watermark().published();
+  REQUIRE(world.database().snapshots().restore(account, id));
   carts = world.find("carts");
   CHECK(sequences(world, carts) == std::vector<Sequence>{kept - 1, kept});
   world.put(carts, {{"id", "e"}});
   CHECK(sequences(world, carts) == std::vector<Sequence>{kept - 1, kept, undone + 1});
 
-  const Stream stream = *world.database().find_stream({std::string(account), "us-east-1"}, "carts",
+  const Stream stream = *world.database().catalog().find_stream({std::string(account), "us-east-1"}, "carts",
                                                       carts->description()->stream->label);
   CHECK_FALSE(stream.is_undone(kept));
   CHECK(stream.is_undone(kept + 1));
@@ -180,30 +180,30 @@ TEST_CASE("a reader loses its position only if a restore undoes records before i
   const auto put = [&](const std::string& id) { world.put(world.find("carts"), {{"id", id}}); };
   const auto stream = [&] { return *world.find("carts")->description()->stream; };
   put("a");
-  const SnapshotId first = world.database().take_snapshot(account);
-  const Sequence kept = world.database().published();
+  const SnapshotId first = world.database().snapshots().take(account);
+  const Sequence kept = world.database().watermark().published();
   put("b");
   put("c");  // a reader is here
-  const Sequence stood = world.database().published() + 1;
+  const Sequence stood = world.database().watermark().published() + 1;
   for (int round = 0; round < 5; ++round) {
-    REQUIRE(world.database().restore_snapshot(account, first));
+    REQUIRE(world.database().snapshots().restore(account, first));
     CHECK(stream().has_lost(stood, 0));
     CHECK_FALSE(stream().has_lost(kept + 1, 0));
     // A reader at the latest position keeps it through a restore that undoes no records.
-    const Sequence latest = world.database().published() + 1;
+    const Sequence latest = world.database().watermark().published() + 1;
     const std::uint32_t seen = stream().last_restore();
-    REQUIRE(world.database().restore_snapshot(account, first));
+    REQUIRE(world.database().snapshots().restore(account, first));
     CHECK_FALSE(stream().has_lost(latest, seen));
     put("of round " + std::to_string(round));
   }
   // Records that only the later snapshot has are lost exactly while the earlier one is restored.
-  const SnapshotId second = world.database().take_snapshot(account);
-  const Sequence after = world.database().published() + 1;
+  const SnapshotId second = world.database().snapshots().take(account);
+  const Sequence after = world.database().watermark().published() + 1;
   const std::uint32_t seen = stream().last_restore();
-  REQUIRE(world.database().restore_snapshot(account, first));
+  REQUIRE(world.database().snapshots().restore(account, first));
   CHECK(stream().has_lost(after, seen));
   CHECK(stream().is_undone(after - 1));
-  REQUIRE(world.database().restore_snapshot(account, second));
+  REQUIRE(world.database().snapshots().restore(account, second));
   CHECK_FALSE(stream().has_lost(after, seen));
   CHECK_FALSE(stream().is_undone(after - 1));
   CHECK(stream().has_lost(stood, 0));
@@ -215,25 +215,25 @@ TEST_CASE("a restore or a reset does not affect other accounts", "[snapshots]") 
   auto mine = make_carts(world), theirs = make_carts(world, other_account);
   world.put(mine, cart("a", 100));
   world.put(theirs, cart("a", 100));
-  const SnapshotId id = world.database().take_snapshot(account);
+  const SnapshotId id = world.database().snapshots().take(account);
   std::atomic<bool> stop{false};
   std::int64_t written = 0;
   std::thread writer([&] {
     while (!stop) world.put(theirs, cart(std::to_string(written++ % 10), 1000));
   });
   for (int i = 0; i < 20; ++i) {
-    REQUIRE(world.database().restore_snapshot(account, id));
-    if (i == 10) world.database().reset(account);
+    REQUIRE(world.database().snapshots().restore(account, id));
+    if (i == 10) world.database().snapshots().reset(account);
     if (i == 10) break;
   }
   stop = true;
   writer.join();
-  CHECK(world.database().list_tables({std::string(account), "us-east-1"}, "", 10).empty());
+  CHECK(world.database().catalog().names({std::string(account), "us-east-1"}, "", 10).empty());
   CHECK(theirs->description()->name == "carts");
   CHECK_FALSE(theirs->dropped());
   CHECK(world.inconsistency(theirs).empty());
-  CHECK_FALSE(world.database().restore_snapshot(other_account, id));
-  CHECK(world.database().now(other_account) == start_ms);
+  CHECK_FALSE(world.database().snapshots().restore(other_account, id));
+  CHECK(world.database().accounts().of(other_account).now() == start_ms);
 }
 
 TEST_CASE("a reset erases all of an account's data", "[snapshots]") {
@@ -241,14 +241,14 @@ TEST_CASE("a reset erases all of an account's data", "[snapshots]") {
   const auto keys = keys_by_kind(world);
   auto carts = make_carts(world);
   world.put(carts, cart("a", 100));
-  const SnapshotId id = world.database().take_snapshot(account);
+  const SnapshotId id = world.database().snapshots().take(account);
   world.advance(start_ms + 1000);
-  REQUIRE(world.database().drop_table(carts));  // its stream stays for a day
+  REQUIRE(world.database().tables().drop(carts));  // its stream stays for a day
   make_carts(world);
-  world.database().reset(account);
+  world.database().snapshots().reset(account);
   CHECK(world.now() == start_ms);
-  CHECK(world.database().clock_setting(account) == ClockSetting{});
-  CHECK_FALSE(world.database().restore_snapshot(account, id));
+  CHECK(world.database().accounts().of(account).clock().setting() == ClockSetting{});
+  CHECK_FALSE(world.database().snapshots().restore(account, id));
   auto keys_after = keys_by_kind(world);
   keys_after.erase('M');  // the numbers assigned so far
   auto keys_before = keys;
@@ -265,17 +265,17 @@ TEST_CASE("a restore brings back the documents of an account's state and leaves 
   const DocumentName outside{std::string(account), "function", "f"},
       others{std::string(other_account), "@position", "a"};
   for (const auto& name : {state, outside, others}) documents.put(name, "before");
-  const SnapshotId id = world.database().take_snapshot(account);
+  const SnapshotId id = world.database().snapshots().take(account);
   for (const auto& name : {state, later, outside, others}) documents.put(name, "after");
   for (int times = 0; times < 2; ++times) {
-    REQUIRE(world.database().restore_snapshot(account, id));
+    REQUIRE(world.database().snapshots().restore(account, id));
     CHECK(documents.get(state) == "before");
     CHECK(documents.get(later) == std::nullopt);
     CHECK(documents.get(outside) == "after");
     CHECK(documents.get(others) == "after");
     documents.put(state, "after");
   }
-  world.database().reset(account);
+  world.database().snapshots().reset(account);
   CHECK(documents.get(state) == std::nullopt);
   CHECK(documents.get(outside) == "after");
   CHECK(documents.get(others) == "after");
@@ -291,16 +291,16 @@ TEST_CASE("dropping a snapshot erases its keys", "[snapshots]") {
   auto carts = make_carts(world);
   world.put(carts, cart("a", 100));
   const auto keys = keys_by_kind(world);
-  const SnapshotId id = world.database().take_snapshot(account);
-  CHECK(world.database().list_snapshots(account) == std::vector<SnapshotId>{id});
-  CHECK_FALSE(world.database().drop_snapshot(other_account, id));
-  CHECK(world.database().drop_snapshot(account, id));
-  CHECK_FALSE(world.database().drop_snapshot(account, id));
-  CHECK_FALSE(world.database().restore_snapshot(account, id));
+  const SnapshotId id = world.database().snapshots().take(account);
+  CHECK(world.database().snapshots().list(account) == std::vector<SnapshotId>{id});
+  CHECK_FALSE(world.database().snapshots().drop(other_account, id));
+  CHECK(world.database().snapshots().drop(account, id));
+  CHECK_FALSE(world.database().snapshots().drop(account, id));
+  CHECK_FALSE(world.database().snapshots().restore(account, id));
   auto keys_after = keys_by_kind(world);
   keys_after['M'] = keys.at('M');
   CHECK(keys_after == keys);
-  CHECK(world.database().take_snapshot(account) > id);
+  CHECK(world.database().snapshots().take(account) > id);
 }
 
 TEST_CASE("a directory with snapshots in an earlier format is rejected with a readable error",
@@ -310,7 +310,7 @@ TEST_CASE("a directory with snapshots in an earlier format is rejected with a re
     World world({.directory = directory.path(), .reap = false});
     Batch batch;
     batch.put(table_prefix('Z', 1), "a copy");
-    world.database().parts().storage().write(batch);
+    world.database().storage().write(batch);
   }
   const auto opened = Database::open({.directory = directory.path()});
   REQUIRE_FALSE(opened);
@@ -325,12 +325,12 @@ TEST_CASE("snapshots survive a restart", "[snapshots]") {
   World world({.directory = directory.path(), .reap = false});
   auto carts = make_carts(world);
   for (int i = 0; i < 10; ++i) world.put(carts, cart(std::to_string(i), 100));
-  const SnapshotId id = world.database().take_snapshot(account);
+  const SnapshotId id = world.database().snapshots().take(account);
   world.advance(start_ms + hour_ms);
   carts.reset();
   world.reopen();
   CHECK(world.all(world.find("carts")).empty());
-  REQUIRE(world.database().restore_snapshot(account, id));
+  REQUIRE(world.database().snapshots().restore(account, id));
   carts = world.find("carts");
   CHECK(world.all(carts).size() == 10);
   CHECK(world.now() == start_ms);
@@ -349,14 +349,14 @@ TEST_CASE("a restore that fails at any write leaves the old state or the new", "
       {.directory = directory.path(), .reap = false, .write_fails = [&] { return --writes_left < 0; }});
   auto carts = make_carts(world);
   for (int i = 0; i < 10; ++i) world.put(carts, cart(std::to_string(i), 100));
-  const SnapshotId id = world.database().take_snapshot(account);
+  const SnapshotId id = world.database().snapshots().take(account);
   world.put(carts, cart("later", 200));
   bool restored = false;
   int failures = 0;
   for (int writes = 0; !restored; ++writes) {
     writes_left = writes;
     try {
-      restored = world.database().restore_snapshot(account, id);
+      restored = world.database().snapshots().restore(account, id);
     } catch (const StorageFault&) {
       ++failures;
     }
@@ -379,7 +379,7 @@ TEST_CASE("a snapshot copies no items and a restore writes only what has changed
   auto carts = make_carts(world);
   for (int i = 0; i < 100; ++i) world.put(carts, cart(std::to_string(i), 100 + i));
   auto before = keys_by_kind(world);
-  const SnapshotId id = world.database().take_snapshot(account);
+  const SnapshotId id = world.database().snapshots().take(account);
   CHECK(keys_by_kind(world)['I'] == before['I']);
   CHECK(keys_by_kind(world)['B'] == 0);
 
@@ -389,7 +389,7 @@ TEST_CASE("a snapshot copies no items and a restore writes only what has changed
   CHECK(keys_by_kind(world)['B'] == 4);
   world.remove(carts, {{"id", "8"}});  // item, two index entries, expiry entry
   CHECK(keys_by_kind(world)['B'] == 8);
-  REQUIRE(world.database().restore_snapshot(account, id));
+  REQUIRE(world.database().snapshots().restore(account, id));
   CHECK(keys_by_kind(world)['B'] == 0);
   CHECK(world.all(world.find("carts")).size() == 100);
   CHECK(world.inconsistency(world.find("carts")).empty());
@@ -399,19 +399,19 @@ TEST_CASE("restoring an older snapshot repeatedly keeps only the differences fro
           "[snapshots]") {
   World world;
   make_carts(world);
-  const SnapshotId empty = world.database().take_snapshot(account);
+  const SnapshotId empty = world.database().snapshots().take(account);
   for (int i = 0; i < 10; ++i) world.put(world.find("carts"), cart(std::to_string(i), 100 + i));
-  const SnapshotId full = world.database().take_snapshot(account);
+  const SnapshotId full = world.database().snapshots().take(account);
   int kept = 0;
   for (int round = 0; round < 20; ++round) {
     for (int i = 0; i < 10; ++i)
       world.put(world.find("carts"), cart("of round " + std::to_string(round * 10 + i), 500));
-    REQUIRE(world.database().restore_snapshot(account, empty));
+    REQUIRE(world.database().snapshots().restore(account, empty));
     CHECK(world.all(world.find("carts")).empty());
     if (round == 0) kept = keys_by_kind(world)['B'];
     CHECK(keys_by_kind(world)['B'] == kept);
   }
-  REQUIRE(world.database().restore_snapshot(account, full));
+  REQUIRE(world.database().snapshots().restore(account, full));
   CHECK(world.all(world.find("carts")).size() == 10);
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
@@ -420,16 +420,16 @@ TEST_CASE("a dropped table can be restored and its data is erased when no snapsh
   World world;
   auto carts = make_carts(world);
   for (int i = 0; i < 10; ++i) world.put(carts, cart(std::to_string(i), 100 + i));
-  const SnapshotId id = world.database().take_snapshot(account);
+  const SnapshotId id = world.database().snapshots().take(account);
   const TableId table = carts->id();
-  REQUIRE(world.database().drop_table(carts));
+  REQUIRE(world.database().tables().drop(carts));
   make_carts(world);
-  REQUIRE(world.database().restore_snapshot(account, id));
+  REQUIRE(world.database().snapshots().restore(account, id));
   CHECK(world.find("carts")->id() == table);
   CHECK(world.all(world.find("carts")).size() == 10);
-  REQUIRE(world.database().drop_table(world.find("carts")));
+  REQUIRE(world.database().tables().drop(world.find("carts")));
   CHECK(keys_by_kind(world)['I'] == 30);
-  REQUIRE(world.database().drop_snapshot(account, id));
+  REQUIRE(world.database().snapshots().drop(account, id));
   CHECK(keys_by_kind(world)['I'] == 0);
   CHECK(keys_by_kind(world)['X'] == 0);
 }
@@ -463,7 +463,7 @@ std::string difference(const AccountState& is, const AccountState& was) {
 AccountState state_of(World& world) {
   AccountState state;
   state.now = world.now();
-  for (const std::string& name : world.database().list_tables({std::string(account), "us-east-1"}, "", 100)) {
+  for (const std::string& name : world.database().catalog().names({std::string(account), "us-east-1"}, "", 100)) {
     const auto table = world.find(name);
     for (Item& item : world.all(table)) {
       std::string id = *item.find("id")->get_if<std::string>();
@@ -490,7 +490,7 @@ TEST_CASE("each snapshot restores its state exactly whatever happened since", "[
   INFO("seed " << seed << (on_disk ? " on disk" : " in memory"));
   const Directory directory;
   World world({.directory = on_disk ? directory.path() : "", .reap = false, .backfill_at_once_max = 1 << 20});
-  REQUIRE(world.database().set_clock(account, {ClockSetting::Mode::frozen}, start_ms));
+  REQUIRE(world.database().time_travel().set(account, {ClockSetting::Mode::frozen}, start_ms));
   std::mt19937 random(seed);
   const auto below = [&](unsigned count) { return static_cast<int>(random() % count); };
   std::map<SnapshotId, AccountState> taken;
@@ -511,10 +511,10 @@ TEST_CASE("each snapshot restores its state exactly whatever happened since", "[
       continue;
     }
     switch (below(16)) {
-      case 0: taken[world.database().take_snapshot(account)] = state_of(world); break;
+      case 0: taken[world.database().snapshots().take(account)] = state_of(world); break;
       case 1:
         if (taken.empty()) break;
-        if (const SnapshotId id = some(); world.database().restore_snapshot(account, id)) {
+        if (const SnapshotId id = some(); world.database().snapshots().restore(account, id)) {
           REQUIRE(difference(state_of(world), taken.at(id)) == "");
         } else {
           FAIL("no snapshot " << id);
@@ -522,22 +522,22 @@ TEST_CASE("each snapshot restores its state exactly whatever happened since", "[
         break;
       case 2:
         if (below(3) || taken.empty()) break;
-        if (const SnapshotId id = some(); world.database().drop_snapshot(account, id)) taken.erase(id);
+        if (const SnapshotId id = some(); world.database().snapshots().drop(account, id)) taken.erase(id);
         break;
       case 3: world.advance(world.now() + 1000 * below(90)); break;
       case 4:
-        if (!below(3)) world.database().drop_table(table);
+        if (!below(3)) world.database().tables().drop(table);
         break;
       case 5: {
         const bool has = table->description()->ttl.has_value();
-        world.database().update_table(table, [&](Table& edited) {
+        world.database().tables().update(table, [&](Table& edited) {
           edited.ttl = has ? std::nullopt : std::optional(TimeToLive{"ttl"});
         });
         break;
       }
       case 6: {
         const bool has = table->description()->find_index("by_user") != nullptr;
-        world.database().update_table(table, [&](Table& edited) {
+        world.database().tables().update(table, [&](Table& edited) {
           if (has)
             std::erase_if(edited.indexes, [](const Index& index) { return index.name == "by_user"; });
           else
@@ -552,10 +552,10 @@ TEST_CASE("each snapshot restores its state exactly whatever happened since", "[
         }
         break;
       case 8: {
-        const Stream stream = *world.database().find_stream({std::string(account), "us-east-1"}, name,
+        const Stream stream = *world.database().catalog().find_stream({std::string(account), "us-east-1"}, name,
                                                             table->description()->stream->label);
         if (stream.shards.size() < 6)
-          (void)world.database().reshard(table, stream.shards.back().number, Resharding::split);
+          (void)world.database().tables().reshard(table, stream.shards.back().number, Resharding::split);
         break;
       }
       case 9: world.remove(table, {{"id", std::to_string(below(12))}}); break;
@@ -567,13 +567,13 @@ TEST_CASE("each snapshot restores its state exactly whatever happened since", "[
     }
   }
   for (const auto& [id, state] : taken) {
-    REQUIRE(world.database().restore_snapshot(account, id));
+    REQUIRE(world.database().snapshots().restore(account, id));
     REQUIRE(difference(state_of(world), state) == "");
   }
-  for (const auto& [id, state] : taken) REQUIRE(world.database().drop_snapshot(account, id));
+  for (const auto& [id, state] : taken) REQUIRE(world.database().snapshots().drop(account, id));
   CHECK(keys_by_kind(world)['B'] == 0);
-  for (const std::string& name : world.database().list_tables({std::string(account), "us-east-1"}, "", 100))
-    world.database().drop_table(world.find(name));
+  for (const std::string& name : world.database().catalog().names({std::string(account), "us-east-1"}, "", 100))
+    world.database().tables().drop(world.find(name));
   for (const char kind : {'I', 'X', 'T', 'G', 'H', 'J', 'K'}) CHECK(keys_by_kind(world)[kind] == 0);
 }
 
@@ -587,13 +587,13 @@ TEST_CASE("accounts that take snapshots concurrently each get their own", "[snap
   for (std::size_t i = 0; i < taken.size(); ++i) {
     takers.emplace_back([&, i] {
       const std::string owner = "00000000020" + std::to_string(i);
-      for (int round = 0; round < 20; ++round) taken[i].push_back(world.database().take_snapshot(owner));
+      for (int round = 0; round < 20; ++round) taken[i].push_back(world.database().snapshots().take(owner));
     });
   }
   for (std::thread& taker : takers) taker.join();
   std::set<SnapshotId> ids;
   for (std::size_t i = 0; i < taken.size(); ++i) {
-    CHECK(world.database().list_snapshots("00000000020" + std::to_string(i)) == taken[i]);
+    CHECK(world.database().snapshots().list("00000000020" + std::to_string(i)) == taken[i]);
     ids.insert(taken[i].begin(), taken[i].end());
   }
   CHECK(ids.size() == 6 * 20);
@@ -612,33 +612,33 @@ TEST_CASE("concurrent snapshots and restores and resets and writes leave an acco
   };
   Database& database = world.database();
   repeat([&](unsigned) {
-    (void)database.take_snapshot(account);
-    for (const auto ids = database.list_snapshots(account); ids.size() > 20;) {
-      (void)database.drop_snapshot(account, ids.front());
+    (void)database.snapshots().take(account);
+    for (const auto ids = database.snapshots().list(account); ids.size() > 20;) {
+      (void)database.snapshots().drop(account, ids.front());
       break;
     }
   });
   repeat([&](unsigned i) {
-    if (const auto ids = database.list_snapshots(account); !ids.empty())
-      (void)database.restore_snapshot(account, ids[i % ids.size()]);
+    if (const auto ids = database.snapshots().list(account); !ids.empty())
+      (void)database.snapshots().restore(account, ids[i % ids.size()]);
   });
   repeat([&](unsigned i) {
-    if (const auto ids = database.list_snapshots(account); !ids.empty())
-      (void)database.drop_snapshot(account, ids[i * 7 % ids.size()]);
+    if (const auto ids = database.snapshots().list(account); !ids.empty())
+      (void)database.snapshots().drop(account, ids[i * 7 % ids.size()]);
   });
   repeat([&](unsigned i) {
     if (i % 50 == 49) {
-      database.reset(account);
+      database.snapshots().reset(account);
       make_carts(world);
     }
-    (void)database.advance_by(account, std::chrono::milliseconds(10));
+    (void)database.time_travel().advance_by(account, std::chrono::milliseconds(10));
   });
   for (int writer = 0; writer < 2; ++writer) {
     repeat([&, writer](unsigned i) {
-      const auto request = database.begin_request(account);
+      const auto request = database.accounts().of(account).begin_request();
       const auto carts = world.find("carts");
       if (!carts) return;
-      Transaction transaction(database, Cause::user);
+      Transaction transaction(database.write_path(), Cause::user);
       const Item item = cart(std::to_string(i % 50 + 50 * static_cast<unsigned>(writer)), 1 + i % 5);
       const auto slot = transaction.add(carts, key_of(*carts->description(), item));
       if (!transaction.lock()) return;
@@ -649,16 +649,16 @@ TEST_CASE("concurrent snapshots and restores and resets and writes leave an acco
   std::this_thread::sleep_for(std::chrono::seconds(2));
   stop = true;
   for (std::thread& thread : threads) thread.join();
-  for (const SnapshotId id : database.list_snapshots(account)) {
-    REQUIRE(database.restore_snapshot(account, id));
+  for (const SnapshotId id : database.snapshots().list(account)) {
+    REQUIRE(database.snapshots().restore(account, id));
     if (const auto carts = world.find("carts")) {
       // The snapshot may have been taken during TTL's backfill, which then continues.
       while (BackfillWalk::needed(*carts->description())) std::this_thread::yield();
       CHECK(world.inconsistency(carts) == "");
     }
-    CHECK(database.drop_snapshot(account, id));
+    CHECK(database.snapshots().drop(account, id));
   }
-  database.reset(account);
+  database.snapshots().reset(account);
   for (const char kind : {'I', 'X', 'S', 'T', 'R', 'N', 'G', 'H', 'J', 'K', 'B'})
     CHECK(keys_by_kind(world)[kind] == 0);
 }
@@ -669,28 +669,28 @@ TEST_CASE("every request sees a restore as a single instant", "[snapshots][holds
   for (int i = 0; i < 50; ++i) world.put(carts, cart(std::to_string(i), 1000));
   const std::string key = key_of(*carts->description(), {{"id", "7"}});
   Database& database = world.database();
-  const SnapshotId id = database.take_snapshot(account);
+  const SnapshotId id = database.snapshots().take(account);
   // Another table with the same name, so that ids differ before and after a restore.
-  REQUIRE(database.drop_table(carts));
+  REQUIRE(database.tables().drop(carts));
   carts = make_carts(world);
   for (int i = 0; i < 50; ++i) world.put(carts, cart(std::to_string(i), 1000));
-  const SnapshotId other = database.take_snapshot(account);
+  const SnapshotId other = database.snapshots().take(account);
   std::atomic<bool> stop{false};
   std::atomic<int> missing{0}, refused{0}, requests{0};
   std::vector<std::thread> clients;
   for (int client = 0; client < 3; ++client) {
     clients.emplace_back([&, client] {
       for (int i = 0; !stop; ++i, ++requests) {
-        const auto request = database.begin_request(account);
+        const auto request = database.accounts().of(account).begin_request();
         const auto found = world.find("carts");
         if (!found) {
           ++refused;
         } else if (client == 0) {
-          missing += database.get(*found, key) ? 0 : 1;
+          missing += database.reader().get(*found, key) ? 0 : 1;
         } else if (client == 1) {
           missing += world.all(found, 1).size() == 50 ? 0 : 1;
         } else {
-          Transaction transaction(database, Cause::user);
+          Transaction transaction(database.write_path(), Cause::user);
           const auto slot = transaction.add(found, key);
           if (!transaction.lock()) {
             ++refused;
@@ -703,7 +703,7 @@ TEST_CASE("every request sees a restore as a single instant", "[snapshots][holds
       }
     });
   }
-  for (int i = 0; i < 200; ++i) REQUIRE(database.restore_snapshot(account, i % 2 ? id : other));
+  for (int i = 0; i < 200; ++i) REQUIRE(database.snapshots().restore(account, i % 2 ? id : other));
   while (requests < 1000) std::this_thread::yield();
   stop = true;
   for (std::thread& client : clients) client.join();
@@ -717,21 +717,21 @@ TEST_CASE("a restore or a drop in memory that storage rejects changes nothing an
   World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});
   auto carts = make_carts(world);
   for (int i = 0; i < 10; ++i) world.put(carts, cart(std::to_string(i), 100));
-  const SnapshotId first = world.database().take_snapshot(account);
+  const SnapshotId first = world.database().snapshots().take(account);
   world.put(carts, cart("3", 200));
-  const SnapshotId second = world.database().take_snapshot(account);
+  const SnapshotId second = world.database().snapshots().take(account);
   world.put(carts, cart("4", 200));
   for (const SnapshotId id : {second, first}) {
     writes_left = 0;
-    CHECK_THROWS_AS((void)world.database().restore_snapshot(account, id), StorageFault);
-    CHECK_THROWS_AS((void)world.database().drop_snapshot(account, id), StorageFault);
+    CHECK_THROWS_AS((void)world.database().snapshots().restore(account, id), StorageFault);
+    CHECK_THROWS_AS((void)world.database().snapshots().drop(account, id), StorageFault);
     writes_left = 1 << 20;
     CHECK(world.get(world.find("carts"), {{"id", "4"}}) == cart("4", 200));
   }
-  REQUIRE(world.database().restore_snapshot(account, second));
+  REQUIRE(world.database().snapshots().restore(account, second));
   CHECK(world.get(world.find("carts"), {{"id", "3"}}) == cart("3", 200));
   CHECK(world.get(world.find("carts"), {{"id", "4"}}) == cart("4", 100));
-  REQUIRE(world.database().restore_snapshot(account, first));
+  REQUIRE(world.database().snapshots().restore(account, first));
   CHECK(world.get(world.find("carts"), {{"id", "3"}}) == cart("3", 100));
   CHECK(world.inconsistency(world.find("carts")).empty());
 }
@@ -744,12 +744,12 @@ TEST_CASE("data that snapshots keep in memory counts as used memory until they a
       world.put(carts, {{"id", std::to_string(i)}, {"a", std::string(100'000, letter)}});
   };
   put_all('a');
-  const SnapshotId snapshot = world.database().take_snapshot(account);
+  const SnapshotId snapshot = world.database().snapshots().take(account);
   put_all('b');
   put_all('c');  // no snapshot needs the values that these replace
-  const std::uint64_t with = world.database().memory_bytes();
-  REQUIRE(world.database().drop_snapshot(account, snapshot));
-  CHECK(with - world.database().memory_bytes() >= 2'000'000);
+  const std::uint64_t with = world.database().health().footprint_bytes();
+  REQUIRE(world.database().snapshots().drop(account, snapshot));
+  CHECK(with - world.database().health().footprint_bytes() >= 2'000'000);
 }
 
 // ThreadSanitizer tracks at most 64 locks per thread, and a snapshot takes one for each table.
@@ -759,32 +759,32 @@ TEST_CASE("the memory cost of a snapshot depends on the changes since the previo
   constexpr int tables = 500;
   for (int i = 0; i < tables; ++i) world.create(simple_table("table" + std::to_string(i)));
   const auto cost_of = [&](int snapshots) {
-    const std::uint64_t before = world.database().memory_bytes();
-    for (int i = 0; i < snapshots; ++i) world.database().take_snapshot(account);
-    return world.database().memory_bytes() - before;
+    const std::uint64_t before = world.database().health().footprint_bytes();
+    for (int i = 0; i < snapshots; ++i) world.database().snapshots().take(account);
+    return world.database().health().footprint_bytes() - before;
   };
   constexpr std::uint64_t block_bytes = 65'536;  // the step in which storage's buffer grows
   const std::uint64_t first = cost_of(1);
   CHECK(first >= tables * 100);
   CHECK(cost_of(100) <= 2 * block_bytes);
 
-  const std::vector<SnapshotId> same = world.database().list_snapshots(account);
+  const std::vector<SnapshotId> same = world.database().snapshots().list(account);
   world.put(world.find("table7"), {{"id", "a"}});
   world.create(simple_table("another"));
   CHECK(cost_of(1) <= first / 4 + block_bytes);
 
-  REQUIRE(world.database().restore_snapshot(account, same[50]));
+  REQUIRE(world.database().snapshots().restore(account, same[50]));
   CHECK(world.all(world.find("table7")).empty());
   CHECK_FALSE(world.find("another"));
   CHECK(world.inconsistency(world.find("table7")).empty());
-  REQUIRE(world.database().restore_snapshot(account, world.database().list_snapshots(account).back()));
+  REQUIRE(world.database().snapshots().restore(account, world.database().snapshots().list(account).back()));
   CHECK(world.all(world.find("table7")).size() == 1);
   CHECK(world.find("another"));
 
-  const std::uint64_t with = world.database().memory_bytes();
-  for (const SnapshotId id : world.database().list_snapshots(account))
-    REQUIRE(world.database().drop_snapshot(account, id));
-  CHECK(with - world.database().memory_bytes() >= first / 2);
+  const std::uint64_t with = world.database().health().footprint_bytes();
+  for (const SnapshotId id : world.database().snapshots().list(account))
+    REQUIRE(world.database().snapshots().drop(account, id));
+  CHECK(with - world.database().health().footprint_bytes() >= first / 2);
 }
 #endif
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"
 
@@ -41,15 +41,15 @@ std::string run(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   for (int i = 0; i < 400; ++i) {
     switch (random() % 8) {
-      case 0: world.database().update_table(carts, [](Table& table) { table.ttl.reset(); }); break;
+      case 0: world.database().tables().update(carts, [](Table& table) { table.ttl.reset(); }); break;
       case 1: world.enable_ttl(carts); break;
       case 2: stepped.clock->move(static_cast<Instant>(random() % 5000)); break;
       case 3:
         if (carts->description()->indexes.empty()) {
-          world.database().update_table(
+          world.database().tables().update(
               carts, [](Table& table) { table.indexes.push_back(global_index("by_user", "user")); });
         } else {
-          world.database().update_table(carts, [](Table& table) { table.indexes.clear(); });
+          world.database().tables().update(carts, [](Table& table) { table.indexes.clear(); });
         }
         break;
       case 4:

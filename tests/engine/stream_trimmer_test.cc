@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"
 
@@ -73,7 +73,7 @@ TEST_CASE("the trimmer does not run before the oldest record is old enough or wi
     stepped.clock->move(hour_ms);
     CHECK_FALSE(stepped.scheduler->step_one());
   }
-  stepped.world.database().update_table(
+  stepped.world.database().tables().update(
       stepped.world.find("plain"), [](Table& table) { table.stream = stream_of(StreamView::keys_only); });
   stepped.put("b", "plain");
   stepped.scheduler->run();
@@ -92,32 +92,32 @@ TEST_CASE("records age at the rate of their account's clock and not by jumps", "
   stepped.world.create(streamed_table("carts"));
   stepped.put("a");
   stepped.move(0);
-  REQUIRE(database.set_clock(account, {ClockSetting::Mode::frozen}, std::nullopt));
+  REQUIRE(database.time_travel().set(account, {ClockSetting::Mode::frozen}, std::nullopt));
   stepped.move(3 * day_ms);
   CHECK(stepped.left() == "a");
-  REQUIRE(database.set_clock(account, {ClockSetting::Mode::rate, 2}, std::nullopt));
+  REQUIRE(database.time_travel().set(account, {ClockSetting::Mode::rate, 2}, std::nullopt));
   stepped.move(6 * hour_ms);
-  database.advance(account, stepped.world.now() + 5 * day_ms);
+  database.time_travel().advance(account, stepped.world.now() + 5 * day_ms);
   stepped.move(6 * hour_ms);
   CHECK(stepped.left() == "a");
   stepped.move(1);
   CHECK(stepped.left() == "");
   stepped.put("b");
-  database.advance(account, stepped.world.now() + day_ms + 1, /*age_streams=*/true);
+  database.time_travel().advance(account, stepped.world.now() + day_ms + 1, /*age_streams=*/true);
   CHECK(stepped.left() == "");  // when it returns
 }
 
 TEST_CASE("records that a restore brings back are deleted when they are a day old", "[trimmer]") {
   TrimmedWorld stepped;
   Database& database = stepped.world.database();
-  REQUIRE(database.set_clock(account, {ClockSetting::Mode::offset}, start_ms));
+  REQUIRE(database.time_travel().set(account, {ClockSetting::Mode::offset}, start_ms));
   stepped.world.create(streamed_table("carts"));
   stepped.put("a");
   stepped.move(23 * hour_ms);
-  const SnapshotId id = database.take_snapshot(account);
+  const SnapshotId id = database.snapshots().take(account);
   stepped.move(10 * hour_ms);
   CHECK(stepped.left() == "");
-  REQUIRE(database.restore_snapshot(account, id));
+  REQUIRE(database.snapshots().restore(account, id));
   stepped.move(0);
   stepped.move(hour_ms);
   CHECK(stepped.left() == "a");
@@ -138,14 +138,14 @@ TEST_CASE("records are deleted in time after a reset and after the clock is move
   };
   stepped.world.create(streamed_table("carts"));
   goes_after_a_day("at first");
-  database.advance(account, stepped.world.now() + 30 * day_ms, /*age_streams=*/true);
+  database.time_travel().advance(account, stepped.world.now() + 30 * day_ms, /*age_streams=*/true);
   stepped.move(0);
-  database.reset(account);
+  database.snapshots().reset(account);
   stepped.world.create(streamed_table("carts"));
   stepped.move(0);
   goes_after_a_day("after a reset");
-  database.drop_table(stepped.world.find("carts"));
-  REQUIRE(database.set_clock(account, {ClockSetting::Mode::offset}, start_ms - 30 * day_ms));
+  database.tables().drop(stepped.world.find("carts"));
+  REQUIRE(database.time_travel().set(account, {ClockSetting::Mode::offset}, start_ms - 30 * day_ms));
   stepped.world.create(streamed_table("carts"));
   stepped.move(0);
   goes_after_a_day("after a move back");
@@ -179,17 +179,17 @@ TEST_CASE("a trim that a restore overtakes deletes no restored records", "[trimm
   const StreamId stream = world.create(streamed_table("carts"))->description()->stream->id;
   world.put(world.find("carts"), {{"id", "a"}});
   world.advance(start_ms + 23 * hour_ms, /*age_streams=*/true);
-  const SnapshotId id = database.take_snapshot(account);
+  const SnapshotId id = database.snapshots().take(account);
 
   std::atomic<bool> ends{false};
   std::thread trimmer([&] {
-    while (!ends) database.parts().trimmer->trim(database.parts().accounts.of(account));
+    while (!ends) database.stream_trimmer().trim(database.accounts().of(account));
   });
   for (int i = 0; i < 300; ++i) {
     world.put(world.find("carts"), {{"id", "b"}});
     world.advance(world.now() + 2 * hour_ms, /*age_streams=*/true);
     CHECK(world.records(stream).size() == 1);
-    REQUIRE(database.restore_snapshot(account, id));
+    REQUIRE(database.snapshots().restore(account, id));
     const auto records = world.records(stream);
     CHECK(records.size() == 1);
     if (records.size() != 1) break;
@@ -207,13 +207,13 @@ TEST_CASE("concurrent trims of a stream have the same effect as one", "[trimmer]
   const StreamId stream = carts->description()->stream->id;
   std::atomic<bool> ends{false};
   std::thread trimmer([&] {
-    while (!ends) database.parts().trimmer->trim(database.parts().accounts.of(account));
+    while (!ends) database.stream_trimmer().trim(database.accounts().of(account));
   });
   ShardNumber open = 0;
   Sequence oldest = 0;
   for (int i = 0; i < 300; ++i) {
     world.put(carts, {{"id", "a"}, {"n", number(i)}});
-    if (i % 7 == 0) REQUIRE(database.reshard(carts, open++, Resharding::roll));
+    if (i % 7 == 0) REQUIRE(database.tables().reshard(carts, open++, Resharding::roll));
     world.advance(world.now() + 5 * hour_ms, /*age_streams=*/true);
     const std::vector<ChangeRecord> records = world.records(stream);
     REQUIRE(!records.empty());

@@ -6,7 +6,7 @@
 
 #include "engine/expiry_view.h"
 #include "engine/failpoints.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -37,17 +37,17 @@ TEST_CASE("time never goes back even while it is moved", "[time_travel][holds]")
   Database& database = world.database();
   world.put(carts_of(world, account), expiring("a", 60));
   // So fast that seconds pass between any two reads of the clock.
-  REQUIRE(database.set_clock(account, {Mode::rate, 1e6}, std::nullopt));
+  REQUIRE(database.time_travel().set(account, {Mode::rate, 1e6}, std::nullopt));
   std::atomic<bool> ends{false};
   std::atomic<Instant> went_back{0};
   std::thread reader([&] {
     for (Instant latest = 0; !ends;) {
-      const Instant now = database.now(account);
+      const Instant now = database.accounts().of(account).now();
       if (now < latest) went_back = latest - now;
       latest = now;
     }
   });
-  for (int i = 0; i < 2000; ++i) REQUIRE(database.advance_by(account, std::chrono::milliseconds(1)));
+  for (int i = 0; i < 2000; ++i) REQUIRE(database.time_travel().advance_by(account, std::chrono::milliseconds(1)));
   ends = true;
   reader.join();
   CHECK(went_back == 0);
@@ -65,24 +65,24 @@ TEST_CASE("a clock that cannot be stored does not go back after a restart", "[ti
                        return *writes_left >= 0 && (*writes_left)-- == 0;
                      }});
         Database& database = world.database();
-        REQUIRE(database.set_clock(account, {Mode::frozen}, std::nullopt));
-        if (database.find_table(Scope{std::string(account), "us-east-1"}, "carts") == nullptr)
+        REQUIRE(database.time_travel().set(account, {Mode::frozen}, std::nullopt));
+        if (database.catalog().find(Scope{std::string(account), "us-east-1"}, "carts") == nullptr)
           world.put(carts_of(world, account), expiring("a", 60));
-        const Instant before = database.now(account);
+        const Instant before = database.accounts().of(account).now();
         *writes_left = failing;
         bool failed = false;
         try {
-          static_cast<void>(database.advance_by(account, std::chrono::milliseconds(hour_ms), age_streams));
+          static_cast<void>(database.time_travel().advance_by(account, std::chrono::milliseconds(hour_ms), age_streams));
         } catch (const StorageFault&) {
           failed = true;
         }
         *writes_left = -1;
-        seen = database.now(account);
+        seen = database.accounts().of(account).now();
         CHECK(seen >= before);
         if (failed && failing == 0) CHECK(seen == before);
       }
       World world({.directory = directory.path(), .reap = false});
-      CHECK(world.database().now(account) >= seen);
+      CHECK(world.database().accounts().of(account).now() >= seen);
     }
   }
 }
@@ -92,51 +92,51 @@ TEST_CASE("each account has its own clock", "[time_travel][holds]") {
   auto mine = carts_of(world, account), theirs = carts_of(world, other_account);
   world.put(mine, expiring("a", 60));
   world.put(theirs, expiring("a", 60));
-  const Advanced advanced = world.database().advance(account, start_ms + 48 * hour_ms);
+  const Advanced advanced = world.database().time_travel().advance(account, start_ms + 48 * hour_ms);
   CHECK(advanced.now == start_ms + 48 * hour_ms);
   CHECK(advanced.expired == 1);
   CHECK(advanced.tables == Deletions{{"carts", 1}});
   CHECK_FALSE(advanced.next_expiry);
   CHECK_FALSE(world.get(mine, {{"id", "a"}}));
-  CHECK(world.database().now(other_account) == start_ms);
+  CHECK(world.database().accounts().of(other_account).now() == start_ms);
   CHECK(world.get(theirs, {{"id", "a"}}));
 }
 
 TEST_CASE("frozen and offset and scaled clocks show the expected time", "[time_travel]") {
   World world;
   Database& database = world.database();
-  CHECK(database.clock_setting(account) == ClockSetting{Mode::real});
+  CHECK(database.accounts().of(account).clock().setting() == ClockSetting{Mode::real});
 
-  REQUIRE(database.set_clock(account, {Mode::frozen}, start_ms + 10));
+  REQUIRE(database.time_travel().set(account, {Mode::frozen}, start_ms + 10));
   world.clock().set(start_ms + 1000);
   CHECK(world.now() == start_ms + 10);
 
-  REQUIRE(database.set_clock(account, {Mode::offset}, std::nullopt));  // from its current time
+  REQUIRE(database.time_travel().set(account, {Mode::offset}, std::nullopt));  // from its current time
   world.clock().set(start_ms + 1500);
   CHECK(world.now() == start_ms + 10 + 500);
 
-  REQUIRE(database.set_clock(account, {Mode::rate, 60}, std::nullopt));
+  REQUIRE(database.time_travel().set(account, {Mode::rate, 60}, std::nullopt));
   world.clock().set(start_ms + 2500);
   CHECK(world.now() == start_ms + 510 + 60'000);
-  CHECK(world.database().parts().accounts.of(account).clock().real_time_until(world.now() + 1) ==
+  CHECK(world.database().accounts().of(account).clock().real_time_until(world.now() + 1) ==
         std::nullopt);
 
   // The account has no tables, so its clock may go back, even to real time.
-  REQUIRE(database.set_clock(account, {Mode::real}, std::nullopt));
+  REQUIRE(database.time_travel().set(account, {Mode::real}, std::nullopt));
   CHECK(world.now() == start_ms + 2500);
 }
 
 TEST_CASE("an advance keeps a frozen clock or a rate and turns real time into an offset", "[time_travel]") {
   World world;
   Database& database = world.database();
-  database.advance(account, start_ms + 100);
-  CHECK(database.clock_setting(account) == ClockSetting{Mode::offset});
-  REQUIRE(database.set_clock(account, {Mode::frozen}, std::nullopt));
-  database.advance(account, start_ms + 200);
-  CHECK(database.clock_setting(account) == ClockSetting{Mode::frozen});
-  REQUIRE(database.set_clock(account, {Mode::rate, 2}, std::nullopt));
-  database.advance(account, start_ms + 300);
-  CHECK(database.clock_setting(account) == ClockSetting{Mode::rate, 2});
+  database.time_travel().advance(account, start_ms + 100);
+  CHECK(database.accounts().of(account).clock().setting() == ClockSetting{Mode::offset});
+  REQUIRE(database.time_travel().set(account, {Mode::frozen}, std::nullopt));
+  database.time_travel().advance(account, start_ms + 200);
+  CHECK(database.accounts().of(account).clock().setting() == ClockSetting{Mode::frozen});
+  REQUIRE(database.time_travel().set(account, {Mode::rate, 2}, std::nullopt));
+  database.time_travel().advance(account, start_ms + 300);
+  CHECK(database.accounts().of(account).clock().setting() == ClockSetting{Mode::rate, 2});
   world.clock().set(start_ms + 50);
   CHECK(world.now() == start_ms + 400);
 }
@@ -145,7 +145,7 @@ TEST_CASE("setting a later time deletes items like an advance", "[time_travel]")
   World world;
   auto carts = carts_of(world, account);
   world.put(carts, expiring("a", 60));
-  const auto advanced = world.database().set_clock(account, {Mode::frozen}, start_ms + hour_ms);
+  const auto advanced = world.database().time_travel().set(account, {Mode::frozen}, start_ms + hour_ms);
   REQUIRE(advanced);
   CHECK(advanced->expired == 1);
   CHECK(world.records(carts->description()->stream->id).back().created == start_ms + 60'001);
@@ -155,12 +155,12 @@ TEST_CASE("only an account without tables can set its clock back", "[time_travel
   World world;
   constexpr Instant year_2020 = 1'577'836'800'000;
   auto carts = carts_of(world, account);
-  const auto refused = world.database().set_clock(account, {Mode::frozen}, year_2020);
+  const auto refused = world.database().time_travel().set(account, {Mode::frozen}, year_2020);
   REQUIRE_FALSE(refused);
   CHECK(refused.error() == ClockRefusal::has_tables);
   CHECK(world.now() == start_ms);
-  REQUIRE(world.database().set_clock(other_account, {Mode::frozen}, year_2020));
-  CHECK(world.database().now(other_account) == year_2020);
+  REQUIRE(world.database().time_travel().set(other_account, {Mode::frozen}, year_2020));
+  CHECK(world.database().accounts().of(other_account).now() == year_2020);
 }
 
 TEST_CASE("an advance to the next expiry goes to one instant or nowhere if no expiry is left",
@@ -171,12 +171,12 @@ TEST_CASE("an advance to the next expiry goes to one instant or nowhere if no ex
   world.put(carts, expiring("renewed", 1000));
   world.put(carts, expiring("a", 60));
   world.put(carts, expiring("b", 60));
-  const Advanced first = world.database().advance_to_next_expiry(account);
+  const Advanced first = world.database().time_travel().advance_to_next_expiry(account);
   CHECK(first.now == start_ms + 60'001);
   CHECK(first.expired == 2);
   CHECK(first.next_expiry == start_ms + 1'000'001);
-  CHECK(world.database().advance_to_next_expiry(account).expired == 1);
-  const Advanced last = world.database().advance_to_next_expiry(account);
+  CHECK(world.database().time_travel().advance_to_next_expiry(account).expired == 1);
+  const Advanced last = world.database().time_travel().advance_to_next_expiry(account);
   CHECK(last.now == start_ms + 1'000'001);
   CHECK(last.expired == 0);
 }
@@ -209,7 +209,7 @@ TEST_CASE("after a restart a frozen clock is unchanged and other clocks have mov
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   const auto set = [&](std::string_view owner, ClockSetting setting, Instant now) {
-    REQUIRE(world.database().set_clock(owner, setting, now));
+    REQUIRE(world.database().time_travel().set(owner, setting, now));
   };
   set("000000000001", {Mode::frozen}, start_ms + hour_ms);
   set("000000000002", {Mode::offset}, start_ms + hour_ms);
@@ -217,10 +217,10 @@ TEST_CASE("after a restart a frozen clock is unchanged and other clocks have mov
   world.close();
   world.clock().set(start_ms + 1000);
   world.reopen();
-  CHECK(world.database().now("000000000001") == start_ms + hour_ms);
-  CHECK(world.database().now("000000000002") == start_ms + hour_ms + 1000);
-  CHECK(world.database().now("000000000003") == start_ms + hour_ms + 60'000);
-  CHECK(world.database().now("000000000004") == start_ms + 1000);
+  CHECK(world.database().accounts().of("000000000001").now() == start_ms + hour_ms);
+  CHECK(world.database().accounts().of("000000000002").now() == start_ms + hour_ms + 1000);
+  CHECK(world.database().accounts().of("000000000003").now() == start_ms + hour_ms + 60'000);
+  CHECK(world.database().accounts().of("000000000004").now() == start_ms + 1000);
 }
 
 TEST_CASE("a clock with a configured start continues after a restart if its account has a table",
@@ -236,7 +236,7 @@ TEST_CASE("a clock with a configured start continues after a restart if its acco
     world.clock().set(start_ms + 5000);
     world.reopen();
     CHECK(world.now() == after);
-    CHECK(world.database().now(other_account) == start_ms + hour_ms);  // without tables: it starts over
+    CHECK(world.database().accounts().of(other_account).now() == start_ms + hour_ms);  // without tables: it starts over
   };
   goes_on({Mode::frozen}, start_ms + hour_ms);
   goes_on({Mode::offset}, start_ms + hour_ms + 5000);
@@ -253,21 +253,21 @@ TEST_CASE("a clock that moves while its account's first table is created is stor
   const auto owner = [](int i) { return std::to_string(100'000'000'000 + i); };
   for (int i = 0; i < 50; ++i) {
     std::thread maker([&] { carts_of(world, owner(i)); });
-    REQUIRE(world.database().advance_by(owner(i), std::chrono::milliseconds(hour_ms)));
+    REQUIRE(world.database().time_travel().advance_by(owner(i), std::chrono::milliseconds(hour_ms)));
     maker.join();
-    seen.push_back(world.database().now(owner(i)));
+    seen.push_back(world.database().accounts().of(owner(i)).now());
   }
   world.reopen();
-  for (int i = 0; i < 50; ++i) CHECK(world.database().now(owner(i)) == seen[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 50; ++i) CHECK(world.database().accounts().of(owner(i)).now() == seen[static_cast<std::size_t>(i)]);
 }
 
 TEST_CASE("a clock whose new start cannot be stored is not set back", "[time_travel]") {
   const Directory directory;
   const auto fails = std::make_shared<bool>(false);
   World world({.directory = directory.path(), .reap = false, .write_fails = [=] { return *fails; }});
-  REQUIRE(world.database().set_clock(account, {Mode::frozen}, start_ms + hour_ms));
+  REQUIRE(world.database().time_travel().set(account, {Mode::frozen}, start_ms + hour_ms));
   *fails = true;
-  CHECK_THROWS_AS(world.database().set_clock(account, {Mode::frozen}, start_ms), StorageFault);
+  CHECK_THROWS_AS(world.database().time_travel().set(account, {Mode::frozen}, start_ms), StorageFault);
   *fails = false;
   CHECK(world.now() == start_ms + hour_ms);
   world.reopen();
@@ -279,13 +279,13 @@ TEST_CASE("setting a clock back during the creation of a table happens before it
   World world({.reap = false});
   for (int i = 0; i < 200; ++i) {
     const std::string owner = std::to_string(100'000'000'000 + i);
-    REQUIRE(world.database().set_clock(owner, {Mode::frozen}, start_ms + hour_ms));
+    REQUIRE(world.database().time_travel().set(owner, {Mode::frozen}, start_ms + hour_ms));
     std::shared_ptr<LiveTable> carts;
     std::thread maker([&] { carts = carts_of(world, owner); });
-    const bool began_anew = world.database().set_clock(owner, {Mode::frozen}, start_ms).has_value();
+    const bool began_anew = world.database().time_travel().set(owner, {Mode::frozen}, start_ms).has_value();
     maker.join();
-    CHECK(world.database().now(owner) == start_ms + (began_anew ? 0 : hour_ms));
-    CHECK(carts->description()->created <= world.database().now(owner));
+    CHECK(world.database().accounts().of(owner).now() == start_ms + (began_anew ? 0 : hour_ms));
+    CHECK(carts->description()->created <= world.database().accounts().of(owner).now());
   }
 }
 
@@ -297,8 +297,8 @@ TEST_CASE("records do not age by jumps even after a restart", "[time_travel][hol
   world.advance(start_ms + 1000 * hour_ms);
   carts.reset();
   world.reopen();
-  CHECK(world.database().stream_now(account) == start_ms);
-  Account& owner = world.database().parts().accounts.of(account);
+  CHECK(world.database().accounts().of(account).stream_now() == start_ms);
+  Account& owner = world.database().accounts().of(account);
   CHECK(owner.stream_time_of(start_ms + 60'001) == start_ms);
   CHECK(world.records(world.find("carts")->description()->stream->id).size() == 2);
 }
@@ -323,7 +323,7 @@ TEST_CASE("several accounts can advance at the same time", "[time_travel]") {
   for (std::thread& traveller : travellers) traveller.join();
   for (std::size_t i = 0; i < 8; ++i) {
     CHECK(expired[i] == 50);
-    CHECK(world.database().now(tables[i]->account().id()) ==
+    CHECK(world.database().accounts().of(tables[i]->account().id()).now() ==
           start_ms + 10 * (60'000 + 1000 * static_cast<Instant>(i)));
     CHECK(world.all(tables[i]).empty());
   }
@@ -332,14 +332,14 @@ TEST_CASE("several accounts can advance at the same time", "[time_travel]") {
 TEST_CASE("concurrent advances add up", "[time_travel][holds]") {
   World world({.reap = true});
   auto carts = carts_of(world, account);
-  REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
+  REQUIRE(world.database().time_travel().set(account, {Mode::frozen}, std::nullopt));
   for (int i = 0; i < 100; ++i) world.put(carts, expiring(std::to_string(i), 60 * i));
   std::vector<std::thread> travellers;
   std::atomic<int> refused{0};
   for (int i = 0; i < 4; ++i)
     travellers.emplace_back([&] {
       for (int step = 0; step < 5; ++step)
-        refused += !world.database().advance_by(account, std::chrono::hours(1));
+        refused += !world.database().time_travel().advance_by(account, std::chrono::hours(1));
     });
   for (std::thread& traveller : travellers) traveller.join();
   CHECK(refused == 0);
@@ -351,7 +351,7 @@ TEST_CASE("an advance ends even if clients keep writing items that become due du
           "[time_travel][holds]") {
   World world;
   auto carts = carts_of(world, account);
-  REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
+  REQUIRE(world.database().time_travel().set(account, {Mode::frozen}, std::nullopt));
   std::atomic<bool> stop{false};
   std::atomic<int> written{0};
   std::thread writer([&] {
@@ -364,7 +364,7 @@ TEST_CASE("an advance ends even if clients keep writing items that become due du
     }
   });
   while (written < 100) std::this_thread::yield();
-  const Advanced advanced = world.database().advance(account, start_ms + 48 * hour_ms);
+  const Advanced advanced = world.database().time_travel().advance(account, start_ms + 48 * hour_ms);
   CHECK(advanced.now == start_ms + 48 * hour_ms);
   CHECK(advanced.expired < 3 * TimeTravel::stops_spare);
   stop = true;
@@ -377,14 +377,14 @@ TEST_CASE("an advance ends even if clients keep writing items that become due du
 TEST_CASE("an advance that is stopped ends early and another one continues from there", "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
-  REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
+  REQUIRE(world.database().time_travel().set(account, {Mode::frozen}, std::nullopt));
   for (int i = 0; i < 100; ++i) world.put(carts, expiring(std::to_string(i), 60 + i));
   std::stop_source stop;
   int removed = 0;
-  const auto subscription = world.database().subscribe([&](const Change& change) {
+  const auto subscription = world.database().change_feed().subscribe([&](const Change& change) {
     if (change.kind == ChangeRecord::Kind::remove && ++removed == 10) stop.request_stop();
   });
-  const Advanced stopped = world.database().advance(account, start_ms + hour_ms, false, stop.get_token());
+  const Advanced stopped = world.database().time_travel().advance(account, start_ms + hour_ms, false, stop.get_token());
   CHECK(stopped.now == start_ms + 69'001);
   CHECK(stopped.expired == 10);
   CHECK(stopped.next_expiry == start_ms + 70'001);
@@ -397,7 +397,7 @@ TEST_CASE("an advance does not wait at a failpoint whose table is dropped or rep
   World world;
   for (const bool drops : {true, false}) {
     auto carts = carts_of(world, account);
-    const SnapshotId id = world.database().take_snapshot(account);
+    const SnapshotId id = world.database().snapshots().take(account);
     const Instant from = world.now();
     world.put(carts, {{"id", "a"}, {"ttl", number(from / 1000 + 60)}});
     Failpoints& failpoints = world.database().failpoints();
@@ -405,14 +405,14 @@ TEST_CASE("an advance does not wait at a failpoint whose table is dropped or rep
     std::thread traveller([&] { world.advance(from + hour_ms); });
     while (failpoints.of(account).empty() || !failpoints.of(account)[0].waiting) std::this_thread::yield();
     if (drops) {
-      CHECK(world.database().drop_table(carts));
+      CHECK(world.database().tables().drop(carts));
     } else {
       CHECK(failpoints.release(*carts, key_of(*carts->description(), {{"id", "a"}})));
     }
     traveller.join();
-    REQUIRE(world.database().restore_snapshot(account, id));
+    REQUIRE(world.database().snapshots().restore(account, id));
     CHECK(failpoints.of(account).empty());
-    world.database().reset(account);
+    world.database().snapshots().reset(account);
   }
 }
 
@@ -449,18 +449,18 @@ TEST_CASE("a TTL in milliseconds is never the next expiry and no clock passes th
   world.put(carts, {{"id", "last"}, {"ttl", number(last_instant / 1000)}});
   world.put(carts, {{"id", "beyond"}, {"ttl", number(last_instant / 1000 + 1)}});
   CHECK(expiry_totals(world.database(), *carts).pending == 1);
-  REQUIRE(world.database().set_clock(account, {Mode::frozen}, std::nullopt));
-  const Advanced advanced = world.database().advance_to_next_expiry(account);
+  REQUIRE(world.database().time_travel().set(account, {Mode::frozen}, std::nullopt));
+  const Advanced advanced = world.database().time_travel().advance_to_next_expiry(account);
   CHECK(iso8601(advanced.now) == "9999-12-31T23:59:59.001Z");
   CHECK(advanced.expired == 1);
   CHECK_FALSE(advanced.next_expiry);
-  const auto refused = world.database().advance_by(account, std::chrono::hours(1));
+  const auto refused = world.database().time_travel().advance_by(account, std::chrono::hours(1));
   REQUIRE_FALSE(refused);
   CHECK(refused.error() == ClockRefusal::beyond_the_last_instant);
   CHECK(world.get(carts, {{"id", "ms"}}));
   CHECK(world.get(carts, {{"id", "beyond"}}));
 
-  REQUIRE(world.database().set_clock(account, {Mode::rate, 1e6}, std::nullopt));
+  REQUIRE(world.database().time_travel().set(account, {Mode::rate, 1e6}, std::nullopt));
   world.clock().set(start_ms + 3600'000);
   CHECK(world.now() == last_instant);
 }

@@ -33,7 +33,7 @@ TEST_CASE("a transaction that is not committed changes nothing", "[transaction]"
   auto carts = world.create(simple_table("carts"));
   world.put(carts, {{"id", "a"}});
   {
-    Transaction transaction(world.database(), Cause::user);
+    Transaction transaction(world.database().write_path(), Cause::user);
     const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
     REQUIRE(transaction.lock());
     REQUIRE(transaction.old_item(slot));
@@ -51,7 +51,7 @@ TEST_CASE("a transaction over two tables commits both items with consecutive rec
   description.stream = stream_of(StreamView::keys_only);
   auto orders = world.create(description);
 
-  Transaction transaction(world.database(), Cause::user);
+  Transaction transaction(world.database().write_path(), Cause::user);
   // Added in the opposite order of the tables' locks.
   const auto order = transaction.add(orders, key_of(*orders->description(), {{"id", "o"}}));
   const auto cart = transaction.add(carts, key_of(*carts->description(), {{"id", "c"}}));
@@ -75,8 +75,8 @@ TEST_CASE("a transaction over two tables commits both items with consecutive rec
 TEST_CASE("a write to a dropped table is rejected", "[transaction]") {
   World world;
   auto carts = world.create(simple_table("carts"));
-  REQUIRE(world.database().drop_table(carts));
-  Transaction transaction(world.database(), Cause::user);
+  REQUIRE(world.database().tables().drop(carts));
+  Transaction transaction(world.database().write_path(), Cause::user);
   transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
   CHECK_FALSE(transaction.lock());
 }
@@ -136,7 +136,7 @@ TEST_CASE("a commit reports which index entries it changed", "[transaction]") {
                          global_index("by_user", "user", Projection::Kind::keys_only)};
   auto carts = world.create(description);
   const auto effects = [&](Item item) {
-    Transaction transaction(world.database(), Cause::user);
+    Transaction transaction(world.database().write_path(), Cause::user);
     const auto slot = transaction.add(carts, key_of(*carts->description(), item));
     REQUIRE(transaction.lock());
     transaction.put(slot, std::move(item));

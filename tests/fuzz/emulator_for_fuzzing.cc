@@ -76,7 +76,7 @@ FuzzedEmulator::FuzzedEmulator() {
   make("UpdateTimeToLive",
        R"({"TableName":"short","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
   for (const char* name : {"short", "long"}) {
-    engine::Table table = *emulator_->database().find_table(scope_, name)->description();
+    engine::Table table = *emulator_->database().catalog().find(scope_, name)->description();
     table.next_index_id = engine::Table().next_index_id;
     for (engine::Index& index : table.indexes) index.id = 0;
     first_tables_.push_back(std::move(table));
@@ -114,10 +114,10 @@ void FuzzedEmulator::make_world() {
   engine::Database& database = emulator_->database();
   std::vector<std::shared_ptr<engine::LiveTable>> made;
   for (const engine::Table& table : first_tables_) {
-    made.push_back(database.create_table(table));
+    made.push_back(database.tables().create(table));
     must(made.back() != nullptr, "tables are created", table.name);
   }
-  engine::Transaction transaction(database, engine::Cause::user);
+  engine::Transaction transaction(database.write_path(), engine::Cause::user);
   std::vector<engine::Transaction::Slot> slots;
   for (const FirstItem& first : first_items_)
     slots.push_back(
@@ -135,7 +135,7 @@ void FuzzedEmulator::begin(std::string_view input) {
   run.add(input);
   verifies_ = !run.is_long() || choice(input, inputs_for_a_verification) == 0;
   if (!verifies_ || snapshot_) return;
-  snapshot_ = emulator_->database().take_snapshot(scope_.account);
+  snapshot_ = emulator_->database().snapshots().take(scope_.account);
   changed_ = false;
 }
 
@@ -193,7 +193,7 @@ compat::mcp::Asked FuzzedEmulator::call(std::string_view method, const std::stri
 
 void FuzzedEmulator::advance(std::chrono::milliseconds by) {
   changed_ = true;
-  (void)emulator_->database().advance_by(scope_.account, by);
+  (void)emulator_->database().time_travel().advance_by(scope_.account, by);
 }
 
 void FuzzedEmulator::verify() {
@@ -208,13 +208,13 @@ void FuzzedEmulator::finish() {
   for (int step = 0; !was_controlled_ && step < steps_max && scheduler_->step_one(); ++step) {}
   if (verifies_ && !was_controlled_) {
     verify();
-    must(database.restore_snapshot(scope_.account, *snapshot_), "the initial state can be restored");
+    must(database.snapshots().restore(scope_.account, *snapshot_), "the initial state can be restored");
     verify();
   }
   if (was_controlled_) {
     if (verifies_) verify();
   } else {
-    database.reset(scope_.account);
+    database.snapshots().reset(scope_.account);
     emulator_->table_changes().settle_all(scope_.account);
     if (worlds_ >= worlds_max) verify();  // deleted worlds have left nothing behind
   }

@@ -189,7 +189,7 @@ TEST_CASE("a request that must wait for an item does not delay other requests", 
   running.create_table("carts", false);
   put(running, item_with_list("held", 1));
   put(running, item_with_list("free", 1));
-  const auto table = running.emulator->database().find_table({running.account, "us-east-1"}, "carts");
+  const auto table = running.emulator->database().catalog().find({running.account, "us-east-1"}, "carts");
   auto held = std::make_unique<engine::Transaction>(running.emulator->database(), engine::Cause::user);
   held->add(table, key_of(*table->description(), {{"id", "held"}}));
   REQUIRE(held->lock());

@@ -638,7 +638,7 @@ TEST_CASE("connections beyond the limit wait until others close") {
   second.send(http_request("GET", "/"));
   first->send(http_request("GET", "/"));
   CHECK(first->receive().status == 200);
-  first.reset();
+  first.snapshots().reset();
   CHECK(second.receive().status == 200);
 }
 
@@ -931,13 +931,13 @@ TEST_CASE("IPv4 and IPv6 connections share one limit") {
     CHECK(first->receive().status == 200);
   }
   CHECK(running.emulator->server_metrics().of(compat::Meter::connections) == 1);
-  first.reset();
+  first.snapshots().reset();
   CHECK(second->receive().status == 200);
   HttpClient third(running.port());
   third.send(request);
   second->send(request);
   CHECK(second->receive().status == 200);
-  second->reset();
+  second->snapshots().reset();
   CHECK(third.receive().status == 200);
 }
 

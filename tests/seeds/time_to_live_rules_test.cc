@@ -68,11 +68,11 @@ class Sessions {
   }
 
   std::int64_t advance_to(engine::Instant instant) {
-    return emulator_->database().advance("000000000000", instant).expired;
+    return emulator_->database().time_travel().advance("000000000000", instant).expired;
   }
   std::int64_t delete_expired() {
     engine::Database& database = emulator_->database();
-    return database.sweep(database.find_table({"000000000000", "us-east-1"}, "SessionData"));
+    return database.reaper().sweep(database.catalog().find({"000000000000", "us-east-1"}, "SessionData"));
   }
 
  private:

@@ -20,7 +20,7 @@ Clients::Clients(Model& model, std::uint64_t seed, std::int64_t first_value, Cli
 
 // --- requests
 
-engine::Instant Clients::now() const { return emulator_->database().now(scope_.account); }
+engine::Instant Clients::now() const { return emulator_->database().accounts().of(scope_.account).now(); }
 
 std::pair<engine::Scope, std::string> Clients::addressed(std::string text) const {
   const std::string suffix = "@" + std::string(away_region);

@@ -8,7 +8,7 @@
 #include "compat/backups/backups.h"
 #include "engine/history.h"
 #include "engine/history_trimmer.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/simulation/clients.h"
 
 namespace mayfly::testing {
@@ -342,10 +342,10 @@ void Clients::check_past(const std::string& name, const ModelTable& table) {
   const std::uint64_t bound =
       history.bytes_max() + history.bytes_max() / 8;  // the size is checked after this much growth
   if (static_cast<std::uint64_t>(footprint.bytes) > bound &&
-      !emulator_->database().parts().history_trimmer->points_exceed_bound())
+      !emulator_->database().history_trimmer().points_exceed_bound())
     wrong_("old versions have " + std::to_string(footprint.bytes) + " bytes; the limit is " +
            std::to_string(history.bytes_max()));
-  const auto live = emulator_->database().find_table(scope_, name);
+  const auto live = emulator_->database().catalog().find(scope_, name);
   const auto restorable = live ? history.restorable(*live) : std::nullopt;
   if (!restorable || options_.faults || options_.whole_account) return;  // the clock might be taken back
   engine::Instant& earliest = earliest_[table.number];

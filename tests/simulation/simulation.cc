@@ -19,7 +19,7 @@
 #include "engine/item_codec.h"
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "engine/random.h"
 #include "engine/readable_key.h"
 #include "engine/replica_log.h"
@@ -125,7 +125,7 @@ ModelState stored_state(engine::Database& database) {
     }
     if (table.streamed) {
       std::map<engine::Sequence, ModelRecord> records;
-      const auto stream = database.find_stream({description->account, description->region}, description->name,
+      const auto stream = database.catalog().find_stream({description->account, description->region}, description->name,
                                                description->stream->label);
       for (const engine::Shard& shard : stream->shards) {
         for (engine::ChangeRecord& record :
@@ -161,7 +161,7 @@ void add_snapshot_members(engine::Database& database, engine::VerificationOf& of
 // killed; empty if there is none. Counters in memory are not compared, because they are updated after the
 // write.
 std::string flaw_now(engine::Database& database, const engine::Clock& host) {
-  const engine::Storage& storage = database.parts().storage();
+  const engine::Storage& storage = database.storage();
   std::string first;
   engine::Findings findings([&](const engine::Finding& finding) {
     if (first.empty() && (storage.durable() || finding.kind != "a wrong counter")) first = finding.text;
@@ -182,7 +182,7 @@ std::string flaw_of(engine::Database& database, const engine::Clock& host) {
   engine::Findings findings([&](const engine::Finding& finding) {
     if (first.empty()) first = finding.text;
   });
-  engine::VerificationOf of{.host = &host, .now = [&](std::string_view id) { return database.now(id); }};
+  engine::VerificationOf of{.host = &host, .now = [&](std::string_view id) { return database.accounts().of(id).now(); }};
   bool lacking = false;
   add_snapshot_members(database, of, lacking);
   if (!storage.durable()) {
@@ -307,7 +307,7 @@ class Simulation {
   }
 
   // How far the account's clock is ahead of the host's.
-  [[nodiscard]] engine::Instant ahead() const { return emulator_->database().now(account) - clock_->now(); }
+  [[nodiscard]] engine::Instant ahead() const { return emulator_->database().accounts().of(account).now() - clock_->now(); }
 
   void close() {
     subscription_ = {};
@@ -326,7 +326,7 @@ class Simulation {
   [[nodiscard]] engine::TableId id_of(const std::string& table) const {
     const engine::Interleaving::Alone alone;
     const bool away = table.find('@') != std::string::npos;
-    const auto live = emulator_->database().find_table(
+    const auto live = emulator_->database().catalog().find(
         {std::string(account), std::string(away ? away_region : home_region)},
         table.substr(0, table.find('@')));
     return live ? live->id() : 0;
@@ -371,11 +371,11 @@ class Simulation {
       const bool went_back = ahead() < ahead_;
       if (went_back && !may_lose_commits_ && !model_.may_be_rewound())
         return wrong("the account's time went backward");
-      model_.recovered(stored_state(database), database.now(account),
+      model_.recovered(stored_state(database), database.accounts().of(account).now(),
                        {.commits = may_lose_commits_, .time = went_back});
       if (outcome_.wrong.empty()) clients_.front()->look_at_backups();
     }
-    subscription_ = database.subscribe([this](const engine::Change& change) {
+    subscription_ = database.change_feed().subscribe([this](const engine::Change& change) {
       std::optional<ModelWrite> write;
       engine::attempt([&] { write = write_of(emulator_->database().parts(), *change.table, change.key); },
                       [](std::string_view) {});  // ignores files that cannot be read
@@ -416,7 +416,7 @@ class Simulation {
       engine::Instant latest = 0;
       while (working > 0) {
         static_cast<void>(interleaver_.blocked());
-        const engine::Instant now = emulator_->database().now(account);
+        const engine::Instant now = emulator_->database().accounts().of(account).now();
         if (clock_goes_on_ && now < latest)
           wrong("time went backward by " + std::to_string(latest - now) + " ms");
         latest = now;
@@ -503,7 +503,7 @@ class Simulation {
     }
     const ModelTable* const present = model_.state().find(table);
     if (!all || !streams_stay_ || present == nullptr || !clients_.front()->is_mapped(table)) return;
-    for (const ModelRecord* record : readable(present->records, emulator_->database().now(account))) {
+    for (const ModelRecord* record : readable(present->records, emulator_->database().accounts().of(account).now())) {
       const std::string printed =
           print_record(record->event, record->by_service, record->old_image, record->new_image);
       const auto of_key = taken.find(record->key);

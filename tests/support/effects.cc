@@ -8,7 +8,7 @@
 #include "engine/index_entries.h"
 #include "engine/item_codec.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "engine/table.h"
 
 namespace mayfly::testing {
@@ -142,7 +142,7 @@ class Effects {
 
 StoredState stored_state(const engine::Database& database) {
   StoredState state;
-  engine::Storage::Iterator all(database.parts().storage(), "", "\xff");
+  engine::Storage::Iterator all(database.storage(), "", "\xff");
   for (all.seek_to_first(); all.valid(); all.next()) state.emplace(all.key(), all.value());
   return state;
 }

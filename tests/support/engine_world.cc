@@ -8,7 +8,7 @@
 
 #include "engine/index_entries.h"
 #include "engine/key_space.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "engine/table_verification.h"
 #include "engine/verification.h"
 
@@ -80,25 +80,25 @@ World::World(DatabaseOptions options) : options_(std::move(options)) {
 }
 
 void World::reopen() {
-  database_.reset();
+  database_.snapshots().reset();
   auto opened = Database::open(options_);
   if (!opened) throw std::runtime_error(opened.error());
   database_ = *std::move(opened);
 }
 
 void World::wake_reaper() {
-  Accounts& accounts = database_->parts().accounts;
+  Accounts& accounts = database_->accounts();
   for (Account* one : accounts.all()) accounts.reaper().wake(*one);
 }
 
-TimerQueue& World::timers() { return database_->parts().accounts.of(account).timers(); }
+TimerQueue& World::timers() { return database_->accounts().of(account).timers(); }
 
 std::shared_ptr<LiveTable> World::find(std::string_view name) {
-  return database_->find_table({"000000000000", "us-east-1"}, name);
+  return database_->catalog().find({"000000000000", "us-east-1"}, name);
 }
 
 void World::put(const std::shared_ptr<LiveTable>& table, Item item) {
-  Transaction transaction(*database_, Cause::user);
+  Transaction transaction(*database_.write_path(), Cause::user);
   const auto slot = transaction.add(table, key_of(*table->description(), item));
   if (!transaction.lock()) throw std::runtime_error("the table no longer exists");
   transaction.put(slot, std::move(item));
@@ -106,7 +106,7 @@ void World::put(const std::shared_ptr<LiveTable>& table, Item item) {
 }
 
 void World::remove(const std::shared_ptr<LiveTable>& table, const Item& key) {
-  Transaction transaction(*database_, Cause::user);
+  Transaction transaction(*database_.write_path(), Cause::user);
   const auto slot = transaction.add(table, key_of(*table->description(), key));
   if (!transaction.lock()) throw std::runtime_error("the table no longer exists");
   transaction.remove(slot);
@@ -114,14 +114,14 @@ void World::remove(const std::shared_ptr<LiveTable>& table, const Item& key) {
 }
 
 std::optional<Item> World::get(const std::shared_ptr<LiveTable>& table, const Item& key) {
-  auto stored = database_->get(*table, key_of(*table->description(), key));
+  auto stored = database_->reader().get(*table, key_of(*table->description(), key));
   if (!stored) return std::nullopt;
   return std::move(*stored).take();
 }
 
 std::vector<Item> World::all(const std::shared_ptr<LiveTable>& table, IndexId index) {
   std::vector<Item> items;
-  Cursor cursor(*database_, *table, {.index = index});
+  Cursor cursor(*database_.reader(), *table, {.index = index});
   while (cursor.next() || cursor.paused())
     if (!cursor.paused()) items.push_back(cursor.item().item());
   return items;
@@ -129,9 +129,9 @@ std::vector<Item> World::all(const std::shared_ptr<LiveTable>& table, IndexId in
 
 std::vector<ChangeRecord> World::records(StreamId stream, Sequence from) {
   std::vector<ChangeRecord> records;
-  const std::optional<Stream> found = database_->parts().catalog.find_stream(stream);
+  const std::optional<Stream> found = database_->catalog().find_stream(stream);
   for (const Shard& shard : found ? found->shards : std::vector<Shard>()) {
-    auto page = database_->read_stream(stream, shard.number, from, 1'000'000, 1 << 30);
+    auto page = database_->change_log().read(stream, shard.number, from, 1'000'000, 1 << 30);
     std::move(page.records.begin(), page.records.end(), std::back_inserter(records));
   }
   std::sort(records.begin(), records.end(),
@@ -140,7 +140,7 @@ std::vector<ChangeRecord> World::records(StreamId stream, Sequence from) {
 }
 
 void World::enable_ttl(const std::shared_ptr<LiveTable>& table, const std::string& attribute) {
-  database_->update_table(table, [&](Table& description) { description.ttl = TimeToLive{attribute}; });
+  database_->tables().update(table, [&](Table& description) { description.ttl = TimeToLive{attribute}; });
 }
 
 std::string inconsistency(Database& database, const LiveTable* dropped) {
@@ -153,7 +153,7 @@ std::string inconsistency(Database& database, const LiveTable* dropped) {
     if (first.empty() && !(dropped != nullptr && finding.kind == "a wrong counter")) first = finding.text;
   });
   VerificationOf of{.host = parts.host_clock.get(),
-                    .now = [&](std::string_view id) { return database.now(id); }};
+                    .now = [&](std::string_view id) { return database.accounts().of(id).now(); }};
   if (!storage.durable()) {
     of.snapshot_members = [&](std::string_view id, SnapshotId snapshot, char kind,
                               const SnapshotMembers::Visit& visit) {
@@ -172,7 +172,7 @@ std::string inconsistency(Database& database, const LiveTable* dropped) {
   // A snapshot's data of a dropped table is in the same place as before.
   if (dropped != nullptr)
     TableVerification(KeyView(storage, snapshot), *dropped->description(), "a dropped table", parts.expiry,
-                      database.now(account), {table_prefix('N', dropped->id())}, findings)
+                      database.accounts().of(account).now(), {table_prefix('N', dropped->id())}, findings)
         .run();
   return first;
 }

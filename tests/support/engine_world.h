@@ -65,19 +65,19 @@ class World {
 
   Database& database() { return *database_; }
   ManualClock& clock() { return *clock_; }  // the host's
-  Instant now() { return database_->now(account); }
+  Instant now() { return database_->accounts().of(account).now(); }
   // Returns the number of expired items.
   std::int64_t advance(Instant to, bool age_streams = false) {
-    return database_->advance(account, to, age_streams).expired;
+    return database_->time_travel().advance(account, to, age_streams).expired;
   }
   TimerQueue& timers();
   // Wakes the reaper for every account. Needed after setting the host's clock, which rings no alarm.
   void wake_reaper();
   // Closes and reopens the database, in the same directory and at the same time.
   void reopen();
-  void close() { database_.reset(); }
+  void close() { database_.snapshots().reset(); }
 
-  std::shared_ptr<LiveTable> create(Table table) { return database_->create_table(std::move(table)); }
+  std::shared_ptr<LiveTable> create(Table table) { return database_->tables().create(std::move(table)); }
   std::shared_ptr<LiveTable> find(std::string_view name);
   void put(const std::shared_ptr<LiveTable>& table, Item item);
   void remove(const std::shared_ptr<LiveTable>& table, const Item& key);

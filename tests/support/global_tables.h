@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "engine/replication.h"
 #include "tests/support/engine_world.h"
 
@@ -24,13 +24,13 @@ namespace mayfly::testing {
 
 inline std::shared_ptr<LiveTable> in(World& world, const std::string& region,
                                      std::string_view name = "carts") {
-  return world.database().find_table({std::string(account), region}, name);
+  return world.database().catalog().find({std::string(account), region}, name);
 }
 
 // Adds replicas in these regions, like UpdateTable.
 inline void replicate(World& world, const std::shared_ptr<LiveTable>& table,
                       const std::vector<std::string>& regions, bool strong = false) {
-  const auto made = world.database().update_together(table, [&](std::vector<Table>& tables) {
+  const auto made = world.database().tables().update_together(table, [&](std::vector<Table>& tables) {
     for (Table& each : tables) {
       if (!each.stream) each.stream = stream_of(StreamView::new_and_old_images);
       each.strong = strong;
@@ -56,12 +56,12 @@ inline void replicate(World& world, const std::shared_ptr<LiveTable>& table,
 }
 
 inline void remove_replica(World& world, const std::string& from, const std::string& region) {
-  REQUIRE(world.database().update_together(in(world, from), [&](std::vector<Table>& tables) {
+  REQUIRE(world.database().tables().update_together(in(world, from), [&](std::vector<Table>& tables) {
     return std::erase_if(tables, [&](const Table& table) { return table.region == region; }) == 1;
   }));
 }
 
-inline void settle(World& world) { world.database().settle_replicas(account); }
+inline void settle(World& world) { world.database().replication().settle_in_slices(account); }
 
 inline void set_way(World& world, const std::string& from, const std::string& to, WaySetting setting) {
   REQUIRE(world.database().replication().set_way(account, {from, to}, setting));

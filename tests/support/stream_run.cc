@@ -89,7 +89,7 @@ void write_and_consume(const StreamRun& run, compat::Emulator& emulator, StreamC
   const std::function<void()> ended = [&] { --writing; };
   std::vector<std::jthread> threads = start_writers(run, emulator, begin, count, ended);
   threads.emplace_back([&] {
-    const auto table = emulator.database().find_table(scope, "carts");
+    const auto table = emulator.database().catalog().find(scope, "carts");
     const std::int64_t every = std::int64_t{run.writers} * run.writes / (run.reshards + 1);
     for (int done = 0; writing > 0;) {
       if (written < every * (done + 1)) {
@@ -101,7 +101,7 @@ void write_and_consume(const StreamRun& run, compat::Emulator& emulator, StreamC
       const auto is_open = [](const engine::Shard& shard) { return !shard.closed; };
       const bool split = std::count_if(shards.begin(), shards.end(), is_open) < 8;
       const auto shard = std::find_if(shards.begin(), shards.end(), is_open);
-      if (!emulator.database().reshard(table, shard->number,
+      if (!emulator.database().tables().reshard(table, shard->number,
                                        split ? engine::Resharding::split : engine::Resharding::roll))
         throw std::runtime_error("cannot close a shard");
       ++done;

@@ -17,7 +17,7 @@
 #include "compat/backups/restores.h"
 #include "compat/control/control.h"
 #include "engine/history_trimmer.h"
-#include "engine/parts.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"
 #include "tests/support/test_emulator.h"
@@ -110,7 +110,7 @@ TEST_CASE("a snapshot restore brings back its backups and a reset drops all back
   control(emulator, "POST", "/_mayfly/reset");
   CHECK(listed(emulator) == 0);
   CHECK(emulator.emulator().database().history().points("000000000000").empty());
-  CHECK(emulator.emulator().database().history().footprint().versions == 0);
+  CHECK(emulator.emulator().database().history_size().footprint().versions == 0);
   CHECK(inconsistency(emulator.emulator().database()) == "");
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("no further backup is made once old versions reach their limit and hea
     emulator.ok("DeleteItem", {{"TableName", "carts"},
                                {"Key", {{"id", {{"S", std::to_string(i) + std::string(300, 'x')}}}}}});
   // Measures what points need now, instead of waiting for the background run.
-  emulator.emulator().database().parts().history_trimmer->trim();
+  emulator.emulator().database().history_trimmer().trim();
   CHECK(json::parse(control(emulator, "GET", "/_mayfly/health"))["status"] ==
         "degraded: old versions of items take as much as they may");
   CHECK(
@@ -219,7 +219,7 @@ TEST_CASE("a point without a backup document is dropped when the server starts",
     TestEmulator emulator(options());
     emulator.ok("CreateTable", create_request("carts"));
     engine::Database& database = emulator.emulator().database();
-    REQUIRE(database.history().take_point(database.find_table(emulator.scope, "carts")));
+    REQUIRE(database.history().take_point(database.catalog().find(emulator.scope, "carts")));
     backup(emulator);
     CHECK(database.history().points("000000000000").size() == 2);
   }
@@ -243,7 +243,7 @@ TEST_CASE("if any write of a table deletion fails either the table or its SYSTEM
     const int made = writes.exchange(-1);
     CAPTURE(failing, answer.body);
     CHECK(tables_and_system_backups(emulator) == 1);
-    emulator.emulator().database().parts().history_trimmer->trim();  // leaves nothing for its thread to do
+    emulator.emulator().database().history_trimmer().trim();  // leaves nothing for its thread to do
     CHECK(inconsistency(emulator.emulator().database()) == "");
     if (made <= failing) {
       CHECK(answer.status == 200);
@@ -459,7 +459,7 @@ TEST_CASE("concurrent backups and restores during writes and resets leave consis
   CHECK(found == "");
   control(emulator, "POST", "/_mayfly/reset");
   CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");
-  CHECK(emulator.emulator().database().history().footprint().versions == 0);
+  CHECK(emulator.emulator().database().history_size().footprint().versions == 0);
   emulator.ok("CreateTable", create_request("carts"));
   emulator.ok("PutItem", item("1"));
   const std::string arn = backup(emulator);

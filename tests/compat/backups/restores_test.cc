@@ -237,7 +237,7 @@ TEST_CASE("an interrupted restore continues after a restart even if its source i
   CHECK(world.consistency() == "");
   // Nothing is retained.
   CHECK(world.emulator->emulator().database().history().points(world.emulator->scope.account).size() == 0);
-  CHECK(world.emulator->emulator().database().history().footprint().versions == 0);
+  CHECK(world.emulator->emulator().database().history_size().footprint().versions == 0);
 }
 
 TEST_CASE("restoring a snapshot taken during a table restore resumes it and a reset ends it", "[backups]") {

@@ -188,10 +188,10 @@ TEST_CASE("exports concurrent with drops and restores leave a server that still 
   });
   repeat([&](unsigned i) {
     engine::Database& database = emulator.emulator().database();
-    const auto snapshot = database.take_snapshot("000000000000");
-    if (i % 3 == 0) (void)database.restore_snapshot("000000000000", snapshot);
-    if (i % 10 == 9) database.reset("000000000000");
-    (void)database.drop_snapshot("000000000000", snapshot);
+    const auto snapshot = database.snapshots().take("000000000000");
+    if (i % 3 == 0) (void)database.snapshots().restore("000000000000", snapshot);
+    if (i % 10 == 9) database.snapshots().reset("000000000000");
+    (void)database.snapshots().drop("000000000000", snapshot);
   });
   std::this_thread::sleep_for(std::chrono::seconds(2));
   stop = true;
@@ -201,7 +201,7 @@ TEST_CASE("exports concurrent with drops and restores leave a server that still 
   const auto exports = emulator.ok("ListExports", nlohmann::json::object());
   for (const auto& each : exports["ExportSummaries"]) CHECK(each["ExportStatus"] != "IN_PROGRESS");
 
-  emulator.emulator().database().reset("000000000000");
+  emulator.emulator().database().snapshots().reset("000000000000");
   CHECK(emulator.ok("ListExports", nlohmann::json::object())["ExportSummaries"].empty());
   emulator.run("CreateTable", create_carts);
   emulator.run("UpdateContinuousBackups", recovery_on);

@@ -134,7 +134,7 @@ TEST_CASE("a reset removes a running export and stops its writes", "[exports]") 
   const auto started = world.start();
   for (int i = 0; i < 3; ++i) world.scheduler->step_one();
   REQUIRE(world.describe(started)["ExportStatus"] == "IN_PROGRESS");
-  world.emulator.emulator().database().reset("000000000000");
+  world.emulator.emulator().database().snapshots().reset("000000000000");
   world.scheduler->run();
   CHECK(world.emulator.execute("DescribeExport", nlohmann::json{{"ExportArn", started["ExportArn"]}}.dump())
             .status == 400);

@@ -106,15 +106,15 @@ TEST_CASE("a restore or a reset during an import ends it and nothing is written 
   ImportWorld world;
   world.file("a", 2000);
   engine::Database& database = world.emulator->emulator().database();
-  const auto empty = database.take_snapshot(account);
+  const auto empty = database.snapshots().take(account);
   const std::string arn = world.start_import();
   REQUIRE(world.steps_until([&] { return world.imported() > 0; }));
-  const auto during = database.take_snapshot(account);
+  const auto during = database.snapshots().take(account);
   REQUIRE(world.steps_until([&] { return world.imported() > 500; }));
   if (resets) {
-    database.reset(account);
+    database.snapshots().reset(account);
   } else {
-    CHECK(database.restore_snapshot(account, empty));
+    CHECK(database.snapshots().restore(account, empty));
   }
   world.scheduler->run();
   CHECK(world.emulator->ok("ListTables", Json::object())["TableNames"].empty());
@@ -124,7 +124,7 @@ TEST_CASE("a restore or a reset during an import ends it and nothing is written 
   if (resets) return;
   // After a restore of the snapshot taken during the import, the import is FAILED, and its table has the
   // items imported before the snapshot.
-  CHECK(database.restore_snapshot(account, during));
+  CHECK(database.snapshots().restore(account, during));
   world.scheduler->run();
   const Json failed = world.describe_import(arn);
   CHECK(failed["ImportStatus"] == "FAILED");
@@ -353,9 +353,9 @@ TEST_CASE("imports and bulk puts concurrent with drops and restores leave a serv
   threads.emplace_back([&] {
     engine::Database& database = emulator.emulator().database();
     for (int i = 0; i < 30; ++i) {
-      const auto snapshot = database.take_snapshot(account);
-      if (i % 3 == 0) database.reset(account);
-      if (i % 3 == 1) static_cast<void>(database.restore_snapshot(account, snapshot));
+      const auto snapshot = database.snapshots().take(account);
+      if (i % 3 == 0) database.snapshots().reset(account);
+      if (i % 3 == 1) static_cast<void>(database.snapshots().restore(account, snapshot));
     }
     stop = true;
   });
@@ -370,7 +370,7 @@ TEST_CASE("imports and bulk puts concurrent with drops and restores leave a serv
   CHECK(jobs.settle(account, engine::host_time() + std::chrono::seconds(60)));
   CHECK(world.describe_import(arn)["ImportedItemCount"] == 900);
   CHECK(world.count() == 900);
-  if (const auto table = emulator.emulator().database().find_table(emulator.scope, "carts"))
+  if (const auto table = emulator.emulator().database().catalog().find(emulator.scope, "carts"))
     CHECK(inconsistency(emulator.emulator().database()).empty());
 }
 

@@ -307,13 +307,13 @@ TEST_CASE("a reset drops an account's jobs and a restore brings the snapshot's b
   world.scheduler->run();
   const auto second = world.start(runs);
   world.scheduler->step_one();
-  const SnapshotId snapshot = database.take_snapshot(account);
+  const SnapshotId snapshot = database.snapshots().take(account);
   const auto third = world.start(later);
   world.scheduler->step_one();
   world.scheduler->step_one();
 
   const int steps = runs.steps + later.steps;
-  CHECK(database.restore_snapshot(account, snapshot));
+  CHECK(database.snapshots().restore(account, snapshot));
   CHECK(world.status(*first) == Status::completed);
   CHECK(world.status(*second) == Status::failed);
   CHECK(world.look(*third) == nullptr);
@@ -326,7 +326,7 @@ TEST_CASE("a reset drops an account's jobs and a restore brings the snapshot's b
 
   static_cast<void>(world.start(runs));
   world.scheduler->step_one();
-  database.reset(account);
+  database.snapshots().reset(account);
   CHECK(world.jobs->list(account).empty());
   world.scheduler->run();
   CHECK(runs.dropped == 2);
@@ -342,9 +342,9 @@ TEST_CASE("a job ended by a restore stays known if any write of the restore fail
     Database& database = world.world->database();
     const auto job = world.start(runs);
     world.scheduler->step_one();
-    const SnapshotId snapshot = database.take_snapshot(account);
+    const SnapshotId snapshot = database.snapshots().take(account);
     writes = 0;
-    const bool restored = attempt([&] { return database.restore_snapshot(account, snapshot); },
+    const bool restored = attempt([&] { return database.snapshots().restore(account, snapshot); },
                                   [](std::string_view) { return false; });
     const int made = std::exchange(writes, -1);
     CAPTURE(failing, restored);
@@ -400,7 +400,7 @@ TEST_CASE("jobs that run and are canceled during snapshots and resets leave noth
   };
   const auto starts = [&] {
     for (int i = 0; i < 40; ++i) {
-      const auto request = world.database().begin_request(account);
+      const auto request = world.database().accounts().of(account).begin_request();
       Job draft = jobs.draft(scope, Kind::table_import);
       const std::string id = draft.id;
       if (!jobs.start(std::move(draft), std::make_unique<Busy>(alive), JobsWorld::always)) ++refused;
@@ -411,11 +411,11 @@ TEST_CASE("jobs that run and are canceled during snapshots and resets leave noth
   std::thread one(starts), other(starts);
   std::thread replaces([&] {
     for (int i = 0; i < 20; ++i) {
-      const SnapshotId snapshot = world.database().take_snapshot(account);
+      const SnapshotId snapshot = world.database().snapshots().take(account);
       if (i % 2 == 0) {
-        static_cast<void>(world.database().restore_snapshot(account, snapshot));
+        static_cast<void>(world.database().snapshots().restore(account, snapshot));
       } else {
-        world.database().reset(account);
+        world.database().snapshots().reset(account);
       }
     }
   });
@@ -425,7 +425,7 @@ TEST_CASE("jobs that run and are canceled during snapshots and resets leave noth
   CHECK(refused == 0);
   CHECK(jobs.settle(account, host_time() + std::chrono::seconds(60)));
   for (const auto& job : jobs.list(account)) CHECK(job->over());
-  world.database().reset(account);
+  world.database().snapshots().reset(account);
   CHECK(jobs.list(account).empty());
 }
 

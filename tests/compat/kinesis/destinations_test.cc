@@ -123,7 +123,7 @@ class KinesisWorld {
   bool settle() { return emulator_->kinesis().settle(engine::host_time() + 100s); }
   void advance(std::int64_t ms) {
     engine::Database& database = emulator_->database();
-    database.advance("000000000000", database.now("000000000000") + ms);
+    database.time_travel().advance("000000000000", database.accounts().of("000000000000").now() + ms);
   }
 
   engine::Scope scope{"000000000000", "us-east-1"};

@@ -121,7 +121,7 @@ void make_settled_carts(TestEmulator& emulator) {
   table.attribute_definitions = {{"id", engine::ScalarType::string}};
   table.keys = {table.attribute_definitions, {}};
   compat::keep_settings(table, {.on_demand = true});
-  REQUIRE(emulator.emulator().database().create_table(table));
+  REQUIRE(emulator.emulator().database().tables().create(table));
 }
 
 TEST_CASE("an UPDATING table can be used but not changed again") {

@@ -436,18 +436,18 @@ TEST_CASE("shards are read before their children so that an item's records stay 
   });
   const std::string arn = world.create_table("carts");
   engine::Database& database = world.triggers().database();
-  const auto table = database.find_table(world.scope, "carts");
+  const auto table = database.catalog().find(world.scope, "carts");
   const auto put_all = [&](const std::string& version) {
     for (int item = 0; item < 10; ++item)
       world.put("carts", "i" + std::to_string(item), R"(,"v":{"S":")" + version + "\"}");
   };
   put_all("a");
-  REQUIRE(database.reshard(table, 0, engine::Resharding::split));
+  REQUIRE(database.tables().reshard(table, 0, engine::Resharding::split));
   put_all("b");
   world.map(arn, "f", R"("BatchSize":3)");
   CHECK(world.settle().empty());
-  REQUIRE(database.reshard(table, 1, engine::Resharding::split));
-  REQUIRE(database.reshard(table, 2, engine::Resharding::roll));
+  REQUIRE(database.tables().reshard(table, 1, engine::Resharding::split));
+  REQUIRE(database.tables().reshard(table, 2, engine::Resharding::roll));
   put_all("c");
   CHECK(world.settle().empty());
   CHECK(versions.size() == 10);

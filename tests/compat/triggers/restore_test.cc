@@ -19,7 +19,7 @@ void restore(TriggerWorld& world, const std::string& id) {
 
 void reshard(TriggerWorld& world, engine::ShardNumber shard, engine::Resharding how) {
   engine::Database& database = world.triggers().database();
-  REQUIRE(database.reshard(database.find_table(world.scope, "carts"), shard, how));
+  REQUIRE(database.tables().reshard(database.catalog().find(world.scope, "carts"), shard, how));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ using std::chrono::hours, std::chrono::milliseconds;
 // Splits or rolls all open shards.
 void reshard(TriggerWorld& world, Resharding how) {
   engine::Database& database = world.triggers().database();
-  REQUIRE(database.reshard(database.find_table(world.scope, "carts"), std::nullopt, how));
+  REQUIRE(database.tables().reshard(database.catalog().find(world.scope, "carts"), std::nullopt, how));
 }
 
 std::size_t positions(TriggerWorld& world) {
@@ -303,7 +303,7 @@ TEST_CASE("a mapping misses no record while shards split and other mappings come
       engine::Database& database = world.triggers().database();
       for (int turn = 0; !written; ++turn) {
         static_cast<void>(
-            database.reshard(database.find_table(world.scope, "carts"), std::nullopt,
+            database.tables().reshard(database.catalog().find(world.scope, "carts"), std::nullopt,
                              turn % 8 == 0 && turn < 40 ? Resharding::split : Resharding::roll));
       }
     });
@@ -368,7 +368,7 @@ TEST_CASE("mappings of a stream share one shard tree until the shards change", "
   TriggerWorld world;
   world.create_table("carts");
   engine::Database& database = world.triggers().database();
-  const auto table = database.find_table(world.scope, "carts")->description();
+  const auto table = database.catalog().find(world.scope, "carts")->description();
   compat::triggers::StreamShards shards(database, table->stream->id);
   const auto first = shards.present();
   REQUIRE(first);
