@@ -15,6 +15,7 @@
 #include "bench/report.h"
 #include "engine/database.h"
 #include "engine/key_codec.h"
+#include "engine/snapshot_heads.h"
 #include "engine/transaction.h"
 
 namespace mayfly::bench {

@@ -19,6 +19,7 @@
 #include "bench/raw_store.h"
 #include "bench/report.h"
 #include "engine/database.h"
+#include "engine/item_reader.h"
 #include "engine/key_codec.h"
 #include "engine/splitmix.h"
 #include "engine/transaction.h"

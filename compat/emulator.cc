@@ -61,7 +61,7 @@ Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions o
                                                     options.restored_at_once_max)),
       triggers_(
           std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))) {
-  for (const std::string& account : engine::every_account(*database_)) accounts_.add(account);
+  for (const std::string& account : database_->accounts().ids()) accounts_.add(account);
 }
 
 Emulator::~Emulator() = default;

@@ -136,6 +136,13 @@ Account& Accounts::of(std::string_view id) {
   return *account;
 }
 
+std::vector<std::string> Accounts::ids() const {
+  const SharedLock lock(mutex_);
+  std::vector<std::string> ids;
+  for (const auto& [id, account] : accounts_) ids.push_back(id);
+  return ids;
+}
+
 std::vector<Account*> Accounts::all() const {
   std::vector<Account*> result;
   const SharedLock lock(mutex_);

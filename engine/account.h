@@ -174,6 +174,7 @@ class Accounts {
 
   Account& of(std::string_view id);
   [[nodiscard]] std::vector<Account*> all() const;
+  [[nodiscard]] std::vector<std::string> ids() const;  // of all of them, sorted
 
   void stage_rewinding(Batch& batch, const Account& account, std::string_view bytes) const;
   void stage_forgetting(Batch& batch, const Account& account) const;

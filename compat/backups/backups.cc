@@ -11,6 +11,9 @@
 #include "engine/agenda.h"
 #include "engine/attempt.h"
 #include "engine/catalog.h"
+#include "engine/documents.h"
+#include "engine/history.h"
+#include "engine/history_size.h"
 #include "engine/interleaving.h"
 #include "engine/random.h"
 
@@ -175,7 +178,7 @@ void Backups::reconcile(std::string_view account) {
 // Includes accounts without tables and accounts that no request has used since the start.
 std::set<std::string> Backups::accounts() const {
   std::set<std::string> accounts;
-  for (std::string& account : engine::every_account(database_)) accounts.insert(std::move(account));
+  for (std::string& account : database_.accounts().ids()) accounts.insert(std::move(account));
   for (engine::Document& stored : database_.documents().list(document_kind))
     accounts.insert(std::move(stored.name.account));
   return accounts;
@@ -201,7 +204,7 @@ Backup Backups::backup_of(const engine::Point& point, std::string_view name, boo
   backup.point = point.id;
   // On AWS, the ids of SYSTEM backups end with zeros. On a frozen clock, several tables of the same name can
   // be deleted at the same instant.
-  auto number = system ? 0 : static_cast<std::uint32_t>(*database_.options().random.next() | 1);
+  auto number = system ? 0 : static_cast<std::uint32_t>(database_.options().random->next() | 1);
   do {
     backup.id = backup_id(point.at, number++);
   } while (database_.documents().get(document_name(backup.scope, backup.id, backup.table_name)));

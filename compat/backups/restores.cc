@@ -9,8 +9,10 @@
 #include "compat/tables/room.h"
 #include "engine/attempt.h"
 #include "engine/catalog.h"
+#include "engine/documents.h"
 #include "engine/fill.h"
 #include "engine/history.h"
+#include "engine/history_size.h"
 #include "engine/recent_writes.h"
 
 namespace mayfly::compat::backups {
@@ -193,7 +195,7 @@ Restores::Restores(engine::Database& database, Backups& backups, TableChanges& t
       at_once_max_(at_once_max),
       scheduler_(database.options().make_scheduler(1)),
       fills_(std::make_shared<Fills>(*this)) {
-  for (const std::string& account : engine::every_account(database_)) resume(account, "the server's end");
+  for (const std::string& account : database_.accounts().ids()) resume(account, "the server's end");
   database_.documents().listen(this, [this](std::string_view account) {
     {
       const engine::Lock lock(mutex_);
@@ -229,17 +231,17 @@ Result<RestoreOrigin> Restores::hold(RestoreOrigin origin) const {
   if (point.error() == engine::PointRefusal::dropped) return error::table_not_found("Table not found");
   CHECK_OK(check_room(database_));
   return error::limit_exceeded("This server holds as many old versions of items as it may: " +
-                               std::to_string(history.bytes_max()) + " bytes (--history-max).");
+                               std::to_string(database_.history_size().bytes_max()) + " bytes (--history-max).");
 }
 
 std::optional<engine::HistoryCursor> Restores::source_of(const RestoreOrigin& origin) const {
   std::optional<engine::HistoryCursor> source;
   if (const auto number = origin.held != 0 ? origin.held : origin.point; number != 0) {
     const auto point = database_.history().find_point(static_cast<engine::PointId>(number));
-    if (point) source.emplace(database_, *point);
+    if (point) source.emplace(database_.reader(), *point);
   } else {
     const auto table = database_.catalog().find(static_cast<engine::TableId>(origin.source_table));
-    if (table) source.emplace(database_, *table, origin.at);
+    if (table) source.emplace(database_.reader(), *table, origin.at);
   }
   if (source && source->gone()) source.reset();
   return source;
@@ -340,7 +342,7 @@ Restores::Went Restores::fill(Job& job, std::size_t items_max) {
   if (!job.from) return Went::gone;
   std::stop_source enough;
   const auto filled = engine::fill(
-      database_, *job.from, job.table, enough.get_token(),
+      database_.write_path(), *job.from, job.table, enough.get_token(),
       [&](const engine::Filled& so_far) {
         if (static_cast<std::size_t>(so_far.items) >= items_max) enough.request_stop();
       },

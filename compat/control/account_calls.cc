@@ -9,13 +9,14 @@
 
 #include "compat/control/handlers.h"
 #include "engine/catalog.h"
+#include "engine/snapshots.h"
 
 namespace mayfly::compat::control {
 
 Result<json::Tree> list_accounts(Call& call) {
   std::map<std::string, std::map<std::string, std::int64_t>> tables;  // by account and region
   tables[call.scope.account];
-  for (std::string& account : engine::every_account(call.database())) tables[std::move(account)];
+  for (std::string& account : call.database().accounts().ids()) tables[std::move(account)];
   for (const auto& live : call.database().catalog().tables()) {
     const auto table = live->description();
     ++tables[table->account][table->region];

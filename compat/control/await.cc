@@ -21,6 +21,7 @@
 #include "compat/streams/told_change.h"
 #include "compat/tables/ttl_mistakes.h"
 #include "compat/wire/json.h"
+#include "engine/item_reader.h"
 #include "engine/mutex.h"
 
 namespace mayfly::compat::control {

@@ -18,6 +18,7 @@
 #include "compat/triggers/triggers.h"
 #include "engine/expiry_view.h"
 #include "engine/recent_writes.h"
+#include "engine/replication.h"
 
 namespace mayfly::compat::control {
 namespace {

@@ -12,6 +12,7 @@
 #include "compat/tables/ttl_mistakes.h"
 #include "engine/expiry_index.h"
 #include "engine/expiry_mode.h"
+#include "engine/item_reader.h"
 
 namespace mayfly::compat::control {
 namespace {

@@ -3,6 +3,7 @@
 #include "compat/control/handlers.h"
 #include "compat/server_metrics.h"
 #include "engine/history.h"
+#include "engine/history_size.h"
 
 namespace mayfly::compat::control {
 
@@ -19,7 +20,7 @@ std::string_view status_of(Call& call) {
   if (server.of(Meter::accepts_failing) > 0) return "degraded: no connection can be accepted";
   if (server.of(Meter::threads_failing) > 0) return "degraded: no thread can be started for what waits";
   if (!call.database().health().has_room()) return "degraded: memory holds as much as it may";
-  const engine::History& history = call.database().history();
+  const engine::HistorySize& history = call.database().history_size();
   if (static_cast<std::uint64_t>(history.footprint().bytes) >= history.bytes_max())
     return "degraded: old versions of items take as much as they may";
   return "ok";

@@ -18,9 +18,11 @@
 #include "engine/catalog.h"
 #include "engine/expiry_view.h"
 #include "engine/history.h"
+#include "engine/history_size.h"
 #include "engine/process_memory.h"
 #include "engine/recent_writes.h"
 #include "engine/replication.h"
+#include "engine/snapshots.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -238,7 +240,7 @@ void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
   one("mayfly_accounts", "Accounts that requests have named.", emulator.accounts().count());
   one("mayfly_tables", "Tables, of all accounts and regions.", tables);
   std::size_t snapshots = 0;
-  for (const std::string& account : engine::every_account(database))
+  for (const std::string& account : database.accounts().ids())
     snapshots += database.snapshots().list(account).size();
   one("mayfly_snapshots", "Snapshots, of all accounts.", snapshots);
   const jobs::Jobs::Occupancy jobs = emulator.jobs().occupancy();
@@ -246,7 +248,7 @@ void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
   one("mayfly_jobs_waiting", "The same that wait for their turn.", jobs.waiting);
   one("mayfly_backups", "Backups, of all accounts.", emulator.backups().count());
   one("mayfly_restores_running", "Restores that go on in the background.", emulator.restores().under_way());
-  const engine::History::Footprint history = database.history_size().footprint();
+  const engine::HistorySize::Footprint history = database.history_size().footprint();
   one("mayfly_history_versions", "Old versions of items that backups and recovery keep.",
       static_cast<std::size_t>(history.versions));
   one("mayfly_history_bytes", "Bytes of old versions of items.", static_cast<std::size_t>(history.bytes));

@@ -16,6 +16,8 @@
 #include "compat/triggers/triggers.h"
 #include "engine/documents.h"
 #include "engine/failpoints.h"
+#include "engine/snapshot_heads.h"
+#include "engine/snapshots.h"
 #include "engine/whole_number.h"
 
 namespace mayfly::compat::control {

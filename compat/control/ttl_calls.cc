@@ -16,6 +16,8 @@
 #include "compat/tables/ttl_mistakes.h"
 #include "engine/expiry_mode.h"
 #include "engine/expiry_view.h"
+#include "engine/item_reader.h"
+#include "engine/reaper.h"
 
 namespace mayfly::compat::control {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "compat/items/page.h"
 #include "compat/wire/attribute_value_json.h"
+#include "engine/cursor.h"
 #include "engine/item_size.h"
 #include "engine/key_codec.h"
 

@@ -8,6 +8,7 @@
 #include "compat/items/capacity.h"
 #include "compat/items/keys.h"
 #include "compat/wire/attribute_value_json.h"
+#include "engine/cursor.h"
 #include "engine/hurry.h"
 #include "engine/index_entries.h"
 #include "engine/item_size.h"

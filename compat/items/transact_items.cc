@@ -13,6 +13,7 @@
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
 #include "engine/byte_order.h"
+#include "engine/item_reader.h"
 #include "engine/item_size.h"
 
 namespace mayfly::compat {

@@ -228,7 +228,7 @@ Job Jobs::draft(const engine::Scope& scope, Kind kind) {
   }
   char id[32];
   std::snprintf(id, sizeof id, "%014lld-%08x", static_cast<long long>(number),
-                static_cast<unsigned>(*database_.options().random.next() & 0xffff'ffff));
+                static_cast<unsigned>(database_.options().random->next() & 0xffff'ffff));
   job.id = id;
   return job;
 }

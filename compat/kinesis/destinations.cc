@@ -10,6 +10,7 @@
 #include "compat/wire/json.h"
 #include "compat/wire/json_tree.h"
 #include "engine/clock.h"
+#include "engine/documents.h"
 #include "engine/mutex.h"
 
 namespace mayfly::compat::kinesis {

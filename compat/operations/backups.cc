@@ -12,6 +12,7 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
 #include "compat/wire/shapes_common.h"
+#include "engine/history.h"
 #include "engine/number.h"
 
 namespace mayfly::compat {

@@ -15,6 +15,7 @@
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shapes_common.h"
 #include "engine/item_codec.h"
+#include "engine/item_reader.h"
 
 namespace mayfly::compat {
 namespace {

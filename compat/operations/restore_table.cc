@@ -14,6 +14,7 @@
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
 #include "compat/wire/shapes_vector.h"
+#include "engine/history.h"
 #include "engine/number.h"
 
 namespace mayfly::compat {

@@ -10,6 +10,7 @@
 #include "compat/tables/vector_indexes.h"
 #include "compat/wire/json_members.h"
 #include "engine/history.h"
+#include "engine/history_size.h"
 
 namespace mayfly::compat {
 namespace {

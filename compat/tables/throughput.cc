@@ -6,6 +6,7 @@
 
 #include "compat/wire/shape.h"
 #include "engine/history.h"
+#include "engine/history_size.h"
 
 namespace mayfly::compat {
 namespace {

@@ -7,6 +7,7 @@
 #include "compat/triggers/lane.h"
 #include "engine/attempt.h"
 #include "engine/clock.h"
+#include "engine/documents.h"
 #include "engine/mutex.h"
 
 namespace mayfly::compat::triggers {

@@ -8,6 +8,7 @@
 
 #include "compat/control/control.h"
 #include "engine/history.h"
+#include "engine/history_size.h"
 #include "engine/replication.h"
 #include "tests/support/beside.h"
 #include "tests/support/engine_world.h"

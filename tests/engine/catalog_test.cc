@@ -6,6 +6,7 @@
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/database.h"
+#include "engine/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -5,6 +5,7 @@
 #include <map>
 #include <thread>
 
+#include "engine/history_size.h"
 #include "engine/item_codec.h"
 #include "tests/support/engine_world.h"
 

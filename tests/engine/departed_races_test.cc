@@ -6,6 +6,7 @@
 
 #include "engine/cursor.h"
 #include "engine/database.h"
+#include "engine/item_reader.h"
 #include "tests/support/beside.h"
 #include "tests/support/engine_world.h"
 

@@ -1,3 +1,4 @@
+#include "engine/cursor.h"
 #include "engine/departed.h"
 
 #include <atomic>
@@ -6,6 +7,8 @@
 
 #include "engine/failpoints.h"
 #include "engine/database.h"
+#include "engine/item_reader.h"
+#include "engine/reaper.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <thread>
 
+#include "engine/documents.h"
 #include "engine/expiry_index.h"
 #include "engine/history.h"
 #include "engine/index_entries.h"
@@ -20,6 +21,7 @@
 #include "engine/key_space.h"
 #include "engine/database.h"
 #include "engine/replica_log.h"
+#include "engine/snapshots.h"
 #include "engine/verification.h"
 #include "tests/support/engine_world.h"
 
@@ -76,7 +78,7 @@ void fill(const std::string& path) {
   REQUIRE(history.take_point(gone));
   world.remove(gone, {{"id", "g"}});
   std::optional<Point> last;
-  REQUIRE(history.drop_table(gone, &last));
+  REQUIRE(tables.drop(gone, &last));
   const auto past = world.create(simple_table("past"));
   history.keep(past, 35);
   world.put(past, {{"id", "p"}, {"n", number(1)}});

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/snapshot_heads.h"
+#include "engine/snapshots.h"
 #include "engine/storage_fault.h"
 #include "tests/support/engine_world.h"
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "engine/reaper.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,3 +1,4 @@
+#include "engine/cursor.h"
 #include "engine/history.h"
 
 #include <atomic>
@@ -10,9 +11,14 @@
 #include "engine/expiry_index.h"
 #include "engine/fill.h"
 #include "engine/history_cursor.h"
+#include "engine/history_size.h"
 #include "engine/history_trimmer.h"
 #include "engine/key_space.h"
 #include "engine/database.h"
+#include "engine/reaper.h"
+#include "engine/snapshot_heads.h"
+#include "engine/snapshots.h"
+#include "engine/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -243,10 +249,10 @@ TEST_CASE("points outlive their table and dropping the last one erases the table
   world.put(carts, numbered_cart("later", 1));
   const Items at_end = items_now(world, carts);
   std::optional<Point> last;
-  REQUIRE(history.drop_table(carts, &last));
+  REQUIRE(tables.drop(carts, &last));
   REQUIRE(last);
   CHECK(last->items == 5);
-  CHECK_FALSE(history.drop_table(carts, &last));
+  CHECK_FALSE(tables.drop(carts, &last));
   CHECK(history.take_point(carts).error() == PointRefusal::dropped);
   CHECK_FALSE(world.find("carts"));
   CHECK(keys_of(world, 'X') == 0);
@@ -562,7 +568,7 @@ TEST_CASE("every instant and every point show the table's state at that time", "
         // A new table takes the dropped table's name. A snapshot may bring the dropped one back.
         if (!chance(6)) break;
         std::optional<Point> last;
-        REQUIRE(history().drop_table(carts, chance(2) ? &last : nullptr));
+        REQUIRE(tables().drop(carts, chance(2) ? &last : nullptr));
         if (last) points[last->id] = {*last, model.now(), false};
         carts = world.create(description);
         world.enable_ttl(carts);
@@ -625,7 +631,7 @@ TEST_CASE("a failed write leaves no partial point and no partial history", "[his
       case 8: static_cast<void>(history.take_point(carts)); break;
       case 9: {
         std::optional<Point> last;
-        history.drop_table(carts, &last);
+        tables.drop(carts, &last);
         break;
       }
       case 10: history.drop_point(2); break;
@@ -728,7 +734,7 @@ TEST_CASE("a point taken while its table is dropped is complete or does not exis
     const auto carts = world.create(simple_table("carts"));
     for (int n = 0; n < 20; ++n) world.put(carts, numbered_cart(std::to_string(n), n));
     std::optional<Point> last, taken;
-    std::thread dropper([&] { world.database().history().drop_table(carts, &last); });
+    std::thread dropper([&] { world.database().tables().drop(carts, &last); });
     if (auto point = world.database().history().take_point(carts)) taken = *point;
     dropper.join();
     REQUIRE(last);

@@ -11,6 +11,9 @@
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/database.h"
+#include "engine/reaper.h"
+#include "engine/snapshot_heads.h"
+#include "engine/snapshots.h"
 #include "engine/storage.h"
 #include "engine/table.h"
 #include "engine/transaction.h"
@@ -226,9 +229,9 @@ TEST_CASE("items that never expire are neither upcoming nor pending nor swept") 
   world.put(world.carts, with_ttl("string", "soon"));
   world.put(world.carts, with_ttl("ms", number(start_ms)));
   Database& database = world.database();
-  CHECK(upcoming_expiries(database, *world.carts, 10).empty());
-  CHECK(expiry_windows(database, *world.carts, 10).empty());
-  CHECK(expiry_totals(database, *world.carts).pending == 0);
+  CHECK(database.expiries().upcoming(*world.carts, 10).empty());
+  CHECK(database.expiries().windows(*world.carts, 10).empty());
+  CHECK(database.expiries().totals(*world.carts).pending == 0);
   CHECK_FALSE(database.time_travel().next_expiry(account));
   CHECK(database.reaper().sweep(world.carts) == 0);
   CHECK(database.time_travel().advance_to_next_expiry(account).expired == 0);
@@ -249,7 +252,7 @@ TEST_CASE("the latest suspects are listed without those that were overwritten si
   world.enable_ttl(world.carts);
   const auto ids = [&] {
     std::string text;
-    for (const TtlSuspect& suspect : ttl_suspects(world.database(), *world.carts)) {
+    for (const TtlSuspect& suspect : world.database().expiries().suspects(*world.carts)) {
       CHECK(suspect.at.value_or(start_ms) == start_ms);  // the oldest are found in the index
       text += (text.empty() ? "" : " ") + suspect.key_attributes.find("id")->get_if<std::string>()[0] +
               (suspect.never ? "" : "!");
@@ -292,7 +295,7 @@ TEST_CASE("suspects are found in the index after a restart") {
   world.enable_ttl(world.carts);
   for (int i = 0; i < 12; ++i) world.put(world.carts, with_ttl("i" + std::to_string(i), "soon"));
   world.reopen();
-  const auto suspects = ttl_suspects(world.database(), *world.find("carts"));
+  const auto suspects = world.database().expiries().suspects(*world.find("carts"));
   REQUIRE(suspects.size() == TtlSuspects::kept_max);
   CHECK(suspects[0].never == NeverReason::string);
   CHECK_FALSE(suspects[0].at);

@@ -1,3 +1,4 @@
+#include "engine/item_reader.h"
 #include "engine/reaper.h"
 
 #include <atomic>
@@ -7,6 +8,7 @@
 #include "engine/expiry_index.h"
 #include "engine/index_backfill.h"
 #include "engine/database.h"
+#include "engine/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

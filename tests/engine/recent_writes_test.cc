@@ -1,3 +1,5 @@
+#include "engine/cursor.h"
+#include "engine/item_reader.h"
 #include "engine/recent_writes.h"
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 
 #include "engine/index_entries.h"
 #include "engine/key_codec.h"
+#include "engine/snapshot_heads.h"
 #include "engine/snapshots.h"
 #include "engine/transaction.h"
 #include "tests/support/engine_world.h"

@@ -13,6 +13,9 @@
 #include "engine/key_space.h"
 #include "engine/database.h"
 #include "engine/replica_log.h"
+#include "engine/snapshot_heads.h"
+#include "engine/snapshots.h"
+#include "engine/storage.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/global_tables.h"
 

@@ -1,3 +1,4 @@
+#include "engine/item_reader.h"
 #include "engine/request_tokens.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 
 #include "engine/key_codec.h"
 #include "engine/database.h"
+#include "engine/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

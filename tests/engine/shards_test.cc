@@ -1,3 +1,4 @@
+#include "engine/history_size.h"
 #include "engine/shards.h"
 
 #include <atomic>

@@ -1,3 +1,6 @@
+#include "engine/before_images.h"
+#include "engine/item_reader.h"
+#include "engine/snapshot_heads.h"
 #include "engine/snapshots.h"
 
 #include <array>
@@ -15,6 +18,7 @@
 #include "engine/key_codec.h"
 #include "engine/key_space.h"
 #include "engine/database.h"
+#include "engine/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -102,7 +106,7 @@ TEST_CASE("a restore brings back items and indexes and pending expiries and the 
   CHECK(world.all(carts, 1).size() == 20);
   CHECK(world.get(carts, {{"id", "7"}}) == cart("7", 107));
   CHECK(world.inconsistency(carts).empty());
-  CHECK(expiry_totals(world.database(), *carts).pending == 20);
+  CHECK(world.database().expiries().totals(*carts).pending == 20);
   CHECK(world.advance(start_ms + 110'000) == 10);
   CHECK(world.inconsistency(carts).empty());
 }
@@ -792,24 +796,24 @@ TEST_CASE("the expiry view reports upcoming expiries without changing anything",
   World world;
   auto carts = make_carts(world);
   for (int i = 0; i < 10; ++i) world.put(carts, cart(std::to_string(i), 30 + 10 * i));
-  const auto upcoming = upcoming_expiries(world.database(), *carts, 3);
+  const auto upcoming = world.database().expiries().upcoming(*carts, 3);
   REQUIRE(upcoming.size() == 3);
   CHECK(upcoming[0].key == Item{{"id", "0"}});
   CHECK(upcoming[0].due == start_ms + 30'001);
   CHECK(upcoming[0].fires == start_ms + 30'001);
   CHECK(upcoming[2].key == Item{{"id", "2"}});
-  const auto windows = expiry_windows(world.database(), *carts, 10);
+  const auto windows = world.database().expiries().windows(*carts, 10);
   REQUIRE(windows.size() == 3);
   CHECK(windows[0].name == "2024-05-01T00:00:00.000Z_2024-05-01T00:01:00.000Z");
   CHECK(windows[0].items == 3);
   CHECK(windows[1].items == 6);
   CHECK(windows[2].items == 1);
-  ExpiryTotals totals = expiry_totals(world.database(), *carts);
+  ExpiryTotals totals = world.database().expiries().totals(*carts);
   CHECK(totals.pending == 10);
   CHECK(totals.due == 0);
   CHECK(totals.next_due == start_ms + 30'001);
   world.clock().set(start_ms + 60'001);
-  totals = expiry_totals(world.database(), *carts);
+  totals = world.database().expiries().totals(*carts);
   CHECK(totals.due == 4);
   CHECK(totals.pending == 10);
 }

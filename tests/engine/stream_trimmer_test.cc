@@ -1,3 +1,6 @@
+#include "engine/history_size.h"
+#include "engine/snapshot_heads.h"
+#include "engine/snapshots.h"
 #include "engine/stream_trimmer.h"
 
 #include <atomic>

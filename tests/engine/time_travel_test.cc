@@ -1,3 +1,5 @@
+#include "engine/snapshot_heads.h"
+#include "engine/snapshots.h"
 #include "engine/time_travel.h"
 
 #include <atomic>
@@ -448,7 +450,7 @@ TEST_CASE("a TTL in milliseconds is never the next expiry and no clock passes th
   world.put(carts, {{"id", "ms"}, {"ttl", number(start_ms)}});
   world.put(carts, {{"id", "last"}, {"ttl", number(last_instant / 1000)}});
   world.put(carts, {{"id", "beyond"}, {"ttl", number(last_instant / 1000 + 1)}});
-  CHECK(expiry_totals(world.database(), *carts).pending == 1);
+  CHECK(world.database().expiries().totals(*carts).pending == 1);
   REQUIRE(world.database().time_travel().set(account, {Mode::frozen}, std::nullopt));
   const Advanced advanced = world.database().time_travel().advance_to_next_expiry(account);
   CHECK(iso8601(advanced.now) == "9999-12-31T23:59:59.001Z");

@@ -1,3 +1,4 @@
+#include "engine/snapshots.h"
 #include "tests/fuzz/emulator_for_fuzzing.h"
 
 #include <nlohmann/json.hpp>

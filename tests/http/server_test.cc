@@ -1,3 +1,4 @@
+#include "engine/snapshots.h"
 #include "http/server.h"
 
 #include <catch2/catch.hpp>

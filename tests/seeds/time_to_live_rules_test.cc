@@ -5,6 +5,7 @@
 
 #include "compat/emulator.h"
 #include "engine/clock.h"
+#include "engine/reaper.h"
 
 namespace mayfly::testing {
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/history.h"
+#include "engine/history_size.h"
 #include "tests/simulation/clients.h"
 #include "tests/simulation/shop.h"
 

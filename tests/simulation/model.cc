@@ -1,3 +1,5 @@
+#include "engine/history_size.h"
+#include "engine/item_reader.h"
 #include "tests/simulation/model.h"
 
 #include <algorithm>

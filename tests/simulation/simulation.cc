@@ -1,3 +1,6 @@
+#include "engine/history_size.h"
+#include "engine/snapshot_heads.h"
+#include "engine/storage.h"
 #include "tests/simulation/simulation.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+#include "engine/storage.h"
 #include "tests/support/effects.h"
 
 #include <string_view>

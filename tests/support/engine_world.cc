@@ -1,3 +1,8 @@
+#include "engine/cursor.h"
+#include "engine/item_reader.h"
+#include "engine/reaper.h"
+#include "engine/snapshot_heads.h"
+#include "engine/snapshots.h"
 #include "tests/support/engine_world.h"
 
 #include <algorithm>

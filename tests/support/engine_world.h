@@ -14,6 +14,7 @@
 
 #include "engine/database.h"
 #include "engine/history.h"
+#include "engine/snapshots.h"
 #include "engine/transaction.h"
 
 namespace mayfly::testing {

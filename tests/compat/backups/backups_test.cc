@@ -16,6 +16,8 @@
 #include "compat/backups/arn.h"
 #include "compat/backups/restores.h"
 #include "compat/control/control.h"
+#include "engine/history.h"
+#include "engine/history_size.h"
 #include "engine/history_trimmer.h"
 #include "engine/database.h"
 #include "tests/support/engine_world.h"

@@ -7,6 +7,9 @@
 
 #include "compat/jobs/bucket_call.h"
 #include "engine/attempt.h"
+#include "engine/documents.h"
+#include "engine/snapshot_heads.h"
+#include "engine/snapshots.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"
 

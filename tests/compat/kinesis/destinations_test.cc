@@ -10,6 +10,7 @@
 #include "compat/emulator.h"
 #include "compat/wire/base64.h"
 #include "engine/clock.h"
+#include "engine/documents.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -7,6 +7,7 @@
 
 #include "compat/triggers/outcome.h"
 #include "engine/clock.h"
+#include "engine/item_reader.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/trigger_world.h"
 
