@@ -44,9 +44,8 @@ void add_directory_commands(CLI::App& app, DirectoryCommand& command) {
   CLI::App* repair = add("repair", "Rebuild what can be rebuilt in a damaged data directory",
                          DirectoryCommand::What::repair);
   repair
-      ->add_option(
-          "--move-out", command.repair.move_out_file,
-          "Move entries that cannot be repaired to FILE, one key and value a line (default: leave them)")
+      ->add_option("--move-out", command.repair.move_out_file,
+                   "Move entries that cannot be repaired to FILE (default: leave them)")
       ->type_name("FILE");
   repair->add_flag("--give-up-damaged-files", command.repair.give_up_damaged_files,
                    "Move unreadable files to DIR/lost and continue without their contents");
@@ -445,11 +444,11 @@ void add_mcp_command(CLI::App& app, McpCommand& command, ServeOptions& options) 
                           ->type_name("DIR");
   in_memory->excludes(data);
   mcp->add_option("--port", options.server.port,
-                  "Also serve the tables of --in-memory or --data over HTTP; 0 picks a free port")
+                  "With --in-memory or --data: serve HTTP as well; 0 picks a free port")
       ->check(between(0, 65535))
       ->type_name("N");
   mcp->add_option("--schema", options.schemas,
-                  "Tables to create with --in-memory or --data, as for serve --schema")
+                  "With --in-memory or --data: create tables, as serve --schema does")
       ->type_name("FILE|DIR");
   add_log_level_option(*mcp, options);
   add_time_options(*mcp, options);
