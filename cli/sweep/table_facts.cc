@@ -59,7 +59,7 @@ std::string isolation_of(aws::Client& client, const std::string& arn) {
   const Tree* const item = setting ? json::member(*setting, "Item") : nullptr;
   std::string value(item == nullptr ? "" : attribute(*item, "value", "S").value_or(""));
   std::erase(value, '"');
-  return value.empty() ? "unknown" : value;
+  return value.empty() ? "not known" : value;
 }
 
 std::string problem_of(const TableFacts& facts, const Layout& layout) {

@@ -568,7 +568,7 @@ TEST_CASE(
     "isolations of Alternator's by which a condition holds against all writers are safe, and no others") {
   for (const char* safe : {"always", "always_use_lwt", "a"}) CHECK(is_safe_isolation(safe));
   for (const char* unsafe :
-       {"forbid_rmw", "f", "only_rmw_uses_lwt", "o", "unsafe_rmw", "unsafe", "u", "", "unknown"})
+       {"forbid_rmw", "f", "only_rmw_uses_lwt", "o", "unsafe_rmw", "unsafe", "u", "", "not known"})
     CHECK_FALSE(is_safe_isolation(unsafe));
 }
 
