@@ -193,8 +193,10 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
           "--ttl-delay-seconds",
           [&options](const std::vector<std::int64_t>& seconds) {
             if (seconds[0] < 0 || seconds[0] > seconds[1] || seconds[1] > 30 * 24 * 3600) {
-              throw CLI::ValidationError("--ttl-delay-seconds",
-                                         "must be a minimum and a maximum of at most 30 days");
+              throw CLI::ValidationError(
+                  "--ttl-delay-seconds",
+                  must_be("a minimum and a maximum of at most 2592000 (30 days)",
+                          std::to_string(seconds[0]) + " " + std::to_string(seconds[1])));
             }
             options.expiry.delay_ms_min = seconds[0] * 1000;
             options.expiry.delay_ms_max = seconds[1] * 1000;
@@ -271,7 +273,7 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
           [](std::string& region) {
             return engine::is_region(region)
                        ? std::string()
-                       : "must have " + std::string(engine::region_letters) + ", got '" + region + "'";
+                       : must_be(engine::region_letters, region);
           },
           ""))
       ->capture_default_str();

@@ -70,9 +70,9 @@ TEST_CASE("the banner that some wait for comes first") {
 }
 
 TEST_CASE("what DynamoDB Local does not take is not taken") {
-  CHECK(problem({"-jar", "DynamoDBLocal.jar", "-port"}) == "-port of DynamoDB Local needs a value");
+  CHECK(problem({"-jar", "DynamoDBLocal.jar", "-port"}) == "DynamoDB Local's -port needs a value");
   CHECK(problem({"-jar", "DynamoDBLocal.jar", "-inMemory", "-dbPath", "."}) ==
-        "DynamoDB Local takes -dbPath or -inMemory, not both");
+        "-dbPath and -inMemory cannot be combined");
   CHECK(problem({"-jar", "DynamoDBLocal.jar", "inMemory"}) == "DynamoDB Local has no option 'inMemory'");
 }
 

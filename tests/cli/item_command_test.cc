@@ -97,7 +97,7 @@ TEST_CASE("an index that cannot be read, and an attribute with two types, are re
     CHECK(request_of({.table = "carts", .key = text}) == attribute + text + "'.");
   CHECK(request_of({.table = "carts", .indexes = {"by_x:x:n"}}) == attribute + "x:n'.");
   CHECK(request_of({.table = "carts", .sort = "at:N", .indexes = {"x:at:S"}}) ==
-        "attribute 'at' is given the types N and S.");
+        "attribute 'at' has conflicting types N and S.");
 }
 
 TEST_CASE("tables are created, listed, described and deleted") {
