@@ -89,8 +89,7 @@ std::string check_advance(const std::string& text) {
 }
 
 constexpr const char* server_group = "Server";
-constexpr std::string_view key_help =
-    R"(a value for each key attribute (1), NAME=VALUE (id=1) or JSON ('{"id":{"S":"1"}}'))";
+constexpr std::string_view key_help = R"(values (1), NAME=VALUE (id=1) or JSON ('{"id":{"S":"1"}}'))";
 
 // --- commands
 
@@ -267,7 +266,7 @@ void Commands::add_ttl() {
   lists(upcoming, "items", "No item of this table will expire.");
   take_table(upcoming);
   upcoming.add_option("--limit", given_->limit, "Maximum items to list")->check(whole_number());
-  CLI::App& explain = add(ttl, "explain", "Say when and why an item expires, or why it does not", "POST",
+  CLI::App& explain = add(ttl, "explain", "Explain when an item expires, or why it does not", "POST",
                           of_table("/explain"), [](const Given&) { return Body().text(); });
   take_table(explain);
   take_key(explain);

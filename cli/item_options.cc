@@ -72,8 +72,7 @@ void add_item_commands(CLI::App& app, ItemCommand& command) {
   add_table_commands(app, command);
   CLI::App& item =
       *app.add_subcommand("item", "Put, get, query, scan and delete items")->require_subcommand(1);
-  const std::string key_help =
-      R"(A value for each key attribute (1), NAME=VALUE (id=1) or JSON ('{"id":{"S":"1"}}'))";
+  const std::string key_help = R"(Key: values (1), NAME=VALUE (id=1) or JSON ('{"id":{"S":"1"}}'))";
 
   CLI::App& put = add(item, command, "put", "Write an item", What::item_put);
   put.add_option("ITEM", command.words, "NAME=VALUE for each attribute, or one JSON object")->required();

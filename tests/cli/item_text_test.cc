@@ -93,8 +93,8 @@ TEST_CASE("the TTL attribute takes a span from the account's time, a time or epo
   CHECK(ttl("-5") == seconds("-5"));
   CHECK(ttl("\"soon\"") == R"({"id":{"S":"1"},"ttl":{"S":"soon"}})");
   const std::string wanted =
-      "TTL attribute 'ttl' must be a duration from now (+48h), a time (2031-01-03T00:00:00Z) or epoch seconds, "
-      "got ";
+      "TTL attribute 'ttl' must be a duration from now (+48h), a time (2031-01-03T00:00:00Z) or epoch "
+      "seconds, got ";
   for (const char* text : {"tomorrow", "+48", "+", "+inf", "+1e300d", "+h"})
     CHECK(ttl(text) == wanted + "'" + text + "'.");
   // Other attributes keep such a text.
