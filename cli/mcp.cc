@@ -264,8 +264,8 @@ class Conversation {
     }
     if (!id.empty())
       lines_.write(R"({"jsonrpc":"2.0","id":)" + id +
-                   R"(,"error":{"code":-32603,"message":"Too many requests are waiting (limit )" +
-                   std::to_string(mcp_waiting_max) + R"()"}})");
+                   R"(,"error":{"code":-32603,"message":"Too many requests are waiting; the limit is )" +
+                   std::to_string(mcp_waiting_max) + R"("}})");
   }
 
   // Ends the request with this ID, which then gets no answer.

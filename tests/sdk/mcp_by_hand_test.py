@@ -142,7 +142,7 @@ class StandardInput(unittest.TestCase):
         # A quarter of a second each: then the next may begin.
         waiting = [self.await_(number) for number in range(10, 75)]
         answers, every, done = converse([call(1, "create_table", **CARTS), *waiting], "--in-memory")
-        refused = {"code": -32603, "message": "Too many requests are waiting (limit 64)"}
+        refused = {"code": -32603, "message": "Too many requests are waiting; the limit is 64"}
         self.assertEqual(answers.pop(74)["error"], refused)
         for number in range(10, 74):
             self.assertTrue(answers[number]["result"]["isError"], answers[number])
