@@ -7,8 +7,7 @@ namespace mayfly::http {
 void add_aws_options(CLI::App& command, aws::Given& given) {
   command
       .add_option("--endpoint", given.endpoint,
-                  "DynamoDB endpoint (default: AWS_ENDPOINT_URL_DYNAMODB, the profile's, or AWS's endpoint "
-                  "of the region)")
+                  "DynamoDB endpoint (default: AWS_ENDPOINT_URL_DYNAMODB, the profile's, or AWS's)")
       ->type_name("URL");
   command
       .add_option("--region", given.region,
@@ -25,7 +24,7 @@ void add_aws_options(CLI::App& command, aws::Given& given) {
       ->type_name("FILE");
   command
       .add_option("--account", given.account,
-                  "Account on a Mayfly server, twelve digits (default: the access key's)")
+                  "Account, if the endpoint is Mayfly (default: the access key's)")
       ->envname("MAYFLY_ACCOUNT")
       ->type_name("ID");
 }

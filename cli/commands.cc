@@ -67,7 +67,7 @@ void print_event(std::string_view data, bool as_json) {
   if (as_json) return print(print_json_line(*tree));
   if (const auto dropped = json::integer_member(*tree, "dropped"))
     return print(std::string(colours().faint) + "... " + std::to_string(*dropped) +
-                 " changes were not shown: they came faster than they could be printed" + colours().off +
+                 " changes omitted, because they arrived faster than they could be printed" + colours().off +
                  "\n");
   const auto table = json::string_member(*tree, "table");
   const Tree* record = json::member(*tree, "record");
@@ -160,7 +160,7 @@ Expected<Tree, std::string> key_of(ServerCalls& server, const ControlCommand& co
     if (auto typed = typed_key(command.key[0])) return *std::move(typed);
   TRY(const Tree table, describe_table(server, command.table));
   const auto schema = key_schema_of(table, table, command.table);
-  if (!schema) return Unexpected{std::string("DescribeTable's answer has no KeySchema.")};
+  if (!schema) return Unexpected{std::string("DescribeTable's response has no KeySchema.")};
   return read_key(*schema, command.key);
 }
 

@@ -89,8 +89,7 @@ std::string check_advance(const std::string& text) {
 }
 
 constexpr const char* server_group = "Server";
-constexpr std::string_view key_help =
-    R"(a value for each key attribute (1), NAME=VALUE (id=1) or JSON ('{"id":{"S":"1"}}'))";
+constexpr std::string_view key_help = R"(values (1), NAME=VALUE (id=1) or JSON ('{"id":{"S":"1"}}'))";
 
 // --- commands
 
@@ -218,10 +217,9 @@ void Commands::add_clock() {
       ->required()
       ->check(check_advance);
   advance.add_flag("--age-streams", given_->age_streams,
-                   "Also age stream records and iterators, so that records older than 24 hours are trimmed");
-  advance.add_flag(
-      "--settle", given_->settle,
-      "Wait until replicas, functions, Kinesis destinations and jobs have processed all changes");
+                   "Also age stream records and iterators; records over 24 hours old are trimmed");
+  advance.add_flag("--settle", given_->settle,
+                   "Wait until replicas, functions, Kinesis and jobs have processed all changes");
   advance.footer("Example:\n  mayfly clock advance 1d12h");
 }
 
@@ -257,18 +255,18 @@ void Commands::add_ttl() {
   set.add_option("MODE", given_->mode, "exact (immediately), aws (late, as on AWS) or manual (on request)")
       ->required()
       ->check(one_of({"exact", "aws", "manual"}));
-  set.add_option("--delay", given_->delay, "Minimum and maximum delay of the mode aws")
+  set.add_option("--delay", given_->delay, "Minimum and maximum delay of deletions in mode aws, in seconds")
       ->expected(2)
       ->check(whole_number())
-      ->type_name("SECONDS");
-  set.add_option("--seed", given_->seed, "Random seed for the delays of the mode aws")->check(whole_number());
+      ->type_name("MIN MAX");
+  set.add_option("--seed", given_->seed, "Random seed for the delays in mode aws")->check(whole_number());
   take_table(
       add(ttl, "sweep", "Delete a table's expired items now, in any mode", "POST", of_table("/sweep")));
   CLI::App& upcoming = add(ttl, "upcoming", "List the items that expire next", "GET", of_table("/upcoming"));
   lists(upcoming, "items", "No item of this table will expire.");
   take_table(upcoming);
   upcoming.add_option("--limit", given_->limit, "Maximum items to list")->check(whole_number());
-  CLI::App& explain = add(ttl, "explain", "Say when and why an item expires, or why it does not", "POST",
+  CLI::App& explain = add(ttl, "explain", "Explain when an item expires, or why it does not", "POST",
                           of_table("/explain"), [](const Given&) { return Body().text(); });
   take_table(explain);
   take_key(explain);
@@ -298,7 +296,7 @@ void Commands::add_waiting() {
     command->add_option("--event", given_->event, "Only INSERT, MODIFY or REMOVE")
         ->check(one_of({"INSERT", "MODIFY", "REMOVE"}))
         ->type_name("EVENT");
-    command->add_option("--by", given_->by, "Only changes by user, or by service (expired items)")
+    command->add_option("--by", given_->by, "Only changes by user or by service (expired items)")
         ->check(one_of({"user", "service"}))
         ->type_name("WRITER");
   }
@@ -352,7 +350,7 @@ void Commands::add_jobs() {
   const std::string when_empty = "No exports, imports or bulk puts in account {account}.";
   CLI::App& jobs = add(app_, "jobs", "Show the progress of exports, imports and bulk puts", "GET", "/jobs");
   jobs.require_subcommand(0, 1);
-  jobs.add_flag("--watch", command_.watch, "Continue until all jobs have ended");
+  jobs.add_flag("--watch", command_.watch, "Print progress until all jobs have ended");
   // add() has set another callback, which would run after that of a subcommand.
   jobs.callback([command = &command_, &jobs, when_empty] {
     if (!jobs.get_subcommands().empty()) return;
@@ -363,7 +361,7 @@ void Commands::add_jobs() {
   });
   CLI::App& show = add(jobs, "show", "Print everything about a job", "GET",
                        [](const Given& given) { return "/jobs" + segment(given.id); });
-  CLI::App& log = add(jobs, "log", "Print the errors in what a job read", "GET",
+  CLI::App& log = add(jobs, "log", "Print the errors that a job found in its input", "GET",
                       [](const Given& given) { return "/jobs" + segment(given.id) + "/log"; });
   lists(log, "lines", "The job's log is empty.");
   for (CLI::App* command : {&show, &log})
@@ -393,7 +391,7 @@ void Commands::add_replication() {
       ->check(whole_number());
   CLI::Option* pause = set.add_flag("--pause", given_->paused, "Hold all writes back");
   set.add_flag("--resume", given_->resumed, "Deliver the writes that were held back")->excludes(pause);
-  says(add(replication, "settle", "Wait until every write that can be delivered has been", "POST",
+  says(add(replication, "settle", "Wait until all writes that can be delivered are delivered", "POST",
            "/replication/settle"),
        "Settled.");
   says(add(replication, "reset", "Remove all delays and pauses", "DELETE", "/replication"), "Reset.");
@@ -414,7 +412,8 @@ void Commands::add_functions() {
   says(remove, "Removed.");
   for (CLI::App* command : {&put, &remove})
     command->add_option("NAME", given_->name, "Name of the function")->required();
-  put.add_option("FUNCTION_URL", given_->url, "Where it listens, such as http://127.0.0.1:9000/")->required();
+  put.add_option("FUNCTION_URL", given_->url, "URL of the function, such as http://127.0.0.1:9000/")
+      ->required();
   take_wait(put, "Time limit for one call (default: 60s)");
 }
 
@@ -442,22 +441,23 @@ void Commands::add_faults() {
   set.add_option("FAULT", given_->fault, alternatives(fault_kinds()))->check(one_of(fault_kinds()));
   set.add_option("--operation", given_->operation, "Only this operation, such as PutItem")->type_name("NAME");
   set.add_option("--table", given_->table, "Only this table")->type_name("TABLE");
-  set.add_option("--count", given_->count, "How many times it strikes (default: always)")
+  set.add_option("--count", given_->count, "Number of times it strikes (default: always)")
       ->check(whole_number());
-  set.add_option("--probability", given_->probability, "How likely it strikes each time, such as 0.1")
+  set.add_option("--probability", given_->probability, "Probability that it strikes, such as 0.1")
       ->check(between_decimals(0, 1));
   set.add_option("--seed", given_->seed, "Random seed for --probability and stale_reads")
       ->check(whole_number());
-  set.add_option("--milliseconds", given_->milliseconds, "Delay of latency; maximum lag of stale_reads")
+  set.add_option("--milliseconds", given_->milliseconds, "Delay of latency, or maximum lag of stale_reads")
       ->check(whole_number());
   set.add_option("--applied", given_->applied,
-                 "Whether the operation runs even though its client gets no answer, or a late one")
+                 "Whether the operation takes effect although its response is lost or late")
       ->check(one_of({"true", "false"}));
   set.add_option("--writes", given_->writes, "Maximum lag of stale_reads, in commits")->check(whole_number());
-  set.add_option("--items", given_->items, "How many items unprocessed leaves out")->check(whole_number());
+  set.add_option("--items", given_->items, "Number of items that unprocessed leaves out")
+      ->check(whole_number());
   set.add_option("--exception", given_->exception, "Exception that throttle returns")->type_name("NAME");
   set.add_option("--rule", given_->rules,
-                 R"(A whole rule, such as '{"fault":"latency","milliseconds":200}'; can be repeated)")
+                 R"(Whole rule, such as '{"fault":"latency","milliseconds":200}'; can be repeated)")
       ->check(check_rule)
       ->allow_extra_args(false)
       ->type_name("JSON");
@@ -474,8 +474,8 @@ void Commands::add_failpoints() {
   CLI::App& arm = add(failpoint, "arm", "Hold the expiry of an item", "PUT", "/failpoints", body);
   take_table(arm);
   take_key(arm);
-  CLI::App& release = add(failpoint, "release", "Let an expiry continue, or all without TABLE", "DELETE",
-                          "/failpoints", body);
+  CLI::App& release = add(failpoint, "release", "Let an expiry continue (without TABLE: all of them)",
+                          "DELETE", "/failpoints", body);
   take_table(release, false);
   take_key(release, false);
   for (CLI::App* command : {&list, &arm, &release}) lists(*command, "failpoints", none);
@@ -488,7 +488,7 @@ void Commands::add_server() {
   add(app_, "health", "Print whether the server is healthy, and its version", "GET", "/health");
   CLI::App& metrics = add(app_, "metrics", "Print metrics in Prometheus' format", "GET", "/metrics");
   shows(metrics, ControlCommand::Shows::metrics);
-  metrics.get_option("--json")->description("Print one JSON object instead");
+  metrics.get_option("--json")->description("Print one JSON object");
 }
 
 }  // namespace
@@ -519,7 +519,7 @@ void add_server_options(CLI::App& command, ServerPlace& place) {
       ->group(server_group);
   command
       .add_option("--account", place.account,
-                  "Account, twelve digits (default: AWS_ACCESS_KEY_ID if it is one, or 000000000000)")
+                  "Account (default: AWS_ACCESS_KEY_ID if it has twelve digits, else 000000000000)")
       ->envname("MAYFLY_ACCOUNT")
       ->type_name("ID")
       ->check([](const std::string& text) {
@@ -536,7 +536,7 @@ void add_server_options(CLI::App& command, ServerPlace& place) {
 }
 
 void add_json_option(CLI::App& command, bool& json) {
-  command.add_flag("--json", json, "Print the server's answer as JSON");
+  command.add_flag("--json", json, "Print the server's response as JSON");
 }
 
 void add_control_commands(CLI::App& app, ControlCommand& command) {

@@ -71,7 +71,7 @@ class Progress {
 };
 
 std::string summary(const std::optional<engine::Checked>& all) {
-  if (!all) return "only the files were checked, since not all of them can be read";
+  if (!all) return "only the files were checked, because some of them cannot be read";
   const engine::Checked& checked = *all;
   const auto count = [](std::uint64_t value, const char* one, const char* many) {
     return std::to_string(value) + " " + (value == 1 ? one : many);
@@ -108,7 +108,7 @@ json::Tree counts(const std::optional<engine::Checked>& all) {
 
 int run_directory_command(const DirectoryCommand& command) {
   const bool repairs = command.what == DirectoryCommand::What::repair;
-  Findings wrong(repairs ? "stays: " : "", command.json), mended("mended: ", command.json);
+  Findings wrong(repairs ? "not repaired: " : "", command.json), mended("repaired: ", command.json);
   Progress progress;
   const engine::CheckListener listener{
       .wrong =
@@ -138,8 +138,11 @@ int run_directory_command(const DirectoryCommand& command) {
     print(print_json(answer));
   } else {
     print(summary(outcome->checked) + "\n");
-    if (repairs) print(std::to_string(outcome->mended) + " mended, ");
-    print(std::to_string(outcome->wrong) + " wrong\n");
+    const std::string left = std::to_string(outcome->wrong);
+    if (repairs)
+      print(std::to_string(outcome->mended) + " repaired, " + left + " not repaired\n");
+    else
+      print(left + (outcome->wrong == 1 ? " problem\n" : " problems\n"));
   }
   return printed(code);
 }

@@ -61,7 +61,7 @@ std::optional<DynamoDbLocal> read_dynamodb_local(const std::string& program,
       *flag->second = true;
     } else if (const auto value = values.find(word); value != values.end()) {
       if (++i == arguments.size()) {
-        result.problem = word + " of DynamoDB Local needs a value";
+        result.problem = "DynamoDB Local's " + word + " needs a value";
         return result;
       }
       *value->second = arguments[i];
@@ -73,7 +73,7 @@ std::optional<DynamoDbLocal> read_dynamodb_local(const std::string& program,
     }
   }
   if (settings.in_memory && !settings.path.empty()) {
-    result.problem = "DynamoDB Local takes -dbPath or -inMemory, not both";
+    result.problem = "-dbPath and -inMemory cannot be combined";
     return result;
   }
 
@@ -98,8 +98,7 @@ std::optional<DynamoDbLocal> read_dynamodb_local(const std::string& program,
   if (!settings.shared) {
     result.notes.emplace_back(
         "Unlike DynamoDB Local without -sharedDb, all access keys share the same tables, except keys of "
-        "twelve "
-        "digits");
+        "twelve digits");
   }
   for (const std::string& option : settings.ignored) result.notes.push_back("Ignored: " + option);
 

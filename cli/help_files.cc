@@ -44,7 +44,8 @@ void add_option(std::string& page, const CLI::Option& option) {
     head.resize(head.size() - 2);
     if (const std::string value = value_of(option); !value.empty()) head += " \\fI" + roff(value) + "\\fR";
   }
-  page += ".TP\n" + head + "\n" + roff(description_of(option)) + "\n";
+  const std::string variable = option.get_envname().empty() ? "" : " [" + option.get_envname() + "]";
+  page += ".TP\n" + head + "\n" + roff(description_of(option) + variable) + "\n";
 }
 
 // Adds the lines of a command's footer unchanged if the footer has examples.
@@ -65,8 +66,7 @@ std::string manual_page(const CLI::App& app) {
       ".SH SYNOPSIS\n.B mayfly\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n"
       ".SH DESCRIPTION\n"
       "A server with DynamoDB's API for any AWS SDK, on a clock that tests control, and commands that use "
-      "the "
-      "server.\n"
+      "the server.\n"
       ".SH COMMANDS\n";
   walk("mayfly", app, [&](const std::string& path, const CLI::App& command) {
     if (&command == &app || command.get_require_subcommand_min() > 0) return;
@@ -83,17 +83,16 @@ std::string manual_page(const CLI::App& app) {
   });
   return page +
          ".SH ENVIRONMENT\n"
-         "Each option that names a variable in brackets can also be set by that variable. Options that can "
-         "be "
-         "repeated take values separated by commas.\n"
+         "An option that is followed by a variable in brackets can also be set by that variable. The "
+         "variable of an option that can be repeated takes values separated by commas.\n"
          ".TP\n.B AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN\n"
-         "Key with which commands sign their requests, and the server its requests to an S3 endpoint.\n"
+         "Credentials with which commands sign their requests, and the server its requests to an S3 "
+         "endpoint.\n"
          ".TP\n.B NO_COLOR\nDisables colors.\n"
          ".SH EXIT STATUS\n"
          ".TP\n0\nSuccess.\n"
-         ".TP\n1\nThe command failed; a sentence on standard error says why. For verify and repair: the data "
-         "is "
-         "damaged.\n"
+         ".TP\n1\nThe command failed; a message on standard error says why. For verify and repair: the data "
+         "is damaged.\n"
          ".TP\n2\nThe command line is invalid. For verify and repair: the data could not be read.\n"
          ".TP\n3\nAn export or import was interrupted; \\-\\-resume continues it.\n";
 }

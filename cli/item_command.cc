@@ -75,7 +75,7 @@ class Attributes {
       if (known.name != attribute.name) continue;
       if (known.type.empty()) known.type = attribute.type;
       if (!attribute.type.empty() && known.type != attribute.type)
-        return Unexpected{"attribute '" + log::printable(attribute.name) + "' is given the types " +
+        return Unexpected{"attribute '" + log::printable(attribute.name) + "' has conflicting types " +
                           known.type + " and " + attribute.type + "."};
       return {};
     }
@@ -276,7 +276,7 @@ struct Described {
 Outcome<Described> described(ServerCalls& server, const std::string& name) {
   TRY(Tree table, describe_table(server, name));
   auto keys = key_schema_of(table, table, name);
-  if (!keys) return Unexpected{std::string("DescribeTable's answer has no KeySchema.")};
+  if (!keys) return Unexpected{std::string("DescribeTable's response has no KeySchema.")};
   return Described{std::move(table), *std::move(keys)};
 }
 
@@ -302,7 +302,7 @@ Outcome<engine::Instant> account_time(const ServerCalls& server) {
   const auto tree = json::parse_tree(*answer);
   const auto now = tree ? json::string_member(*tree, "now") : std::nullopt;
   const auto time = now ? compat::control::parse_time(*now) : std::nullopt;
-  if (!time) return Unexpected{std::string("the server does not say its account's time.")};
+  if (!time) return Unexpected{std::string("the server did not report its account's time.")};
   return *time;
 }
 

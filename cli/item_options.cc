@@ -12,11 +12,9 @@ namespace {
 using What = ItemCommand::What;
 
 constexpr const char* item_footer =
-    "Key attributes have the types of the table's key. Other values are JSON if they are valid JSON (5, "
-    "true,\n"
-    "null, [1,2], '\"5\"') and strings otherwise. The table's TTL attribute also takes a span from the "
-    "account's\n"
-    "time (+48h) or a time (2031-01-01T00:00:00Z).\n\n"
+    "Key attributes have the types of the table's key. Other values are read as JSON if they are valid JSON\n"
+    "(5, true, null, [1,2], '\"5\"'), and as strings otherwise. The table's TTL attribute also takes a time\n"
+    "(2031-01-01T00:00:00Z) or a duration from now, by the account's clock (+48h).\n\n"
     "Examples:\n"
     "  mayfly item put carts id=1 owner=ann total=12.50 ttl=+48h\n"
     "  mayfly item put carts '{\"id\": \"1\", \"tags\": [\"a\", \"b\"]}'\n"
@@ -40,26 +38,23 @@ void add_table_commands(CLI::App& app, ItemCommand& command) {
   create.add_option("--key", command.key, "Partition key; id:N for a number, id:B for binary")
       ->type_name("NAME")
       ->capture_default_str();
-  create.add_option("--sort", command.sort, "Sort key, likewise (default: none)")->type_name("NAME");
+  create.add_option("--sort", command.sort, "Sort key, in the same form (default: none)")->type_name("NAME");
   create.add_option("--ttl", command.ttl, "Attribute that holds the time to live (default: none)")
       ->type_name("NAME");
   create
       .add_flag("--stream{on},--no-stream{off}", command.stream,
-                "Stream of changes; --stream=KEYS_ONLY, NEW_IMAGE or OLD_IMAGE choose what records hold "
-                "(default: NEW_AND_OLD_IMAGES)")
+                "Record changes in a stream; --stream=KEYS_ONLY, NEW_IMAGE or OLD_IMAGE records less")
       ->check(one_of({"on", "off", "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"}));
   create
-      .add_option(
-          "--index", command.indexes,
-          "Global index NAME:KEY[,SORT][=PROJECTION]; PROJECTION is KEYS_ONLY or attributes; can be repeated")
+      .add_option("--index", command.indexes,
+                  "Global index NAME:KEY[,SORT][=PROJECTION]; PROJECTION: KEYS_ONLY or attributes")
       ->type_name("INDEX")
       ->allow_extra_args(false);
-  create
-      .add_option("--local-index", command.local_indexes,
-                  "Local index NAME:SORT[=PROJECTION]; can be repeated")
+  create.add_option("--local-index", command.local_indexes, "Local index NAME:SORT[=PROJECTION]")
       ->type_name("INDEX")
       ->allow_extra_args(false);
   create.footer(
+      "Options with ... can be repeated.\n\n"
       "Examples:\n"
       "  mayfly table create carts --ttl ttl\n"
       "  mayfly table create events --key user --sort at:N --index by_kind:kind,at=KEYS_ONLY");
@@ -77,8 +72,7 @@ void add_item_commands(CLI::App& app, ItemCommand& command) {
   add_table_commands(app, command);
   CLI::App& item =
       *app.add_subcommand("item", "Put, get, query, scan and delete items")->require_subcommand(1);
-  const std::string key_help =
-      R"(A value for each key attribute (1), NAME=VALUE (id=1) or JSON ('{"id":{"S":"1"}}'))";
+  const std::string key_help = R"(Key: values (1), NAME=VALUE (id=1) or JSON ('{"id":{"S":"1"}}'))";
 
   CLI::App& put = add(item, command, "put", "Write an item", What::item_put);
   put.add_option("ITEM", command.words, "NAME=VALUE for each attribute, or one JSON object")->required();
@@ -90,10 +84,10 @@ void add_item_commands(CLI::App& app, ItemCommand& command) {
   get.footer("Examples:\n  mayfly item get carts 1\n  mayfly item get events user=ann at=5");
 
   CLI::App& query = add(item, command, "query", "Print the items with a partition key", What::item_query);
-  add_key(query, command, "Partition key, and optionally the sort key: ann, ann 5, user=ann at=5 or JSON");
-  query.add_option("--from", command.from, "Only sort keys from this value on")->type_name("VALUE");
-  query.add_option("--to", command.to, "Only sort keys up to this value")->type_name("VALUE");
-  query.add_option("--begins-with", command.begins_with, "Only sort keys that begin with this")
+  add_key(query, command, "Partition key and optional sort key: ann, ann 5, user=ann at=5 or JSON");
+  query.add_option("--from", command.from, "Only sort keys of at least this value")->type_name("VALUE");
+  query.add_option("--to", command.to, "Only sort keys of at most this value")->type_name("VALUE");
+  query.add_option("--begins-with", command.begins_with, "Only sort keys that begin with this value")
       ->type_name("VALUE");
   query.add_flag("--reverse", command.reverse, "Print the highest sort key first");
   query.footer("Example:\n  mayfly item query events ann --from 5 --reverse --limit 10");

@@ -161,7 +161,7 @@ Expected<Tree, std::string> read_time_to_live(const std::string& name, const std
   if (const auto span = span_ms(text)) return Tree{{"N", epoch_seconds(now + *span)}};
   if (const auto time = compat::control::parse_time(text)) return Tree{{"N", epoch_seconds(*time)}};
   if (const auto plain = json::parse_tree(text, json::Decimals::as_written)) return typed(*plain);
-  return Unexpected{"TTL attribute " + in_quotes(name) + " must be a span from now (+48h), a time " +
+  return Unexpected{"TTL attribute " + in_quotes(name) + " must be a duration from now (+48h), a time " +
                     "(2031-01-03T00:00:00Z) or epoch seconds, got " + in_quotes(text) + "."};
 }
 
@@ -205,7 +205,7 @@ Expected<Tree, std::string> read_key_value(const KeySchema& schema, const KeyAtt
                       what + ", got " + in_quotes(text) + "."};
   };
   if (attribute.type == "N" && !engine::Number::parse(text)) return wrong("a number");
-  if (attribute.type == "B" && !compat::decode_base64(text)) return wrong("base64 of a binary value");
+  if (attribute.type == "B" && !compat::decode_base64(text)) return wrong("a binary value in base64");
   return Tree{{attribute.type, text}};
 }
 
@@ -232,7 +232,7 @@ Expected<Tree, std::string> read_key(const KeySchema& schema, const std::vector<
       if (!by_name) {
         if (next >= schema.attributes.size())
           return Unexpected{"the key of " + schema.table + " is " + names_of(schema) + "; " +
-                            in_quotes(word) + " is one value too many."};
+                            in_quotes(word) + " is an extra value."};
         attribute = &schema.attributes[next++];
       }
       if (key.contains(attribute->name)) return Unexpected{in_quotes(attribute->name) + " was given twice."};

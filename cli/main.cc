@@ -108,7 +108,7 @@ class EndsInTime {
     try {
       deadline_.emplace(time, [] {
         log::write(log::Level::error,
-                   "work in progress did not end in time and is abandoned (--shutdown-seconds-max)");
+                   "work in progress did not end in time and is abandoned (limit --shutdown-seconds-max)");
         _exit(1);
       });
     } catch (const std::system_error&) {

@@ -93,7 +93,8 @@ class ServerWorld final : public compat::mcp::World {
     }
     auto answer = fetch(url_, request, {}, command_.ca_file, stop);
     if (!answer)
-      return Unexpected{answer.error() + ". `mayfly serve` starts a server; --url says where one is."};
+      return Unexpected{answer.error() +
+                        ". Start a server with 'mayfly serve', or name a running one with --url."};
     if (answer->body.ends_with('\n')) answer->body.pop_back();  // a tool's result is one line
     return WorldAnswer{answer->status, std::move(answer->body)};
   }
@@ -263,7 +264,8 @@ class Conversation {
     }
     if (!id.empty())
       lines_.write(R"({"jsonrpc":"2.0","id":)" + id +
-                   R"(,"error":{"code":-32603,"message":"As many requests as may are waiting already"}})");
+                   R"(,"error":{"code":-32603,"message":"Too many requests are waiting; the limit is )" +
+                   std::to_string(mcp_waiting_max) + R"("}})");
   }
 
   // Ends the request with this ID, which then gets no answer.

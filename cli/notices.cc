@@ -17,7 +17,7 @@ void Notices::take(std::string_view sentence) {
   ++lines_;
   log::write(level_,
              std::string(sentence) +
-                 (left_out_ == 0 ? "" : " (" + std::to_string(left_out_) + " lines before were left out)"));
+                 (left_out_ == 0 ? "" : " (" + std::to_string(left_out_) + " earlier lines omitted)"));
   left_out_ = 0;
 }
 

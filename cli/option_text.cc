@@ -13,7 +13,7 @@
 namespace mayfly::http {
 namespace {
 
-constexpr std::size_t value_column = 32, line_length = 110;
+constexpr std::size_t value_column = 37, line_length = 120;
 
 template <typename Number>
 std::optional<Number> number_of(std::string_view text) {
@@ -111,6 +111,25 @@ std::string row(const std::string& left, const std::string& right) {
   return line + wrapped(right, value_column) + "\n";
 }
 
+// Says which environment variables set the command's options. Empty if there are none.
+std::string environment_of(const CLI::App& app) {
+  std::vector<std::string> variables;
+  std::string last;  // the last option with a variable
+  std::size_t options = 0;
+  for (const CLI::Option* option : options_of(app)) {
+    if (option == app.get_help_ptr() || option->get_positional()) continue;
+    ++options;
+    if (option->get_envname().empty()) continue;
+    variables.push_back(option->get_envname());
+    last = option->get_name();
+  }
+  if (variables.empty()) return {};
+  if (variables.size() == options)
+    return "Each option can also be set by an environment variable: " + last + " by " + variables.back() +
+           ".";
+  return "Environment variables: " + CLI::detail::join(variables, ", ") + ".";
+}
+
 // CLI11 keeps an option's type and the ranges of its checks in one text: "TEXT:0 to 65535".
 std::pair<std::string, std::string> type_and_range(const CLI::Option& option) {
   const std::string type = option.get_type_name();
@@ -168,7 +187,9 @@ class HelpFormatter final : public CLI::Formatter {
   }
 
   std::string make_footer(const CLI::App* app) const override {
-    return app->get_footer().empty() ? "" : app->get_footer() + "\n";
+    const std::string environment = environment_of(*app), footer = app->get_footer();
+    return (environment.empty() ? "" : wrapped(environment, 0) + "\n") +
+           (environment.empty() || footer.empty() ? "" : "\n") + (footer.empty() ? "" : footer + "\n");
   }
 };
 
@@ -339,8 +360,7 @@ std::string value_of(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0 || option.get_type_size_max() == 0) return {};
   std::string type = type_and_range(option).first;
   if (type == "INT" || type == "UINT" || type == "FLOAT") type = "N";
-  if (option.get_items_expected_max() >= CLI::detail::expected_max_vector_size) return type + " ...";
-  return option.get_items_expected_min() > 1 ? type + " " + type : type;
+  return option.get_items_expected_max() >= CLI::detail::expected_max_vector_size ? type + " ..." : type;
 }
 
 std::string description_of(const CLI::Option& option) {
@@ -351,7 +371,6 @@ std::string description_of(const CLI::Option& option) {
   std::string text = option.get_description();
   if (!range.empty() || !initial.empty())
     text += " (" + range + (range.empty() || initial.empty() ? "" : ", ") + initial + ")";
-  if (!option.get_envname().empty()) text += " [" + option.get_envname() + "]";
   return text;
 }
 

@@ -2,7 +2,7 @@
 //
 //   app.add_option("--port", port, "Port to listen on")->check(between(0, 65535))->type_name("N");
 //   // --port 99999  ->  "--port must be between 0 and 65535, got 99999"
-//   // --help        ->  "--port N    Port to listen on (0 to 65535, default: 8000) [MAYFLY_PORT]"
+//   // --help        ->  "--port N    Port to listen on (0 to 65535, default: 8000)"
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -59,9 +59,9 @@ const CLI::Option* option_named(const CLI::App& app, const std::string& name);
 
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
-// An option's value as --help shows it: "N", "DIR", "NAME=VALUE ...". Empty for a flag.
+// An option's value as --help shows it: "N", "MIN MAX", "NAME=VALUE ...". Empty for a flag.
 std::string value_of(const CLI::Option& option);
-// An option's description with its range, default and variable.
+// An option's description with its range and default: "Port to listen on (0 to 65535, default: 8000)".
 std::string description_of(const CLI::Option& option);
 
 template <typename Enum>

@@ -44,9 +44,8 @@ void add_directory_commands(CLI::App& app, DirectoryCommand& command) {
   CLI::App* repair = add("repair", "Rebuild what can be rebuilt in a damaged data directory",
                          DirectoryCommand::What::repair);
   repair
-      ->add_option(
-          "--move-out", command.repair.move_out_file,
-          "Move entries that cannot be repaired to FILE, one key and value a line (default: leave them)")
+      ->add_option("--move-out", command.repair.move_out_file,
+                   "Move entries that cannot be repaired to FILE (default: leave them)")
       ->type_name("FILE");
   repair->add_flag("--give-up-damaged-files", command.repair.give_up_damaged_files,
                    "Move unreadable files to DIR/lost and continue without their contents");
@@ -55,8 +54,7 @@ void add_directory_commands(CLI::App& app, DirectoryCommand& command) {
 void add_signature_and_tls_options(CLI::App& serve, ServeOptions& options) {
   serve
       .add_flag("--require-signature", options.require_signature,
-                "Reject requests that are not signed with a key from --keys, or with AWS_ACCESS_KEY_ID and "
-                "AWS_SECRET_ACCESS_KEY")
+                "Reject requests that are not signed with a key from --keys or the environment")
       ->envname("MAYFLY_REQUIRE_SIGNATURE");
   serve.add_option("--keys", options.keys_file, "Access keys to accept, in the format of ~/.aws/credentials")
       ->envname("MAYFLY_KEYS")
@@ -92,9 +90,9 @@ std::string check_function(const std::string& text) {
 constexpr std::int64_t megabyte = 1024 * 1024;
 
 void add_bounds_options(CLI::App& serve, ServeOptions& options) {
+  serve.option_defaults()->group("Limits");
   ServerSettings& server = options.server;
-  serve
-      .add_option("--connections-max", server.connections_max, "Maximum open connections; further ones wait")
+  serve.add_option("--connections-max", server.connections_max, "Maximum open connections; further ones wait")
       ->envname("MAYFLY_CONNECTIONS_MAX")
       ->check(between(1, 1'000'000))
       ->capture_default_str();
@@ -102,48 +100,32 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
       .add_option_function<std::int64_t>(
           "--request-seconds-max",
           [&server](std::int64_t seconds) { server.request_max = std::chrono::seconds(seconds); },
-          "Time limit for receiving a request and for sending its response")
+          "Time to receive a request, and to send its response")
       ->envname("MAYFLY_REQUEST_SECONDS_MAX")
-      ->type_name("SECONDS")
+      ->type_name("N")
       ->check(between(1, 24 * 3600))
       ->default_str(
           std::to_string(std::chrono::duration_cast<std::chrono::seconds>(server.request_max).count()));
-  serve
-      .add_option("--waiting-max", server.waiting_max,
-                  "Maximum waiting awaits, event streams, invocations and control calls, of each kind")
+  serve.add_option("--waiting-max", server.waiting_max, "Maximum blocked calls of each kind, such as awaits")
       ->envname("MAYFLY_WAITING_MAX")
       ->check(between(1, 4096))
       ->capture_default_str();
-  serve
-      .add_option(
-          "--request-bytes-max", server.request_bytes_max,
-          "Memory limit for all in-flight requests; when it is exceeded, the longest-running upload is "
-          "rejected with 503")
+  serve.add_option("--request-bytes-max", server.request_bytes_max, "Memory limit for in-flight requests")
       ->envname("MAYFLY_REQUEST_BYTES_MAX")
       ->check(between(32 * megabyte, std::int64_t{1} << 40))
       ->type_name("BYTES")
       ->capture_default_str();
-  serve
-      .add_option(
-          "--unread-bytes-max", server.unread_bytes_max,
-          "Memory limit for responses that clients have not read; when it is exceeded, the connection that "
-          "has been idle longest is closed")
+  serve.add_option("--unread-bytes-max", server.unread_bytes_max, "Memory limit for unread responses")
       ->envname("MAYFLY_UNREAD_BYTES_MAX")
       ->check(between(32 * megabyte, std::int64_t{1} << 40))
       ->type_name("BYTES")
       ->capture_default_str();
-  serve
-      .add_option("--memory-max", options.memory_bytes_max,
-                  "Memory limit of the server without --data; writes that need more are rejected")
+  serve.add_option("--memory-max", options.memory_bytes_max, "Memory limit without --data")
       ->envname("MAYFLY_MEMORY_MAX")
       ->check(between(64 * megabyte, std::int64_t{1} << 50))
       ->type_name("BYTES")
-      ->default_str("half of the available memory");
-  serve
-      .add_option(
-          "--history-max", options.history_bytes_max,
-          "Storage limit for old item versions, which backups and point-in-time recovery need; when it is "
-          "exceeded, the oldest points in time are dropped and new backups are rejected")
+      ->default_str("half of memory");
+  serve.add_option("--history-max", options.history_bytes_max, "Size limit of old item versions")
       ->envname("MAYFLY_HISTORY_MAX")
       ->check(between(megabyte, std::int64_t{1} << 50))
       ->type_name("BYTES")
@@ -155,34 +137,26 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
         ->check(between(1, 1'000'000))
         ->capture_default_str();
   };
-  add_count("--accounts-max", "MAYFLY_ACCOUNTS_MAX", options.limits.accounts_max,
-            "Maximum accounts; the first request that names an account creates it");
+  add_count("--accounts-max", "MAYFLY_ACCOUNTS_MAX", options.limits.accounts_max, "Maximum accounts");
   add_count("--tables-max", "MAYFLY_TABLES_MAX", options.limits.tables_max,
-            "Maximum tables of an account in a region");
+            "Maximum tables per account and region");
   add_count("--snapshots-max", "MAYFLY_SNAPSHOTS_MAX", options.limits.snapshots_max,
-            "Maximum snapshots of an account");
-  add_count("--backups-max", "MAYFLY_BACKUPS_MAX", options.limits.backups_max,
-            "Maximum backups of an account");
+            "Maximum snapshots per account");
+  add_count("--backups-max", "MAYFLY_BACKUPS_MAX", options.limits.backups_max, "Maximum backups per account");
   add_count("--functions-max", "MAYFLY_FUNCTIONS_MAX", options.functions_max,
             "Maximum registered functions, all accounts together");
   add_count("--mappings-max", "MAYFLY_MAPPINGS_MAX", options.mappings_max,
             "Maximum event source mappings, all accounts together");
   serve
       .add_option("--mapping-filters-max", options.mapping_filters_max,
-                  "Maximum filters of an event source mapping; AWS raises this quota on request")
+                  "Maximum filters per event source mapping")
       ->envname("MAYFLY_MAPPING_FILTERS_MAX")
       ->check(between(1, compat::triggers::filters_quota_raised))
-      ->capture_default_str();
-  serve
-      .add_option("--shutdown-seconds-max", options.shutdown_seconds_max,
-                  "How long to wait for work in progress after SIGTERM or SIGINT before exiting with 1")
-      ->envname("MAYFLY_SHUTDOWN_SECONDS_MAX")
-      ->type_name("SECONDS")
-      ->check(between(1, 3600))
       ->capture_default_str();
 }
 
 void add_time_options(CLI::App& serve, ServeOptions& options) {
+  serve.option_defaults()->group("Time and TTL");
   using Kind = engine::ExpiryMode::Kind;
   serve
       .add_option_function<std::string>(
@@ -204,13 +178,12 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
             if (!options.clocks.now)
               throw CLI::ValidationError("--now", must_be("a time such as 2031-01-01T00:00:00Z", text));
           },
-          "Initial time of new accounts, such as 2031-01-01T00:00:00Z (default: the host's time)")
+          "Initial time of new accounts, such as 2031-01-01T00:00:00Z (default: the host's)")
       ->envname("MAYFLY_NOW")
       ->type_name("TIME");
   serve
       .add_option("--ttl-mode", options.expiry.kind,
-                  "How new tables delete expired items: exact (immediately), aws (late, as on AWS) or manual "
-                  "(on request)")
+                  "Expiry in new tables: exact (at once), aws (late) or manual")
       ->envname("MAYFLY_TTL_MODE")
       ->transform(choice<Kind>({{"exact", Kind::exact}, {"aws", Kind::aws}, {"manual", Kind::manual}}))
       ->type_name("MODE")
@@ -220,34 +193,35 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
           "--ttl-delay-seconds",
           [&options](const std::vector<std::int64_t>& seconds) {
             if (seconds[0] < 0 || seconds[0] > seconds[1] || seconds[1] > 30 * 24 * 3600) {
-              throw CLI::ValidationError("--ttl-delay-seconds",
-                                         "must be a minimum and a maximum of at most 30 days");
+              throw CLI::ValidationError(
+                  "--ttl-delay-seconds",
+                  must_be("a minimum and a maximum of at most 2592000 (30 days)",
+                          std::to_string(seconds[0]) + " " + std::to_string(seconds[1])));
             }
             options.expiry.delay_ms_min = seconds[0] * 1000;
             options.expiry.delay_ms_max = seconds[1] * 1000;
           },
-          "Minimum and maximum delay of the mode aws (default: 600 1680)")
+          "Minimum and maximum delay of deletions in mode aws (default: 600 1680)")
       ->envname("MAYFLY_TTL_DELAY_SECONDS")
-      ->type_name("SECONDS")
+      ->type_name("MIN MAX")
       ->expected(2)
       ->delimiter(',');
-  serve.add_option("--ttl-seed", options.expiry.seed, "Random seed for the delays of the mode aws")
+  serve.add_option("--ttl-seed", options.expiry.seed, "Random seed for the delays in mode aws")
       ->envname("MAYFLY_TTL_SEED")
       ->check(whole_number())
       ->capture_default_str();
   serve
       .add_option("--ttl-window-seconds", options.ttl_window_seconds,
-                  "Length of the windows in which upcoming expiries are counted")
+                  "Length of the windows that count upcoming expiries")
       ->envname("MAYFLY_TTL_WINDOW_SECONDS")
-      ->type_name("SECONDS")
+      ->type_name("N")
       ->check(between(1, 24 * 3600))
       ->capture_default_str();
   serve
-      .add_option(
-          "--ttl-cooldown-seconds", options.ttl_cooldown_seconds,
-          "How long after a change UpdateTimeToLive rejects another one, by the account's clock; 1800 on AWS")
+      .add_option("--ttl-cooldown-seconds", options.ttl_cooldown_seconds,
+                  "Minimum time between calls of UpdateTimeToLive; AWS: 1800")
       ->envname("MAYFLY_TTL_COOLDOWN_SECONDS")
-      ->type_name("SECONDS")
+      ->type_name("N")
       ->check(between(0, 24 * 3600))
       ->capture_default_str();
   serve
@@ -284,11 +258,7 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
                    "Write the port number to FILE once the server accepts requests")
       ->envname("MAYFLY_PORT_FILE")
       ->type_name("FILE");
-  serve
-      ->add_flag("--exit-with-parent", options.exit_with_parent,
-                 "Exit when the parent process exits for any reason")
-      ->envname("MAYFLY_EXIT_WITH_PARENT");
-  serve->add_option("--data", options.data_directory, "Keep all data in this directory (default: in memory)")
+  serve->add_option("--data", options.data_directory, "Keep all data in DIR (default: in memory)")
       ->envname("MAYFLY_DATA")
       ->type_name("DIR");
   serve
@@ -303,43 +273,63 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
           [](std::string& region) {
             return engine::is_region(region)
                        ? std::string()
-                       : "must have " + std::string(engine::region_letters) + ", got '" + region + "'";
+                       : must_be(engine::region_letters, region);
           },
           ""))
       ->capture_default_str();
   add_log_level_option(*serve, options);
+  serve
+      ->add_flag("--exit-with-parent", options.exit_with_parent,
+                 "Exit when the parent process exits for any reason")
+      ->envname("MAYFLY_EXIT_WITH_PARENT");
   return serve;
 }
 
-void add_rarer_serve_options(CLI::App& serve, ServeOptions& options, bool& no_control) {
+void add_table_options(CLI::App& serve, ServeOptions& options) {
+  serve.option_defaults()->group("Tables");
+  serve
+      .add_option("--schema", options.schemas,
+                  "Create tables from CloudFormation, Terraform, Workbench or describe-table files")
+      ->envname("MAYFLY_SCHEMA")
+      ->delimiter(',')
+      ->type_name("FILE|DIR");
+  serve
+      .add_option("--schema-parameter", options.schema_parameters,
+                  "Set a template's parameter, import or attribute (Role.Arn)")
+      ->envname("MAYFLY_SCHEMA_PARAMETER")
+      ->delimiter(',')
+      ->type_name("NAME=VALUE");
+  serve
+      .add_flag("--schema-strict", options.schema_strict,
+                "Stop if a file of a --schema directory cannot be read, instead of skipping it")
+      ->envname("MAYFLY_SCHEMA_STRICT");
   serve
       .add_flag("--shared-regions", options.shared_regions,
                 "Use one set of tables for all regions, like DynamoDB Local's -sharedDb")
       ->envname("MAYFLY_SHARED_REGIONS");
-  serve.add_option("--threads", options.server.threads, "Number of threads that serve connections")
-      ->envname("MAYFLY_THREADS")
-      ->check(between(1, 256))
-      ->capture_default_str();
   serve
       .add_option("--table-delay-ms", options.table_delay_ms,
-                  "How many milliseconds tables stay CREATING, UPDATING or DELETING, in real time")
+                  "How long tables stay CREATING, UPDATING or DELETING")
       ->envname("MAYFLY_TABLE_DELAY_MS")
       ->check(between(0, 3'600'000))
       ->capture_default_str();
-  serve
-      .add_option(
-          "--collection-bytes-max", options.collection_bytes_max,
-          "Maximum size of the items with one partition key in a table with local indexes; 10 GB on AWS")
-      ->envname("MAYFLY_COLLECTION_BYTES_MAX")
-      ->check(whole_number())
-      ->type_name("BYTES");
   serve.add_option("--stream-shards", options.stream_shards, "Number of shards of a new stream")
       ->envname("MAYFLY_STREAM_SHARDS")
       ->check(between(1, engine::first_shards_max))
       ->capture_default_str();
   serve
+      .add_option("--collection-bytes-max", options.collection_bytes_max,
+                  "Maximum size of an item collection; AWS: 10 GB (default: no limit)")
+      ->envname("MAYFLY_COLLECTION_BYTES_MAX")
+      ->check(whole_number())
+      ->type_name("BYTES");
+}
+
+void add_endpoint_options(CLI::App& serve, ServeOptions& options) {
+  serve.option_defaults()->group("Functions, Kinesis and S3");
+  serve
       .add_option("--function", options.functions,
-                  "Register a function that event source mappings and Invoke can call; can be repeated")
+                  "Register a function that event source mappings and Invoke can call")
       ->envname("MAYFLY_FUNCTION")
       ->check(check_function)
       ->delimiter(',')
@@ -355,9 +345,7 @@ void add_rarer_serve_options(CLI::App& serve, ServeOptions& options, bool& no_co
       ->envname("MAYFLY_KINESIS_ENDPOINT")
       ->check(check_url)
       ->type_name("URL");
-  serve
-      .add_option("--bucket", options.buckets,
-                  "Use a directory as the S3 bucket NAME in exports and imports; can be repeated")
+  serve.add_option("--bucket", options.buckets, "Use DIR as the S3 bucket NAME in exports and imports")
       ->envname("MAYFLY_BUCKET")
       ->check(check_bucket)
       ->delimiter(',')
@@ -368,52 +356,51 @@ void add_rarer_serve_options(CLI::App& serve, ServeOptions& options, bool& no_co
       ->envname("MAYFLY_S3_ENDPOINT")
       ->check(check_url)
       ->type_name("URL");
+}
+
+void add_access_options(CLI::App& serve, ServeOptions& options, bool& no_control) {
+  serve.option_defaults()->group("Access");
+  add_signature_and_tls_options(serve, options);
   serve
-      .add_option(
-          "--schema", options.schemas,
-          "Create the tables of a CloudFormation template, of `terraform show -json`, of a NoSQL Workbench "
-          "model, of describe-table's output, or of a directory of such files; can be repeated")
-      ->envname("MAYFLY_SCHEMA")
+      .add_option("--allowed-host", options.server.access.hosts,
+                  "Accept requests with this Host (default: addresses and names without a dot)")
+      ->envname("MAYFLY_ALLOWED_HOST")
       ->delimiter(',')
-      ->type_name("FILE|DIR");
+      ->type_name("NAME");
   serve
-      .add_option("--schema-parameter", options.schema_parameters,
-                  "Set a template's parameter, import or attribute (Role.Arn); can be repeated")
-      ->envname("MAYFLY_SCHEMA_PARAMETER")
+      .add_option("--cors-origin", options.server.access.origins,
+                  "Let web pages of ORIGIN, such as http://localhost:3000 or * (all), use the server")
+      ->envname("MAYFLY_CORS_ORIGIN")
       ->delimiter(',')
-      ->type_name("NAME=VALUE");
+      ->type_name("ORIGIN");
   serve
-      .add_flag(
-          "--schema-strict", options.schema_strict,
-          "Stop if any file of a --schema directory cannot be read, instead of skipping it with a warning")
-      ->envname("MAYFLY_SCHEMA_STRICT");
-  add_bounds_options(serve, options);
-  serve
-      .add_flag(
-          "--no-control", no_control,
-          "Disable the control API, except for /_mayfly/health, and make event source mappings read-only")
+      .add_flag("--no-control", no_control,
+                "Disable the control API, except health, and make event source mappings read-only")
       ->envname("MAYFLY_NO_CONTROL");
   serve
       .add_flag("--mcp-read-only", options.server.access.mcp_read_only,
                 "Offer only read-only tools to agents at /_mayfly/mcp")
       ->envname("MAYFLY_MCP_READ_ONLY");
+}
+
+void add_rarer_serve_options(CLI::App& serve, ServeOptions& options, bool& no_control) {
+  serve.add_option("--threads", options.server.threads, "Number of threads that serve connections")
+      ->envname("MAYFLY_THREADS")
+      ->check(between(1, 256))
+      ->capture_default_str();
   serve
-      .add_option(
-          "--allowed-host", options.server.access.hosts,
-          "Accept requests with this Host; can be repeated (default: addresses and names without a dot)")
-      ->envname("MAYFLY_ALLOWED_HOST")
-      ->delimiter(',')
-      ->type_name("NAME");
-  serve
-      .add_option(
-          "--cors-origin", options.server.access.origins,
-          "Let web pages of this origin, such as http://localhost:3000, use the server; * allows all; can be "
-          "repeated")
-      ->envname("MAYFLY_CORS_ORIGIN")
-      ->delimiter(',')
-      ->type_name("ORIGIN");
-  add_signature_and_tls_options(serve, options);
+      .add_option("--shutdown-seconds-max", options.shutdown_seconds_max,
+                  "Time limit for work in progress after SIGTERM or SIGINT")
+      ->envname("MAYFLY_SHUTDOWN_SECONDS_MAX")
+      ->type_name("N")
+      ->check(between(1, 3600))
+      ->capture_default_str();
   add_time_options(serve, options);
+  add_table_options(serve, options);
+  add_endpoint_options(serve, options);
+  add_access_options(serve, options, no_control);
+  add_bounds_options(serve, options);
+  serve.footer("Options with ... can be repeated. In their variables, separate the values with commas.");
 }
 
 // Whether the words after `serve`, or the environment, may name options that have not been added yet.
@@ -433,17 +420,23 @@ void add_mcp_command(CLI::App& app, McpCommand& command, ServeOptions& options) 
   CLI::App* mcp = app.add_subcommand(
       "mcp",
       "Offer a server's tables and clock to agents (Model Context Protocol on standard input and output)");
-  mcp->add_option("--url", command.url, "Server to use")->envname("MAYFLY_URL")->capture_default_str();
+  mcp->add_option("--url", command.url, "Server to use")
+      ->envname("MAYFLY_URL")
+      ->type_name("URL")
+      ->capture_default_str();
   mcp->add_option("--ca-file", command.ca_file,
                   "Trust the certificates in FILE for https:// (default: the system's)")
       ->envname("MAYFLY_CA_FILE")
       ->type_name("FILE");
   mcp->add_option("--account", command.account, "Default account of the tools, twelve digits")
       ->envname("MAYFLY_ACCOUNT")
+      ->type_name("ID")
       ->check([](const std::string& text) {
         return engine::is_account_id(text) ? std::string() : must_be("twelve digits", text);
       });
-  mcp->add_option("--region", command.region, "Default region of the tools")->envname("MAYFLY_REGION");
+  mcp->add_option("--region", command.region, "Default region of the tools")
+      ->envname("MAYFLY_REGION")
+      ->type_name("NAME");
   mcp->add_flag("--read-only", command.read_only, "Offer only tools that change nothing")
       ->envname("MAYFLY_MCP_READ_ONLY");
   CLI::Option* in_memory = mcp->add_flag_function(
@@ -452,20 +445,20 @@ void add_mcp_command(CLI::App& app, McpCommand& command, ServeOptions& options) 
                                       "Keep tables in this process, in DIR, instead of using a server")
                           ->type_name("DIR");
   in_memory->excludes(data);
-  mcp->add_option(
-         "--port", options.server.port,
-         "With --in-memory or --data: also serve the tables over HTTP on 127.0.0.1; 0 picks a free port")
+  mcp->add_option("--port", options.server.port,
+                  "With --in-memory or --data: serve HTTP as well; 0 picks a free port")
       ->check(between(0, 65535))
       ->type_name("N");
-  mcp->add_option("--schema", options.schemas, "With --in-memory or --data: tables to create, as for serve")
+  mcp->add_option("--schema", options.schemas,
+                  "With --in-memory or --data: create tables, as serve --schema does")
       ->type_name("FILE|DIR");
-  add_time_options(*mcp, options);
   add_log_level_option(*mcp, options);
+  add_time_options(*mcp, options);
   mcp->callback([mcp, &command] {
     command.own = mcp->count("--in-memory") + mcp->count("--data") > 0;
     command.listens = mcp->count("--port") > 0;
     if (!command.own && (command.listens || mcp->count("--schema") > 0))
-      throw CLI::ValidationError("--port and --schema", "need --in-memory or --data.");
+      throw CLI::ValidationError("--port and --schema", "require --in-memory or --data.");
   });
 }
 

@@ -55,7 +55,7 @@ Expected<std::string, CallFailure> body_of(Expected<ClientAnswer, std::string> a
 Expected<json::Tree, CallFailure> tree_of(const Expected<std::string, CallFailure>& body) {
   if (!body) return Unexpected{body.error()};
   if (auto tree = json::parse_tree(*body, json::Decimals::as_written)) return *std::move(tree);
-  return Unexpected{CallFailure{{}, "the server's answer is not JSON; is it a DynamoDB endpoint?"}};
+  return Unexpected{CallFailure{{}, "the server's response is not JSON. Is it a DynamoDB endpoint?"}};
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ Expected<json::Tree, std::string> describe_table(ServerCalls& server, const std:
   auto answer = server.operate("DescribeTable", {{"TableName", table}});
   if (answer) {
     if (const json::Tree* const described = json::member(*answer, "Table")) return *described;
-    return Unexpected{std::string("DescribeTable's answer has no Table; is it a DynamoDB endpoint?")};
+    return Unexpected{std::string("DescribeTable's response has no Table. Is it a DynamoDB endpoint?")};
   }
   if (answer.error().name != "ResourceNotFoundException")
     return Unexpected{std::move(answer.error().sentence)};

@@ -12,23 +12,25 @@ using sweep::SweepCommand;
 
 void add_table_options(CLI::App& app, SweepCommand& command) {
   sweep::Layout& layout = command.layout;
+  app.option_defaults()->group("Endpoint");
   add_aws_options(app, command.given);
+  app.option_defaults()->group("Table and index");
   app.add_option("--table", layout.table, "Table")->type_name("NAME");
   app.add_option("--ttl-attribute", layout.ttl_attribute,
                  "Attribute that holds the expiry time, in epoch seconds")
       ->type_name("NAME");
   app.add_option("--tables", command.tables_file,
-                 R"(Several tables instead, as JSON in FILE: [{"table":"carts","ttl_attribute":"ttl"}])")
+                 R"(Sweep the tables in FILE: [{"table":"carts","ttl_attribute":"ttl"}])")
       ->type_name("FILE");
   app.add_option("--index", layout.index, "Global index that finds expired items")
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--window-attribute", layout.window_attribute,
-                 "The index's partition key, which holds window and shard")
+                 "Index partition key: window and shard")
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--at-attribute", layout.at_attribute,
-                 "The index's sort key, which says when to check an item; can be the TTL attribute")
+                 "Index sort key: when to check an item; can be the TTL attribute")
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--window-seconds", layout.window_seconds, "Length of a window")
@@ -40,59 +42,65 @@ void add_table_options(CLI::App& app, SweepCommand& command) {
       ->capture_default_str();
   app.add_option(
          "--mark-attribute", command.mark_attribute,
-         "Set this attribute before each deletion, so that stream filters can recognize it (default: none)")
+         "Set this attribute before each deletion, for stream filters (default: none)")
       ->type_name("NAME");
-  app.add_flag("--json", command.json, "Print the result as one JSON object");
   app.add_option("--state-table", command.state_table, "Table that holds leases and watermarks")
       ->type_name("NAME")
       ->capture_default_str();
-  app.add_option("--write-units-max", command.write_units_max, "Maximum write units per second and table")
+  app.option_defaults()->group("Sweeping");
+  app.add_option("--write-units-max", command.write_units_max,
+                 "Maximum write units per second and table (default: no limit)")
       ->check(positive())
       ->type_name("UNITS");
-  app.add_option("--lease-seconds", command.lease_seconds, "How long a silent sweeper keeps its shards")
+  app.add_option("--lease-seconds", command.lease_seconds,
+                 "How long an unresponsive sweeper keeps its shards")
       ->check(between_decimals(0.3, 3600.0))
       ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option("--look-back-seconds", command.look_back_seconds,
-                 "How far back a shard that was never swept begins")
+                 "How far back the first sweep of a shard starts")
       ->check(between(0, std::int64_t{400} * 24 * 3600))
       ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option_function<std::string>(
          "--clock", [&command](const std::string& clock) { command.mayfly_clock = clock == "mayfly"; },
-         "Clock to use: host, or mayfly for the account's clock on a Mayfly server")
+         "Clock: host, or mayfly for the account's clock on a Mayfly server")
       ->check(one_of({"host", "mayfly"}))
       ->type_name("CLOCK")
       ->default_str("host");
   app.add_option("--clock-skew-max", command.clock_skew_max_seconds,
-                 "Delete nothing while the host's clock and the endpoint's differ by more than this")
+                 "Delete nothing while host and endpoint clocks differ by more")
       ->check(between(1, 300))
       ->type_name("SECONDS")
       ->capture_default_str();
+  app.option_defaults()->group("Options");
+  app.add_flag("--json", command.json, "Print the result as one JSON object");
 }
 
 void add_running_options(CLI::App& app, SweepCommand& command) {
+  app.option_defaults()->group("Sweeping");
   app.add_option("--workers", command.workers, "Maximum concurrent requests")
       ->check(between(1, 256))
       ->capture_default_str();
   app.add_option("--settle-seconds", command.settle_seconds,
-                 "How long after its end a window is checked every second")
+                 "How long to check a window every second after its end")
       ->check(between(0, 3600))
       ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option("--grace-seconds", command.grace_seconds,
-                 "How long after its end a window is checked for the last time")
+                 "Time from a window's end to its last check")
       ->check(between(0, std::int64_t{7} * 24 * 3600))
       ->type_name("SECONDS")
       ->capture_default_str();
-  app.add_flag("--once", command.once, "Exit when no expired item is left, as for cron jobs and functions");
+  app.option_defaults()->group("Options");
+  app.add_flag("--once", command.once, "Exit when no expired item is left, for cron jobs and functions");
   app.add_flag("--dry-run", command.dry_run, "Print what would be deleted, without deleting it");
   app.add_option("--metrics", command.metrics_address,
-                 "Serve Prometheus metrics at GET /metrics on this address, such as 127.0.0.1:9464")
+                 "Serve Prometheus metrics at /metrics on this address, such as 127.0.0.1:9464")
       ->type_name("ADDRESS:PORT");
   using Level = sweep::Journal::Level;
   app.add_option("--log-level", command.log_level,
-                 "Minimum log level: debug (names each item), info, warning, error or off")
+                 "Minimum log level: debug (each item), info, warning, error or off")
       ->transform(choice<Level>({{"debug", Level::debug},
                                  {"info", Level::info},
                                  {"warning", Level::warning},
@@ -112,12 +120,12 @@ void add_segments(CLI::App& app, SweepCommand& command) {
 
 void add_sweep_commands(CLI::App& app, SweepCommand& command) {
   CLI::App& sweep =
-      *app.add_subcommand("sweep", "Delete expired items in tables of any DynamoDB endpoint, to the second");
+      *app.add_subcommand("sweep", "Delete expired items of any DynamoDB endpoint within a second");
   sweep.require_subcommand(0, 1);
   add_table_options(sweep, command);
   add_running_options(sweep, command);
   CLI::App& plan = *sweep.add_subcommand(
-      "plan", "Print what a table needs for sweeping, the state of its items and the cost");
+      "plan", "Print what a table needs before it can be swept, its items' state, and the cost");
   add_table_options(plan, command);
   add_segments(plan, command);
   plan.add_flag("--apply", command.apply, "Create the index and the state table if they are missing");

@@ -21,38 +21,44 @@ constexpr const char* server_here = "http://127.0.0.1:8000";
 void add_place(CLI::App& app, PlaceOptions& place, const std::string& side) {
   const std::string of = side == "from" ? "the source" : "the target";
   app.add_option("--" + side + "-account", place.account,
-                 "Account, twelve digits, if " + of + " is a Mayfly server")
+                 "Account of " + of + ", if it is a Mayfly server")
       ->type_name("ID");
   app.add_option("--" + side + "-region", place.region, "Region of " + of + " (default: the environment's)")
       ->type_name("NAME");
   app.add_option("--" + side + "-profile", place.profile,
-                 "Profile in AWS's credentials files for " + of + " (default: the environment's)")
+                 "AWS profile for " + of + " (default: the environment's)")
       ->type_name("NAME");
 }
 
 void add_what_and_how(CLI::App& app, TransferCommand& command) {
   app.add_option("TABLE", command.tables, "Table, or pattern such as 'orders*'");
-  app.add_flag("--all", command.all, "All tables, except sweep's state table mayfly_sweep");
+  app.add_flag("--all", command.all, "Copy all tables except mayfly_sweep, the state of 'mayfly sweep'");
+  app.add_flag("--dry-run", command.dry_run,
+               "Print a few items before and after anonymization, and write nothing");
+  app.add_flag("--json", command.json, "Print the result as one JSON object");
+  app.add_flag("--quiet", command.quiet, "Print no progress on standard error");
+  app.option_defaults()->group("Source and target");
   add_place(app, command.from, "from");
   add_place(app, command.to, "to");
   app.add_option("--ca-file", command.ca_file,
                  "Trust the certificates in FILE for https:// (default: the system's)")
       ->envname("MAYFLY_CA_FILE")
       ->type_name("FILE");
-  app.add_option("--rename", command.renames, "Rename a table at the target; can be repeated")
+  app.option_defaults()->group("Tables");
+  app.add_option("--rename", command.renames, "Rename a table at the target")
       ->type_name("OLD=NEW")
       ->allow_extra_args(false);
   app.add_option("--schema", command.schemas,
-                 "Table definitions, as for serve --schema, if the source has none; can be repeated")
+                 "Table definitions, as for serve --schema, if the source has none")
       ->type_name("FILE|DIR")
       ->allow_extra_args(false);
-  app.add_option("--schema-parameter", command.schema_parameters, "Set a template parameter; can be repeated")
+  app.add_option("--schema-parameter", command.schema_parameters, "Set a template's parameter")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   app.add_flag("--items-only", command.items_only,
-               "Copy only items; the tables must exist, and files get no settings");
+               "Copy only items: tables must exist at the target, and files get no settings");
   app.add_option("--if-exists", command.if_exists,
-                 "If the target has the table: fail, skip it, append items or replace it")
+                 "If a table exists at the target: fail, skip, append or replace")
       ->transform(choice<IfExists>({{"fail", IfExists::fail},
                                     {"skip", IfExists::skip},
                                     {"append", IfExists::append},
@@ -60,51 +66,52 @@ void add_what_and_how(CLI::App& app, TransferCommand& command) {
       ->type_name("ACTION")
       ->default_str("fail");
   app.add_option("--ttl", command.ttl,
-                 "TTL at the target: on (enabled after the last item), off, shift (on, with times moved by "
-                 "the age of the "
-                 "export) or unexpired (on, without expired items)")
+                 "TTL: on, off, shift (by the export's age) or unexpired (skip expired)")
       ->transform(choice<TtlChoice>({{"on", TtlChoice::on},
                                      {"off", TtlChoice::off},
                                      {"shift", TtlChoice::shift},
                                      {"unexpired", TtlChoice::unexpired}}))
       ->type_name("CHOICE")
       ->default_str("on");
+  app.option_defaults()->group("Anonymization");
   app.add_option("--anonymize", command.anonymize, "Drop, hash or replace values by the rules in FILE")
       ->type_name("FILE");
   app.add_option("--secret-file", command.secret_file,
-                 "Key of the hashes (default: MAYFLY_ANONYMIZE_SECRET, or a random key that is not kept)")
+                 "Key for the hashes (default: MAYFLY_ANONYMIZE_SECRET, or a random key)")
       ->type_name("FILE");
-  app.add_flag("--dry-run", command.dry_run, "Print a few items before and after, without writing anything");
+  app.option_defaults()->group("Speed");
   app.add_option("--parallel", command.parallel, "Number of table segments or files to copy in parallel")
       ->check(between(1, 64))
       ->capture_default_str();
-  app.add_option("--read-units-max", command.read_units_max, "Maximum capacity units to read per second")
+  app.add_option("--read-units-max", command.read_units_max,
+                 "Maximum capacity units to read per second (default: no limit)")
       ->check(positive())
       ->type_name("UNITS");
-  app.add_option("--write-units-max", command.write_units_max, "Maximum capacity units to write per second")
+  app.add_option("--write-units-max", command.write_units_max,
+                 "Maximum capacity units to write per second (default: no limit)")
       ->check(positive())
       ->type_name("UNITS");
   app.add_flag("--consistent", command.consistent, "Use consistent reads, which cost twice as much");
   app.add_flag("--uncompressed", command.uncompressed, "Do not compress the data files of a directory");
+  app.option_defaults()->group("Interruptions");
   app.add_flag("--resume", command.resume, "Continue an interrupted run of the same command");
   app.add_option("--journal", command.journal,
-                 "File that records the progress; - for none (default: DIR/export.journal, FILE.journal or "
-                 "./mayfly-transfer.journal)")
+                 "File that records progress for --resume; - for none (default: next to the target)")
       ->type_name("FILE");
-  app.add_flag("--json", command.json, "Print the result as one JSON object");
-  app.add_flag("--quiet", command.quiet, "Print no progress on standard error");
+  app.footer("Options with ... can be repeated.");
 }
 
 // For the side that is a server by default.
 void add_server(CLI::App& app, PlaceOptions& place) {
+  app.option_defaults()->group("Source and target");
   app.add_option("--account", place.account, "Account of the server, twelve digits")
       ->envname("MAYFLY_ACCOUNT")
       ->type_name("ID");
   app.add_option("--region", place.region, "Region of the server")
       ->envname("MAYFLY_REGION")
       ->type_name("NAME");
-  app.add_option("--profile", place.profile, "Profile in AWS's credentials files for the server")
-      ->type_name("NAME");
+  app.add_option("--profile", place.profile, "AWS profile for the server")->type_name("NAME");
+  app.option_defaults()->group("Options");
 }
 
 constexpr const char* places = "aws|URL|DIR|FILE|-";
@@ -134,7 +141,7 @@ void add_transfer_commands(CLI::App& app, TransferCommand& command) {
   imported->to.place = server_here;
   in->add_option(
         "--from", imported->from.place,
-        "Source; also an AWS export or a file of items (`aws dynamodb scan`, batch-write-item, JSON)")
+        "Source; also an AWS export or a JSON file of items")
       ->type_name(places)
       ->required();
   in->add_option("--to,--url", imported->to.place, "Target")

@@ -53,7 +53,7 @@ std::string bare_name(std::string_view type) {
 Expected<Json, Failure> tree_of(const Expected<std::string, Failure>& answer) {
   if (!answer) return Unexpected{answer.error()};
   if (auto tree = json::parse_tree(*answer)) return *std::move(tree);
-  return Unexpected{Failure{.name = "CutShort", .message = "an answer is not JSON", .status = 200}};
+  return Unexpected{Failure{.name = "CutShort", .message = "the response is not JSON", .status = 200}};
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ Expected<std::string, Failure> Client::read(http::ClientAnswer answer, const Hea
   if (const auto sum = engine::whole_number<std::uint32_t>(answer.header("x-amz-crc32"));
       sum && answer.header("Content-Encoding").empty() && *sum != http::crc32(answer.body))
     return Unexpected{Failure{.name = "CutShort",
-                              .message = "an answer's bytes are not those that were sent (x-amz-crc32)",
+                              .message = "the response does not match its checksum (x-amz-crc32)",
                               .status = answer.status,
                               .retryable = true}};
   if (answer.status == 200) return std::move(answer.body);

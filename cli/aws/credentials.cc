@@ -79,12 +79,12 @@ Expected<Credentials::Found, std::string> Credentials::find() const {
   for (const char* other : {"role_arn", "sso_session", "sso_start_url", "web_identity_token_file"}) {
     if (settings_.profile_value(other).empty()) continue;
     return Unexpected{"profile " + settings_.profile() + " has " + other +
-                      ", which is not followed here; let it have credential_process = aws configure "
+                      ", which is not supported; use credential_process = aws configure "
                       "export-credentials --profile NAME"};
   }
   return Unexpected{std::string(
-      "there are no AWS credentials: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (on Mayfly any will do), a "
-      "profile, or a container's")};
+      "no AWS credentials. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (Mayfly accepts any values) or "
+      "AWS_PROFILE")};
 }
 
 Expected<Credentials::Found, std::string> Credentials::found_in(std::string_view text, const char* token_name,
@@ -96,11 +96,11 @@ Expected<Credentials::Found, std::string> Credentials::found_in(std::string_view
   Found found{{member("AccessKeyId"), member("SecretAccessKey"), first_of(member(token_name), "")}, {}};
   if (found.key.id.empty() || found.key.secret.empty()) {
     const std::string message = first_of(member("message"), member("Message"));
-    return Unexpected{where + " gave no credentials" + (message.empty() ? "" : ": " + message)};
+    return Unexpected{where + " returned no credentials" + (message.empty() ? "" : ": " + message)};
   }
   if (const std::string ends = member("Expiration"); !ends.empty()) {
     found.ends = compat::control::parse_time(ends);
-    if (!found.ends) return Unexpected{where + " says that its key ends at no time: " + ends};
+    if (!found.ends) return Unexpected{where + " returned an invalid Expiration: " + ends};
   }
   return found;
 }
@@ -117,8 +117,9 @@ Expected<Credentials::Found, std::string> Credentials::of_program(const std::str
 
 Expected<Credentials::Found, std::string> Credentials::of_container(const std::string& text) const {
   if (!may_have_credentials(text))
-    return Unexpected{"AWS_CONTAINER_CREDENTIALS_FULL_URI is " + text +
-                      ", which is neither https:// nor an address of this machine, of ECS or of EKS"};
+    return Unexpected{"AWS_CONTAINER_CREDENTIALS_FULL_URI must be https:// or an address of this machine, of "
+                      "ECS or of EKS, got '" +
+                      text + "'"};
   Url url = *Url::parse(text, Schemes::http_and_https);
   std::string token = settings_.variable("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   if (const std::string path = settings_.variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); !path.empty()) {
@@ -127,19 +128,19 @@ Expected<Credentials::Found, std::string> Credentials::of_container(const std::s
     file.read(token.data(), static_cast<std::streamsize>(token.size()));
     token.resize(static_cast<std::size_t>(file.gcount()));
     while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
-    if (token.empty()) return Unexpected{"there is no token in " + path};
+    if (token.empty()) return Unexpected{path + " has no token"};
   }
   // A token with two lines would become two headers.
   if (token.find_first_of("\r\n") != std::string::npos)
-    return Unexpected{std::string("AWS_CONTAINER_AUTHORIZATION_TOKEN has more than one line")};
+    return Unexpected{std::string("AWS_CONTAINER_AUTHORIZATION_TOKEN must be one line")};
   http::ClientRequest request{
       .method = "GET", .path = url.target, .headers = {{"Accept", "application/json"}}};
   if (!token.empty()) request.headers.emplace_back("Authorization", token);
   const std::string where = url.text;
   auto answer = http::Connections(std::move(url), {}).ask(request, container_answer_time_max);
-  if (!answer) return Unexpected{"there are no credentials of the container: " + answer.error().sentence};
+  if (!answer) return Unexpected{"cannot read the container's credentials: " + answer.error().sentence};
   if (answer->status != 200)
-    return Unexpected{where + " gave no credentials, but status " + std::to_string(answer->status)};
+    return Unexpected{where + " returned no credentials, but HTTP status " + std::to_string(answer->status)};
   return found_in(answer->body, "Token", where);
 }
 

@@ -25,7 +25,7 @@ Expected<std::optional<std::string>, std::string> text_of(const std::string& pat
   std::string text(profile_file_bytes_max + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > profile_file_bytes_max) return Unexpected{path + " is longer than 1 MB"};
+  if (text.size() > profile_file_bytes_max) return Unexpected{path + " is larger than 1 MB"};
   return std::optional<std::string>(std::move(text));
 }
 
@@ -124,11 +124,11 @@ Expected<std::string, std::string> Settings::region() const {
   if (region.empty()) {
     const std::string endpoint = named_endpoint();
     if (endpoint.empty() || endpoint.find(".amazonaws.com") != std::string::npos)
-      return Unexpected{std::string("no region is named: --region, AWS_REGION, or region in the profile")};
+      return Unexpected{std::string("no region is set. Use --region, AWS_REGION or the profile's region")};
     region = "us-east-1";
   }
   if (region.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
-    return Unexpected{"'" + region + "' is no region such as eu-west-1"};
+    return Unexpected{"the region must be a name such as eu-west-1, got '" + region + "'"};
   return region;
 }
 

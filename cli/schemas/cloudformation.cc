@@ -289,13 +289,13 @@ Expected<void, std::string> read_cloudformation(const Tree& tree, const std::str
   }
   if (!is_any_made && !unmade.empty()) {
     files.warnings.push_back(file + ": no table is created, because the Condition of each is false: " +
-                             unmade + ". --schema-parameter NAME=VALUE gives parameters other values");
+                             unmade + ". Set parameters with --schema-parameter NAME=VALUE");
   }
   if (values->unknown().empty()) return {};
   std::string names;
   for (const std::string& name : values->unknown()) names += (names.empty() ? "" : ", ") + name;
-  files.warnings.push_back(file + ": tags have placeholders for values that are not known here: " + names +
-                           ". Give them values with --schema-parameter NAME=VALUE");
+  files.warnings.push_back(file + ": tags have placeholders for unknown values: " + names +
+                           ". Set them with --schema-parameter NAME=VALUE");
   return {};
 }
 

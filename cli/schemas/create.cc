@@ -78,7 +78,7 @@ Expected<void, std::string> create_tables(compat::Emulator& emulator, const std:
                                           const SchemaContext& context, const Reports& reports) {
   for (const TableSchema& schema : schemas) {
     if (!status_of(emulator, context, schema.table).empty()) {
-      reports.notice("table " + schema.table + " exists already and is left as it is (" + schema.where + ")");
+      reports.notice("table " + schema.table + " already exists and is unchanged (" + schema.where + ")");
       continue;
     }
     std::size_t items = 0;
@@ -90,7 +90,7 @@ Expected<void, std::string> create_tables(compat::Emulator& emulator, const std:
       Answer answer = ask(emulator, context, request);
       if (const std::string problem = problem_with_tags(answer); !problem.empty()) {
         reports.warning(schema.where + ": table " + schema.table +
-                        " is created without its tags, which DynamoDB refuses: " + problem);
+                        " is created without its tags, which DynamoDB rejects: " + problem);
         SchemaRequest untagged = request;
         untagged.body.erase("Tags");
         answer = ask(emulator, context, untagged);

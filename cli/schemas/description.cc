@@ -105,7 +105,9 @@ Expected<std::vector<TableSchema>, std::string> read_descriptions(const Tree& tr
   std::vector<TableSchema> schemas;
   for (const Tree& one : list != nullptr ? *list : alone) {
     const Tree* table = table_in(one);
-    if (table == nullptr) return Unexpected{file + ": table " + std::to_string(schemas.size()) + " is none"};
+    if (table == nullptr)
+      return Unexpected{file + ": entry " + std::to_string(schemas.size() + 1) +
+                        " is not the description of a table"};
     const std::string name(json::string_member(*table, "TableName").value_or(""));
     TableSchema schema{.where = file + ": " + name, .table = name};
     schema.requests.push_back({"CreateTable", create_table(*table)});

@@ -105,7 +105,7 @@ Expected<Template, std::string> Template::open(const Tree& tree, const SchemaCon
 
 Expected<void, std::string> Template::charge(std::size_t work) {
   work_ += std::min(work, work_max + 1);
-  if (work_ > work_max) return Unexpected{std::string("its functions and loops stand for too much")};
+  if (work_ > work_max) return Unexpected{std::string("its functions and loops expand to too many values")};
   return {};
 }
 

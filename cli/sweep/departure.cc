@@ -208,7 +208,7 @@ Settled Departures::settle(const Entry& entry, engine::Instant now, std::int64_t
     }
     ttl = attribute(*item, layout_.ttl_attribute, "N").value_or("");
   }
-  settled.why = aws::Failure{.name = "Busy", .message = "the item changes each time that it is looked at"};
+  settled.why = aws::Failure{.name = "Busy", .message = "the item keeps changing"};
   return end(Outcome::failed);
 }
 

@@ -26,11 +26,11 @@ std::string index_text(const PlanView& view) {
   switch (view.facts.index) {
     case Index::absent: return "missing: --apply creates it, by " + key + ", with keys only";
     case Index::building: return "being created";
-    case Index::other_key: return "has another key than " + key;
+    case Index::other_key: return "has a different key than " + key;
     case Index::ready: break;
   }
-  if (!view.facts.index_has_ttl || view.layout.looks_by_ttl()) return "there";
-  return "there; its entries have " + view.layout.ttl_attribute + ", so that each renewal writes to it";
+  if (!view.facts.index_has_ttl || view.layout.looks_by_ttl()) return "exists";
+  return "exists; it includes " + view.layout.ttl_attribute + ", so each renewal of an item writes to it";
 }
 
 }  // namespace
@@ -66,10 +66,11 @@ std::string plan_text(const PlanView& view) {
     text += "  " + padded + " " + http::log::printable(value) + "\n";
   };
   line("index " + view.layout.index, index_text(view));
-  line("state " + view.state_table, view.state_table_exists ? "there" : "missing: --apply creates it");
+  line("state " + view.state_table, view.state_table_exists ? "exists" : "missing: --apply creates it");
   line("the endpoint's own TTL", facts.ttl_attribute.empty()
                                      ? "off"
-                                     : "on, by " + facts.ttl_attribute + ": it deletes what a sweep leaves");
+                                     : "on, by " + facts.ttl_attribute +
+                                           ": it deletes items that a sweep misses");
   if (!facts.isolation.empty()) line("write isolation", facts.isolation);
   if (!facts.problem.empty()) line("cannot be swept", facts.problem);
   if (view.counts == nullptr) return text;
@@ -79,19 +80,19 @@ std::string plan_text(const PlanView& view) {
   };
   text += "items\n";
   number("scanned", counts.scanned, "");
-  number("placed", counts.of(Standing::placed), "looked at no later than their TTL");
+  number("placed", counts.of(Standing::placed), "checked no later than their TTL");
   number("missing", counts.of(Standing::missing), "not in the index: mayfly sweep backfill");
-  number("strays, late", counts.of(Standing::late), "their TTL was shortened alone: mayfly sweep backfill");
-  number("strays, passed", counts.of(Standing::passed), "in a window that is done: mayfly sweep backfill");
-  number("never", counts.of(Standing::never), "no number, too far away, or over five years past");
+  number("strays, late", counts.of(Standing::late), "only their TTL was shortened: mayfly sweep backfill");
+  number("strays, passed", counts.of(Standing::passed), "in a finished window: mayfly sweep backfill");
+  number("never", counts.of(Standing::never), "TTL is not a number, too far ahead, or over five years past");
   number("expired by now", counts.expired, "");
-  text += "write units in a month, as of the TTLs of the next 30 days (" + grouped(counts.within_a_month) +
+  text += "write units per month, from the TTLs of the next 30 days (" + grouped(counts.within_a_month) +
           " items of " + grouped(view.costs.item_kb) + " KB)\n";
   number("deletions", view.costs.by_deletions, "");
   if (view.marks) number("marks", view.costs.by_marks, "");
   number("writers", view.costs.by_writers, "an index entry for each item");
   number("one sweeper", view.costs.by_sweeper,
-         "leases and watermarks; beside " + grouped(view.costs.reads_by_sweeper) + " read units");
+         "leases and watermarks, plus " + grouped(view.costs.reads_by_sweeper) + " read units");
   number("backfill, once", view.costs.backfill_once, "");
   return text;
 }

@@ -51,7 +51,7 @@ Expected<void, std::string> Process::start() {
     if (!options_.departure.dry_run) renewing_ = std::thread([this] { renew(); });
     sweeping_ = std::thread([this] { rounds(); });
   } catch (const std::system_error&) {
-    return Unexpected{std::string("no thread can be started to sweep ") + table()};
+    return Unexpected{std::string("cannot start a thread to sweep table ") + table()};
   }
   return {};
 }

@@ -56,7 +56,7 @@ Expected<void, std::string> SegmentScan::run(int segment) const {
   State::ScanProgress at;
   if (state != nullptr) {
     const auto known = state->read_progress(segment, options.segments);
-    if (!known) return Unexpected{"its progress cannot be read: " + known.error().sentence()};
+    if (!known) return Unexpected{"cannot read its progress: " + known.error().sentence()};
     if (*known) at = **known;
     counts.scanned += at.scanned;
     counts.armed += at.armed;
@@ -105,7 +105,7 @@ Expected<void, std::string> SegmentScan::run(int segment) const {
     // A page with failures is read again by the next run.
     if (state != nullptr && counts.failed == failed_before)
       if (const auto written = state->write_progress(segment, options.segments, at); !written)
-        return Unexpected{"its progress cannot be written: " + written.error().sentence()};
+        return Unexpected{"cannot write its progress: " + written.error().sentence()};
     progress();
   }
   return {};

@@ -67,7 +67,7 @@ Expected<void, aws::Failure> State::create() {
     const Tree* const table = json::member(described, "Table");
     if (table != nullptr && json::string_member(*table, "TableStatus") == "ACTIVE") return {};
     if (look == creation_looks_max)
-      return Unexpected{aws::Failure{.name = "TimedOut", .message = table_ + " does not become ACTIVE"}};
+      return Unexpected{aws::Failure{.name = "TimedOut", .message = table_ + " is not ACTIVE yet"}};
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 }
@@ -87,17 +87,17 @@ Expected<void, std::string> State::agree_on_settings() {
       R"(ttl_attribute = :t","ConditionExpression":"attribute_not_exists(id) OR (window_seconds = :w AND )"
       R"x(shards <= :s AND window_attribute = :a AND at_attribute = :b AND ttl_attribute = :t)")x" +
           values);
-  if (!written) return fail("cannot be kept in " + table_ + ": " + written.error().sentence());
+  if (!written) return fail("cannot be recorded in " + table_ + ": " + written.error().sentence());
   if (*written) return {};
   const auto answer = client_.call("GetItem", head("settings") + ",\"ConsistentRead\":true}");
   const Tree* const item = answer ? json::member(*answer, "Item") : nullptr;
-  if (item == nullptr) return fail("was changed by somebody else meanwhile");
-  return fail("has other settings already: --window-seconds " +
+  if (item == nullptr) return fail("was changed by another process in the meantime");
+  return fail("already has other settings: --window-seconds " +
               std::to_string(number_in(*item, "window_seconds")) + " --shards " +
               std::to_string(number_in(*item, "shards")) + " (or more) --window-attribute " +
               text_in(*item, "window_attribute") + " --at-attribute " + text_in(*item, "at_attribute") +
               " --ttl-attribute " + text_in(*item, "ttl_attribute") +
-              "; who changes them gives the index another name");
+              "; to change them, use a new index name");
 }
 
 Expected<StateRows, aws::Failure> State::read() {

@@ -41,7 +41,7 @@ Expected<engine::Instant, std::string> GuardedHostClock::now() {
   if (bounds->most < -skew_max_ms_ || bounds->least > skew_max_ms_)
     return Unexpected{"this machine's clock and the endpoint's differ by " +
                       std::to_string((bounds->most < 0 ? -bounds->most : bounds->least) / 1000) +
-                      " s or more (--clock-skew-max): nothing is deleted until they agree"};
+                      " s or more (limit --clock-skew-max). Nothing is deleted until they agree"};
   // If the host's clock is certainly fast, uses the latest time that cannot be ahead of the endpoint's.
   return bounds->most < 0 ? now + bounds->least : now;
 }
@@ -55,7 +55,8 @@ Expected<engine::Instant, std::string> MayflyClock::now() {
   const auto answer = client_.call_control("GET", "/_mayfly/clock");
   if (!answer) return Unexpected{"--clock mayfly: " + answer.error().sentence()};
   const auto now = compat::control::parse_time(std::string(json::string_member(*answer, "now").value_or("")));
-  if (!now) return Unexpected{std::string("--clock mayfly: the endpoint says no time; is it Mayfly?")};
+  if (!now)
+    return Unexpected{std::string("--clock mayfly: the endpoint does not report a time. Is it Mayfly?")};
   return *now;
 }
 

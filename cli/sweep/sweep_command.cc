@@ -48,7 +48,7 @@ std::string same_twice(const TableCommand& table) {
     names.insert(name);
     ++count;
   }
-  return names.size() == count ? "" : "TTL, window, sort key and mark need an attribute each";
+  return names.size() == count ? "" : "TTL, window, sort key and mark must be different attributes";
 }
 
 // State that all parts of a command share.
@@ -213,7 +213,8 @@ int scan(Session& session, const TableCommand& table, Tree& results) {
     if (const auto agreed = state.agree_on_settings(); !agreed) return fail(agreed.error());
   }
   if (!plans && !has_state)
-    return fail("there is no table " + command.state_table + ": mayfly sweep plan --apply");
+    return fail("there is no state table " + command.state_table +
+                ". Create it with 'mayfly sweep plan --apply'");
   const auto now = session.clock().now();
   if (!now) return fail(now.error());
 
@@ -234,7 +235,7 @@ int scan(Session& session, const TableCommand& table, Tree& results) {
                                     session.workers, options, session.ending.ended(), counts, progress);
     if (draws) std::fputs("\r\x1b[K", stderr);
     if (!scanned) return fail(scanned.error());
-    if (session.ending.ended()) return fail("it was ended; the next run goes on where this one was");
+    if (session.ending.ended()) return fail("interrupted; the next run continues from here");
   }
   if (plans) {
     const bool marks = !table.mark_attribute.empty();
@@ -266,7 +267,7 @@ int scan(Session& session, const TableCommand& table, Tree& results) {
     if (command.dry_run) http::print(std::to_string(unplaced) + " would be armed\n");
   }
   if (counts.failed > 0)
-    return fail(std::to_string(counts.failed) + " items could not be armed: run it once more");
+    return fail(std::to_string(counts.failed) + " items could not be armed. Run the command again");
   return 0;
 }
 
@@ -276,13 +277,14 @@ Expected<std::vector<TableCommand>, std::string> parse_tables(const std::string&
                                                               const TableCommand& defaults) {
   const auto tree = json::parse_tree(text);
   if (!tree || !tree->is_array() || tree->empty())
-    return Unexpected{std::string(R"(is no JSON array such as [{"table":"carts","ttl_attribute":"ttl"}])")};
+    return Unexpected{
+        std::string(R"(must be a JSON array such as [{"table":"carts","ttl_attribute":"ttl"}])")};
   if (tree->size() > tables_max) return Unexpected{"has more than " + std::to_string(tables_max) + " tables"};
   std::vector<TableCommand> tables;
   std::set<std::string> names;
   for (const Tree& each : *tree) {
     TableCommand table = defaults;
-    if (!each.is_object()) return Unexpected{std::string("has something that is no table's object")};
+    if (!each.is_object()) return Unexpected{std::string("has an entry that is not an object")};
     Layout& layout = table.layout;
     const std::pair<const char*, std::string*> texts[] = {{"table", &layout.table},
                                                           {"ttl_attribute", &layout.ttl_attribute},
@@ -302,12 +304,12 @@ Expected<std::vector<TableCommand>, std::string> parse_tables(const std::string&
       else if (name == "shards" && number && *number >= 1 && *number <= shards_max)
         layout.shards = static_cast<int>(*number);
       else
-        return Unexpected{"has a table whose " + name + " means nothing"};
+        return Unexpected{"has a table with an unknown or invalid member " + name};
     }
     if (layout.table.empty() || layout.ttl_attribute.empty())
-      return Unexpected{std::string("has a table without table or ttl_attribute")};
+      return Unexpected{std::string("has a table without 'table' or 'ttl_attribute'")};
     if (const std::string wrong = same_twice(table); !wrong.empty())
-      return Unexpected{"has a table: " + wrong};
+      return Unexpected{"has an invalid table: " + wrong};
     if (!names.insert(layout.table + "/" + layout.index).second)
       return Unexpected{"has table " + layout.table + " twice"};
     tables.push_back(std::move(table));
@@ -319,8 +321,7 @@ Expected<std::vector<TableCommand>, std::string> tables_of(const SweepCommand& c
   const TableCommand given{command.layout, command.mark_attribute};
   if (command.tables_file.empty()) {
     if (given.layout.table.empty() || given.layout.ttl_attribute.empty())
-      return Unexpected{
-          std::string("which table, by which attribute? --table and --ttl-attribute, or --tables")};
+      return Unexpected{std::string("--table and --ttl-attribute, or --tables, are required")};
     if (const std::string wrong = same_twice(given); !wrong.empty()) return Unexpected{wrong};
     return std::vector<TableCommand>{given};
   }
@@ -329,7 +330,7 @@ Expected<std::vector<TableCommand>, std::string> tables_of(const SweepCommand& c
   std::string text(tables_bytes_max + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > tables_bytes_max) return Unexpected{command.tables_file + " is longer than 1 MB"};
+  if (text.size() > tables_bytes_max) return Unexpected{command.tables_file + " is larger than 1 MB"};
   auto tables = parse_tables(text, given);
   if (!tables) return Unexpected{command.tables_file + " " + tables.error()};
   return tables;
@@ -340,7 +341,7 @@ namespace {
 int run(const SweepCommand& command, Tree& results) {
   // If work is abandoned, the leases run out, as after kill -9.
   const http::EndSignals signals(http::EndSignals::Another::is_ignored, [] {
-    return fail("interrupted while the endpoint did not answer; work in progress is abandoned");
+    return fail("interrupted while the endpoint did not respond; work in progress is abandoned");
   });
   ::signal(SIGPIPE, SIG_IGN);
   Session session(command);

@@ -65,16 +65,15 @@ std::string isolation_of(aws::Client& client, const std::string& arn) {
 std::string problem_of(const TableFacts& facts, const Layout& layout) {
   if (!facts.isolation.empty() && !is_safe_isolation(facts.isolation))
     return "its write isolation is " + facts.isolation +
-           ", by which a condition does not hold against all writers, so that a renewed item could be "
-           "deleted; "
-           "it has to be always_use_lwt (tag system:write_isolation)";
+           ", which does not check conditions against all writers, so a renewed item could be deleted; it "
+           "must be always_use_lwt (tag system:write_isolation)";
   switch (facts.index) {
     case TableFacts::Index::absent:
-      return "it has no index " + layout.index + ": mayfly sweep plan --apply creates it";
+      return "it has no index " + layout.index + ". Create it with 'mayfly sweep plan --apply'";
     case TableFacts::Index::building:
-      return "its index " + layout.index + " is being created: wait until it is ACTIVE";
+      return "its index " + layout.index + " is being created. Wait until it is ACTIVE";
     case TableFacts::Index::other_key:
-      return "its index " + layout.index + " has another key than " + layout.window_attribute + " and " +
+      return "its index " + layout.index + " has a different key than " + layout.window_attribute + " and " +
              layout.at_attribute;
     case TableFacts::Index::ready: break;
   }
@@ -92,13 +91,14 @@ Expected<TableFacts, std::string> read_facts(aws::Client& client, const Layout& 
   const auto answer = client.call("DescribeTable", named);
   if (!answer) return Unexpected{"table " + layout.table + ": " + answer.error().sentence()};
   const Tree* const table = json::member(*answer, "Table");
-  if (table == nullptr) return Unexpected{"table " + layout.table + ": the endpoint does not describe it"};
+  if (table == nullptr) return Unexpected{"table " + layout.table + ": the endpoint returned no description"};
   TableFacts facts;
   facts.key = key_names(*table);
-  if (facts.key.empty()) return Unexpected{"table " + layout.table + ": the endpoint does not say its key"};
+  if (facts.key.empty()) return Unexpected{"table " + layout.table + ": the endpoint returned no key schema"};
   for (const std::string& name : {layout.window_attribute, layout.at_attribute, layout.ttl_attribute})
     if (std::find(facts.key.begin(), facts.key.end(), name) != facts.key.end())
-      return Unexpected{"table " + layout.table + ": " + name + " is of its key, and cannot be changed"};
+      return Unexpected{"table " + layout.table + ": " + name +
+                        " is a key attribute, which cannot be changed"};
   facts.items = json::integer_member(*table, "ItemCount").value_or(0);
   facts.bytes = json::integer_member(*table, "TableSizeBytes").value_or(0);
   const Tree* const billing = json::member(*table, "BillingModeSummary");
@@ -147,7 +147,7 @@ Expected<void, std::string> create_index(aws::Client& client, const Layout& layo
     if (now.index == TableFacts::Index::absent && look >= index_beginning_looks_max)
       return Unexpected{
           "index " + layout.index +
-          ": the endpoint took the request and makes no index; give the table one as it is created"};
+          ": the endpoint accepted the request but creates no index; create it together with the table"};
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
   return Unexpected{"index " + layout.index + " is not ACTIVE yet"};

@@ -1,7 +1,7 @@
 // What an endpoint says about a table to be swept: its key, its index, and any obstacle.
 //
 //   TRY(const auto facts, read_facts(client, layout));
-//   facts.problem    // "it has no index sweep: mayfly sweep plan --apply creates it"; empty: it can be swept
+//   facts.problem    // "it has no index sweep. Create it with 'mayfly sweep plan --apply'"; empty: none
 #pragma once
 
 #include <cstdint>

@@ -69,12 +69,12 @@ Tally::Counts Tally::counts() const {
 
 std::string metrics_text(const std::vector<NamedCounts>& tables) {
   std::string text;
-  add_head(text, "items_total", "counter", "Items whose time had come, by what became of them.");
+  add_head(text, "items_total", "counter", "Expired items that were processed, by outcome.");
   for (const auto& [table, counts] : tables)
     for (std::size_t n = 0; n < outcome_names.size(); ++n)
       add_line(text, "items_total", table, ",outcome=\"" + std::string(outcome_names[n]) + "\"",
                std::to_string(counts.outcomes[n]));
-  add_head(text, "lag_seconds", "histogram", "How long after its TTL an item was deleted.");
+  add_head(text, "lag_seconds", "histogram", "Time from an item's TTL to its deletion.");
   for (const auto& [table, counts] : tables) {
     std::uint64_t sum = 0;
     for (std::size_t n = 0; n < lag_seconds_bounds.size(); ++n)
@@ -91,13 +91,13 @@ std::string metrics_text(const std::vector<NamedCounts>& tables) {
   static constexpr Plain plains[] = {
       {"throttles_total", "counter", "Writes that the endpoint throttled.",
        [](const Tally::Counts& counts) { return std::to_string(counts.throttles); }},
-      {"rounds_total", "counter", "Looks at all shards.",
+      {"rounds_total", "counter", "Passes over all shards.",
        [](const Tally::Counts& counts) { return std::to_string(counts.rounds); }},
-      {"shards_held", "gauge", "Shards that this sweeper has the lease of.",
+      {"shards_held", "gauge", "Shards that this sweeper holds a lease on.",
        [](const Tally::Counts& counts) { return std::to_string(counts.shards_held); }},
-      {"sweepers", "gauge", "Sweepers of the table that are alive.",
+      {"sweepers", "gauge", "Active sweepers of the table.",
        [](const Tally::Counts& counts) { return std::to_string(counts.sweepers); }},
-      {"watermark_timestamp_seconds", "gauge", "Beginning of the oldest window that is not done.",
+      {"watermark_timestamp_seconds", "gauge", "Start of the oldest window that is not finished.",
        [](const Tally::Counts& counts) { return std::to_string(counts.watermark); }}};
   for (const Plain& plain : plains) {
     add_head(text, plain.name, plain.kind, plain.help);

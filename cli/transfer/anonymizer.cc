@@ -229,18 +229,16 @@ Expected<void, std::string> Anonymizer::check() const {
     return ending_in(stepped(root, own_, {.name = attribute}), own_);
   };
   for (const std::string& key : shape_.keys) {
-    const std::string where = shape_.table + ": its key " + key + " ";
+    const std::string where = shape_.table + ": key attribute " + key + " ";
     const Rule* const rule = rule_of(key);
     if ((rule != nullptr ? rule->action : rules_->otherwise) == Action::drop) {
-      return Unexpected{rule != nullptr
-                            ? where + "cannot be dropped; hash or keep it"
-                            : where +
-                                  "has no rule, and the default drops it; say that it is to be hashed or "
-                                  "kept"};
+      return Unexpected{where + (rule != nullptr ? "cannot be dropped; hash or keep it"
+                                                  : "would be dropped by default; add a rule that hashes or "
+                                                    "keeps it")};
     }
     if (rule != nullptr && rule->action == Action::fake && !is_unique(rule->fake.kind)) {
       return Unexpected{where + "cannot be a fake " + std::string(name_of(rule->fake.kind)) +
-                        ", which two items may share; hash it, or take the kinds email or uuid"};
+                        ", because two items could get the same one; hash it, or use the kind email or uuid"};
     }
   }
   if (const Rule* const rule = shape_.ttl.empty() ? nullptr : rule_of(shape_.ttl)) {
@@ -250,7 +248,7 @@ Expected<void, std::string> Anonymizer::check() const {
                             (rule->fake.kind == FakeKind::date || rule->fake.kind == FakeKind::number));
     if (!is_a_time) {
       return Unexpected{shape_.table + ": " + shape_.ttl +
-                        " says when items expire, which a hash does not; keep, drop or shift it, or take a "
+                        " is the TTL attribute, so it must remain a time; keep, drop or shift it, or use a "
                         "fake date"};
     }
   }
@@ -269,7 +267,7 @@ Expected<void, std::string> Anonymizer::change(engine::Item& item, Changes& chan
   }
   Walk::erase(item, gone);
   if (engine::item_size(item) > engine::item_bytes_max)
-    return Unexpected{shape_.table + ": an item became larger than 400 KB by what stands for its values"};
+    return Unexpected{shape_.table + ": anonymization made an item larger than 400 KB"};
   return {};
 }
 

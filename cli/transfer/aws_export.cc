@@ -57,7 +57,7 @@ Expected<std::string, std::string> AwsExportSource::summary_at(const std::string
     failure.clear();
   }
   if (found.size() > 1)
-    return Unexpected{path + " has several exports: say which, such as " +
+    return Unexpected{path + " contains several exports. Name one of them, such as " +
                       fs::path(found[0]).parent_path().string()};
   return found.empty() ? std::string() : found[0];
 }
@@ -72,7 +72,8 @@ Expected<std::unique_ptr<Source>, std::string> AwsExportSource::open(const std::
   const std::string name = arn ? table_of_arn(*arn) : "";
   if (name.empty()) return Unexpected{summary_path + " is not the manifest of an export"};
   if (json::string_member(*summary, "exportType") == "INCREMENTAL_EXPORT")
-    return Unexpected{summary_path + " is of an incremental export, which has changes and no table"};
+    return Unexpected{summary_path +
+                      " is an incremental export, which cannot be imported because it has only changes"};
   auto source = std::make_unique<AwsExportSource>();
   source->taken_at_ = compat::control::parse_time(json::string_member(*summary, "exportTime").value_or(""));
   if (selection.has(name)) source->tables_.push_back({.name = name});
@@ -92,9 +93,9 @@ Expected<std::unique_ptr<Source>, std::string> AwsExportSource::open(const std::
     const auto key = tree ? json::string_member(*tree, "dataFileS3Key") : std::nullopt;
     const std::string file_name = key ? fs::path(*key).filename().string() : "";
     if (file_name.empty() || file_name == "." || file_name == "..")
-      return Unexpected{files_path + " has a line that does not name a file"};
+      return Unexpected{files_path + " has a line without a file name"};
     if (source->files_.size() == data_files_max)
-      return Unexpected{files_path + " names more than " + std::to_string(data_files_max) + " files"};
+      return Unexpected{files_path + " lists more than " + std::to_string(data_files_max) + " files"};
     source->files_.push_back(
         {.directory = directory,
          .name = "data/" + file_name,

@@ -43,7 +43,7 @@ class DataFilePages final : public Pages {
         reader_.feed(std::move(chunk));
     }
     if ((!file_.sha256.empty() || !file_.md5.empty()) && read_ != file_.items)
-      return Unexpected{file_.path() + " has " + std::to_string(read_) + " items, and its manifest says " +
+      return Unexpected{file_.path() + " has " + std::to_string(read_) + " items, but its manifest lists " +
                         std::to_string(file_.items)};
     page.cursor = std::to_string(read_);
     page.last = true;
@@ -92,7 +92,7 @@ std::string sentence_of(const compat::data_files::BadRecord& bad) {
 Expected<std::unique_ptr<Pages>, std::string> open_data_file(const DataFile& file, std::size_t table,
                                                              const std::string& cursor) {
   const std::string path = file.path();
-  const std::string damaged = path + " is damaged: its checksum is not the manifest's";
+  const std::string damaged = path + " is damaged: its checksum differs from the manifest's";
   // Uses one descriptor for the checksums and the items, so that both see the same bytes.
   TRY(Descriptor descriptor, file.directory->open_to_read(file.name));
   if (!file.sha256.empty()) {

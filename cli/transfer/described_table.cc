@@ -50,7 +50,7 @@ void DescribedTable::rename(std::string to) {
 Expected<Making, std::string> making_of(const DescribedTable& table, const std::string& region,
                                         bool with_ttl) {
   TRY(auto schemas, schemas::read_descriptions(table.description, table.name, region));
-  if (schemas.size() != 1) return Unexpected{table.name + ": its description is of no one table"};
+  if (schemas.size() != 1) return Unexpected{table.name + ": its description must be of exactly one table"};
   Making making;
   std::vector<SchemaRequest> switches;  // for the table itself: after TTL and recovery
   for (SchemaRequest& request : schemas[0].requests) {
@@ -65,9 +65,9 @@ Expected<Making, std::string> making_of(const DescribedTable& table, const std::
       }
       making.before.push_back(std::move(request));
     } else if (request.body.contains("ReplicaUpdates")) {
-      making.left_out.push_back(table.name + ": its replicas are not made");
+      making.left_out.push_back(table.name + ": its replicas are not created");
     } else if (request.operation == "UpdateTimeToLive" && !with_ttl) {
-      making.left_out.push_back(table.name + ": TTL is not switched on");
+      making.left_out.push_back(table.name + ": TTL is not enabled");
     } else {
       making.after.push_back(std::move(request));
     }

@@ -55,9 +55,9 @@ class Descriptions {
     values_ += static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return c == '[' || c == ',' || c == ':'; }));
     if (bytes_ > descriptions_bytes_max || values_ > descriptions_values_max)
-      return Unexpected{path + ": the descriptions of the tables take more than " +
-                        std::to_string(descriptions_bytes_max >> 20) + " MB, or have more than " +
-                        std::to_string(descriptions_values_max) + " JSON values, together"};
+      return Unexpected{path + ": the table descriptions exceed " +
+                        std::to_string(descriptions_bytes_max >> 20) + " MB or " +
+                        std::to_string(descriptions_values_max) + " JSON values in total"};
     return read_object(text, path, descriptions_values_max);
   }
 
@@ -80,7 +80,7 @@ Expected<std::unique_ptr<Source>, std::string> DirectorySource::open(const std::
   TRY(const auto directory, Directory::open(path));
   if (!directory->has(directory_manifest)) {
     return Unexpected{directory->has(directory_journal)
-                          ? path + " is an export that has not ended. Continue it with mayfly export --resume"
+                          ? path + " is an incomplete export. Continue it with 'mayfly export --resume'"
                           : path + " is not an export: it has no " + directory_manifest};
   }
   const std::string manifest_path = directory->path_of(directory_manifest);
@@ -89,7 +89,7 @@ Expected<std::unique_ptr<Source>, std::string> DirectorySource::open(const std::
   const Tree* const tables = json::member(manifest, "tables");
   if (json::integer_member(manifest, "mayfly_export") != directory_format || tables == nullptr ||
       !tables->is_array())
-    return Unexpected{manifest_path + " is not a manifest that this version reads"};
+    return Unexpected{manifest_path + " is not a manifest that this version can read"};
   if (tables->size() > tables_max)
     return Unexpected{manifest_path + " has more than " + std::to_string(tables_max) + " tables"};
   Descriptions descriptions(*directory);
@@ -98,14 +98,14 @@ Expected<std::unique_ptr<Source>, std::string> DirectorySource::open(const std::
   for (const Tree& one : *tables) {
     const std::string name(json::string_member(one, "name").value_or(""));
     if (!is_table_name(name))
-      return Unexpected{manifest_path + " has a table whose name is malformed: '" + name + "'"};
+      return Unexpected{manifest_path + " has a table with an invalid name: '" + name + "'"};
     if (!selection.has(name)) continue;
     DescribedTable table{.name = name};
     if (const std::string description = name + "/table.json"; directory->has(description)) {
       TRY(table.description, descriptions.read(description));
       const Tree* const described = json::member(table.description, "Table");
       if (described == nullptr || json::string_member(*described, "TableName") != name)
-        return Unexpected{directory->path_of(description) + " does not describe the table " + name};
+        return Unexpected{directory->path_of(description) + " does not describe table " + name};
       table.description["Table"]["ItemCount"] = json::integer_member(one, "items").value_or(0);
     }
     const Tree* const files = json::member(one, "files");
@@ -114,9 +114,9 @@ Expected<std::unique_ptr<Source>, std::string> DirectorySource::open(const std::
       const std::string sum(json::string_member(file, "sha256").value_or(""));
       if (sum.empty()) return Unexpected{manifest_path + " has a file of " + name + " without a checksum"};
       if (!is_name_within(file_name))
-        return Unexpected{manifest_path + ": '" + file_name + "' is not a name within the directory"};
+        return Unexpected{manifest_path + ": '" + file_name + "' is not a path within the directory"};
       if (source->files_.size() == data_files_max)
-        return Unexpected{manifest_path + " names more than " + std::to_string(data_files_max) + " files"};
+        return Unexpected{manifest_path + " lists more than " + std::to_string(data_files_max) + " files"};
       using compat::data_files::Compression;
       source->files_.emplace_back(
           source->tables_.size(),
@@ -145,9 +145,10 @@ Expected<std::unique_ptr<Pages>, std::string> DirectorySource::open(std::size_t 
 Expected<void, std::string> DirectorySink::check(const std::vector<DescribedTable>& tables,
                                                  std::vector<Stage>& /*stages*/, bool resumed) {
   for (const DescribedTable& table : tables)
-    if (!is_table_name(table.name)) return Unexpected{table.name + ": no directory can be called so"};
+    if (!is_table_name(table.name))
+      return Unexpected{table.name + ": not a valid name of a table's directory"};
   if (!resumed && !is_vacant(options_.path))
-    return Unexpected{options_.path + " is not empty: name a directory that is not there"};
+    return Unexpected{options_.path + " is not empty. Name a new or empty directory"};
   return {};
 }
 

@@ -51,7 +51,7 @@ Expected<std::string, std::string> EndpointSink::status_of(const std::string& ta
     return Unexpected{refused(table, "DescribeTable", answer.error())};
   }
   auto tree = json::parse_tree(*answer, json::Decimals::as_written);
-  if (!tree) return Unexpected{table + ": DescribeTable: the answer is no JSON"};
+  if (!tree) return Unexpected{table + ": DescribeTable: the response is not JSON"};
   const Tree* const table_found = json::member(*tree, "Table");
   std::string status(table_found != nullptr ? json::string_member(*table_found, "TableStatus").value_or("")
                                             : "");
@@ -60,8 +60,8 @@ Expected<std::string, std::string> EndpointSink::status_of(const std::string& ta
 }
 
 Unexpected<std::string> EndpointSink::is_there_already(const std::string& table) const {
-  return {table + ": there is such a table at " + endpoint_->where() +
-          " already: --if-exists skip, append or replace says what becomes of it"};
+  return {table + ": the table already exists at " + endpoint_->where() +
+          ". Use --if-exists skip, append or replace"};
 }
 
 Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable>& tables,
@@ -77,10 +77,10 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
       // Replacing the table would lose it, and appending to it would anonymize it in place.
       if (is_there && options_.from_server && id_of(table) == id_of(found) && !id_of(found).empty())
         return Unexpected{table.name +
-                          ": it would be copied onto itself: --rename it, or name another server"};
+                          ": source and target are the same table. Use --rename, or name another server"};
       if (!is_there && !has_settings(table)) {
         return Unexpected{table.name + ": there is no such table at " + endpoint_->where() +
-                          ", and nothing says how to make it: make it first, or name a --schema"};
+                          ", and the source has no table definition. Create it first, or use --schema"};
       }
       if (is_there && has_settings(table) && options_.if_exists == IfExists::fail) {
         return is_there_already(table.name);
@@ -89,7 +89,7 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
         stages[i] = Stage::skipped;
       } else if (is_there && (options_.if_exists == IfExists::append || !has_settings(table))) {
         if (has_settings(table) && found.keys() != known.keys)
-          return Unexpected{table.name + ": the table there has another key"};
+          return Unexpected{table.name + ": the table at the target has a different key"};
         stages[i] = Stage::found;
       }
     }
@@ -119,7 +119,7 @@ Expected<void, std::string> EndpointSink::accept(std::size_t table, std::span<co
     for (const std::string& key : known.keys)
       if (item.find(key) == nullptr)
         return Unexpected{"item " + std::to_string(before) + " has no '" + key +
-                          "', which is a key attribute of table " + known.name};
+                          "', a key attribute of table " + known.name};
   }
   return {};
 }
@@ -130,7 +130,7 @@ Expected<void, std::string> EndpointSink::await(const std::string& table, const 
     if (now == status) return {};
     if (now == "INACCESSIBLE_ENCRYPTION_CREDENTIALS" || now == "ARCHIVED")
       return Unexpected{table + " is " + now};
-    if (!endpoint_->interruption().pause(status_pause)) return Unexpected{std::string("it was interrupted")};
+    if (!endpoint_->interruption().pause(status_pause)) return Unexpected{std::string("interrupted")};
   }
 }
 
@@ -180,7 +180,7 @@ Expected<void, std::string> EndpointSink::put(const std::string& table, std::spa
     const auto answer = endpoint_->call("BatchWriteItem", R"({"RequestItems":)" + requests + tail);
     if (!answer) return Unexpected{refused(table, "BatchWriteItem", answer.error())};
     const auto document = json::parse(*answer);
-    if (document == nullptr) return Unexpected{table + ": BatchWriteItem: the answer is no JSON"};
+    if (document == nullptr) return Unexpected{table + ": BatchWriteItem: the response is not JSON"};
     double units = 0;
     if (const json::Value* const consumed = document->root().member("ConsumedCapacity"))
       for (const json::Value& one : consumed->items())
@@ -193,12 +193,13 @@ Expected<void, std::string> EndpointSink::put(const std::string& table, std::spa
     if (rest->items().size() < left) attempt = 1;  // it makes progress, only slowly
     left = rest->items().size();
     if (attempt == attempts_at_a_batch_max)
-      return Unexpected{table + ": BatchWriteItem leaves items unprocessed, however long one waits"};
+      return Unexpected{table + ": BatchWriteItem still returns unprocessed items after " +
+                        std::to_string(attempts_at_a_batch_max) + " attempts"};
     requests.clear();
     json::Writer out(requests);
     out.value(*unprocessed);
     endpoint_->interruption().pause(pause_before(attempt + 1));
-    if (endpoint_->interruption().is_wanted()) return Unexpected{std::string("it was interrupted")};
+    if (endpoint_->interruption().is_wanted()) return Unexpected{std::string("interrupted")};
   }
 }
 
@@ -245,7 +246,7 @@ Expected<void, std::string> EndpointSink::complete(const DescribedTable& table) 
                             failure.message.find("already has an enabled stream") != std::string::npos);
       if (!is_done && !is_unknown(failure))
         return Unexpected{refused(table.name, request.operation, failure)};
-      if (!is_done) notice(table.name + ": " + request.operation + " was refused: " + failure.sentence());
+      if (!is_done) notice(table.name + ": " + request.operation + " failed: " + failure.sentence());
     }
     CHECK_OK(await(table.name, "ACTIVE"));
   }

@@ -40,7 +40,7 @@ class ScanPages final : public Pages {
     const std::string text = *std::move(answer);
     const auto document = json::parse(text);
     const json::Value* const items = document ? document->root().member("Items") : nullptr;
-    if (items == nullptr) return Unexpected{segment_.table + ": Scan: the answer has no Items"};
+    if (items == nullptr) return Unexpected{segment_.table + ": Scan: the response has no Items"};
     Page page{.table = segment_.index};
     for (const json::Value& one : items->items()) {
       auto item = compat::read_item(one);
@@ -121,17 +121,17 @@ Expected<void, std::string> EndpointSource::find_tables(const Selection& selecti
     const auto tree = json::parse_tree(*answer);
     const Tree* const names = tree ? json::member(*tree, "TableNames") : nullptr;
     if (names == nullptr || !names->is_array())
-      return Unexpected{where + ": ListTables: the answer has no TableNames"};
+      return Unexpected{where + ": ListTables: the response has no TableNames"};
     for (const Tree& name : *names) {
       if (!name.is_string() || !selection.has(name.get<std::string>())) continue;
       if (selection.is_all() && name == sweep::state_table_default)
         notices_.push_back(std::string(sweep::state_table_default) +
-                           ": left out, because it holds the state of 'mayfly sweep'; name it to copy it");
+                           ": skipped, because it holds the state of 'mayfly sweep'; name it to copy it");
       else
         tables_.push_back({.name = name.get<std::string>()});
       if (tables_.size() > tables_max)
         return Unexpected{where + " has more than " + std::to_string(tables_max) +
-                          " tables. Name some of them"};
+                          " tables. Name the tables to copy"};
     }
     const auto last = json::string_member(*tree, "LastEvaluatedTableName");
     if (!last) break;
@@ -152,8 +152,9 @@ Tree EndpointSource::ask_if_known(const char* operation, const Tree& body, const
            std::find(means_none.begin(), means_none.end(), name) != means_none.end();
   };
   if (!answer && is_none(answer.error().name)) return {};
-  notices_.push_back(table + ": " + operation + " was not answered (" +
-                     (answer ? "no JSON" : answer.error().sentence()) + "), so what it says is not there");
+  notices_.push_back(table + ": " + operation + " failed (" +
+                     (answer ? "the response is not JSON" : answer.error().sentence()) +
+                     "), so its settings are not copied");
   return {};
 }
 
@@ -178,7 +179,7 @@ Expected<void, std::string> EndpointSource::describe(DescribedTable& table) {
   if (!answer) return Unexpected{sentence(table.name, "DescribeTable", answer.error())};
   auto described = json::parse_tree(*answer, json::Decimals::as_written);
   if (!described || !described->is_object() || json::member(*described, "Table") == nullptr)
-    return Unexpected{table.name + ": DescribeTable: the answer has no Table"};
+    return Unexpected{table.name + ": DescribeTable: the response has no Table"};
   table.description = *std::move(described);
   if (options_.items_only) return {};
   for (const auto& [operation, member] :
@@ -210,7 +211,8 @@ void EndpointSource::name_what_stays(const DescribedTable& table) {
     has_policy = json::member(policy, "Policy") != nullptr;
   }
   if (has_policy)
-    notices_.push_back(table.name + ": its resource policy, which names accounts and ARNs, stays behind");
+    notices_.push_back(table.name +
+                       ": its resource policy is not copied, because it names accounts and ARNs");
 
   const Tree answer = ask_if_known("DescribeKinesisStreamingDestination", by_name, table.name);
   const Tree* const streams = json::member(answer, "KinesisDataStreamDestinations");
@@ -219,7 +221,8 @@ void EndpointSource::name_what_stays(const DescribedTable& table) {
         return status == "ACTIVE" || status == "ENABLING" || status == "UPDATING";
       }))
     notices_.push_back(table.name +
-                       ": its Kinesis destinations, which a copy would send its own changes to, stay behind");
+                       ": its Kinesis destinations are not copied, because the copy would send changes to "
+                       "them");
 
   // For a table without replicas, only Application Auto Scaling, another service, may know about its scaling.
   const Tree* const billing = json::member(described, "BillingModeSummary");
@@ -227,7 +230,7 @@ void EndpointSource::name_what_stays(const DescribedTable& table) {
   const Tree scaling = ask_if_known("DescribeTableReplicaAutoScaling", by_name, table.name,
                                     {"ResourceNotFoundException", "ValidationException"});
   if (json::print(scaling).find(R"("AutoScalingDisabled":false)") != std::string::npos)
-    notices_.push_back(table.name + ": its auto scaling stays behind; its capacity is what it is now");
+    notices_.push_back(table.name + ": its auto scaling is not copied; the copy has the current capacity");
 }
 
 Expected<std::unique_ptr<Pages>, std::string> EndpointSource::open(std::size_t part,

@@ -25,11 +25,11 @@ Unexpected<std::string> failed(const std::string& path) { return {path + ": " + 
 // Why an entry of a Directory could not be opened.
 Unexpected<std::string> not_opened(const std::string& path) {
   switch (errno) {
-    case EISDIR: return {path + " is a directory, and must be a regular file"};
+    case EISDIR: return {path + " must be a regular file, not a directory"};
     case ELOOP:
     case EMLINK:
     case ENOTDIR:
-      return {path + " is a link, or is reached through one. Links in a directory are not followed"};
+      return {path + " is a link or is reached through one. Links in a directory are not followed"};
     case ENXIO: return {path + " must be a regular file, not a pipe, socket or device"};
     default: return failed(path);
   }
@@ -114,7 +114,7 @@ Expected<std::shared_ptr<const Directory>, std::string> Directory::open(const st
 
 Expected<std::shared_ptr<const Directory>, std::string> Directory::open_below(const std::string& name) const {
   auto parts = parts_of(name);
-  if (!parts) return Unexpected{path_of(name) + " is not a name within the directory"};
+  if (!parts) return Unexpected{path_of(name) + " is not a path within the directory"};
   parts->emplace_back(".");  // open_parent() does not open the last part
   Descriptor descriptor = compat::outbound::open_parent(descriptor_.number(), *parts);
   if (!descriptor.is_open()) return not_opened(path_of(name));
@@ -132,7 +132,7 @@ bool Directory::has(const std::string& name) const {
 
 Expected<Descriptor, std::string> Directory::open_to_read(const std::string& name) const {
   const auto parts = parts_of(name);
-  if (!parts) return Unexpected{path_of(name) + " is not a name within the directory"};
+  if (!parts) return Unexpected{path_of(name) + " is not a path within the directory"};
   auto file = compat::outbound::open_regular(descriptor_.number(), *parts);
   if (!file.descriptor.is_open()) return not_opened(path_of(name));
   return std::move(file.descriptor);
@@ -147,7 +147,7 @@ Expected<std::string, std::string> Directory::read_file(const std::string& name,
 Expected<std::unique_ptr<GrowingFile>, std::string> Directory::open_to_grow(const std::string& name,
                                                                             std::uint64_t bytes) const {
   const auto parts = parts_of(name);
-  if (!parts) return Unexpected{path_of(name) + " is not a name within the directory"};
+  if (!parts) return Unexpected{path_of(name) + " is not a path within the directory"};
   const Descriptor parent = compat::outbound::open_parent(descriptor_.number(), *parts, true);
   if (!parent.is_open()) return not_opened(path_of(name));
   Descriptor descriptor(::openat(parent.number(), parts->back().c_str(),
@@ -157,13 +157,13 @@ Expected<std::unique_ptr<GrowingFile>, std::string> Directory::open_to_grow(cons
   if (::fstat(descriptor.number(), &found) != 0) return failed(path_of(name));
   // Writing to a file with several names would change its content under all of them.
   if (!S_ISREG(found.st_mode) || found.st_nlink != 1)
-    return Unexpected{path_of(name) + " must be a regular file without other names"};
+    return Unexpected{path_of(name) + " must be a regular file without other hard links"};
   return GrowingFile::of(std::move(descriptor), path_of(name), bytes);
 }
 
 Expected<void, std::string> Directory::write_file(const std::string& name, std::string_view text) const {
   const auto parts = parts_of(name);
-  if (!parts) return Unexpected{path_of(name) + " is not a name within the directory"};
+  if (!parts) return Unexpected{path_of(name) + " is not a path within the directory"};
   const Descriptor parent = compat::outbound::open_parent(descriptor_.number(), *parts, true);
   if (!parent.is_open()) return not_opened(path_of(name));
   const std::string temporary = parts->back() + ".tmp";
@@ -203,7 +203,7 @@ Expected<std::unique_ptr<GrowingFile>, std::string> GrowingFile::open(const std:
   if (!descriptor.is_open() || ::fstat(descriptor.number(), &found) != 0) return failed(path);
   if (!is_followed && S_ISREG(found.st_mode) && found.st_nlink != 1)
     return Unexpected{path +
-                      " has other names (hard links), whose content would change, too. Name another file"};
+                      " has other hard links, whose content would change as well. Name another file"};
   return of(std::move(descriptor), path, bytes);
 }
 
@@ -212,7 +212,8 @@ Expected<std::unique_ptr<GrowingFile>, std::string> GrowingFile::of(Descriptor d
   struct stat found {};
   if (::fstat(descriptor.number(), &found) != 0) return failed(path);
   if (static_cast<std::uint64_t>(found.st_size) < bytes)
-    return Unexpected{path + " is shorter than it was: what was written there is lost, begin anew"};
+    return Unexpected{path +
+                      " is shorter than the journal says, so data was lost. Start over without --resume"};
   if (::ftruncate(descriptor.number(), static_cast<off_t>(bytes)) != 0) return failed(path);
   return std::make_unique<GrowingFile>(std::move(descriptor), std::move(path), bytes);
 }

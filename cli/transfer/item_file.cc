@@ -277,7 +277,7 @@ Expected<std::optional<engine::Item>, std::string> ItemFile::next() {
       is_first_ = false;
       if (layout_ != ItemLayout::list) continue;
       TRY(const char c, peek());
-      if (c != '\0') return malformed("there is text behind the list of items");
+      if (c != '\0') return malformed("unexpected text after the list of items");
       return nothing;
     }
   }
@@ -290,7 +290,7 @@ Expected<std::optional<engine::Item>, std::string> ItemFile::next() {
 
 Expected<engine::Item, std::string> ItemFile::item(const std::string& value) {
   const auto document = json::parse(value);
-  if (document == nullptr) return Unexpected{std::string("this is not JSON")};
+  if (document == nullptr) return Unexpected{std::string("not JSON")};
   const json::Value& root = document->root();
   if (style_ == Style::unknown && !root.members().empty())
     style_ = is_dynamodb_json(root) ? Style::dynamodb : Style::plain;

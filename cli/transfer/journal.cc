@@ -20,9 +20,10 @@ using json::Tree;
 constexpr int version = 1;
 constexpr std::size_t journal_bytes_max = std::size_t{1} << 30;
 
-constexpr const char* in_use = ": another mayfly is at work on it";
-constexpr const char* unfinished = " is of a transfer that has not ended: go on with --resume, or remove it";
-constexpr const char* cut = " ends within its first line, so it says nothing: remove it";
+constexpr const char* in_use = ": another mayfly process is using it";
+constexpr const char* unfinished =
+    " belongs to an unfinished transfer. Continue it with --resume, or remove the file";
+constexpr const char* cut = " ends within its first line and cannot be used. Remove it";
 
 std::string said(const std::string& path) { return path + ": " + std::strerror(errno); }
 
@@ -34,10 +35,9 @@ constexpr int journal_flags = compat::outbound::file_flags;
 std::string strange(int descriptor, const std::string& path) {
   struct stat found {};
   if (descriptor < 0 && (errno == ELOOP || errno == EMLINK))
-    return path +
-           " is a link, and a journal must be a regular file: remove it, or name another with --journal";
+    return path + " is a link, but a journal must be a regular file. Remove it, or use --journal";
   if (descriptor >= 0 && (::fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode)))
-    return path + " is not a regular file: remove it, or name another with --journal";
+    return path + " is not a regular file. Remove it, or use --journal";
   return {};
 }
 
@@ -117,7 +117,7 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::strin
     return Unexpected{std::move(sentence)};
   }
   if (descriptor < 0) {
-    if (errno == ENOENT) return Unexpected{"there is nothing to go on with: no " + path};
+    if (errno == ENOENT) return Unexpected{"nothing to resume: there is no journal " + path};
     return Unexpected{said(path)};
   }
   const auto fail = [&](std::string sentence) {
@@ -138,13 +138,14 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::strin
   const Tree* const settled = first ? json::member(*first, "settled") : nullptr;
   if (was_asked == nullptr || settled == nullptr ||
       json::integer_member(*first, "mayfly_transfer") != version)
-    return fail(path + " is not a journal of this version's transfers");
+    return fail(path + " is not a transfer journal of this version");
   if (*was_asked != asked) {
     for (const auto& [name, value] : asked.items()) {
       if (!was_asked->contains(name) || (*was_asked)[name] != value)
-        return fail(path + " is of a transfer with another --" + name + ": go on with the same words");
+        return fail(path + " belongs to a transfer with a different --" + name +
+                    ". Repeat the original command with --resume");
     }
-    return fail(path + " is of another transfer: go on with the same words");
+    return fail(path + " belongs to a different transfer. Repeat the original command with --resume");
   }
   if (::ftruncate(descriptor, static_cast<off_t>(whole.size())) != 0) return fail(said(path));
   std::unique_ptr<Journal> journal(new Journal(path, descriptor, {asked, *settled}));
@@ -152,7 +153,7 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::strin
     const auto end = whole.find('\n', at);
     // Only the last line can be cut short. If a page or a table were unknown, it would be done twice.
     const auto line = json::parse_tree(whole.substr(at, end - at));
-    if (!line || !journal->replay(*line)) return Unexpected{path + " is damaged: begin anew, without it"};
+    if (!line || !journal->replay(*line)) return Unexpected{path + " is damaged. Remove it and start over"};
     at = end + 1;
   }
   return journal;

@@ -33,7 +33,7 @@ std::string shown(std::string_view text) {
 std::optional<std::string> repeated_member(const Tree& object) {
   std::set<std::string_view> names;
   for (const auto& member : object.items())
-    if (!names.insert(member.key()).second) return "it has the member " + shown(member.key()) + " twice";
+    if (!names.insert(member.key()).second) return "duplicate member " + shown(member.key());
   return std::nullopt;
 }
 
@@ -48,7 +48,7 @@ compat::Result<void> read_fake(Fields& fields, Rule& rule) {
   const auto known = fake_kind_named(kind);
   if (!known) {
     return compat::error::validation("unknown kind " + shown(kind) +
-                                     "; choose name, first_name, last_name, email, phone, address, uuid, ip, "
+                                     "; use name, first_name, last_name, email, phone, address, uuid, ip, "
                                      "text, date or number");
   }
   rule.fake.kind = *known;
@@ -56,7 +56,7 @@ compat::Result<void> read_fake(Fields& fields, Rule& rule) {
     TRY(const auto least, fields.integer("min", -number_max, number_max));
     TRY(const auto most, fields.integer("max", -number_max, number_max));
     if (!least || !most || *least > *most)
-      return compat::error::validation("a fake number is between min and max");
+      return compat::error::validation("a fake number needs 'min' and 'max', and min must not exceed max");
     rule.fake.least = *least;
     rule.fake.most = *most;
   }
@@ -65,7 +65,7 @@ compat::Result<void> read_fake(Fields& fields, Rule& rule) {
     TRY(const auto most, fields.time("to"));
     if (!least || !most || *least > *most)
       return compat::error::validation(
-          "a fake date is between from and to, both such as 2020-01-01T00:00:00Z");
+          "a fake date needs 'from' and 'to', such as 2020-01-01T00:00:00Z, and from must not be after to");
     rule.fake.least = *least;
     rule.fake.most = *most;
   }
@@ -86,7 +86,7 @@ compat::Result<Rule> read_rule(const Tree& tree) {
   const auto known = action_named(action);
   if (!known)
     return compat::error::validation("unknown action " + shown(action) +
-                                     "; choose keep, drop, hash, fake or shift");
+                                     "; use keep, drop, hash, fake or shift");
   rule.action = *known;
   if (rule.action == Action::fake) CHECK_OK(read_fake(fields, rule));
   if (rule.action == Action::hash || rule.action == Action::fake) {
@@ -95,7 +95,7 @@ compat::Result<Rule> read_rule(const Tree& tree) {
   }
   if (rule.action == Action::shift) {
     TRY(const auto seconds, fields.integer("seconds", -seconds_max, seconds_max));
-    if (!seconds) return compat::error::validation("a shift is of so many seconds");
+    if (!seconds) return compat::error::validation("a shift needs 'seconds'");
     rule.shift_seconds = *seconds;
   }
   CHECK_OK(fields.nothing_else());
@@ -128,7 +128,8 @@ std::string_view name_of(Action action) { return action_names[static_cast<std::s
 
 Expected<std::vector<PathStep>, std::string> parse_path(std::string_view text) {
   const Unexpected wrong{shown(text) +
-                         " is not a path; paths look like address.street, lines[*].sku or **.password"};
+                         " is not a valid path; valid paths look like address.street, lines[*].sku or "
+                         "**.password"};
   std::vector<PathStep> steps;
   for (std::size_t at = 0; at < text.size() || steps.empty();) {
     std::string name;
@@ -182,7 +183,7 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 Expected<Rules, std::string> Rules::parse(std::string_view text) {
   const auto tree = json::parse_tree(text);
-  if (!tree || !tree->is_object()) return Unexpected{std::string("it is no JSON object")};
+  if (!tree || !tree->is_object()) return Unexpected{std::string("not a JSON object")};
   if (auto repeated = repeated_member(*tree)) return Unexpected{*std::move(repeated)};
   Fields fields(&*tree);
   Rules rules;
@@ -191,24 +192,25 @@ Expected<Rules, std::string> Rules::parse(std::string_view text) {
   if (otherwise && *otherwise) known = action_named(**otherwise);
   if (!known || *known == Action::fake || *known == Action::shift) {
     return Unexpected{
-        std::string("\"default\" must say what becomes of values that no rule names: keep, hash or drop")};
+        std::string("\"default\" is required and must be keep, hash or drop; it applies to values without a "
+                    "rule")};
   }
   rules.otherwise = *known;
   const Tree* list = fields.any("rules");
-  if (list != nullptr && !list->is_array()) return Unexpected{std::string("\"rules\" must be a list")};
+  if (list != nullptr && !list->is_array()) return Unexpected{std::string("\"rules\" must be an array")};
   if (const auto rest = fields.nothing_else(); !rest) return Unexpected{of_a_file(rest.error().message)};
   if (list == nullptr) return rules;
-  if (list->size() > rules_max) return Unexpected{std::string("there are more than 1000 rules")};
+  if (list->size() > rules_max) return Unexpected{std::string("more than 1000 rules")};
   std::map<std::pair<std::string, std::string>, std::size_t> places;
   for (const Tree& one : *list) {
     const std::string where = "rule " + std::to_string(rules.rules.size() + 1) + ": ";
-    if (!one.is_object()) return Unexpected{where + "it is no object"};
+    if (!one.is_object()) return Unexpected{where + "not a JSON object"};
     auto rule = read_rule(one);
     if (!rule) return Unexpected{where + of_a_file(rule.error().message)};
     // The second rule would never be used.
     const auto [first, is_new] = places.try_emplace({rule->table, rule->path}, rules.rules.size() + 1);
     if (!is_new)
-      return Unexpected{where + "it has the same table and path as rule " + std::to_string(first->second)};
+      return Unexpected{where + "same table and path as rule " + std::to_string(first->second)};
     rules.rules.push_back(*std::move(rule));
   }
   return rules;

@@ -17,7 +17,7 @@ std::string Selection::unmet(const std::vector<DescribedTable>& tables, const st
                      [&](const DescribedTable& table) { return matches(pattern, table.name); }))
       return "there is no table " + pattern + " in " + where;
   }
-  return tables.empty() ? "there is no table in " + where : std::string();
+  return tables.empty() ? "there are no tables in " + where : std::string();
 }
 
 }  // namespace mayfly::transfer

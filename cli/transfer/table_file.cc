@@ -107,7 +107,7 @@ class TableFilePages final : public Pages {
       }
     }
     if (!items_only_ && !ended_)
-      return Unexpected{lines_->name() + " ends before its last line. The file is incomplete"};
+      return Unexpected{lines_->name() + " is incomplete: its last line is missing"};
     page.cursor = std::to_string(read_);
     page.last = true;
     return page;
@@ -131,9 +131,8 @@ class TableFilePages final : public Pages {
     const auto tree = json::parse_tree(line, json::Decimals::read, mark_values_max);
     if (items_only_ && read_ == 0) {
       return Unexpected{
-          lines_->sentence("not an item. A file must be an export of mayfly, the output of `aws dynamodb "
-                           "scan`, a batch-write-item "
-                           "file, a JSON list of items, or one item after the other")};
+          lines_->sentence("not an item. A file must be a mayfly export, the output of `aws dynamodb scan`, "
+                           "a batch-write-item file, a JSON array of items, or one item after the other")};
     }
     if (items_only_ || !tree || ended_) return Unexpected{lines_->sentence("not an item")};
     if (const auto name = json::string_member(*tree, "Table")) {
@@ -147,7 +146,7 @@ class TableFilePages final : public Pages {
     for (const auto& [name, count] : counts_) {
       if (json::integer_member(*counts, name) != static_cast<std::int64_t>(count))
         return Unexpected{lines_->name() + " has " + std::to_string(count) + " items of " + name +
-                          ", which is not what its last line says"};
+                          ", but its last line gives another number"};
     }
     ended_ = true;
     return {};
@@ -288,7 +287,7 @@ Expected<void, std::string> TableFileSource::keep_batch(const Selection& selecti
 Expected<void, std::string> TableFileSource::name_table(const Selection& selection, const std::string& name) {
   if (selection.patterns().size() != 1 || selection.patterns()[0].find_first_of("*?") != std::string::npos)
     return Unexpected{
-        name + " does not say which table its items are of. Name it: mayfly import TABLE --from " + path_};
+        name + " does not name the table of its items. Name it: mayfly import TABLE --from " + path_};
   tables_.push_back({.name = selection.patterns()[0]});
   return {};
 }
@@ -329,7 +328,7 @@ Expected<void, std::string> TableFileSource::read_first_line(const Selection& se
 std::vector<std::string> TableFileSource::notices() const {
   if (!is_cut_short_) return {};
   return {path_ +
-          " is a part of a scan: it has a LastEvaluatedKey or NextToken, so the table had more items"};
+          " is part of a scan: it has a LastEvaluatedKey or NextToken, so the table had more items"};
 }
 
 std::vector<std::size_t> TableFileSource::tables_of(std::size_t /*part*/) const {
@@ -362,12 +361,12 @@ Expected<std::unique_ptr<Pages>, std::string> TableFileSource::open(std::size_t 
 Expected<void, std::string> TableFileSink::check(const std::vector<DescribedTable>& tables,
                                                  std::vector<Stage>& /*stages*/, bool resumed) {
   if (options_.items_only && tables.size() != 1)
-    return Unexpected{std::string("a file of items alone is of one table, not of ") +
+    return Unexpected{"with --items-only, a file can have only one table, got " +
                       std::to_string(tables.size())};
   std::error_code failure;
   if (options_.path != "-" && !resumed && !replaces_ && std::filesystem::exists(options_.path, failure) &&
       std::filesystem::is_regular_file(options_.path, failure))
-    return Unexpected{options_.path + " exists already. --if-exists replace overwrites it"};
+    return Unexpected{options_.path + " already exists. Use --if-exists replace to overwrite it"};
   return {};
 }
 

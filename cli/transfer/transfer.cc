@@ -86,7 +86,7 @@ Outcome<std::map<std::string, std::string>> pairs_of(const std::vector<std::stri
   for (const std::string& text : texts) {
     const auto equals = text.find('=');
     if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
-      return problem(option + ", not " + text, ExitCode::means_nothing);
+      return problem(option + ", got '" + text + "'", ExitCode::means_nothing);
     pairs[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return pairs;
@@ -229,26 +229,27 @@ Outcome<void> Run::check_words() const {
   const auto wrong = [](std::string sentence) {
     return problem(std::move(sentence), ExitCode::means_nothing);
   };
-  if (command_.to.place.empty()) return wrong("--to says where to: a directory, a file, or a URL");
-  if (command_.from.place.empty()) return wrong("--from says where from: a directory, a file, or a URL");
+  if (command_.to.place.empty()) return wrong("--to is required: a directory, a file, a URL, aws or -");
+  if (command_.from.place.empty()) return wrong("--from is required: a directory, a file, a URL, aws or -");
   if (from_.is_server() && command_.tables.empty() && !command_.all)
-    return wrong("say which tables: names, patterns such as 'orders*', or --all");
-  if (!command_.tables.empty() && command_.all) return wrong("--all is all tables, so none is to be named");
+    return wrong("name the tables to copy, patterns such as 'orders*', or use --all");
+  if (!command_.tables.empty() && command_.all) return wrong("--all cannot be combined with table names");
   if (from_.kind == to_.kind && from_.text == to_.text && !from_.is_server())
     return wrong("--from and --to are the same");
   if (to_.text.ends_with(".zst"))
-    return wrong("files are written as they are or as .gz, and read as .zst, too");
+    return wrong(".zst files can only be read. Write a plain file or .gz");
   if (!to_.is_server() && command_.if_exists != IfExists::fail &&
       (to_.kind == Place::Kind::directory || command_.if_exists != IfExists::replace))
-    return wrong("--if-exists is for tables of a server; a file can be replaced, a directory cannot");
+    return wrong("--if-exists applies to tables of a server; of a file, only 'replace' is possible");
   if (command_.json && to_.kind == Place::Kind::standard && !command_.dry_run)
     return wrong(
-        "--json prints the result on standard output, where --to - writes items. Name a file with --to.");
+        "--json cannot be combined with --to -, because both print on standard output. Name a file with "
+        "--to.");
   if (command_.anonymize.empty() && !command_.secret_file.empty())
-    return wrong("--secret-file is for --anonymize");
+    return wrong("--secret-file requires --anonymize");
   if (command_.items_only && command_.if_exists != IfExists::fail && to_.is_server())
-    return wrong("--items-only puts items into tables that are there, and --if-exists makes tables");
-  if (auto pairs = pairs_of(command_.renames, "--rename is OLD=NEW"); !pairs)
+    return wrong("--items-only cannot be combined with --if-exists, because it writes to existing tables");
+  if (auto pairs = pairs_of(command_.renames, "--rename must be OLD=NEW"); !pairs)
     return Unexpected{pairs.error()};
   return {};
 }
@@ -279,7 +280,7 @@ Outcome<void> Run::read_rules() {
     return {};
   }
   if (given_secret_.size() < KeyedHash::secret_bytes_min)
-    return problem("the secret is shorter than 16 bytes, which can be guessed", ExitCode::means_nothing);
+    return problem("the anonymization secret must have at least 16 bytes", ExitCode::means_nothing);
   return {};
 }
 
@@ -334,7 +335,8 @@ Outcome<void> Run::open_journal() {
   }
   const std::string path = journal_path();
   if (path.empty() || command_.dry_run)
-    return problem("there is nothing to go on with where nothing is written down", ExitCode::means_nothing);
+    return problem("--resume needs a journal, which --dry-run, --journal - and --to - do not have",
+                   ExitCode::means_nothing);
   TRY(journal_, outcome(Journal::resume(path, asked())));
   is_journal_kept_ = true;
   settled_ = journal_->plan().settled;
@@ -353,7 +355,8 @@ Outcome<void> Run::settle_secret() {
     for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
       secret +=
           static_cast<char>(engine::hex_digits.find(digits[i]) * 16 + engine::hex_digits.find(digits[i + 1]));
-    if (secret.empty()) return problem("this began with a secret of its own: give the same");
+    if (secret.empty())
+      return problem("the transfer began with a given anonymization secret. Give the same secret again");
   } else if (secret.empty()) {
     secret = generated_secret();
     settled_["secret"] = engine::hex(secret);
@@ -361,7 +364,7 @@ Outcome<void> Run::settle_secret() {
   hash_.emplace(std::move(secret));
   const std::string check = engine::hex(hash_->bytes("check", "").substr(0, sizeof(std::uint64_t)));
   if (resumed_ && json::string_member(settled_, "secret_check") != check)
-    return problem("this began with another secret: give the same");
+    return problem("the transfer began with a different anonymization secret. Give the same secret again");
   settled_["secret_check"] = check;
   return {};
 }
@@ -407,7 +410,7 @@ Outcome<void> Run::open_source() {
 }
 
 Outcome<void> Run::name_targets() {
-  TRY(const auto renames, pairs_of(command_.renames, "--rename is OLD=NEW"));
+  TRY(const auto renames, pairs_of(command_.renames, "--rename must be OLD=NEW"));
   Tree names = Tree::array();
   std::map<std::string, std::string> taken;
   for (const DescribedTable& table : source_->tables()) {
@@ -424,7 +427,7 @@ Outcome<void> Run::name_targets() {
       break;
     }
     if (const auto [other, is_new] = taken.emplace(target.name, table.name); !is_new)
-      return problem(other->second + " and " + table.name + " would both be " + target.name,
+      return problem(other->second + " and " + table.name + " would both be copied to " + target.name,
                      ExitCode::means_nothing);
     Treatment treatment{.ttl = target.ttl()};
     if (rules_) {
@@ -445,7 +448,7 @@ Outcome<void> Run::name_targets() {
   if (command_.ttl == TtlChoice::shift) {
     const auto taken_at = source_->taken_at();
     if (!taken_at)
-      return problem("--ttl shift needs a source that says when it was read, and this is read now",
+      return problem("--ttl shift needs an export as its source, which records when it was taken",
                      ExitCode::means_nothing);
     shift_ms_ = now_ - *taken_at;
   }
@@ -509,7 +512,7 @@ Outcome<void> Run::show_some() {
       std::printf("%s -> %s\n  before %s\n  after  %s\n",
                   http::log::printable(source_->tables()[page.table].name).c_str(),
                   http::log::printable(targets_[page.table].name).c_str(), item_text(item).c_str(),
-                  one.empty() ? "nothing: it is past its TTL" : item_text(one[0]).c_str());
+                  one.empty() ? "nothing: the item has expired" : item_text(one[0]).c_str());
     }
   }
   if (command_.json) {
@@ -524,7 +527,7 @@ Outcome<void> Run::show_some() {
   }
   for (const std::string& sentence : source_->notices())
     std::printf("%s\n", http::log::printable(sentence).c_str());
-  std::printf("nothing was written: --dry-run\n");
+  std::printf("Dry run: nothing was written.\n");
   return {};
 }
 
@@ -548,7 +551,7 @@ Expected<void, std::string> Run::treat(std::size_t table, std::vector<engine::It
       const std::size_t before = items.size();
       std::erase_if(items, is_past);
       if (const std::size_t gone = before - items.size(); gone > 0)
-        counts[where + "items that were past their TTL and were left out"] += gone;
+        counts[where + "expired items (skipped)"] += gone;
     } else if (command_.ttl == TtlChoice::shift) {
       for (engine::Item& item : items) {
         engine::AttributeValue* const value = item.find(treatment.ttl);
@@ -559,7 +562,7 @@ Expected<void, std::string> Run::treat(std::size_t table, std::vector<engine::It
     }
     if (command_.ttl != TtlChoice::off && !command_.items_only)
       if (const auto past = std::count_if(items.begin(), items.end(), is_past); past > 0)
-        counts[where + "items that are past their TTL by this machine's clock"] +=
+        counts[where + "expired items (by this machine's clock)"] +=
             static_cast<std::uint64_t>(past);
   }
   if (!treatment.anonymizer) return {};
@@ -625,7 +628,7 @@ Outcome<void> Run::check_file() {
 
 Outcome<void> Run::make_tables() {
   for (std::size_t table = 0; table < targets_.size(); ++table) {
-    if (interruption_.is_wanted()) return problem("it was interrupted");
+    if (interruption_.is_wanted()) return problem("interrupted");
     if (stages_[table] == Stage::nothing) {
       stages_[table] = Stage::making;
       CHECK_OK(outcome(journal_->stage(table, Stage::making)));
@@ -794,7 +797,7 @@ Unexpected<Problem> Run::ended_early(std::string sentence, bool by_signal) {
   std::uint64_t items = 0;
   const engine::Lock lock(mutex_);
   for (const std::uint64_t count : items_) items += count;
-  return problem(sentence + " " + std::to_string(items) + " items before it were written, and stay");
+  return problem(sentence + " The " + std::to_string(items) + " items before it were written and remain");
 }
 
 Outcome<void> Run::transfer() {
@@ -858,7 +861,7 @@ void Run::report() {
     items += items_[table];
     tables += stages_[table] != Stage::skipped;
     if (stages_[table] == Stage::skipped)
-      std::fprintf(out, "%s is there already, and was passed over\n",
+      std::fprintf(out, "%s already exists and was skipped\n",
                    http::log::printable(targets_[table].name).c_str());
   }
   for (const std::string& sentence : notices())

@@ -70,9 +70,9 @@ TEST_CASE("the banner that some tools wait for is printed first") {
 }
 
 TEST_CASE("a command line that DynamoDB Local rejects is rejected") {
-  CHECK(problem({"-jar", "DynamoDBLocal.jar", "-port"}) == "-port of DynamoDB Local needs a value");
+  CHECK(problem({"-jar", "DynamoDBLocal.jar", "-port"}) == "DynamoDB Local's -port needs a value");
   CHECK(problem({"-jar", "DynamoDBLocal.jar", "-inMemory", "-dbPath", "."}) ==
-        "DynamoDB Local takes -dbPath or -inMemory, not both");
+        "-dbPath and -inMemory cannot be combined");
   CHECK(problem({"-jar", "DynamoDBLocal.jar", "inMemory"}) == "DynamoDB Local has no option 'inMemory'");
 }
 

@@ -106,7 +106,7 @@ TEST_CASE("DynamoDB Local's arguments start a server that passes DynamoDB Local'
 TEST_CASE("invalid DynamoDB Local arguments exit with status 2 and a message") {
   Process mayfly({"-jar", "DynamoDBLocal.jar", "-inMemory", "-dbPath", "."});
   CHECK(mayfly.wait() == 2);
-  CHECK(mayfly.errors() == "mayfly: DynamoDB Local takes -dbPath or -inMemory, not both\n");
+  CHECK(mayfly.errors() == "mayfly: -dbPath and -inMemory cannot be combined\n");
 }
 
 TEST_CASE("the server accepts requests once it prints its first line and its port file is complete") {
@@ -171,11 +171,11 @@ TEST_CASE("verify and repair print their findings and return matching exit codes
       "with 0 images, 0 tokens, 0 documents, 0 points with 0 old versions";
   Process verify({"verify"}, {"MAYFLY_DATA=" + data});
   CHECK(verify.line() == nothing);
-  CHECK(verify.line() == "0 wrong");
+  CHECK(verify.line() == "0 problems");
   CHECK(verify.wait() == 0);
   Process repair({"repair", "--data", data});
   CHECK(repair.line() == nothing);
-  CHECK(repair.line() == "0 mended, 0 wrong");
+  CHECK(repair.line() == "0 repaired, 0 not repaired");
   CHECK(repair.wait() == 0);
   const auto intact = nlohmann::json::parse(printed({"repair", "--data", data, "--json"}));
   CHECK(intact["checked"]["tables"] == 0);
@@ -189,8 +189,8 @@ TEST_CASE("verify and repair print their findings and return matching exit codes
   fs::resize_file(manifest, 10);
   Process damaged({"verify", "--data", data});
   CHECK(damaged.line().starts_with("cannot open the data directory " + data + ": Corruption: "));
-  CHECK(damaged.line() == "only the files were checked, since not all of them can be read");
-  CHECK(damaged.line() == "1 wrong");
+  CHECK(damaged.line() == "only the files were checked, because some of them cannot be read");
+  CHECK(damaged.line() == "1 problem");
   CHECK(damaged.wait() == 1);
   Process told({"verify", "--data", data, "--json"});
   const auto damage = nlohmann::json::parse(told.rest());
@@ -321,8 +321,8 @@ TEST_CASE("help prints the same as --help and version the same as --version") {
   CHECK(all({"help", "serve"}) == all({"serve", "--help"}));
   CHECK_THAT(
       all({"help", "serve"}),
-      Catch::Contains("--port N                      Port to listen on; 0 picks a free port (0 to 65535, "
-                      "default: 8000)\n                                [MAYFLY_PORT]\n"));
+      Catch::Contains("\n  --port N                           Port to listen on; 0 picks a free port (0 to "
+                      "65535, default: 8000)\n"));
   CHECK_THAT(all({"help"}), Catch::Contains("\nTables and items:\n  table  "));
   CHECK(all({"version"}) == "mayfly " MAYFLY_VERSION "\n");
 }

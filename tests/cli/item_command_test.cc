@@ -97,7 +97,7 @@ TEST_CASE("an invalid index and an attribute with two types are rejected before 
     CHECK(request_of({.table = "carts", .key = text}) == attribute + text + "'.");
   CHECK(request_of({.table = "carts", .indexes = {"by_x:x:n"}}) == attribute + "x:n'.");
   CHECK(request_of({.table = "carts", .sort = "at:N", .indexes = {"x:at:S"}}) ==
-        "attribute 'at' is given the types N and S.");
+        "attribute 'at' has conflicting types N and S.");
 }
 
 TEST_CASE("the table commands manage a table from creation to deletion") {

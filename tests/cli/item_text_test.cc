@@ -52,8 +52,8 @@ TEST_CASE("a key that does not fit its table is rejected with the reason") {
   CHECK(key(events, {"ann"}) == "the key of events is user and at; at is missing.");
   CHECK(key(events, {"at=5"}) == "the key of events is user and at; user is missing.");
   CHECK(key(events, {"ann", "x"}) == "key attribute 'at' of events must be a number, got 'x'.");
-  CHECK(key(blobs, {"?"}) == "key attribute 'id' of blobs must be base64 of a binary value, got '?'.");
-  CHECK(key(carts, {"1", "2"}) == "the key of carts is id; '2' is one value too many.");
+  CHECK(key(blobs, {"?"}) == "key attribute 'id' of blobs must be a binary value in base64, got '?'.");
+  CHECK(key(carts, {"1", "2"}) == "the key of carts is id; '2' is an extra value.");
   CHECK(key(events, {"user=a", "user=b"}) == "'user' was given twice.");
   CHECK(key(carts, {R"({"id":"1","x":2})"}) == "'x' is not a key attribute of carts; its key is id.");
   CHECK(key(carts, {R"({"id":[1]})"}) ==
@@ -93,8 +93,8 @@ TEST_CASE("the TTL attribute accepts a span from the account's time or a time or
   CHECK(ttl("-5") == seconds("-5"));
   CHECK(ttl("\"soon\"") == R"({"id":{"S":"1"},"ttl":{"S":"soon"}})");
   const std::string wanted =
-      "TTL attribute 'ttl' must be a span from now (+48h), a time (2031-01-03T00:00:00Z) or epoch seconds, "
-      "got ";
+      "TTL attribute 'ttl' must be a duration from now (+48h), a time (2031-01-03T00:00:00Z) or epoch "
+      "seconds, got ";
   for (const char* text : {"tomorrow", "+48", "+", "+inf", "+1e300d", "+h"})
     CHECK(ttl(text) == wanted + "'" + text + "'.");
   // Other attributes keep such text unchanged.

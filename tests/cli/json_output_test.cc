@@ -165,8 +165,8 @@ TEST_CASE("a failed transfer prints no JSON and --json is rejected if items go t
   CHECK(failed.wait() == 1);
   CHECK_THAT(failed.errors(), Catch::StartsWith("mayfly: "));
   CHECK(refused({"export", "carts", "--to", "-", "--url", carts.url(), "--json"}, 2) ==
-        "mayfly: --json prints the result on standard output, where --to - writes items. Name a file with "
-        "--to.\n");
+        "mayfly: --json cannot be combined with --to -, because both print on standard output. Name a file "
+        "with --to.\n");
 }
 
 }  // namespace mayfly::testing

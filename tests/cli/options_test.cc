@@ -1,5 +1,4 @@
-// Every option, on the command line and in the environment. One table lists them, and a test compares it with
-// --help.
+// Every option, on the command line and in the environment: one table, held against the manual page.
 #include "cli/options.h"
 
 #include <catch2/catch.hpp>
@@ -34,8 +33,8 @@ CommandLine parse_with(const std::string& variable, const std::string& value,
   return parsed;
 }
 
-std::string help(const std::string& command) {
-  std::FILE* pipe = ::popen((std::string(MAYFLY_EXECUTABLE) + " " + command + " --help").c_str(), "r");
+std::string manual_page() {
+  std::FILE* pipe = ::popen((std::string(MAYFLY_EXECUTABLE) + " manual").c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string text;
   char piece[4096];
@@ -47,15 +46,22 @@ std::string help(const std::string& command) {
 // Maps each option to its variable, such as "--port" to "MAYFLY_PORT", or to "" if it has none.
 std::map<std::string, std::string> listed_options(const std::string& command) {
   std::map<std::string, std::string> options;
-  const std::string text = help(command);
+  std::string text = manual_page();
+  for (const char* escape : {"\\fB", "\\fI", "\\fR", "\\"})
+    for (std::size_t at = 0; (at = text.find(escape, at)) != std::string::npos;)
+      text.erase(at, std::string_view(escape).size());
+  const std::string heading = "\n.SS mayfly " + command + "\n";
+  const auto begin = text.find(heading);
+  REQUIRE(begin != std::string::npos);
+  text = text.substr(begin + heading.size());
   std::string last;
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
     at = end + 1;
-    const auto begin = line.find_first_not_of(' ');
-    if (line.starts_with("  --")) {
-      last = line.substr(begin, line.find_first_of(" {,", begin) - begin);
+    if (line.starts_with(".SS ") || line.starts_with(".SH ")) break;
+    if (line.starts_with("--")) {
+      last = line.substr(0, line.find_first_of(" ,"));
       options[last];
     }
     constexpr std::string_view mark = "[MAYFLY_";

@@ -193,9 +193,8 @@ TEST_CASE("a template that creates no table because all conditions are false is 
                 "Conditions: {Prod: !Equals [!Ref Stage, prod]}\n"
                 "Resources:\n  A: {Type: AWS::DynamoDB::Table, Condition: Prod}\n"
                 "  B: {Type: AWS::DynamoDB::Table, Condition: Prod}\n") ==
-        "t.yaml: no table is created, because the Condition of each is false: A, B. --schema-parameter "
-        "NAME=VALUE "
-        "gives parameters other values");
+        "t.yaml: no table is created, because the Condition of each is false: A, B. Set parameters with "
+        "--schema-parameter NAME=VALUE");
 }
 
 TEST_CASE("a global table creates replicas in other regions and takes its own replica's settings") {
@@ -469,7 +468,7 @@ TEST_CASE("a template whose functions expand without limit is rejected") {
   CHECK(problem(table_of_properties + "      TableName: !Ref Carts\n") ==
         "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
         "circle");
-  const std::string too_much = "its functions and loops stand for too much";
+  const std::string too_much = "its functions and loops expand to too many values";
   // Each value contains the next inner one twice.
   std::string nested = "x";
   for (int i = 0; i < 45; ++i) nested = "!Sub ['${a}${a}', {a: " + nested + "}]";
@@ -557,8 +556,8 @@ Conditions: {Always: !Equals [a, a]}
   REQUIRE(unknown.warnings.size() == 1);
   CHECK(
       unknown.warnings[0] ==
-      "t.yaml: tags have placeholders for values that are not known here: Owner, Role.Arn, resolve:ssm:/a b. "
-      "Give them values with --schema-parameter NAME=VALUE");
+      "t.yaml: tags have placeholders for unknown values: Owner, Role.Arn, resolve:ssm:/a b. "
+      "Set them with --schema-parameter NAME=VALUE");
   const Tagged known =
       tags_of(text, {.parameters = {{"Owner", "me"}, {"Role.Arn", "arn:x"}, {"resolve:ssm:/a b", "s"}}});
   CHECK(known.tags == *json::parse_tree(R"({"role": "arn:x", "import": "x-me", "secret": "s"})"));

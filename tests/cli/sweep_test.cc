@@ -479,7 +479,7 @@ TEST_CASE("a sweeper with other settings than the existing ones does not start")
   Layout other = table.layout;
   other.window_seconds = 30;
   CHECK_THAT(State(*table.client, other, "mayfly_sweep").agree_on_settings().error(),
-             Catch::Contains("has other settings already: --window-seconds 60 --shards 16"));
+             Catch::Contains("already has other settings: --window-seconds 60 --shards 16"));
   other = table.layout;
   other.shards = 8;
   CHECK_FALSE(State(*table.client, other, "mayfly_sweep").agree_on_settings());
@@ -527,7 +527,7 @@ TEST_CASE("a scan classifies items and arms those that are missing or misplaced"
   CHECK(costs.backfill_once == 4 * 2 + 2);
   CHECK(costs.by_sweeper == 2'592'000 + 16 * 43'200);
   CHECK_THAT(plan_text({.layout = table.layout, .facts = *facts, .counts = &before, .costs = costs}),
-             Catch::Contains("  strays, late               1  their TTL was shortened alone"));
+             Catch::Contains("  strays, late               1  only their TTL was shortened"));
 
   ScanCounts armed;
   REQUIRE(scan(true, armed));
@@ -575,14 +575,15 @@ TEST_CASE("a table without a suitable index is rejected with the reason") {
   Layout other = table.layout;
   other.index = "none";
   CHECK(read_facts(*table.client, other)->problem ==
-        "it has no index none: mayfly sweep plan --apply creates it");
+        "it has no index none. Create it with 'mayfly sweep plan --apply'");
   other = table.layout;
   other.at_attribute = "when";
   CHECK(read_facts(*table.client, other)->problem ==
-        "its index sweep has another key than sweep_window and when");
+        "its index sweep has a different key than sweep_window and when");
   other = table.layout;
   other.ttl_attribute = "id";
-  CHECK(read_facts(*table.client, other).error() == "table carts: id is of its key, and cannot be changed");
+  CHECK(read_facts(*table.client, other).error() ==
+        "table carts: id is a key attribute, which cannot be changed");
   other.table = "none";
   CHECK_THAT(read_facts(*table.client, other).error(),
              Catch::StartsWith("table none: ResourceNotFoundException: Requested resource not found"));
@@ -676,13 +677,13 @@ TEST_CASE("tables in a file inherit the command line's settings and can override
   CHECK((*tables)[1].layout.shards == 64);
   CHECK((*tables)[1].mark_attribute == "by");
   const auto wrong = [&](const char* text) { return parse_tables(text, defaults).error(); };
-  CHECK_THAT(wrong("{}"), Catch::StartsWith("is no JSON array"));
-  CHECK(wrong(R"([{"table":"a","shard":1}])") == "has a table whose shard means nothing");
-  CHECK(wrong(R"([{"table":"a","shards":0}])") == "has a table whose shards means nothing");
+  CHECK_THAT(wrong("{}"), Catch::StartsWith("must be a JSON array"));
+  CHECK(wrong(R"([{"table":"a","shard":1}])") == "has a table with an unknown or invalid member shard");
+  CHECK(wrong(R"([{"table":"a","shards":0}])") == "has a table with an unknown or invalid member shards");
   CHECK(wrong(R"([{"table":"a"},{"table":"a"}])") == "has table a twice");
   CHECK(wrong(R"([{"table":"a","mark_attribute":"ttl"}])") ==
-        "has a table: TTL, window, sort key and mark need an attribute each");
-  CHECK(wrong(R"([{"ttl_attribute":"a"}])") == "has a table without table or ttl_attribute");
+        "has an invalid table: TTL, window, sort key and mark must be different attributes");
+  CHECK(wrong(R"([{"ttl_attribute":"a"}])") == "has a table without 'table' or 'ttl_attribute'");
 }
 
 }  // namespace mayfly::testing

@@ -113,13 +113,13 @@ TEST_CASE("rules that contradict each other or themselves are rejected with a sh
     REQUIRE(!rules);
     return rules.error();
   };
-  CHECK(wrong(R"({"default":"drop","rules":[],"default":"keep"})") == "it has the member 'default' twice");
+  CHECK(wrong(R"({"default":"drop","rules":[],"default":"keep"})") == "duplicate member 'default'");
   CHECK(wrong(R"({"default":"keep","rules":[{"path":"a","action":"drop"},
                                             {"path":"b","action":"drop","action":"keep"}]})") ==
-        "rule 2: it has the member 'action' twice");
+        "rule 2: duplicate member 'action'");
   CHECK(wrong(R"({"default":"keep","rules":[{"path":"a","action":"keep"},{"path":"b","action":"drop"},
                                             {"table":"*","path":"a","action":"drop"}]})") ==
-        "rule 3: it has the same table and path as rule 1");
+        "rule 3: same table and path as rule 1");
   CHECK(transfer::Rules::parse(R"({"default":"keep","rules":[{"path":"a","action":"keep"},
                                    {"table":"t","path":"a","action":"drop"}]})"));
   const std::string name(100'000, 'a');
@@ -180,12 +180,12 @@ TEST_CASE("rules that could merge two items' keys or make a TTL invalid are reje
     return R"({"default":"keep","rules":[{)" + members + "}]}";
   };
   CHECK(refused(rule(R"("path":"*","action":"drop")"), shape) ==
-        "users: its key id cannot be dropped; hash or keep it");
+        "users: key attribute id cannot be dropped; hash or keep it");
   CHECK(refused(rule(R"("path":"id","action":"fake","kind":"ip")"), shape) ==
-        "users: its key id cannot be a fake ip, which two items may share; hash it, or take the kinds email "
-        "or uuid");
+        "users: key attribute id cannot be a fake ip, because two items could get the same one; hash it, or "
+        "use the kind email or uuid");
   CHECK(refused(rule(R"("path":"id","action":"fake","kind":"uuid")"), shape).empty());
-  CHECK(refused(rule(R"("path":"ttl","action":"hash")"), shape).find("says when items expire") !=
+  CHECK(refused(rule(R"("path":"ttl","action":"hash")"), shape).find("must remain a time") !=
         std::string::npos);
 }
 
@@ -237,11 +237,11 @@ TEST_CASE("a journal truncated anywhere is resumed after its last complete line"
     for (std::uint64_t page = 1; page <= 3; ++page)
       REQUIRE((*journal)->page({.part = 0, .cursor = std::to_string(page), .items = page},
                                {.file = "f", .bytes = 10 * page, .items = page}, {{"dropped", 1}}));
-    CHECK_FALSE(transfer::Journal::resume(path, asked));  // only one process at a time
-    CHECK(transfer::Journal::in_the_way(path) == path + ": another mayfly is at work on it");
+    CHECK_FALSE(transfer::Journal::resume(path, asked));  // one process at a time
+    CHECK(transfer::Journal::in_the_way(path) == path + ": another mayfly process is using it");
   }
   CHECK(transfer::Journal::in_the_way(path) ==
-        path + " is of a transfer that has not ended: go on with --resume, or remove it");
+        path + " belongs to an unfinished transfer. Continue it with --resume, or remove the file");
   const std::string whole = read_whole(path);
   const std::size_t plan_end = whole.find('\n') + 1;
   for (std::size_t size = 0; size <= whole.size(); ++size) {
@@ -257,7 +257,7 @@ TEST_CASE("a journal truncated anywhere is resumed after its last complete line"
   }
   write_whole(path, whole);
   CHECK(transfer::Journal::resume(path, {{"to", "y"}}).error() ==
-        path + " is of a transfer with another --to: go on with the same words");
+        path + " belongs to a transfer with a different --to. Repeat the original command with --resume");
 }
 
 TEST_CASE("a journal must be a regular file and links are not followed") {
@@ -426,7 +426,7 @@ TEST_CASE("a table's stream and TTL and deletion protection are set after its it
   for (const auto& request : making->after) after.push_back(request.operation);
   CHECK(after == std::vector<std::string>{"UpdateTimeToLive", "UpdateTable", "UpdateTable"});
   CHECK(making_of(table, "us-east-1", false)->left_out ==
-        std::vector<std::string>{"t: TTL is not switched on"});
+        std::vector<std::string>{"t: TTL is not enabled"});
 }
 
 }  // namespace mayfly::testing

@@ -142,7 +142,7 @@ class Directories(unittest.TestCase):
                 out.unlink()
         os.link(private, out)
         code, said = run(*words, "--if-exists", "replace")
-        self.assertEqual((code != 0, "other names" in said), (True, True), said)
+        self.assertEqual((code != 0, "other hard links" in said), (True, True), said)
         self.assertEqual(private.read_text(), SECRET)
         self.assertFalse((self.root / "missing").exists())
 
@@ -166,7 +166,7 @@ class Directories(unittest.TestCase):
     def test_a_name_does_not_lead_out_of_the_directory(self):
         for name in ("../private.json.gz", str(self.private), "carts/../../private.json.gz"):
             self.own_export(name)
-            self.refused("not a name within the directory")
+            self.refused("not a path within the directory")
 
     def test_a_manifest_that_is_a_link_is_not_read(self):
         self.own_export()
@@ -204,7 +204,7 @@ class Directories(unittest.TestCase):
         padding = "x" * 1_000_000
         for name in names:
             self.write(f"{name}/table.json", {"Table": {"TableName": name, "Padding": padding}})
-        self.refused("together", memory_max=None if is_instrumented() else 1_000_000_000)
+        self.refused("in total", memory_max=None if is_instrumented() else 1_000_000_000)
 
     def test_rules_with_many_double_stars_cost_no_more_than_with_one(self):
         rules = [{"path": "**." * 39 + f"x{number}", "action": "drop"} for number in range(1000)]

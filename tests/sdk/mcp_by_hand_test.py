@@ -143,7 +143,7 @@ class StandardInput(unittest.TestCase):
         # Each message is handled for at most a quarter of a second before the next one can start.
         waiting = [self.await_(number) for number in range(10, 75)]
         answers, every, done = converse([call(1, "create_table", **CARTS), *waiting], "--in-memory")
-        refused = {"code": -32603, "message": "As many requests as may are waiting already"}
+        refused = {"code": -32603, "message": "Too many requests are waiting; the limit is 64"}
         self.assertEqual(answers.pop(74)["error"], refused)
         for number in range(10, 74):
             self.assertTrue(answers[number]["result"]["isError"], answers[number])

@@ -94,7 +94,7 @@ class OlderDirectory(unittest.TestCase):
     def assert_verified(self, directory):
         checked = subprocess.run([binary(), "verify", "--data", directory], capture_output=True, text=True)
         self.assertEqual((checked.returncode, checked.stderr), (0, ""), checked.stdout)
-        self.assertTrue(checked.stdout.endswith("\n0 wrong\n"), checked.stdout)
+        self.assertTrue(checked.stdout.endswith("\n0 problems\n"), checked.stdout)
 
     def restored(self, server, name, restore, **request):
         dynamodb = server.client("dynamodb")

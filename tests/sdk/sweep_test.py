@@ -228,7 +228,7 @@ class SweepTest(unittest.TestCase):
         self.assertIn("mayfly: table none: ResourceNotFoundException: ", missing.said())
         other = self.sweeper("--once", "--window-seconds", "30")
         self.assertEqual(other.wait(), 1)
-        self.assertIn("has other settings already: --window-seconds 60 --shards 16 (or more)", other.said())
+        self.assertIn("already has other settings: --window-seconds 60 --shards 16 (or more)", other.said())
         with tempfile.TemporaryDirectory() as directory:
             tables = pathlib.Path(directory, "tables.json")
             tables.write_text('[{"table":"carts"},{"table":"none"}]')

@@ -65,7 +65,7 @@ class KilledUnderLoad(unittest.TestCase):
             checked = verify(directory)
             self.assertEqual((checked.returncode, checked.stderr), (0, ""), checked.stdout)
             self.assertTrue(checked.stdout.startswith("checked 1 table, "), checked.stdout)
-            self.assertTrue(checked.stdout.endswith("\n0 wrong\n"), checked.stdout)
+            self.assertTrue(checked.stdout.endswith("\n0 problems\n"), checked.stdout)
 
 
 if __name__ == "__main__":
