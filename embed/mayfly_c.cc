@@ -216,7 +216,7 @@ int guarded(Out& out, Work work) noexcept {
   } catch (const engine::StorageFault& fault) {
     return out.say(MAYFLY_FAILED, fault.what());
   } catch (const std::bad_alloc&) {
-    return out.say(MAYFLY_NO_MEMORY, "memory ran out");
+    return out.say(MAYFLY_NO_MEMORY, "out of memory");
   }
 }
 

@@ -266,7 +266,7 @@ TEST_CASE("a program is told of a check that fails in Mayfly, in C++ and in C") 
   CHECK(said_of_a_failed_check([] {
           mayfly::set_check_handler([](const mayfly::FailedCheck&) {});
           mayfly::set_check_handler(nullptr);
-        }) == "mayfly: a check failed, which is a mistake in Mayfly: a == b (engine/some.cc:7)\n");
+        }) == "mayfly: internal check failed, please report this bug: a == b (engine/some.cc:7)\n");
 }
 
 }  // namespace mayfly::testing

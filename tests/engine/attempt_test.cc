@@ -12,7 +12,7 @@ TEST_CASE("work that storage or memory fails is told why, and what comes of that
   const auto told = [](std::string_view why) { return std::string(why); };
   CHECK(attempt([] { return std::string("done"); }, told) == "done");
   CHECK(attempt([]() -> std::string { throw StorageFault("the disk is full"); }, told) == "the disk is full");
-  CHECK(attempt([]() -> std::string { throw std::bad_alloc(); }, told) == "memory ran out");
+  CHECK(attempt([]() -> std::string { throw std::bad_alloc(); }, told) == "out of memory");
 }
 
 TEST_CASE("what else is thrown is nobody's to catch") {

@@ -30,7 +30,7 @@ TEST_CASE("a check that fails says what and where, and the process aborts") {
   const Ended ended = in_a_child(fails);
   CHECK(ended.signal == SIGABRT);
   CHECK(ended.said.starts_with(
-      "mayfly: a check failed, which is a mistake in Mayfly: count == 3 (tests/engine/check_test.cc:"));
+      "mayfly: internal check failed, please report this bug: count == 3 (tests/engine/check_test.cc:"));
 }
 
 TEST_CASE("a handler is told of a failed check, and the process aborts when it returns") {
@@ -75,7 +75,7 @@ TEST_CASE("without a handler again, a failed check says its line") {
     set_check_handler(nullptr);
     fails();
   });
-  CHECK(ended.said.starts_with("mayfly: a check failed"));
+  CHECK(ended.said.starts_with("mayfly: internal check failed"));
 }
 
 TEST_CASE("a check that holds looks once, and goes on") {

@@ -354,7 +354,7 @@ TEST_CASE("a directory that holds something else is refused, and left as it is",
   REQUIRE_FALSE(opened);
   CHECK(opened.error() ==
         "the data directory " + path +
-            " is not empty, and what it holds is not Mayfly's: name another one, or an empty one");
+            " is not empty and was not created by Mayfly; use an empty or a new directory");
   CHECK(names_in(path) == std::vector<std::string>{"letter.txt"});
   CHECK(mode_of(path) == 0755);
   // A file system's own directory is nothing.
@@ -373,7 +373,7 @@ TEST_CASE("a database without a mark is opened if it is ours, and refused if it 
   const auto opened = Storage::open({.directory = path});
   CHECK(opened.has_value() == ours);
   CHECK(std::filesystem::exists(path + "/MAYFLY") == ours);
-  if (!ours) CHECK(opened.error().find("is not Mayfly's") != std::string::npos);
+  if (!ours) CHECK(opened.error().find("was not created by Mayfly") != std::string::npos);
 }
 
 TEST_CASE("a directory that a version with another format wrote is refused", "[storage]") {
@@ -385,7 +385,7 @@ TEST_CASE("a directory that a version with another format wrote is refused", "[s
   REQUIRE_FALSE(opened);
   CHECK(opened.error() ==
         "the data directory " + path +
-            " was written by another version of Mayfly, whose format this one does not know");
+            " was written by another version of Mayfly, in a format that this version does not know");
 }
 
 TEST_CASE("a directory of the format before is opened, and is of this one from then on", "[storage]") {
@@ -600,8 +600,8 @@ TEST_CASE(
     return std::any_of(told.begin(), told.end(),
                        [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
   };
-  CHECK(is_told("storage takes no writes until this has passed: IO error"));
-  CHECK(is_told("storage takes writes again"));
+  CHECK(is_told("storage is read-only until this is resolved: IO error"));
+  CHECK(is_told("storage accepts writes again"));
   storage = open({.directory = directory.path() + "/data"});
   std::string value;
   for (const std::string& key : acknowledged) REQUIRE(storage->get(key, value));
@@ -801,8 +801,8 @@ TEST_CASE("memory that holds as much as it may says so, takes what erases, and h
   CHECK(storage->footprint_bytes() < 40 << 20);
   const std::lock_guard lock(mutex);
   CHECK(told ==
-        "storage holds as much in memory as it may, and takes nothing more until this has passed\n"
-        "storage has room in memory again\n");
+        "storage reached its memory limit and rejects new data until memory is freed\n"
+        "storage is below its memory limit again\n");
 }
 
 TEST_CASE("unless somebody says how much, memory holds half of what the process may have", "[storage]") {

@@ -140,11 +140,10 @@ TEST_CASE(
     write_file(log, changed);
     const auto opened = Storage::open({.directory = path});
     REQUIRE_FALSE(opened);
-    REQUIRE(opened.error().starts_with("the data directory " + path + " is damaged: what " + log.string() +
-                                       " holds from byte "));
+    REQUIRE(opened.error().starts_with("the data directory " + path + " is damaged: the log " +
+                                       log.string() + " is damaged at byte "));
     REQUIRE(
-        opened.error().ends_with(" on is not what was written there. It was not opened, because acknowledged "
-                                 "writes would be missing."));
+        opened.error().ends_with(". It was not opened, because acknowledged writes would be missing."));
     REQUIRE(read_file(log) == changed);  // nothing was made worse
   }
 
