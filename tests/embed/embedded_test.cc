@@ -131,7 +131,7 @@ TEST_CASE("an embedded clock is frozen, moved and let go by name") {
   CHECK(emulator.clock().rate == 60);
   CHECK_THROWS_WITH(emulator.run_real(),
                     Catch::StartsWith("mayfly: Time moves forward while the account has tables"));
-  CHECK_THROWS_WITH(emulator.advance(-1ms), "mayfly: time moves forward only");
+  CHECK_THROWS_WITH(emulator.advance(-1ms), "mayfly: the clock cannot be advanced by a negative duration");
 }
 
 TEST_CASE("an embedded account is kept, brought back and emptied") {

@@ -91,7 +91,7 @@ TEST_CASE("https:// is for who speaks TLS, and 443 is its port") {
   CHECK(url->target == "/x");
   CHECK_FALSE(Url::parse("http://localhost", compat::outbound::Schemes::http_and_https)->tls);
   CHECK(Url::parse("https://localhost").error() ==
-        "'https://localhost' is no URL that can be posted to: only http:// is spoken here");
+        "'https://localhost' is not a valid URL: only http:// is supported");
 }
 
 TEST_CASE("large bodies go both ways by TLS") {

@@ -243,7 +243,7 @@ TEST_CASE("what Lambda refuses is refused, in its words") {
   CHECK(
       with(R"("DestinationConfig":{"OnFailure":{"Destination":"nowhere"}})") ==
       invalid +
-          R"(Invalid destination. 'nowhere' is no URL that can be posted to: it does not begin with http://."})");
+          R"(Invalid destination. 'nowhere' is not a valid URL: it must begin with http://."})");
   CHECK(world.rest("GET " + mappings_path) == R"(200 {"EventSourceMappings":[]})");
 
   const std::string uuid = world.map(arn, "f");
