@@ -43,7 +43,7 @@ template <class Whole>
 Problem read_whole(const json::Tree& value, std::int64_t least, std::int64_t most, Whole& number) {
   const auto whole = json::integer(value);
   if (!whole || *whole < least || *whole > most)
-    return "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+    return "must be a whole number between " + std::to_string(least) + " and " + std::to_string(most);
   number = static_cast<Whole>(*whole);
   return {};
 }

@@ -361,7 +361,7 @@ TEST_CASE("an account has so many tables in a region, and so many snapshots; a s
   CHECK(control("POST", snapshots).starts_with("200 "));
   CHECK(control("POST", snapshots) ==
         R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":)"
-        R"("Account 000000000000 has as many snapshots as it may: 2 (--snapshots-max)."})");
+        R"("Too many snapshots in account 000000000000 (limit 2, set by --snapshots-max)."})");
   CHECK(control("DELETE", snapshots + "/" + first) == "200 {}");
   CHECK(control("POST", snapshots).starts_with("200 "));
 
@@ -461,7 +461,7 @@ TEST_CASE("memory that is full takes nothing that adds to it: reads, deletions a
   CHECK(lambda("POST", tags, "", R"({"Tags":{"stage":"test"}})") == lambdas_refusal);
   CHECK(lambda("DELETE", tags, "tagKeys=team", "") == "204 ");
   CHECK(lambda("GET", tags, "", "") == R"(200 {"Tags":{}})");
-  CHECK(control("GET", "/_mayfly/health").find(R"("degraded: memory holds as much as it may")") !=
+  CHECK(control("GET", "/_mayfly/health").find(R"("degraded: memory limit reached (--memory-max)")") !=
         std::string::npos);
 
   emulator.ok("GetItem", {{"TableName", "items"}, {"Key", key(0)}});
@@ -489,7 +489,7 @@ TEST_CASE("there are so many functions, and whoever has one may change it") {
   CHECK(control("PUT", one, url).starts_with("200 "));
   CHECK(control("PUT", two, url) ==
         R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":)"
-        R"("This server has as many functions as it may: 2 (--functions-max)."})");
+        R"("Too many functions on this server (limit 2, set by --functions-max)."})");
   CHECK(control("PUT", one, url).starts_with("200 "));
   CHECK(control("GET", "/_mayfly/metrics", "").find("\nmayfly_functions 2\n") != std::string::npos);
   CHECK(control("DELETE", one, "").starts_with("200 "));
@@ -512,11 +512,11 @@ TEST_CASE(
                    R"({"rules":[{"fault":"throttle","table":")" + std::string(bytes, 't') + "\"}]}");
   };
   CHECK(rule(1024).starts_with("200 "));
-  CHECK(rule(1025) == refusal("table must have at most 1024 bytes."));
+  CHECK(rule(1025) == refusal("'table' must have at most 1024 bytes."));
   const auto rules = [&](int count) {
     return control("/_mayfly/faults", R"({"rules":[)" + joined(count, R"({"fault":"throttle"})", ",") + "]}");
   };
-  CHECK(rules(101) == refusal("rules must be at most 100."));
+  CHECK(rules(101) == refusal("'rules' must have at most 100 elements."));
   CHECK(rules(100).starts_with("200 "));
   const std::string start = "http://127.0.0.1:1/";
   const auto function = [&](std::size_t bytes) {
@@ -524,7 +524,7 @@ TEST_CASE(
                    R"({"url":")" + start + std::string(bytes - start.size(), 'u') + "\"}");
   };
   CHECK(function(2048).starts_with("200 "));
-  CHECK(function(2049) == refusal("url must have at most 2048 bytes."));
+  CHECK(function(2049) == refusal("'url' must have at most 2048 bytes."));
 }
 
 TEST_CASE("there are so many failpoints, of all accounts, and room for another when one is released") {
@@ -551,7 +551,7 @@ TEST_CASE("there are so many failpoints, of all accounts, and room for another w
   CHECK(control("PUT", "a") == armed);
   CHECK(control("PUT", "b") ==
         R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":)"
-        R"("This server has as many failpoints as it may: 1000."})");
+        R"("Too many failpoints on this server (limit 1000)."})");
   CHECK(control("PUT", "a") == armed);
   CHECK(control("DELETE", "a") == R"(200 {"failpoints":[]})");
   CHECK(control("PUT", "b").starts_with("200 "));

@@ -317,7 +317,7 @@ TEST_CASE("the control API shows shards, splits them and rolls them over", "[str
   CHECK(listed[4]["open"] == true);
 
   CHECK(control("POST", "carts/split", R"({"shard":")" + first + "\"}") ==
-        R"(409 {"__type":"mayfly#Conflict","message":"Shard )" + first + R"( is closed already."})");
+        R"(409 {"__type":"mayfly#Conflict","message":"Shard )" + first + R"( is already closed."})");
   CHECK(control("POST", "carts/roll", R"({"shard":"shardId-1"})") ==
         R"(404 {"__type":"mayfly#NotFound","message":"The stream of table carts has no shard shardId-1."})");
   CHECK(control("POST", "nowhere/roll").starts_with("404 "));
@@ -354,7 +354,7 @@ TEST_CASE("a call splits each open shard or none, and no more than a stream may 
   for (int round = 0; round < 3; ++round) CHECK(control("roll").starts_with("200 "));
   CHECK(control("roll") ==
         R"(409 {"__type":"mayfly#Conflict","message":"The stream of table carts would have more than 10000 )"
-        R"(shards, with those that are closed: they are forgotten after a day."})");
+        R"(shards, including closed ones, which are deleted after a day."})");
   CHECK(shards() == 9000);
   engine::Database& database = world.emulator().database();
   database.advance(world.scope.account, database.now(world.scope.account) + 25h / 1ms, /*age_streams=*/true);

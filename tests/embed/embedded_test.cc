@@ -130,7 +130,7 @@ TEST_CASE("an embedded clock is frozen, moved and let go by name") {
   CHECK(emulator.clock().mode == mayfly::Clock::Mode::rate);
   CHECK(emulator.clock().rate == 60);
   CHECK_THROWS_WITH(emulator.run_real(),
-                    Catch::StartsWith("mayfly: Time moves forward while the account has tables"));
+                    Catch::StartsWith("mayfly: The clock cannot go back while the account has tables"));
   CHECK_THROWS_WITH(emulator.advance(-1ms), "mayfly: the clock cannot be advanced by a negative duration");
 }
 

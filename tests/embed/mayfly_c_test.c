@@ -168,7 +168,7 @@ static void wrong_requests_are_answered(void) {
   EXPECT(mayfly_execute(mayfly, NULL, NULL, "ListTables", "{}\0{}", 5, &answer, &answer_bytes), 400, no_json);
   EXPECT(execute(mayfly, "ListTables\xff", "{}"), 400, NULL);
   EXPECT(control(mayfly, "GET", "/_mayfly/nothing", ""), 404,
-         "{\"__type\":\"mayfly#NotFound\",\"message\":\"There is no /_mayfly/nothing.\"}");
+         "{\"__type\":\"mayfly#NotFound\",\"message\":\"Unknown path /_mayfly/nothing.\"}");
   EXPECT(control(mayfly, "PATCH", "/_mayfly/clock", ""), 405, NULL);
   EXPECT(control(mayfly, "GET", "/_mayfly/events", ""), 406,
          "{\"__type\":\"mayfly#NotAcceptable\",\"message\":\"Event streams need HTTP.\"}");
@@ -240,8 +240,8 @@ static void options_are_refused_by_name(void) {
       {"{\"region\":\"\"}", "the option region must be up to 64 letters, digits, '-', '_' and '.'"},
       {"{\"data\":\"a\\u0000b\"}", "the option data must not contain a NUL character"},
       {"{\"data\":null}", "the option data must be a string"},
-      {"{\"stream-shards\":0}", "the option stream-shards must be a whole number from 1 to 1000"},
-      {"{\"stream-shards\":\"4\"}", "the option stream-shards must be a whole number from 1 to 1000"},
+      {"{\"stream-shards\":0}", "the option stream-shards must be a whole number between 1 and 1000"},
+      {"{\"stream-shards\":\"4\"}", "the option stream-shards must be a whole number between 1 and 1000"},
       {"{\"ttl-mode\":\"never\"}", "the option ttl-mode must be one of exact, aws, manual"},
       {"{\"ttl-delay-seconds\":[5,1]}",
        "the option ttl-delay-seconds must be a minimum and a maximum in seconds, for example [600,1680], "
@@ -265,7 +265,7 @@ static void options_are_refused_by_name(void) {
 
   mayfly = opened("{}");
   EXPECT(serve(mayfly, "{\"port\":70000}"), MAYFLY_INVALID,
-         "the option port must be a whole number from 0 to 65535");
+         "the option port must be a whole number between 0 and 65535");
   EXPECT(serve(mayfly, "{\"data\":\"/tmp\"}"), MAYFLY_INVALID, "unknown option 'data'");
   EXPECT(serve(mayfly, "{\"require-signature\":true,\"keys\":\"/nowhere\"}"), MAYFLY_INVALID, NULL);
   EXPECT(serve(mayfly, "{\"host\":\"example.org\"}"), MAYFLY_FAILED,
@@ -425,7 +425,8 @@ static void* awaits(void* waited) {
                              "{\"table\":\"carts\",\"key\":{\"id\":{\"S\":\"1\"}},\"timeout_seconds\":600}");
   const bool in_time = result != MAYFLY_CLOSED;
   EXPECT(result, in_time ? 503 : MAYFLY_CLOSED,
-         in_time ? "{\"__type\":\"mayfly#Stopped\",\"message\":\"The server ends, or who asked has gone.\"}"
+         in_time ? "{\"__type\":\"mayfly#Stopped\",\"message\":"
+                   "\"Canceled: the server is shutting down or the client disconnected.\"}"
                  : "this handle is not open");
   *(bool*)waited = in_time;
   EXPECT(execute(shared, LIST), MAYFLY_CLOSED, "this handle is not open");

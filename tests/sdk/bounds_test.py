@@ -45,7 +45,7 @@ class OutOfDescriptors(Short):
                 # The kernel takes the connection; the server cannot yet.
                 others.append(socket.create_connection(("127.0.0.1", self.server.port), timeout=SECONDS_MAX))
             eventually(lambda: self.client.metric("mayfly_accept_failures_total") > 10, SECONDS_MAX)
-            self.assertEqual(self.client.health(), (200, "degraded: no connection can be accepted"))
+            self.assertEqual(self.client.health(), (200, "degraded: cannot accept connections"))
             self.assertEqual(self.client.metric("mayfly_accepts_failing"), 1)
             self.assertEqual(self.client.operation("ListTables", {}), (200, '{"TableNames":[]}'))
         finally:
@@ -72,7 +72,7 @@ class OutOfThreads(unittest.TestCase):
             status, body = client.ask("GET", "/_mayfly/clock")
             self.assertEqual(status, 503)
             self.assertEqual(json.loads(body)["message"], "No thread can be started that would wait for it.")
-        self.assertEqual(client.health(), (200, "degraded: no thread can be started for what waits"))
+        self.assertEqual(client.health(), (200, "degraded: cannot start threads for waiting requests"))
         self.assertEqual(client.operation("ListTables", {}), (200, '{"TableNames":[]}'))
         limit_threads(server, -1)
         self.assertEqual(client.ask("GET", "/_mayfly/clock")[0], 200)
@@ -140,7 +140,7 @@ class FullMemory(Short):
             counted = self.client.metric("mayfly_memory_bytes")
             return counted >= 48_000_000 and self.client.health() == full
 
-        full = (200, "degraded: memory holds as much as it may")
+        full = (200, "degraded: memory limit reached (--memory-max)")
         eventually(is_full, SECONDS_MAX)
         self.assertGreater(number, 100)
         self.assertGreaterEqual(self.client.metric("mayfly_resident_bytes"), 50_000_000)

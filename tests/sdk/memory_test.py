@@ -248,7 +248,7 @@ class Memory(unittest.TestCase):
                 return False
 
             eventually(is_refused)
-            self.assertEqual(loaded.client.health(), (200, "degraded: memory holds as much as it may"))
+            self.assertEqual(loaded.client.health(), (200, "degraded: memory limit reached (--memory-max)"))
             uploads.close()
             eventually(lambda: not is_refused())
             self.assertEqual(loaded.client.health(), (200, "ok"))

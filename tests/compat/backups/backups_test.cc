@@ -199,7 +199,7 @@ TEST_CASE("backups that need as much as old versions may take are the last, and 
   // What points need is weighed in the background, unless somebody does not wait for that.
   emulator.emulator().database().parts().history_trimmer->trim();
   CHECK(json::parse(control(emulator, "GET", "/_mayfly/health"))["status"] ==
-        "degraded: old versions of items take as much as they may");
+        "degraded: limit of old item versions reached (--history-max)");
   CHECK(
       emulator.refused("CreateBackup", {{"TableName", "carts"}, {"BackupName", "more"}}) ==
       "This server holds as many old versions of items for backups as it may: 10000 bytes (--history-max).");
