@@ -61,7 +61,7 @@ constexpr Route routes[] = {
     {"PUT", "/_mayfly/replication", &set_replication, "Delay, pause or resume replication between regions"},
     {"DELETE", "/_mayfly/replication", &reset_replication, "Remove all delays and pauses of replication"},
     {"POST", "/_mayfly/replication/settle", &settle_replication,
-     "Wait until every write that can be delivered has arrived"},
+     "Wait until every write that can be delivered has been"},
     {"GET", "/_mayfly/triggers", &list_triggers,
      "List event source mappings with their state and last result"},
     {"GET", "/_mayfly/functions", &show_functions, "List registered functions"},

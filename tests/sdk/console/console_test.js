@@ -602,7 +602,7 @@ test("faults strike and are counted; a failpoint keeps an item until it is relea
   await faults.getByText("No fault rules.").waitFor();
   await faults.getByLabel("Probability").fill("7");
   await press(faults, "Add");
-  await page.getByText("probability must be from 0 to 1").waitFor();
+  await page.getByText("'probability' must be between 0 and 1").waitFor();
 
   const failpoints = card(page, "Failpoints");
   await failpoints.getByLabel("Table").fill("carts");
