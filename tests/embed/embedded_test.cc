@@ -187,7 +187,7 @@ TEST_CASE("an embedded server checks signatures and speaks TLS where it is told 
   options.require_signature = true;
   options.keys_file = certificate.key;
   CHECK_THROWS_WITH(mayfly::Server({}, options), "cannot use the keys in " + certificate.key +
-                                                     ": line 1 is no setting, as name = value is one");
+                                                     ": line 1 is not a setting such as name = value");
   options.keys_file = certificate.cert + ".keys";
   std::ofstream(options.keys_file) << "[default]\naws_access_key_id=A\naws_secret_access_key=B\n";
   const mayfly::Server checking({}, options);
@@ -198,7 +198,7 @@ TEST_CASE("an embedded server checks signatures and speaks TLS where it is told 
   const mayfly::Server secure({}, {.tls_cert_file = certificate.cert, .tls_key_file = certificate.key});
   CHECK(secure.url() == "https://127.0.0.1:" + std::to_string(secure.port()));
   CHECK_THROWS_WITH(mayfly::Server({}, {.tls_cert_file = certificate.cert}),
-                    "TLS takes a certificate and its key, and here is no key (--tls-key)");
+                    "TLS needs a certificate and its key, but there is no key (--tls-key)");
 }
 
 // docs/exports.md shows it.

@@ -46,7 +46,7 @@ TEST_CASE("health is there where control is switched off") {
   const HttpAnswer refused = running.ask(http_request("GET", "/_mayfly/faults"));
   CHECK(refused.status == 404);
   CHECK(error_of(refused) ==
-        Json{{"__type", "mayfly#NotFound"}, {"message", "The control API is switched off (--no-control)."}});
+        Json{{"__type", "mayfly#NotFound"}, {"message", "The control API is disabled (--no-control)."}});
 }
 
 TEST_CASE("answers of the control API end with a newline, and DynamoDB's do not") {
@@ -174,7 +174,7 @@ TEST_CASE("an account must be twelve digits") {
   Running running;
   const HttpAnswer answer = running.ask(http_request("GET", "/_mayfly/faults", {{"X-Mayfly-Account", "42"}}));
   CHECK(answer.status == 400);
-  CHECK(error_of(answer)["message"] == "X-Mayfly-Account must be an account of twelve digits.");
+  CHECK(error_of(answer)["message"] == "X-Mayfly-Account must be twelve digits.");
 }
 
 TEST_CASE("an await is answered by the change it waits for, while others are served") {
@@ -283,8 +283,8 @@ TEST_CASE("no more requests of a kind wait than may, and those of other kinds ar
     CHECK(error_of(refused) ==
           Json{{"__type", "mayfly#TooManyWaiting"},
                {"message",
-                "As many " + std::string(kind) +
-                    " of this account, or of all, are waiting as may; --waiting-max says how many."}});
+                "Too many " + std::string(kind) +
+                    " are waiting, in this account or overall (limit set by --waiting-max)."}});
   }
   running.ok("GET", "/_mayfly/faults");
   running.ok("PUT", "/_mayfly/clock", R"({"mode":"real"})");

@@ -184,7 +184,7 @@ TEST_CASE("answers under way hold so much memory together, and who finds no room
       refused = true;
       CHECK(beside.error().kind == InvocationFailure::Kind::unable);
       CHECK(beside.error().sentence.ends_with(
-          " has answered, and answers under way hold all the memory that they may"));
+          " failed: responses in flight exceed their memory limit"));
     }
     stop.request_stop();
     CHECK(end.get() == (refused ? InvocationFailure::Kind::stopped : InvocationFailure::Kind::unable));

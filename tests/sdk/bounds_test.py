@@ -55,8 +55,8 @@ class OutOfDescriptors(Short):
             self.assertIn(b" 200 ", other.recv(100))
             other.close()
         self.assertEqual(self.client.health(), (200, "ok"))
-        self.assertEqual(self.logged("accepted until this has passed: Too many open files"), 1)
-        self.assertEqual(self.logged("this has passed: no connection can be accepted"), 1)
+        self.assertEqual(self.logged("cannot accept connections: Too many open files"), 1)
+        self.assertEqual(self.logged("recovered from: cannot accept connections"), 1)
 
 
 class OutOfThreads(unittest.TestCase):
@@ -71,7 +71,7 @@ class OutOfThreads(unittest.TestCase):
         for _ in range(3):
             status, body = client.ask("GET", "/_mayfly/clock")
             self.assertEqual(status, 503)
-            self.assertEqual(json.loads(body)["message"], "No thread can be started that would wait for it.")
+            self.assertEqual(json.loads(body)["message"], "The server cannot start a thread to wait for this request.")
         self.assertEqual(client.health(), (200, "degraded: cannot start threads for waiting requests"))
         self.assertEqual(client.operation("ListTables", {}), (200, '{"TableNames":[]}'))
         limit_threads(server, -1)
@@ -80,8 +80,8 @@ class OutOfThreads(unittest.TestCase):
         self.assertEqual(client.metric("mayfly_thread_failures_total"), 4)  # ListTables asked for one as well
         log.seek(0)
         said = log.read().decode()
-        self.assertEqual(said.count("no thread can be started for what waits until this has passed"), 1)
-        self.assertEqual(said.count("this has passed: no thread can be started for what waits"), 1)
+        self.assertEqual(said.count("error cannot start threads for waiting requests: "), 1)
+        self.assertEqual(said.count("recovered from: cannot start threads for waiting requests"), 1)
 
 
 class DroppedTable(unittest.TestCase):

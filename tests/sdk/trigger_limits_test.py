@@ -104,7 +104,7 @@ class ThreadsRunOut(unittest.TestCase):
         # A thread that has answered another call may be there to wait, but none can be started that calls.
         self.assertIn(
             raised.exception.response["Error"]["Message"],
-            ("No thread can be started to call the function.", "No thread can be started that would wait for it."),
+            ("No thread can be started to call the function.", "The server cannot start a thread to wait for this request."),
         )
         self.refused(
             {"Code": "InternalServerError", "Message": "Internal server error"},
