@@ -226,8 +226,8 @@ TEST_CASE("a filter has so many steps on a page, and a request that writes so ma
   };
   music.ok("TransactWriteItems", checks(6));
   CHECK(music.refused("TransactWriteItems", checks(7)) ==
-        "The expressions of this request may take 50857723 steps to evaluate, and Mayfly allows 50000000: "
-        "each value of an item, and each sixteen bytes of one, are a step for each operand");
+        "Evaluating the expressions of this request can take 50857723 steps; Mayfly allows 50000000. Each "
+        "value of an item, and each 16 bytes of a value, count as one step per operand");
 
   // An update copies its item once, whatever it sets. A batch's statements are one request.
   std::string copies = "SET b = t";
@@ -368,7 +368,7 @@ TEST_CASE("an account has so many tables in a region, and so many snapshots; a s
   emulator.scope.account = "000000000001";
   emulator.ok("ListTables", json::object());
   emulator.scope.account = "000000000002";
-  const std::string too_many_accounts = "This server has as many accounts as it may: 2 (--accounts-max).";
+  const std::string too_many_accounts = "Too many accounts on this server (limit 2, set by --accounts-max).";
   CHECK(emulator.refused("ListTables", json::object()) == too_many_accounts);
   CHECK(control("GET", "/_mayfly/clock").find(too_many_accounts) != std::string::npos);
   emulator.scope.account = "000000000000";
@@ -413,7 +413,7 @@ TEST_CASE("memory that is full takes nothing that adds to it: reads, deletions a
   };
   for (int id = 0; id < 3; ++id) emulator.ok("PutItem", {{"TableName", "items"}, {"Item", item(id)}});
 
-  const std::string full = "This server holds as much in memory as it may: 1 bytes (--memory-max).";
+  const std::string full = "The server's memory limit is reached (1 bytes, set by --memory-max).";
   const json update = {{"TableName", "items"},
                        {"Key", key(0)},
                        {"UpdateExpression", "SET a = :a"},
@@ -611,8 +611,7 @@ TEST_CASE("callers at the same time make no more tables, snapshots or functions 
 
 TEST_CASE("what AWS has and we do not is refused by name; what AWS does not have is ignored, as AWS does") {
   Music music;
-  const std::string no =
-      "Mayfly does not support this member of DynamoDB's yet, and refuses requests that have it: ";
+  const std::string no = "Mayfly does not support this member of the request yet: ";
   json table = json::parse(R"({"TableName":"others","BillingMode":"PAY_PER_REQUEST",
       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
       "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");

@@ -135,7 +135,7 @@ class FullMemory(Short):
             self.assertEqual(answer[0], 400)
             self.assertEqual(
                 json.loads(answer[1])["message"],
-                "This server holds as much in memory as it may: 67108864 bytes (--memory-max).",
+                "The server's memory limit is reached (67108864 bytes, set by --memory-max).",
             )
             counted = self.client.metric("mayfly_memory_bytes")
             return counted >= 48_000_000 and self.client.health() == full

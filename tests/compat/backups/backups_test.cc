@@ -200,9 +200,8 @@ TEST_CASE("backups that need as much as old versions may take are the last, and 
   emulator.emulator().database().parts().history_trimmer->trim();
   CHECK(json::parse(control(emulator, "GET", "/_mayfly/health"))["status"] ==
         "degraded: limit of old item versions reached (--history-max)");
-  CHECK(
-      emulator.refused("CreateBackup", {{"TableName", "carts"}, {"BackupName", "more"}}) ==
-      "This server holds as many old versions of items for backups as it may: 10000 bytes (--history-max).");
+  CHECK(emulator.refused("CreateBackup", {{"TableName", "carts"}, {"BackupName", "more"}}) ==
+        "The server's limit of old item versions is reached (10000 bytes, set by --history-max).");
   emulator.ok("RestoreTableFromBackup", {{"TargetTableName", "again"}, {"BackupArn", arn}});
   CHECK(count(emulator, "again") == 50);
   emulator.ok("DeleteBackup", {{"BackupArn", arn}});

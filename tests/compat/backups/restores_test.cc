@@ -184,7 +184,8 @@ TEST_CASE("a restore that the server's end cut off goes on at the next start, an
   REQUIRE(world.scheduler->step_one());
   world.open();
   CHECK(world.reports ==
-        std::vector<std::string>{"The restore of table again, which the server's end cut off, goes on."});
+        std::vector<std::string>{
+            "The restore of table again, interrupted by a server restart, continues."});
   CHECK(world.described()["TableStatus"] == "CREATING");
   CHECK(world.described()["RestoreSummary"]["RestoreInProgress"] == true);
   world.scheduler->run();
@@ -230,7 +231,8 @@ TEST_CASE("a restore goes on after the server's end though its source is gone", 
   REQUIRE(world.scheduler->step_one());
   world.open();
   CHECK(world.reports ==
-        std::vector<std::string>{"The restore of table again, which the server's end cut off, goes on."});
+        std::vector<std::string>{
+            "The restore of table again, interrupted by a server restart, continues."});
   world.scheduler->run();
   CHECK(world.described()["TableStatus"] == "ACTIVE");
   CHECK(world.count("again") == items);

@@ -249,7 +249,7 @@ TEST_CASE("a page of a listing has a thousand objects, and the next begins behin
 
 TEST_CASE("a directory that is not there is no bucket") {
   CHECK(DirectoryBucket::open("/no/such/directory").error() ==
-        "cannot open the directory of a bucket /no/such/directory: No such file or directory");
+        "cannot open the bucket directory /no/such/directory: No such file or directory");
 }
 
 }  // namespace mayfly::testing

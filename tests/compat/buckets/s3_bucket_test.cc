@@ -262,7 +262,7 @@ TEST_CASE("buckets are directories by their names, and an endpoint's by all othe
   for (const std::string name : {"", "a", "..", "a/b", "-a", "a.", "a b", "?a"})
     CHECK(both->find(name).error().code == "NoSuchBucket");
   CHECK(Buckets::open({.directories = {{"a/b", directory.path()}}}).error() ==
-        "'a/b' is no name of a bucket");
+        "'a/b' is not a valid bucket name");
 }
 
 }  // namespace mayfly::testing

@@ -32,8 +32,8 @@ std::string problem(const DestinationDirectory& directory, const std::string& de
   return checked ? "" : checked.error();
 }
 
-const std::string no_regular_file = "What is there already is no regular file, or has another name besides";
-const std::string no_directory = "The file's directory is not there, or is reached through a link";
+const std::string no_regular_file = "The existing file is not a regular file or has other hard links";
+const std::string no_directory = "The file's directory does not exist or is reached through a link";
 
 // "failed" is the directory for destinations, everything else is outside.
 struct Place {
@@ -74,20 +74,19 @@ TEST_CASE("a line is appended to a file of the directory, made for its owner alo
 TEST_CASE("without a directory no file is written") {
   const auto directory = *DestinationDirectory::open("");
   CHECK(problem(*directory, "file:///tmp/failed.jsonl") ==
-        "Files are written only below the directory that --destination-dir names, and there is none");
+        "File destinations are available only with --destination-dir");
   CHECK_FALSE(directory->append("file:///tmp/mayfly-must-not-be-there.jsonl", "{}"));
   CHECK_FALSE(fs::exists("/tmp/mayfly-must-not-be-there.jsonl"));
 }
 
 TEST_CASE("a directory for destinations that is not there is an error with a sentence") {
   CHECK(DestinationDirectory::open("/no/such/place").error() ==
-        "cannot open the directory for destinations /no/such/place: No such file or directory");
+        "cannot open the destination directory /no/such/place: No such file or directory");
 }
 
 TEST_CASE("files elsewhere are refused, however they are spelled") {
   const Place place;
-  const std::string elsewhere =
-      "Files are written only below " + place.path + "/, which --destination-dir names";
+  const std::string elsewhere = "The file must be below " + place.path + "/ (--destination-dir)";
   for (const std::string& path :
        {std::string("/etc/passwd"), std::string("/proc/self/mem"), place.around.path() + "/x",
         place.path + "-too/x", place.path, std::string("/")}) {
@@ -99,8 +98,8 @@ TEST_CASE("files elsewhere are refused, however they are spelled") {
 
 TEST_CASE("names that go up, are empty or have a byte 0 are refused") {
   const Place place;
-  const std::string why = "A file below " + place.path +
-                          "/ has a name without a byte 0 and without parts that are empty, . or ..";
+  const std::string why =
+      "The path below " + place.path + "/ must not have NUL bytes or parts that are empty, . or ..";
   for (const std::string& name : {std::string("../x"), std::string("below/../x"), std::string("below/.."),
                                   std::string("."), std::string(""), std::string("/x"),
                                   std::string("below//x"), std::string("below/"), std::string("x\0y", 3)}) {
@@ -163,9 +162,8 @@ TEST_CASE("a mapping's file destination is refused when it is made or changed, w
     return R"(400 x-amzn-ErrorType: InvalidParameterValueException {"Type":"User","message":"Invalid destination. )" +
            sentence + R"(."})";
   };
-  const std::string none =
-      "Files are written only below the directory that --destination-dir names, and there is none";
-  const std::string other = "Files are written only below " + place.path + "/, which --destination-dir names";
+  const std::string none = "File destinations are available only with --destination-dir";
+  const std::string other = "The file must be below " + place.path + "/ (--destination-dir)";
   {
     TriggerWorld world;
     CHECK(world.rest("POST " + mappings, with(world.create_table("carts"), place.path + "/x")) ==
@@ -181,8 +179,8 @@ TEST_CASE("a mapping's file destination is refused when it is made or changed, w
         refused(other));
   CHECK(world.rest("PUT " + mappings + "/" + uuid, R"({"DestinationConfig":{"OnFailure":{"Destination":")" +
                                                        place.path + R"(/x\u0000"}}})") ==
-        refused("A file below " + place.path +
-                "/ has a name without a byte 0 and without parts that are empty, . or .."));
+        refused("The path below " + place.path +
+                "/ must not have NUL bytes or parts that are empty, . or .."));
   CHECK(world
             .rest("PUT " + mappings + "/" + uuid,
                   R"({"DestinationConfig":{"OnFailure":{"Destination":")" + place.path + R"(/x"}}})")
@@ -206,7 +204,7 @@ TEST_CASE("a mapping whose file destination may not be any more is kept, and say
   world.put("carts", "a");
   CHECK(world.settle().empty());
   CHECK(world.mapping(uuid)["LastProcessingResult"] ==
-        "PROBLEM: The destination " + place.path + "/x did not take a failed batch");
+        "PROBLEM: The destination " + place.path + "/x did not accept a failed batch");
   CHECK_FALSE(fs::exists(place.path + "/x"));
 }
 
