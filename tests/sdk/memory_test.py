@@ -39,7 +39,7 @@ class Loaded:
 
     def operation(self, name, body):
         status, answer = self.client.operation(name, body)
-        if status == 400 and "(--memory-max)" in answer:
+        if status == 400 and "set by --memory-max)" in answer:
             raise Full
         if status != 200:
             raise AssertionError(f"{name}: {status} {answer[:300]}")
