@@ -68,8 +68,8 @@ TEST_CASE("windows are as long as one asks, and begin where their length begins"
     const HttpAnswer refused = server.call("GET", "/_mayfly/ttl?window_seconds=" + std::string(seconds));
     CHECK(refused.status == 400);
     CHECK(Json::parse(refused.body)["message"] ==
-          "'window_seconds' must be a whole number between 1 and 31622400, got "
-          "\"" + std::string(seconds) + "\".");
+          "'window_seconds' must be a whole number between 1 and 31622400, got \"" +
+              std::string(seconds) + "\".");
   }
 }
 
@@ -121,13 +121,11 @@ TEST_CASE("of what has expired it is known when, and of what was written too lat
   server.put("carts", "a", ttl(new_year_2031 + 30));
   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":172800})");
   CHECK(explain("a") == Json::parse(R"({"expires_at":"2031-01-01T00:00:30.001Z","reason":"expired","message":
-    "By its ttl, the item expired at 2031-01-01T00:00:30.001Z. It was deleted at "
-    "2031-01-01T00:00:30.001Z."})"));
+    "By its ttl, the item expired at 2031-01-01T00:00:30.001Z. It was deleted at 2031-01-01T00:00:30.001Z."})"));
   server.put("carts", "b", ttl(new_year_2031 + 3600));  // by a clock that was not advanced
   CHECK(explain("b") ==
         Json::parse(R"({"expires_at":"2031-01-01T01:00:00.001Z","reason":"born_expired","message":
-    "The item was written at 2031-01-03T00:00:00.000Z with a ttl that was 1d 22h in the past, so it was "
-    "deleted immediately. Does its writer use a different clock than the account?"})"));
+    "The item was written at 2031-01-03T00:00:00.000Z with a ttl that was 1d 22h in the past, so it was deleted immediately. Does its writer use a different clock than the account?"})"));
   CHECK(explain("c")["reason"] == "no_item");
   const Json carts = server.ok("GET", "/_mayfly/ttl/carts");
   CHECK(carts["expired"] == 2);
@@ -306,8 +304,8 @@ TEST_CASE("a mode that means nothing is refused") {
   for (const char* delay : {"5", "[1]", "[2,1]", "[-1,1]", "[1.5,2]", "[0,99999999]", R"(["1","2"])"})
     CHECK(refused(R"({"mode":"aws","delay_seconds":)" + std::string(delay) + "}") ==
           "'delay_seconds' must be a minimum and a maximum in seconds, for example [600,1680], up to 30 "
-          "days, "
-          "got " + std::string(delay) + ".");
+          "days, got " +
+              std::string(delay) + ".");
   CHECK(server.call("PUT", "/_mayfly/ttl/none", R"({"mode":"exact"})").status == 404);
   CHECK(server.call("GET", "/_mayfly/ttl/none").status == 404);
   CHECK(server.call("GET", "/_mayfly/ttl/carts/upcoming?limit=0").status == 400);
