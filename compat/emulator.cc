@@ -72,7 +72,7 @@ namespace {
 std::string sentence_of(const Fault& fault, const Operation& operation, const engine::Scope& scope) {
   std::string what;
   const auto add = [&](std::string_view text) { what.append(what.empty() ? "" : ", ").append(text); };
-  if (fault.delay().count() > 0) add(std::to_string(fault.delay().count()) + " ms later");
+  if (fault.delay().count() > 0) add(std::to_string(fault.delay().count()) + " ms delay");
   if (fault.unprocessed > 0) add("items left unprocessed");
   if (fault.error) add(error_name(fault.error->kind));
   if (fault.closes) add("connection closed");

@@ -14,8 +14,8 @@ Result<void> KnownAccounts::admit(std::string_view account) {
   }
   const engine::Lock lock(mutex_);
   if (accounts_.size() >= accounts_max_ && !accounts_.contains(account))
-    return error::limit_exceeded("This server has as many accounts as it may: " +
-                                 std::to_string(accounts_max_) + " (--accounts-max).");
+    return error::limit_exceeded("Too many accounts on this server (limit " + std::to_string(accounts_max_) +
+                                 ", set by --accounts-max).");
   accounts_.emplace(account);
   return {};
 }

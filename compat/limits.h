@@ -28,8 +28,8 @@ class KnownAccounts {
 
   // Adds an account that already exists, regardless of the limit.
   void add(std::string_view account);
-  // Adds the account if it is new. Error: "This server has as many accounts as it may: 10000
-  // (--accounts-max)."
+  // Adds the account if it is new. Error: "Too many accounts on this server (limit 10000,
+  // set by --accounts-max)."
   Result<void> admit(std::string_view account);
   [[nodiscard]] std::size_t count() const;
 

@@ -42,7 +42,7 @@ compat::Answer control(compat::Emulator& emulator, const engine::Scope& scope, s
                                                                       .stop = stop});
   if (answer.events) {
     answer = compat::control::refusal(
-        {.kind = compat::Error::Kind::not_acceptable, .message = "Events are for HTTP."});
+        {.kind = compat::Error::Kind::not_acceptable, .message = "Event streams need HTTP."});
   }
   return {answer.status, std::move(answer.body)};
 }

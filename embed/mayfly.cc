@@ -187,7 +187,7 @@ Advanced Emulator::run_real(const Identity& identity) {
 }
 
 Advanced Emulator::advance(std::chrono::milliseconds by, const Identity& identity) {
-  if (by.count() < 0) throw std::logic_error("mayfly: time moves forward only");
+  if (by.count() < 0) throw std::logic_error("mayfly: the clock cannot be advanced by a negative duration");
   return advanced_of(
       control("POST", advance_path, json::print({{"seconds", json::seconds(by.count())}}), identity));
 }

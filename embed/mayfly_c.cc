@@ -71,8 +71,8 @@ int say_closed(Out& out) { return out.say(MAYFLY_CLOSED, "this handle is not ope
 int say_forked(Out& out) {
   return out.say(
       MAYFLY_FORKED,
-      "this process was forked from one that had opened Mayfly, and its threads are there: use that one's "
-      "endpoint, or exec");
+      "Mayfly was opened before fork(), and its threads exist only in the parent process; use the parent's "
+      "endpoint or call exec()");
 }
 
 // The emulator and endpoints behind a handle, until it is closed.
@@ -200,9 +200,9 @@ std::optional<std::string_view> body_of(const char* text, std::size_t bytes) {
 // Empty if both are valid. NULL is valid.
 std::string_view problem_of(const char* account, const char* region) {
   if (account != nullptr && !engine::is_account_id(word(account).value_or("")))
-    return "the account must be twelve digits, or NULL";
+    return "account must be NULL or twelve digits";
   if (region != nullptr && !engine::is_region(word(region).value_or("")))
-    return "the region must be up to 64 letters, digits, '-', '_' and '.', or NULL";
+    return "region must be NULL or up to 64 letters, digits, '-', '_' and '.'";
   return {};
 }
 
@@ -216,7 +216,7 @@ int guarded(Out& out, Work work) noexcept {
   } catch (const engine::StorageFault& fault) {
     return out.say(MAYFLY_FAILED, fault.what());
   } catch (const std::bad_alloc&) {
-    return out.say(MAYFLY_NO_MEMORY, "memory ran out");
+    return out.say(MAYFLY_NO_MEMORY, "out of memory");
   }
 }
 
@@ -260,11 +260,11 @@ const char* mayfly_version(void) { return MAYFLY_VERSION; }
 int mayfly_open(const char* options, size_t options_bytes, mayfly_handle** handle, char** answer,
                 size_t* answer_bytes) {
   Out out(answer, answer_bytes);
-  if (handle == nullptr) return out.say(MAYFLY_INVALID, "there has to be a place for the handle");
+  if (handle == nullptr) return out.say(MAYFLY_INVALID, "handle must not be NULL");
   *handle = nullptr;
   return guarded(out, [&] {
     const auto text = body_of(options, options_bytes);
-    if (!text) return out.say(MAYFLY_INVALID, "the options have a length, and are NULL");
+    if (!text) return out.say(MAYFLY_INVALID, "options is NULL, but options_bytes is not 0");
     auto settings = open_options(*text);
     if (!settings) return out.say(MAYFLY_INVALID, settings.error());
     owner = getpid();
@@ -283,7 +283,7 @@ int mayfly_execute(mayfly_handle* handle, const char* account, const char* regio
   Out out(answer, answer_bytes);
   return guarded(out, [&] {
     const auto name = word(operation), text = body_of(body, body_bytes);
-    if (!name || !text) return out.say(MAYFLY_INVALID, "there have to be an operation and a body");
+    if (!name || !text) return out.say(MAYFLY_INVALID, "operation and body are required");
     if (text->size() > http::body_bytes_max) return say_too_large(out);
     return answered(handle, account, region, out,
                     [&](compat::Emulator& emulator, const engine::Scope& scope, const std::stop_token& stop) {
@@ -299,7 +299,7 @@ int mayfly_control(mayfly_handle* handle, const char* account, const char* regio
   return guarded(out, [&] {
     const auto verb = word(method), where = word(path), text = body_of(body, body_bytes);
     if (!verb || !where || !text)
-      return out.say(MAYFLY_INVALID, "there have to be a method, a path and a body");
+      return out.say(MAYFLY_INVALID, "method, path and body are required");
     if (text->size() > http::body_bytes_max) return say_too_large(out);
     return controlled(handle, account, region, out, *verb, *where, *text);
   });
@@ -319,7 +319,7 @@ int mayfly_serve(mayfly_handle* handle, const char* options, size_t options_byte
   Out out(answer, answer_bytes);
   return guarded(out, [&] {
     const auto text = body_of(options, options_bytes);
-    if (!text) return out.say(MAYFLY_INVALID, "the options have a length, and are NULL");
+    if (!text) return out.say(MAYFLY_INVALID, "options is NULL, but options_bytes is not 0");
     const auto opened = handles().find(handle);
     if (opened == nullptr) return say_closed(out);
     auto settings = serve_options(*text);
@@ -330,7 +330,7 @@ int mayfly_serve(mayfly_handle* handle, const char* options, size_t options_byte
       if (!server) return out.say(MAYFLY_FAILED, server.error());
       const std::string said = json::print({{"url", (*server)->url()}, {"port", (*server)->port()}});
       if (!opened->keep(*std::move(server)))
-        return out.say(MAYFLY_FAILED, "this handle has 64 endpoints, which is as many as there may be");
+        return out.say(MAYFLY_FAILED, "this handle already has 64 endpoints, the maximum");
       return out.say(MAYFLY_DONE, said);
     });
   });

@@ -30,7 +30,7 @@ Problem read_text(const json::Tree& value, std::string& text) {
   if (!value.is_string()) return "must be a string";
   text = value.get_ref<const std::string&>();
   // The code that takes a path or a name would truncate it at the NUL.
-  return text.find('\0') == std::string::npos ? "" : "must be a string without NUL";
+  return text.find('\0') == std::string::npos ? "" : "must not contain a NUL character";
 }
 
 Problem read_flag(const json::Tree& value, bool& flag) {
@@ -43,7 +43,7 @@ template <class Whole>
 Problem read_whole(const json::Tree& value, std::int64_t least, std::int64_t most, Whole& number) {
   const auto whole = json::integer(value);
   if (!whole || *whole < least || *whole > most)
-    return "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+    return "must be a whole number between " + std::to_string(least) + " and " + std::to_string(most);
   number = static_cast<Whole>(*whole);
   return {};
 }
@@ -51,9 +51,9 @@ Problem read_whole(const json::Tree& value, std::int64_t least, std::int64_t mos
 // A string, or an array of strings.
 Problem read_texts(const json::Tree& value, std::vector<std::string>& texts) {
   if (value.is_string()) return read_text(value, texts.emplace_back());
-  if (!value.is_array()) return "must be a string, or an array of strings";
+  if (!value.is_array()) return "must be a string or an array of strings";
   for (const json::Tree& each : value)
-    if (!read_text(each, texts.emplace_back()).empty()) return "must be a string, or an array of strings";
+    if (!read_text(each, texts.emplace_back()).empty()) return "must be a string or an array of strings";
   return {};
 }
 
@@ -63,7 +63,7 @@ Problem read_pairs(const json::Tree& value, std::map<std::string, std::string>& 
   if (Problem problem = read_texts(value, texts); !problem.empty()) return problem;
   for (const std::string& text : texts) {
     const auto equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) return "is NAME=VALUE, not " + text;
+    if (equals == 0 || equals == std::string::npos) return "must be NAME=VALUE, got '" + text + "'";
     pairs[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return {};
@@ -73,7 +73,7 @@ Problem read_url(const json::Tree& value, std::optional<compat::outbound::Url>& 
   std::string text;
   if (Problem problem = read_text(value, text); !problem.empty()) return problem;
   auto parsed = compat::outbound::Url::parse(text);
-  if (!parsed) return "is no URL: " + parsed.error();
+  if (!parsed) return "is invalid: " + parsed.error();
   url = *std::move(parsed);
   return {};
 }
@@ -114,7 +114,7 @@ Problem read_ttl_delay(const json::Tree& value, Opening& opening) {
   std::int64_t least_seconds = 0, most_seconds = 0;
   if (!value.is_array() || value.size() != 2 || !read_whole(value[0], 0, most, least_seconds).empty() ||
       !read_whole(value[1], least_seconds, most, most_seconds).empty())
-    return "must be the least and the most, [600,1680], at most 30 days";
+    return "must be a minimum and a maximum in seconds, for example [600,1680], up to 30 days";
   expiry.delay_ms_min = least_seconds * 1000;
   expiry.delay_ms_max = most_seconds * 1000;
   return {};
@@ -132,7 +132,7 @@ Problem read_clock(const json::Tree& value, Opening& opening) {
 Problem read_now(const json::Tree& value, Opening& opening) {
   auto& now = opening.emulator.database.account_clocks.now;
   if (value.is_string()) now = compat::control::parse_time(value.get_ref<const std::string&>());
-  return now ? "" : "must be a time such as 2031-01-01T00:00:00Z";
+  return now ? "" : "must be a time, for example 2031-01-01T00:00:00Z";
 }
 
 Problem read_functions(const json::Tree& value, Opening& opening) {
@@ -140,7 +140,7 @@ Problem read_functions(const json::Tree& value, Opening& opening) {
   if (Problem problem = read_pairs(value, urls); !problem.empty()) return problem;
   for (const auto& [name, text] : urls) {
     auto url = compat::outbound::Url::parse(text);
-    if (!url) return "has no URL: " + url.error();
+    if (!url) return "is invalid: " + url.error();
     opening.emulator.triggers.functions[name] = {*std::move(url)};
   }
   return {};
@@ -293,7 +293,7 @@ Problem read_options(std::string_view text, const Option<Settings> (&table)[coun
   for (const auto& member : tree->items()) {
     const auto* const option = std::find_if(std::begin(table), std::end(table),
                                             [&](const auto& each) { return each.name == member.key(); });
-    if (option == std::end(table)) return "there is no option " + member.key();
+    if (option == std::end(table)) return "unknown option '" + member.key() + "'";
     if (const Problem problem = option->read(member.value(), settings); !problem.empty())
       return "the option " + member.key() + " " + problem;
   }

@@ -2,7 +2,7 @@
 // serve`.
 //
 //   open_options(R"({"clock":"frozen","stream-shards":4})")    -> EmulatorOptions
-//   open_options(R"({"clokc":"frozen"})")                      -> "there is no option clokc"
+//   open_options(R"({"clokc":"frozen"})")                      -> "unknown option 'clokc'"
 //   serve_options(R"({"port":8000,"cors-origin":["*"]})")      -> ServerSettings
 #pragma once
 

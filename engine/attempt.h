@@ -30,7 +30,7 @@ decltype(auto) attempt(Work&& work, Failed&& failed) {
   } catch (const StorageFault& fault) {
     return std::forward<Failed>(failed)(std::string_view(fault.what()));
   } catch (const std::bad_alloc&) {
-    return std::forward<Failed>(failed)(std::string_view("memory ran out"));
+    return std::forward<Failed>(failed)(std::string_view("out of memory"));
   }
 }
 

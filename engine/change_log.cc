@@ -88,26 +88,26 @@ Expected<ChangeRecord, std::string> checked_record(const Stream& stream, Sequenc
   if (bytes.size() < head_bytes) return flaw("it ends too early");
   if (static_cast<std::uint8_t>(bytes[8]) > static_cast<int>(ChangeRecord::Kind::remove) ||
       static_cast<std::uint8_t>(bytes[9]) > static_cast<int>(Cause::time_to_live))
-    return flaw("it is of a kind that there is not");
+    return flaw("its kind or cause is unknown");
   std::string_view rest = bytes.substr(head_bytes);
   for (int image = 0; image < 2; ++image) {
     if (rest.size() < 4) return flaw("it ends too early");
     const auto length = read_little_endian<std::uint32_t>(rest);
-    if (length > rest.size() - 4) return flaw("an image goes beyond its end");
+    if (length > rest.size() - 4) return flaw("an image is cut off");
     if (length > 0) {
       TRY(const Item item, checked_item(rest.substr(4, length)));
-      if (table_key(stream.keys, item).empty()) return flaw("an image lacks its key");
+      if (table_key(stream.keys, item).empty()) return flaw("an image lacks a key attribute");
     }
     rest.remove_prefix(4 + length);
   }
   TRY(const Item keys, checked_item(rest));
   if (keys.size() != stream.keys.all().size() || table_key(stream.keys, keys).empty())
-    return flaw("its keys are not those of the stream");
+    return flaw("its key does not match the stream's key schema");
   ChangeRecord record = decode_record(sequence, bytes);
   const bool has_old = keeps_old_images(stream.view) && record.kind != ChangeRecord::Kind::insert;
   const bool has_new = keeps_new_images(stream.view) && record.kind != ChangeRecord::Kind::remove;
   if (record.old_image.has_value() != has_old || record.new_image.has_value() != has_new)
-    return flaw("its images are not those that the stream keeps");
+    return flaw("its images do not match the stream's view type");
   return record;
 }
 

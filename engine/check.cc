@@ -32,7 +32,7 @@ THREAD_LOCAL bool is_failing = false;
 void print(const FailedCheck& failed) {
   std::array<char, 1024> line;
   const int length = std::snprintf(line.data(), line.size(),
-                                   "mayfly: a check failed, which is a mistake in Mayfly: %s (%s:%d)\n",
+                                   "mayfly: internal check failed, please report this bug: %s (%s:%d)\n",
                                    failed.expression, failed.file, failed.line);
   const std::size_t printed = std::min(static_cast<std::size_t>(std::max(length, 0)), line.size() - 1);
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), printed);

@@ -59,8 +59,8 @@ class Check {
       if (!byte(seven)) return false;
       out |= static_cast<std::size_t>(seven & 0x7f) << (7 * i);
       if (seven >= 0x80) continue;
-      if (i > 0 && seven == 0) return fail("a count is longer than it must be");
-      if (out > rest() / element_bytes) return fail("a count goes beyond the end");
+      if (i > 0 && seven == 0) return fail("a count is not in its shortest form");
+      if (out > rest() / element_bytes) return fail("a count exceeds the remaining bytes");
       return true;
     }
     return fail("a count is too long");
@@ -79,16 +79,17 @@ class Check {
     std::uint8_t head = 0;
     if (!byte(head)) return false;
     const std::size_t bytes = head & ~negative_bit;
-    if (bytes > significand_bytes_max || (bytes == 0 && head != 0)) return fail("a number has an odd head");
+    if (bytes > significand_bytes_max || (bytes == 0 && head != 0))
+      return fail("a number has an invalid head");
     if (bytes > 0) {
-      if (rest() < 1 + bytes) return fail("a number goes beyond the end");
+      if (rest() < 1 + bytes) return fail("a number is cut off");
       ++at_;  // every value of the magnitude byte is valid
       Number::Wide significand = 0;
       for (std::size_t i = bytes; i-- > 0;)
         significand = significand << 8 | static_cast<std::uint8_t>(stored_[at_ + i]);
       const bool shorter = stored_[at_ + bytes - 1] == '\0';
       constexpr Number::Wide end = power_of_ten(Number::digits_max);
-      if (shorter || significand >= end || significand % 10 == 0) return fail("a number is not normalised");
+      if (shorter || significand >= end || significand % 10 == 0) return fail("a number is not normalized");
       at_ += bytes;
     }
     out = stored_.substr(begin, at_ - begin);
@@ -103,10 +104,10 @@ class Check {
     for (std::size_t i = size_bytes; i-- > 0;)
       bytes = bytes << 8 | static_cast<std::uint8_t>(stored_[at_ + i]);
     at_ += size_bytes;
-    if (bytes > rest()) return fail("a value goes beyond the end");
+    if (bytes > rest()) return fail("a value is cut off");
     const std::size_t end_outside = std::exchange(end_, at_ + bytes);
     if (!body()) return false;
-    if (at_ != end_) return fail("a value is shorter than it says");
+    if (at_ != end_) return fail("a value is shorter than its length");
     end_ = end_outside;
     return true;
   }
@@ -121,17 +122,17 @@ class Check {
         if (!read_one(member)) return false;
       std::sort(seen.begin(), seen.end());
       if (std::adjacent_find(seen.begin(), seen.end()) == seen.end()) return true;
-      return fail("a set has a member twice");
+      return fail("a set has a duplicate member");
     });
   }
 
   bool value(int depth) {
-    if (depth > stored_depth_max) return fail("values are nested too deep");
+    if (depth > stored_depth_max) return fail("values are nested too deeply");
     std::uint8_t tag = 0;
     if (!byte(tag)) return false;
     const auto type = static_cast<Type>(tag & ~true_bit);
     if ((tag & ~true_bit) > static_cast<int>(Type::map) || ((tag & true_bit) != 0 && type != Type::boolean))
-      return fail("no value has such a tag");
+      return fail("unknown type tag");
     std::string_view unused;
     switch (type) {
       case Type::string:
@@ -163,7 +164,7 @@ class Check {
     for (; attributes > 0; --attributes) {
       std::string_view name;
       if (!text(name)) return false;
-      if (before && name <= *before) return fail("names are not in order");
+      if (before && name <= *before) return fail("names are out of order");
       before = name;
       if (!value(depth + 1)) return false;
     }
@@ -180,7 +181,7 @@ class Check {
 Expected<Item, std::string> checked_item(std::string_view stored) {
   if (std::string flaw = Check(stored).run(); !flaw.empty()) return Unexpected{std::move(flaw)};
   Item item = decode_item(stored);
-  if (item_size(item) != stored_item_size(stored)) return Unexpected{std::string("it says another size")};
+  if (item_size(item) != stored_item_size(stored)) return Unexpected{std::string("its stored size is wrong")};
   return item;
 }
 

@@ -6,7 +6,7 @@
 // these bytes.
 //
 //   auto item = checked_item(bytes);
-//   if (!item) … item.error() …          // "a number is not normalised at byte 17"
+//   if (!item) … item.error() …          // "a number is not normalized at byte 17"
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ std::optional<Counts> counts_in(std::string_view value) {
 }
 
 std::string text(const Counts& counts) {
-  return std::to_string(counts.items) + " with " + std::to_string(counts.bytes) + " bytes";
+  return std::to_string(counts.items) + " (" + std::to_string(counts.bytes) + " bytes)";
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ void check_counter(const KeyView& keys, const std::string& key, const std::optio
   Batch mend;
   mend.put(key, mended);
   findings.add({"a wrong counter",
-                what + " says " + (says ? text(*says) : "nothing") + "; there are " + text(right),
+                what + (says ? " says " + text(*says) : " is malformed") + "; there are " + text(right),
                 std::move(mend),
                 {}});
 }

@@ -152,7 +152,7 @@ bool Cursor::State::read() {
   append_item_key(item_key, table, 0, iterator->value());
   const bool found = storage.get(item_key, bytes, &*snapshot);
   MAYFLY_CHECK(found);  // an entry is written and erased with its item
-  if (!found) throw StorageFault("an index entry points to no item");
+  if (!found) throw StorageFault("an index entry points to a missing item");
   item.assign(bytes);
   return !departed->has(iterator->value(), bytes);
 }

@@ -76,8 +76,8 @@ Expected<std::optional<DataDirectory>, std::string> recognise(const std::string&
     case Contents::strange: return Unexpected{not_ours(path)};
     case Contents::other_mark:
       return Unexpected{"the data directory " + path +
-                        " was written by another version of Mayfly, whose format this "
-                        "one does not know"};
+                        " was written by another version of Mayfly, in a format that "
+                        "this version does not know"};
     case Contents::older_mark: return std::optional(DataDirectory::older);
     case Contents::database: return std::optional(DataDirectory::unmarked);
     case Contents::marked: return std::optional(DataDirectory::claimed);
@@ -146,8 +146,7 @@ Expected<void, std::string> mark_data_directory(const std::string& path) {
 
 std::string not_ours(const std::string& path) {
   return "the data directory " + path +
-         " is not empty, and what it holds is not Mayfly's: name another one, or an "
-         "empty one";
+         " is not empty and was not created by Mayfly; use an empty or a new directory";
 }
 
 }  // namespace mayfly::engine

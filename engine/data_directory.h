@@ -33,7 +33,7 @@ Expected<DataDirectory, std::string> claim_data_directory(const std::string& pat
 // Requires: no other process has it open.
 Expected<void, std::string> mark_data_directory(const std::string& path);
 
-// "the data directory … is not empty, and what it holds is not Mayfly's: …"
+// "the data directory … is not empty and was not created by Mayfly; …"
 std::string not_ours(const std::string& path);
 
 }  // namespace mayfly::engine

@@ -34,7 +34,8 @@ constexpr std::size_t background_threads_max = 2;  // so the reaper never waits 
 
 std::int64_t settled_window(Storage& storage, std::int64_t asked_ms) {
   if (std::string value; storage.get(expiry_window_key, value)) {
-    if (value.size() != sizeof(std::int64_t)) throw StorageFault("the span of windows cannot be decoded");
+    if (value.size() != sizeof(std::int64_t))
+      throw StorageFault("the window length of the expiry index cannot be decoded");
     return read_little_endian<std::int64_t>(value);
   }
   std::string value;

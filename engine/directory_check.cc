@@ -80,12 +80,12 @@ class MovedOut {
     constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     const int file = ::open(path.c_str(), flags, 0600);
     if (file < 0 && (errno == ELOOP || errno == EMLINK))
-      return Unexpected{"cannot write to " + path + ": it is a link, which is not followed"};
+      return Unexpected{"cannot write to " + path + ": it is a symbolic link"};
     if (file < 0) return Unexpected{"cannot write to " + path + ": " + std::strerror(errno)};
     auto moved_out = std::make_unique<MovedOut>(path, file);
     struct stat status {};
     if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1)
-      return Unexpected{"cannot write to " + path + ": it must be a regular file without other names"};
+      return Unexpected{"cannot write to " + path + ": it must be a regular file without other hard links"};
     return moved_out;
   }
   MovedOut(std::string path, int file) : path_(std::move(path)), file_(file) {}

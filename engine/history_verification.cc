@@ -16,9 +16,9 @@ namespace mayfly::engine {
 
 // What is wrong with a version; empty if nothing is.
 std::string HistoryVerification::flaw_of(std::string_view key, std::string_view version) const {
-  if (!is_version_key(key)) return "its key is none";
-  if (!is_version(version)) return "its bytes are none";
-  if (version_at(version) < 0 || version_at(version) > last_instant) return "it is of no instant";
+  if (!is_version_key(key)) return "its key is malformed";
+  if (!is_version(version)) return "its bytes are malformed";
+  if (version_at(version) < 0 || version_at(version) > last_instant) return "its time is out of range";
   const auto stored = version_item(version);
   if (!stored) return {};
   const auto item = checked_item(*stored);
@@ -72,10 +72,10 @@ void HistoryVerification::check_point(const Storage& storage, const Storage::Sna
   right.bytes = there.bytes;
   Batch mend;
   mend.put(point_key(point.id), point_bytes(right));
-  found("a point that lacks something",
-        "point " + std::to_string(point.id) + " had " + std::to_string(point.items) + " items with " +
-            std::to_string(point.bytes) + " bytes; there are " + std::to_string(there.items) + " with " +
-            std::to_string(there.bytes),
+  found("a point with wrong counts",
+        "point " + std::to_string(point.id) + " had " + std::to_string(point.items) + " items (" +
+            std::to_string(point.bytes) + " bytes) when it was taken, but now has " +
+            std::to_string(there.items) + " (" + std::to_string(there.bytes) + " bytes)",
         std::move(mend));
 }
 

@@ -26,7 +26,7 @@ std::string point_bytes(const Point& point) {
 }
 
 Expected<Point, std::string> decode_point(std::string_view key, std::string_view value) {
-  if (key.size() != 1 + sizeof(PointId)) return Unexpected{std::string("its key is none")};
+  if (key.size() != 1 + sizeof(PointId)) return Unexpected{std::string("its key is malformed")};
   if (value.size() < head_bytes) return Unexpected{std::string("it ends too early")};
   Point point;
   point.id = read_big_endian<PointId>(key.substr(1));

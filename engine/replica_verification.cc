@@ -22,13 +22,13 @@ void ReplicaVerification::run() {
     for (KeyView::Walk walk(keys_, prefix, prefix_end(prefix)); walk.valid(); walk.next()) {
       const std::string_view key = walk.key();
       if (!is_replica_key(key)) {
-        found("what is kept for replicas", "there is a key that is none: " + hexadecimal(key), erasing(key));
+        found("leftover replication data", "malformed replication key: " + hexadecimal(key), erasing(key));
         continue;
       }
       if (kind != 'W' && replica_sequence(key) > upto_) continue;
       if (!table_.replicates()) {
-        found("what is kept for replicas",
-              "there is something for replicas, and it has none: " + hexadecimal(key), erasing(key));
+        found("leftover replication data",
+              "it has no replicas, but replication data: " + hexadecimal(key), erasing(key));
         continue;
       }
       switch (kind) {
@@ -51,14 +51,15 @@ void ReplicaVerification::check_version(std::string_view stored_key, std::string
   if (version->gone() && !keys_.has(tombstone_key(table_.id, version->tombstone, key))) {
     Batch mend;
     keys_.put(mend, tombstone_key(table_.id, version->tombstone, key), {});
-    return found("a missing tombstone", "the deletion of the item " + whose + " would never be forgotten",
+    return found("a missing tombstone",
+                 "the deletion of the item " + whose + " has no tombstone and would never be forgotten",
                  std::move(mend));
   }
   if (version->gone() == there)
     found("a wrong version",
           "the item " + whose +
-              (there ? " is there, and has the version of its deletion"
-                     : " is not there, and has a version as if it were"),
+              (there ? " exists, but its version says that it was deleted"
+                     : " is missing, but its version says that it exists"),
           erasing(stored_key));
 }
 
@@ -69,16 +70,16 @@ void ReplicaVerification::check_tombstone(std::string_view stored_key) {
   const auto version = there ? decode_version(value) : std::nullopt;
   if (version && version->tombstone == replica_sequence(stored_key)) return;
   if (there && !version) return;  // check_version() has reported it
-  found("a tombstone that is left over",
-        "there is a tombstone of the item " + readable_key(table_.keys, key) + " that is not its own",
+  found("a leftover tombstone",
+        "a tombstone of the item " + readable_key(table_.keys, key) + " does not match its version",
         erasing(stored_key));
 }
 
 void ReplicaVerification::check_departure(std::string_view stored_key, std::string_view value) {
   const auto to = read_big_endian<TableId>(stored_key.substr(1 + sizeof(TableId)));
   if (!has_replica(table_, to))
-    return found("a write on its way to no replica",
-                 "a write is on its way to a table that is no replica: " + hexadecimal(stored_key),
+    return found("a write in flight to no replica",
+                 "a write is in flight to a table that is not a replica: " + hexadecimal(stored_key),
                  erasing(stored_key));
   const auto departure = decode_departure(value);
   const auto item = departure && !departure->item.empty() ? checked_item(departure->item)
@@ -86,8 +87,8 @@ void ReplicaVerification::check_departure(std::string_view stored_key, std::stri
   const bool fits =
       departure && item && (departure->item.empty() || table_key(table_.keys, *item) == departure->key);
   if (!fits)
-    found("a write on its way that cannot be decoded",
-          "a write on its way to a replica cannot be decoded, and would never arrive: " +
+    found("a write in flight that cannot be decoded",
+          "a write in flight to a replica cannot be decoded and would never arrive: " +
               hexadecimal(stored_key),
           erasing(stored_key));
 }

@@ -249,7 +249,7 @@ Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto,
     std::set<std::string_view> keys;
     while (iterator.valid() && arrivals.size() < std::min(batch_writes_max, items_max - step.items)) {
       const auto departure = decode_departure(iterator.value());
-      if (!departure) throw StorageFault("a write on its way to a replica cannot be decoded");
+      if (!departure) throw StorageFault("a write in flight to a replica cannot be decoded");
       if (departure->at + setting.lag_ms > now) {
         step.progress = Progress::waits;
         step.pause = account.clock().real_time_until(departure->at + setting.lag_ms);

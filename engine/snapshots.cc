@@ -172,7 +172,7 @@ Snapshots::Snapshots(const Uses& uses) : uses_(uses) {
   copies.seek_to_first();
   if (copies.valid())
     throw StorageFault(
-        "it has snapshots of an earlier Mayfly, which this one does not read: delete them with that one");
+        "its snapshots were taken by an earlier version of Mayfly; use that version to delete them");
   Storage::Iterator heads(storage, "G", "H");
   for (heads.seek_to_first(); heads.valid(); heads.next()) {
     const auto says = stored_head(heads.key(), heads.value(), uses_.accounts.host());

@@ -458,7 +458,7 @@ void Storage::Engine::fail(const std::string& text) {
     const Lock lock(mutex);
     failure = text;
   }
-  if (!failing.exchange(true)) tell("storage takes no writes until this has passed: " + text, true);
+  if (!failing.exchange(true)) tell("storage is read-only until this is resolved: " + text, true);
   scheduler->wake(upkeep);
 }
 
@@ -472,7 +472,7 @@ void Storage::Engine::begin_write(std::shared_lock<std::shared_mutex>& lock) {
     const Lock held(mutex);
     why = failure;
   }
-  fault(why.empty() ? "storage takes no writes while it recovers from an error" : why);
+  fault(why.empty() ? "storage is read-only while it recovers from an error" : why);
 }
 
 // Makes RocksDB write its buffers to files and accept writes again. False: this did not succeed yet.
@@ -552,7 +552,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::keep_up() {
       failure.clear();
       failing = false;
     }
-    tell("storage takes writes again", true);
+    tell("storage accepts writes again", true);
   }
   auto pause = give_back();
   if (const auto rest = compact_dead()) pause = std::min(pause.value_or(*rest), *rest);
@@ -578,8 +578,8 @@ void Storage::Engine::look_for_room() {
   const bool now_full = bytes >= memory_bytes_max;
   if (!now_full && trim_may_help(bytes)) scheduler->wake(upkeep);
   if (full.exchange(now_full) == now_full) return;
-  tell(now_full ? "storage holds as much in memory as it may, and takes nothing more until this has passed"
-                : "storage has room in memory again",
+  tell(now_full ? "storage reached its memory limit and rejects new data until memory is freed"
+                : "storage is below its memory limit again",
        true);
   if (now_full) scheduler->wake(upkeep);
 }
@@ -888,7 +888,7 @@ bool Storage::has_room() const { return !engine_->full; }
 std::uint64_t Storage::memory_bytes_max() const { return engine_->memory_bytes_max; }
 
 void Storage::write(const Batch& batch) {
-  if (options_.write_fails && options_.write_fails()) engine_->fault("a write was made to fail");
+  if (options_.write_fails && options_.write_fails()) engine_->fault("a test made this write fail");
   std::shared_lock<std::shared_mutex> writing;
   if (durable()) engine_->begin_write(writing);
   THREAD_LOCAL rocksdb::WriteBatch rocksdb_batch;  // reuses its buffer
@@ -910,7 +910,7 @@ void Storage::write(const Batch& batch) {
   const rocksdb::Status written = engine_->db->Write(write, &rocksdb_batch);
   if (!written.ok()) {
     const std::string why = write.no_slowdown && written.IsIncomplete()
-                                ? "too many files wait to be compacted, and the last compaction failed"
+                                ? "too many files are waiting for compaction, and the last compaction failed"
                                 : written.ToString();
     if (durable()) engine_->fail(why);
     engine_->fault(why);

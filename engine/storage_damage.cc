@@ -55,9 +55,9 @@ Expected<void, std::string> cut_logs(const std::string& directory, const std::st
   const std::string copy = lost + "/" + fs::path(damaged->path).filename().string();
   fs::copy_file(damaged->path, copy, fs::copy_options::overwrite_existing, error);
   if (!error) fs::resize_file(damaged->path, damaged->offset, error);
-  if (error) return Unexpected{"cannot cut " + damaged->path + ": " + error.message()};
-  done.push_back("cut " + damaged->path + " at byte " + std::to_string(damaged->offset) +
-                 "; the whole of it is in " + copy);
+  if (error) return Unexpected{"cannot truncate " + damaged->path + ": " + error.message()};
+  done.push_back("truncated " + damaged->path + " at byte " + std::to_string(damaged->offset) +
+                 "; a full copy is in " + copy);
   return mend_write_ahead_logs(directory);
 }
 
@@ -83,7 +83,7 @@ Expected<std::vector<std::string>, std::string> set_aside_damaged_files(const st
     if (!Storage::table_file_flaw(table).empty()) CHECK_OK(move_to(lost, table, done));
   if (!Storage::open_to_read(directory)) {
     CHECK_OK(Storage::put_together(directory));
-    done.push_back("put the directory together of the files that are left");
+    done.push_back("rebuilt the directory from the remaining files");
   }
   return done;
 }

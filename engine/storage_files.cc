@@ -72,7 +72,7 @@ class WrittenFile final : public rocksdb::FSWritableFileOwnerWrapper {
  private:
   [[nodiscard]] bool fails() const { return fails_ && fails_(path_); }
   [[nodiscard]] IOStatus failure() const {
-    return passing(IOStatus::IOError("While writing to " + path_, "it was made to fail"));
+    return passing(IOStatus::IOError("While writing to " + path_, "a test made it fail"));
   }
   const std::string path_;
   const Fails& fails_;
@@ -93,7 +93,7 @@ class PrivateFiles final : public rocksdb::FileSystemWrapper {
                            std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* context) override {
     if (gives_up_()) return rocksdb::status_to_io_status(rocksdb::Status::ShutdownInProgress());
     if (refuses_ || (fails_ && fails_(path)))
-      return passing(IOStatus::IOError("While making " + path, "it was made to fail"));
+      return passing(IOStatus::IOError("While making " + path, "a test made it fail"));
     IOStatus status = make_private(path);
     if (status.ok()) status = target()->NewWritableFile(path, options, file, context);
     if (status.ok()) *file = std::make_unique<WrittenFile>(std::move(*file), path, fails_);

@@ -427,14 +427,14 @@ std::string first_disagreement(const Item& stood, const Item& read) {
     others.set(attribute.name, attribute.value);
     return !agrees(others, read);
   });
-  return member == stood.end() ? "" : "its member " + member->name + " is no such value";
+  return member == stood.end() ? "" : "its member " + member->name + " is malformed";
 }
 
 bool is_one_of(auto value, auto last) { return value <= last; }
 
 std::string flaw_of(const KeySchema& keys, std::size_t each_max) {
   if (keys.partition().empty() || keys.partition().size() > each_max || keys.sort().size() > each_max)
-    return "its key has a number of attributes that no key has";
+    return "its key has an invalid number of attributes";
   for (const KeyAttribute& attribute : keys.all())
     if (attribute.name.empty() || !is_one_of(attribute.type, ScalarType::binary))
       return "its key has an attribute without a name or type";
@@ -442,7 +442,7 @@ std::string flaw_of(const KeySchema& keys, std::size_t each_max) {
 }
 
 std::string flaw_of(const Stream& stream) {
-  if (!is_one_of(stream.view, StreamView::new_and_old_images)) return "it has a view that there is not";
+  if (!is_one_of(stream.view, StreamView::new_and_old_images)) return "its stream view is unknown";
   if (stream.shards.empty() && !stream.disabled) return "it has no shards";
   return flaw_of(stream.keys, 1);
 }
@@ -450,7 +450,7 @@ std::string flaw_of(const Stream& stream) {
 std::string flaw_of(const Index& index) {
   if (!is_one_of(index.kind, Index::Kind::global) || !is_one_of(index.state, Index::State::active) ||
       !is_one_of(index.projection.kind, Projection::Kind::include))
-    return "its index " + index.name + " is of a kind that there is not";
+    return "its index " + index.name + " has an unknown kind, state or projection";
   return flaw_of(index.keys, key_attributes_max);
 }
 
@@ -458,10 +458,10 @@ std::string flaw_of(const Table& table) {
   if (std::string flaw = flaw_of(table.keys, 1); !flaw.empty()) return flaw;
   for (const Index& index : table.indexes)
     if (std::string flaw = flaw_of(index); !flaw.empty()) return flaw;
-  if (!is_one_of(table.expiry.kind, ExpiryMode::Kind::manual)) return "it has a mode that there is not";
+  if (!is_one_of(table.expiry.kind, ExpiryMode::Kind::manual)) return "its expiry mode is unknown";
   for (const Replica& replica : table.replicas)
     if (replica.table == 0 || replica.table == table.id || replica.region.empty())
-      return "it has a replica that is none";
+      return "it has a malformed replica";
   return table.stream ? flaw_of(*table.stream) : std::string();
 }
 

@@ -67,16 +67,17 @@ void TableVerification::check_item(std::string_view key, std::string_view stored
       keys_.put(mend, right, stored);
       keys_.erase(mend, stored_key);
     }
-    return found("an item under another key",
-                 "under the key " + readable_key(table_.keys, key) + " lies an item with " +
+    return found("an item under the wrong key",
+                 "the item stored under the key " + readable_key(table_.keys, key) + " has " +
                      (own_key.empty() ? "no key" : "the key " + readable_key(table_.keys, own_key)),
                  std::move(mend), keys_.holding(stored_key));
   }
   const std::size_t size = item_size(*item);
   if (size > item_bytes_max)
     found("an item that is too large",
-          "the item " + readable_key(table_.keys, key) + " has " + std::to_string(size) + " bytes", {},
-          keys_.holding(stored_key));
+          "the item " + readable_key(table_.keys, key) + " has " + std::to_string(size) + " bytes (limit " +
+              std::to_string(item_bytes_max) + ")",
+          {}, keys_.holding(stored_key));
   counts_[0].items += 1;
   counts_[0].bytes += static_cast<std::int64_t>(size);
   check_indexes(key, *item);
@@ -122,8 +123,8 @@ void TableVerification::check_expiry(std::string_view key, const Item& item) {
   counts_[expiry_entries].items += 1;
   if (!there)
     found("a missing expiry entry",
-          "the item " + readable_key(table_.keys, key) + " is due at " + iso8601(*due) +
-              " and has no expiry entry",
+          "the item " + readable_key(table_.keys, key) + " expires at " + iso8601(*due) +
+              " but has no expiry entry",
           putting(entry, {}));
 }
 
@@ -139,7 +140,7 @@ void TableVerification::check_never(std::string_view key, const TtlValue& ttl, b
   counts_[never_counter(*reason)].items += 1;
   if (!there)
     found("a missing expiry entry",
-          "the item " + readable_key(table_.keys, key) + " never expires and has no entry that says so",
+          "the item " + readable_key(table_.keys, key) + " never expires but has no entry with the reason",
           putting(entry, {}));
 }
 
@@ -177,9 +178,9 @@ void TableVerification::check_index_entry(const Index& index, std::string_view e
   const Owner owner = find_item(item_key_, item);
   if (owner == Owner::unknown) return;
   if (owner == Owner::there && index_entry_key(table_, index, item) == entry) return;
-  found("an index entry that is left over",
+  found("a leftover index entry",
         "index " + index.name + " has an entry " + readable_entry(table_, index, entry) +
-            (owner == Owner::missing ? ", and there is no such item" : ", and its item has other values"),
+            (owner == Owner::missing ? " for a missing item" : " for an item with other values"),
         erasing(item_key(table_.id, index.id, entry)));
 }
 
@@ -193,8 +194,8 @@ void TableVerification::check_gone_indexes() {
     const std::string lower = prefix_end(item_key(table_.id, ids[i], {}));
     const std::string upper = i + 1 < ids.size() ? item_key(table_.id, ids[i + 1], {}) : end;
     for (KeyView::Walk walk(keys_, lower, upper); walk.valid(); walk.next())
-      found("an index entry that is left over",
-            "there is an entry of an index that the table does not have: " + hexadecimal(walk.key()),
+      found("a leftover index entry",
+            "found an entry of an index that the table does not have: " + hexadecimal(walk.key()),
             erasing(walk.key()));
   }
 }
@@ -211,7 +212,7 @@ void TableVerification::check_expiry_index() {
 
 void TableVerification::check_expiry_entry(std::string_view stored_key) {
   const auto left_over = [&](const std::string& what) {
-    found("an expiry entry that is left over", what, erasing(stored_key));
+    found("a leftover expiry entry", what, erasing(stored_key));
   };
   if (const auto reason = ExpiryIndex::never_in(stored_key)) {
     const std::string_view key = ExpiryIndex::item_key_in(stored_key);
@@ -223,7 +224,7 @@ void TableVerification::check_expiry_entry(std::string_view stored_key) {
       return;
     return left_over("the expiry index says that the item " + readable_key(table_.keys, key) +
                      " never expires, but " +
-                     (owner == Owner::missing ? "there is no such item" : "the item says otherwise"));
+                     (owner == Owner::missing ? "the item is missing" : "its TTL says otherwise"));
   }
   if (!ExpiryIndex::is_entry(stored_key))
     return left_over("malformed expiry entry: " + hexadecimal(stored_key));
@@ -234,10 +235,10 @@ void TableVerification::check_expiry_entry(std::string_view stored_key) {
   if (owner == Owner::unknown) return;
   const bool due_then = owner == Owner::there && due_of(table_, item) == due && expires_here_by(key);
   if (due_then && expiry_.entry_key(table_.id, due, key) == stored_key) return;
-  left_over("there is an expiry entry of the item " + readable_key(table_.keys, key) +
-            (owner == Owner::missing ? ", which is not there"
-             : due_then              ? " in a window that is not its own"
-                                     : ", which is due at another instant"));
+  left_over("found an expiry entry of the item " + readable_key(table_.keys, key) +
+            (owner == Owner::missing ? ", which is missing"
+             : due_then              ? " in the wrong window"
+                                     : ", which expires at another time"));
 }
 
 // --- counters

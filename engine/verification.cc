@@ -168,8 +168,7 @@ void Verification::check_kinds() {
     const std::string lower(1, static_cast<char>(first));
     const std::string upper = end == 256 ? std::string(64, '\xff') : std::string(1, static_cast<char>(end));
     for (KeyView::Walk walk(now_, lower, upper); walk.valid(); walk.next())
-      found("a key of a kind that there is not",
-            "there is a key of a kind that there is not: " + hexadecimal(walk.key()), {},
+      found("a key of an unknown kind", "unknown kind of key: " + hexadecimal(walk.key()), {},
             {std::string(walk.key())});
   };
   for (const char kind : known_kinds) {
@@ -181,8 +180,7 @@ void Verification::check_kinds() {
     const bool known = key == expiry_window_key || key == next_ids_key || key == last_sequence_key ||
                        key == last_snapshot_ids_key || key == last_version_key || key == last_point_key;
     if (!known)
-      found("a key of a kind that there is not", "there is a number that nobody knows: " + std::string(key),
-            {}, {std::string(key)});
+      found("a key of an unknown kind", "unknown number: " + std::string(key), {}, {std::string(key)});
   });
 }
 
@@ -194,7 +192,7 @@ void Verification::check_window() {
   expiry_ = std::make_unique<ExpiryIndex>(window_ms > 0 ? window_ms : default_window_ms);
   const bool empty = !there && !KeyView::Walk(now_, std::string(1, '\0'), "\xff").valid();
   if (window_ms <= 0 && !empty)
-    found("a lost number", "the span of the windows of expiry is lost",
+    found("a missing number", "the window length of the expiry index is missing",
           putting(expiry_window_key, little_endian(default_window_ms)));
 }
 
@@ -207,7 +205,7 @@ void Verification::check_accounts() {
       return;
     }
     found("an account's clock that cannot be decoded",
-          "the clock of the account " + account + " cannot be decoded: without it, it begins anew",
+          "the clock of account " + account + " cannot be decoded; without it, the clock starts over",
           erasing(key));
   });
 }
@@ -228,19 +226,19 @@ void Verification::read_tables() {
     findings_.pass(findings_.checked.tables);
     if (key.size() != 1 + sizeof(TableId))
       return found("a description that cannot be decoded",
-                   "there is a table's description under a key that is none: " + hexadecimal(key), {},
+                   "a table's description has a malformed key: " + hexadecimal(key), {},
                    {std::string(key)});
     auto table = decode_table(value);
     const TableId id = id_in(key);
-    if (table && table->id != id) table = Unexpected{std::string("it is that of another table")};
+    if (table && table->id != id) table = Unexpected{std::string("it describes another table")};
     if (!table) {
       undecoded_tables_.insert(id);
       return found("a description that cannot be decoded",
                    "the description of table number " + std::to_string(id) +
-                       " cannot be decoded, and what the table holds was not checked: " + table.error());
+                       " cannot be decoded, so the table's data was not checked: " + table.error());
     }
     if (!names.emplace(table->account, table->region, table->name).second)
-      found("a wrong description", named(*table) + ": there are two tables of this name");
+      found("a wrong description", named(*table) + ": two tables have this name");
     tables_.emplace(id, *std::move(table));
   });
 }
@@ -250,11 +248,11 @@ void Verification::read_streams() {
     findings_.pass(findings_.checked.streams);
     if (key.size() != 1 + sizeof(StreamId))
       return found("a description that cannot be decoded",
-                   "there is a stream's description under a key that is none: " + hexadecimal(key), {},
+                   "a stream's description has a malformed key: " + hexadecimal(key), {},
                    {std::string(key)});
     auto stream = decode_stream(value);
     const StreamId id = id_in(key);
-    if (stream && stream->id != id) stream = Unexpected{std::string("it is that of another stream")};
+    if (stream && stream->id != id) stream = Unexpected{std::string("it describes another stream")};
     if (stream) {
       std::string name = named(*stream);
       streams_.emplace(id, std::pair(*std::move(stream), std::move(name)));
@@ -269,7 +267,7 @@ void Verification::read_streams() {
     if (owner != tables_.end()) mend.put(key, encode_description(*owner->second.stream));
     found("a description that cannot be decoded",
           "the description of stream number " + std::to_string(id) +
-              " cannot be decoded, and its records were not checked: " + stream.error(),
+              " cannot be decoded, so its records were not checked: " + stream.error(),
           std::move(mend));
   });
   std::vector<Stream> all;
@@ -293,7 +291,7 @@ void Verification::check_streams_of_tables() {
     const auto kept = instants_.find(stream.account);
     close(closed, std::max(stream.created, kept == instants_.end() ? system_clock_.now() : kept->second),
           last_sequence_);
-    found("a stream without a table", each.second + ": it is enabled, and no table has it",
+    found("a stream without a table", each.second + ": it is enabled, but no table uses it",
           putting(table_prefix('R', id), encode_description(closed)));
   }
 }
@@ -303,7 +301,7 @@ void Verification::check_enabled_stream(const Table& table) {
   if (std::find(undecoded_streams_.begin(), undecoded_streams_.end(), id) != undecoded_streams_.end()) return;
   const auto there = streams_.find(id);
   if (there == streams_.end()) {
-    found("a lost description", named(table) + ": the description of its stream is not there",
+    found("a missing description", named(table) + ": the description of its stream is missing",
           putting(table_prefix('R', id), encode_description(*table.stream)));
     last_sequence_ = std::max(last_sequence_, ChangeLog::last_sequence(storage_, {*table.stream}));
     streams_.emplace(id, std::pair(*table.stream, named(*table.stream)));  // the stream's records are kept
@@ -321,7 +319,7 @@ void Verification::check_enabled_stream(const Table& table) {
                     stream.label == table.stream->label && stream.view == table.stream->view &&
                     stream.keys == table.keys && !stream.disabled &&
                     open_shards(stream) == open_shards(*table.stream);
-  if (!same) found("a wrong description", named(table) + ": its stream is described as another one");
+  if (!same) found("a wrong description", named(table) + ": its stream's description does not match it");
 }
 
 void Verification::check_ids() {
@@ -345,7 +343,7 @@ void Verification::check_ids() {
     says_stream = read_little_endian<StreamId>(std::string_view(value).substr(sizeof(TableId)));
   }
   if (says_table < next_table || says_stream < next_stream || (there && value.size() != next_ids_bytes))
-    found("a wrong number", "the next table or stream would get an id that was given already",
+    found("a wrong number", "the next table or stream would get an id that was already assigned",
           putting(next_ids_key, little_endian(std::max(says_table, next_table)) +
                                     little_endian(std::max(says_stream, next_stream))));
 
@@ -356,7 +354,7 @@ void Verification::check_ids() {
   const bool odd = now_.get(last_sequence_key, value) && value.size() != sizeof(Sequence);
   // In memory, numbers used only by old versions are not stored.
   if ((given > last_sequence_ && storage_.durable()) || odd)
-    found("a wrong number", "the next stream record would get a number that was given already",
+    found("a wrong number", "the next stream record would get a number that was already assigned",
           putting(last_sequence_key, little_endian(given)));
 }
 
@@ -380,29 +378,29 @@ void Verification::check_table_description(const Table& table) {
   const auto wrong = [&](const std::string& what) {
     found("a wrong description", named(table) + ": " + what);
   };
-  if (!is_account_id(table.account)) wrong("its account is none");
-  if (table.name.empty() || table.region.empty()) wrong("it has no name or no region");
+  if (!is_account_id(table.account)) wrong("its account is malformed");
+  if (table.name.empty() || table.region.empty()) wrong("it lacks a name or a region");
   std::set<IndexId> ids;
   std::set<std::string> names;
   for (const Index& index : table.indexes) {
     if (index.id == 0 || index.id > last_index_id || !ids.insert(index.id).second)
-      wrong("its index " + index.name + " has an id that it cannot have");
-    if (!names.insert(index.name).second) wrong("it has two indexes " + index.name);
+      wrong("its index " + index.name + " has an invalid id");
+    if (!names.insert(index.name).second) wrong("it has two indexes named " + index.name);
     if (index.kind == Index::Kind::local &&
         !(std::ranges::equal(index.keys.partition(), table.keys.partition())))
-      wrong("its local index " + index.name + " has another partition key");
+      wrong("its local index " + index.name + " has a different partition key");
   }
   if (table.ttl && (table.ttl->attribute.empty() || table.ttl->number >= table.next_ttl_number))
-    wrong("its TTL is none");
+    wrong("its TTL setting is malformed");
   if (table.expiry.delay_ms_min < 0 || table.expiry.delay_ms_min > table.expiry.delay_ms_max)
-    wrong("its delays of expiry are none");
+    wrong("its expiry delays are invalid");
   for (const Replica& replica : table.replicas) {
     const auto other = tables_.find(replica.table);
     if (other == tables_.end() && undecoded_tables_.contains(replica.table)) continue;
     const bool is_mutual = other != tables_.end() && other->second.account == table.account &&
                            other->second.name == table.name && other->second.region == replica.region &&
                            has_replica(other->second, table.id);
-    if (!is_mutual) wrong("its replica in " + replica.region + " is none");
+    if (!is_mutual) wrong("its replica in " + replica.region + " is missing or does not refer to it");
   }
 }
 
@@ -442,14 +440,14 @@ void Verification::check_points() {
   }
   // In memory, the last number is not stored.
   if (storage_.durable() && last_version_ > last_sequence_)
-    found("a wrong number", "the next commit would get a number that was given already",
+    found("a wrong number", "the next commit would get a number that was already assigned",
           putting(last_version_key, little_endian(last_version_)));
   std::string value;
   const bool there = now_.get(last_point_key, value);
   if (!there && points_.empty()) return;
   const bool right = there && value.size() == sizeof last && read_little_endian<PointId>(value) >= last;
   if (!right)
-    found("a wrong number", "the next point would get an id that was given already",
+    found("a wrong number", "the next point would get an id that was already assigned",
           putting(last_point_key, little_endian(last)));
 }
 
@@ -476,24 +474,24 @@ void Verification::check_tables_gone() {
       if (begins_with_id(key) && is_known(id_in(key))) {
         from = prefix_end(table_prefix(kind, id_in(key)));
         if (kind == 'N' && key.size() != index_id_at + sizeof(IndexId))
-          found("a wrong counter", "there is a counter under a key that is none: " + hexadecimal(key),
+          found("a wrong counter", "a counter has a malformed key: " + hexadecimal(key),
                 erasing(key));
         continue;
       }
       from = key + '\0';
       const std::string of_table =
-          begins_with_id(key) ? "of table number " + std::to_string(id_in(key)) + ", which is not described"
-                              : "under a key that is none";
+          begins_with_id(key) ? "of table number " + std::to_string(id_in(key)) + ", which has no description"
+                              : "with a malformed key";
       const std::string what = of_table + ": " + hexadecimal(key);
       const bool is_item = kind == 'I' && key.size() > item_prefix_bytes &&
                            read_big_endian<IndexId>(key.substr(index_id_at)) == 0;
       const std::string items = begins_with_id(key) ? item_key(id_in(key), 0, {}) : "I";
       if (is_item)
-        found("an item without a table", "there is an item " + what, {}, {key});
+        found("an item without a table", "found an item " + what, {}, {key});
       else if (kind == 'N' || !KeyView::Walk(now_, items, prefix_end(items)).valid())
-        found("what a table has left", "there is something left " + what, erasing(key));
+        found("leftover data of a table", "found leftover data " + what, erasing(key));
       else
-        found("what a table has left", "there is something " + what, {}, {key});
+        found("leftover data of a table", "found data " + what, {}, {key});
     }
   }
 }
@@ -505,17 +503,17 @@ void Verification::check_tokens() {
     findings_.pass(findings_.checked.tokens);
     const auto age = RequestTokens::age_of_use(key);
     if (!age)
-      found("a token that cannot be decoded",
-            "there is a token under a key that is none: " + hexadecimal(key), erasing(key));
+      found("a token that cannot be decoded", "a token has a malformed key: " + hexadecimal(key),
+            erasing(key));
     else if (!now_.has(*age))
-      found("a token's missing age", "a token would never be forgotten: " + hexadecimal(key),
+      found("a missing token age", "a token has no age and would never be deleted: " + hexadecimal(key),
             putting(*age, {}));
   });
   each("U", [&](std::string_view key, std::string_view) {
     const auto use = RequestTokens::use_of_age(key);
     if (!use || !now_.has(*use))
-      found("a token's age that is left over",
-            "there is an age of a token that is not there: " + hexadecimal(key), erasing(key));
+      found("a leftover token age", "a token's age refers to a missing token: " + hexadecimal(key),
+            erasing(key));
   });
 }
 
@@ -523,8 +521,8 @@ void Verification::check_documents() {
   each("D", [&](std::string_view key, std::string_view) {
     findings_.pass(findings_.checked.documents);
     if (!Documents::is_key(key))
-      found("a document under a wrong key",
-            "there is a document under a key that is none: " + hexadecimal(key), {}, {std::string(key)});
+      found("a document with a malformed key", "a document has a malformed key: " + hexadecimal(key), {},
+            {std::string(key)});
   });
 }
 
@@ -572,7 +570,7 @@ void Verification::read_members(SnapshotId id, Head& head) {
   });
   each_member('L', id, head, [&](std::string_view key, std::string_view value) {
     auto point = key.size() < 1 + sizeof(SnapshotId)
-                     ? Unexpected{std::string("its key is none")}
+                     ? Unexpected{std::string("its key is malformed")}
                      : decode_point(std::string("P").append(key.substr(1 + sizeof(SnapshotId))), value);
     if (point) {
       const TableId table_id = point->table.id;
@@ -611,7 +609,7 @@ void Verification::check_snapshots() {
     SnapshotIds right = ids.value_or(SnapshotIds{});
     right.snapshot = std::max(right.snapshot, snapshot);
     right.log = std::max(right.log, log);
-    found("a wrong number", "the next snapshot would get an id that was given already",
+    found("a wrong number", "the next snapshot would get an id that was already assigned",
           putting(last_snapshot_ids_key, bytes_of(right)));
   }
   // In memory, images are kept elsewhere. And if the log of a snapshot is unknown, the snapshots before it
@@ -658,8 +656,8 @@ void Verification::check_members() {
            (head->second.tables.count(id_in(key.substr(sizeof(SnapshotId)))) == 0 &&
             head->second.past_tables.count(id_in(key.substr(sizeof(SnapshotId)))) == 0));
       if (head == heads_.end() || wrong_counter)
-        found("what a snapshot has left",
-              "there is something left of a snapshot that is not there: " + hexadecimal(key), erasing(key));
+        found("leftover data of a snapshot", "found data of a missing snapshot: " + hexadecimal(key),
+              erasing(key));
     });
   }
 }
@@ -688,12 +686,11 @@ void Verification::check_images() {
     findings_.pass(findings_.checked.images);
     // The log of a head that cannot be decoded is unknown.
     if (!begins_with_id(key) || (logs.count(id_in(key)) == 0 && undecoded_heads_.empty()))
-      return found("what a snapshot has left",
-                   "there is an image for a snapshot that is not there: " + hexadecimal(key),
+      return found("leftover data of a snapshot", "found an image of a missing snapshot: " + hexadecimal(key),
                    handing_on(key, value));
     if (!is_image(value) || !is_image_of(key.substr(1 + sizeof(ImageLog))))
       found("an image that cannot be decoded",
-            "what a key was when a snapshot was taken cannot be decoded: " + hexadecimal(key), {},
+            "an image of a snapshot cannot be decoded: " + hexadecimal(key), {},
             {std::string(key)});
   });
 }

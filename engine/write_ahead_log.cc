@@ -188,8 +188,7 @@ Expected<std::vector<LogFlaw>, std::string> flawed_logs(const std::string& direc
 }
 
 std::string sentence(const LogFlaw& flaw) {
-  return "what " + flaw.path + " holds from byte " + std::to_string(flaw.offset) +
-         " on is not what was written there";
+  return "the log " + flaw.path + " is damaged at byte " + std::to_string(flaw.offset);
 }
 
 Expected<void, std::string> mend_write_ahead_logs(const std::string& directory) {

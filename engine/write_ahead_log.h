@@ -28,7 +28,7 @@ struct LogFlaw {
 };
 // Returns the flawed logs, by log number. Changes nothing. The error is a sentence for people.
 Expected<std::vector<LogFlaw>, std::string> flawed_logs(const std::string& directory);
-std::string sentence(const LogFlaw& flaw);  // "what … holds from byte 17 on is not what was written there"
+std::string sentence(const LogFlaw& flaw);  // "the log … is damaged at byte 17"
 
 // Cuts off torn tails. If a log is damaged, returns an error and changes nothing. The error is a sentence for
 // people.

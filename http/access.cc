@@ -82,7 +82,7 @@ std::string quoted(std::string_view value) {
 Error malformed(std::string message) { return {Error::Kind::bad_request, std::move(message)}; }
 Error forbidden(std::string message) { return {Error::Kind::forbidden, std::move(message)}; }
 
-Error no_host() { return malformed("A request of HTTP/1.1 needs a Host header."); }
+Error no_host() { return malformed("An HTTP/1.1 request must have a Host header."); }
 
 bool reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
@@ -103,7 +103,7 @@ std::optional<Error> read_form(Request& request) {
     const std::string path(rest->substr(end));
     request.target = (path.starts_with('/') ? "" : "/") + path;
   } else if (!request.target.starts_with('/') && request.target != "*") {
-    return malformed("The request's target must begin with a slash, http:// or https://.");
+    return malformed("The request target must begin with '/', http:// or https://.");
   }
   const std::string_view twice = request.repeated(Header::host)               ? "Host"
                                  : request.repeated(Header::origin)           ? "Origin"
@@ -112,7 +112,7 @@ std::optional<Error> read_form(Request& request) {
                                  : request.repeated(Header::x_mayfly_region)  ? "X-Mayfly-Region"
                                                                               : "";
   if (twice.empty()) return std::nullopt;
-  return malformed("There is more than one " + std::string(twice) + " header.");
+  return malformed("The request has more than one " + std::string(twice) + " header.");
 }
 
 std::optional<Error> refuse_host(const Request& request, const AccessRules& rules, std::string& known_host) {
@@ -128,8 +128,9 @@ std::optional<Error> refuse_host(const Request& request, const AccessRules& rule
     return std::nullopt;
   }
   return forbidden(
-      "This server is not called '" + quoted(host) +
-      "': a Host header has an address, localhost, a name without a dot, or one that --allowed-host adds.");
+      "Host '" + quoted(host) +
+      "' is not allowed. Use an IP address, localhost or a name without a dot, or allow the host with "
+      "--allowed-host.");
 }
 
 // Checks the origin of the page that sends the request. `allowed`: set to the origin that may read the
@@ -158,12 +159,12 @@ std::optional<Error> refuse_page(const Request& request, const AccessRules& rule
       return std::nullopt;
     }
     return forbidden("Requests from pages of '" + quoted(origin) +
-                     "' are refused; --cors-origin allows an origin.");
+                     "' are not allowed; allow the origin with --cors-origin.");
   }
   // "none": no page sent the request; the user typed the address.
   if (same_site || (site == "none" && reads(request.method))) return std::nullopt;
-  return forbidden("Requests from other sites' pages are refused (Sec-Fetch-Site: " + quoted(site) +
-                   "); --cors-origin allows an origin.");
+  return forbidden("Requests from pages of other sites are not allowed (Sec-Fetch-Site: " + quoted(site) +
+                   "); allow an origin with --cors-origin.");
 }
 
 std::optional<Error> refuse_content_type(const Request& request) {
@@ -181,7 +182,7 @@ std::optional<Error> refuse_content_type(const Request& request) {
   const bool any_type = request.body.empty() || compat::triggers::waits_for_function(request.method, path);
   if (request.has(Header::authorization) && any_type) return std::nullopt;
   return Error{Error::Kind::unsupported_media_type,
-               "Calls that change something need Content-Type: application/json."};
+               "Requests that change something must have Content-Type: application/json."};
 }
 
 }  // namespace
@@ -203,12 +204,13 @@ bool answers_to(std::string_view host, const std::vector<std::string>& hosts) {
 
 std::string problem_of(const AccessRules& rules) {
   for (const std::string& host : rules.hosts) {
-    if (!is_name(host)) return "the allowed host '" + host + "' is no host's name";
+    if (!is_name(host)) return "the allowed host '" + host + "' is not a valid host name";
   }
   for (const std::string& origin : rules.origins) {
-    if (origin == "null") return "the origin null is that of every sandboxed page; * allows all";
+    if (origin == "null")
+      return "the origin null belongs to every sandboxed page and cannot be allowed; use * to allow all";
     if (origin != "*" && !is_origin(origin))
-      return "'" + origin + "' is no origin, as http://localhost:3000 is one";
+      return "'" + origin + "' is not an origin such as http://localhost:3000";
   }
   return {};
 }

@@ -48,17 +48,17 @@ Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& acc
             const std::stop_token& stop) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!access.control && request.path() != health_path) {
-    return refuse(compat::Error::Kind::not_found, "The control API is switched off (--no-control).");
+    return refuse(compat::Error::Kind::not_found, "The control API is disabled (--no-control).");
   }
   engine::Scope scope{std::string(default_account), emulator.region()};
   if (request.has(Header::x_mayfly_account)) scope.account = request.header(Header::x_mayfly_account);
   if (request.has(Header::x_mayfly_region)) scope.region = request.header(Header::x_mayfly_region);
   if (!engine::is_account_id(scope.account)) {
-    return refuse(compat::Error::Kind::validation, "X-Mayfly-Account must be an account of twelve digits.");
+    return refuse(compat::Error::Kind::validation, "X-Mayfly-Account must be twelve digits.");
   }
   if (!engine::is_region(scope.region))
     return refuse(compat::Error::Kind::validation,
-                  "X-Mayfly-Region must be a region: " + std::string(engine::region_letters) + ".");
+                  "X-Mayfly-Region must be " + std::string(engine::region_letters) + ".");
 
   if (request.path() == mcp_path) return mcp(request, emulator, std::move(scope), access.mcp_read_only, stop);
 

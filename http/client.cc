@@ -60,7 +60,7 @@ class Stream {
     using Kind = ExchangeFailure::Kind;
     if (failure == asio::error::timed_out)
       return ExchangeFailure{Kind::timed_out,
-                             server_.authority + (answer_began_ ? " did not finish its answer in time"
+                             server_.authority + (answer_began_ ? " did not finish its response in time"
                                                                 : " did not answer in time")};
     if (stop_.stop_requested()) return ExchangeFailure{Kind::stopped, "interrupted"};
     return std::nullopt;
@@ -146,7 +146,7 @@ Expected<void, ExchangeFailure> Stream::open() {
   };
   const std::vector<tcp::endpoint> endpoints = endpoints_of(server_);
   if (endpoints.empty())
-    return fail(ExchangeFailure::Kind::unreachable, "host '" + server_.host + "' cannot be found");
+    return fail(ExchangeFailure::Kind::unreachable, "cannot resolve host '" + server_.host + "'");
   ErrorCode failure = wait_for([&](auto done) {
     asio::async_connect(socket_, endpoints,
                         [done](ErrorCode outcome, const tcp::endpoint&) { done(outcome); });
@@ -174,7 +174,7 @@ Expected<void, ExchangeFailure> Stream::open() {
   if (auto ended = ended_by_us(failure)) return Unexpected{*std::move(ended)};
   const long verified = SSL_get_verify_result(tls_->native_handle());
   return fail(ExchangeFailure::Kind::unreachable,
-              "cannot speak TLS with " + server_.authority + ": " +
+              "the TLS handshake with " + server_.authority + " failed: " +
                   (verified == X509_V_OK ? failure.message() : X509_verify_cert_error_string(verified)));
 }
 
@@ -189,13 +189,13 @@ ExchangeFailure failure_of_answer(const Url& server, ErrorCode failure, std::siz
   using Kind = ExchangeFailure::Kind;
   if (failure == error::body_limit)
     return {Kind::refused,
-            server.authority + " sent an answer of more than " + std::to_string(bytes_max) + " bytes"};
+            server.authority + " sent a response of more than " + std::to_string(bytes_max) + " bytes"};
   if (failure == error::header_limit || failure == error::buffer_overflow)
-    return {Kind::refused, server.authority + " sent too large a header"};
+    return {Kind::refused, server.authority + " sent response headers that are too large"};
   if (failure.category() == make_error_code(error::end_of_stream).category() &&
       failure != error::end_of_stream && failure != error::partial_message)
     return {Kind::refused, server.authority + " did not answer with HTTP: " + failure.message()};
-  return {Kind::cut_short, server.authority + " ended the connection before its answer was whole"};
+  return {Kind::cut_short, server.authority + " closed the connection before its response was complete"};
 }
 
 // Makes one exchange on an open stream.
@@ -260,7 +260,7 @@ std::string_view ClientAnswer::header(std::string_view name) const {
 
 std::string status_sentence(const ClientAnswer& answer) {
   std::string sentence = "the server answered with HTTP status " + std::to_string(answer.status);
-  if (answer.status >= 300 && answer.status < 400) sentence += ", a redirect, which is not followed";
+  if (answer.status >= 300 && answer.status < 400) sentence += " (redirects are not followed)";
   return sentence;
 }
 

@@ -58,7 +58,7 @@ struct AnswerLimits {
 inline constexpr std::size_t answer_buffer_bytes_max = std::size_t{64} * 1024;
 // Answers such as 100 and 103 that precede the final one. 101 is final.
 inline constexpr int interim_answers_max = 16;
-inline constexpr std::string_view too_many_interim_answers = "more than 16 interim answers (1xx)";
+inline constexpr std::string_view too_many_interim_answers = "more than 16 interim responses (1xx)";
 constexpr bool is_interim(int status) { return status >= 100 && status < 200 && status != 101; }
 
 // Sends a request and returns the response. Waits without a limit for the first byte of the response. Uses
@@ -80,7 +80,7 @@ struct ExchangeFailure {
   std::string sentence;  // for people, in fetch()'s words
 };
 
-// "the server answered with HTTP status 302, a redirect, which is not followed"
+// "the server answered with HTTP status 302 (redirects are not followed)"
 std::string status_sentence(const ClientAnswer& answer);
 
 // A pool of connections to one server. An exchange has a connection to itself, and the next exchange reuses

@@ -45,7 +45,7 @@ Reply console(const Request& request) {
   }
   if (request.method != "GET" && request.method != "HEAD") {
     Reply reply = refused(request, {.kind = compat::Error::Kind::method_not_allowed,
-                                    .message = "The console's files are there to be read."});
+                                    .message = "The console's files support only GET and HEAD."});
     reply.extra_headers += "Allow: GET, HEAD\r\n";
     return reply;
   }

@@ -128,7 +128,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
     asio::io_context& io;
     void operator()() const {
       asio::post(io, [call = call] {
-        if (const auto self = call.lock()) self->fail(InvocationFailure::Kind::stopped, "was not waited for");
+        if (const auto self = call.lock()) self->fail(InvocationFailure::Kind::stopped, "was canceled");
       });
     }
   };
@@ -136,7 +136,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
   void connect(const std::vector<asio::ip::address>& addresses) {
     if (ended()) return;
     if (addresses.empty())
-      return fail(InvocationFailure::Kind::unreachable, "names a host that cannot be found");
+      return fail(InvocationFailure::Kind::unreachable, "failed: its host cannot be resolved");
     for (const auto& address : addresses) endpoints_.emplace_back(address, invocation_.url.port);
     asio::async_connect(
         socket_, endpoints_, [self = shared_from_this()](ErrorCode failure, const tcp::endpoint&) {
@@ -169,7 +169,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
           if (failure) return self->fail_reading(failure);
           if (!self->hold_answer())
             return self->fail(InvocationFailure::Kind::unable,
-                              "has answered, and answers under way hold all the memory that they may");
+                              "failed: responses in flight exceed their memory limit");
           self->parser_->is_done() ? self->finish() : self->read();
         });
   }
@@ -256,7 +256,7 @@ Expected<void, std::string> HttpInvoker::State::prepare() {
     thread = std::thread([this] { run(); });
     return {};
   } catch (const std::system_error&) {
-    return Unexpected{std::string("No thread can be started to call functions.")};
+    return Unexpected{std::string("Cannot start a thread to call functions.")};
   }
 }
 

@@ -56,7 +56,7 @@ Expected<Keys, std::string> Keys::parse(std::string_view text) {
     const auto [place, added] = keys.keys_.emplace(id, ended);
     const bool same =
         place->second.secret == ended.secret && place->second.session_token == ended.session_token;
-    if (!added && !same) return Unexpected{"the key " + id + " is there twice, with different secrets"};
+    if (!added && !same) return Unexpected{"the key " + id + " appears twice with different secrets"};
     return {};
   };
   for (std::size_t number = 1; !text.empty(); ++number) {
@@ -65,14 +65,14 @@ Expected<Keys, std::string> Keys::parse(std::string_view text) {
     const std::string_view line = stripped(whole);
     if (line.empty() || line[0] == '#' || line[0] == ';') continue;
     if (line[0] == '[') {
-      if (!line.ends_with(']')) return fail(number, "is no profile's name, as [default] is one");
+      if (!line.ends_with(']')) return fail(number, "is not a profile name such as [default]");
       CHECK_OK(end_profile());
       profile = line.substr(1, line.size() - 2);
       continue;
     }
     const auto equals = line.find('=');
     // The message does not show the line, because it may be a secret.
-    if (equals == std::string_view::npos) return fail(number, "is no setting, as name = value is one");
+    if (equals == std::string_view::npos) return fail(number, "is not a setting such as name = value");
     const std::string name = lower_case(stripped(line.substr(0, equals)));
     const std::string_view value = stripped(line.substr(equals + 1));
     std::string* const setting = name == "aws_access_key_id"       ? &key.id
@@ -80,11 +80,11 @@ Expected<Keys, std::string> Keys::parse(std::string_view text) {
                                  : name == "aws_session_token"     ? &key.session_token
                                                                    : nullptr;
     if (setting == nullptr) continue;
-    if (!setting->empty()) return fail(number, "sets " + name + " once more");
+    if (!setting->empty()) return fail(number, "sets " + name + " again");
     *setting = value;
   }
   CHECK_OK(end_profile());
-  if (keys.keys_.empty()) return Unexpected{std::string("it has no key")};
+  if (keys.keys_.empty()) return Unexpected{std::string("it contains no keys")};
   return keys;
 }
 
@@ -110,7 +110,7 @@ Expected<std::shared_ptr<const Keys>, std::string> Keys::required(bool asked, co
   if (!asked) {
     if (path.empty()) return std::shared_ptr<const Keys>();
     // A user who configures keys expects them to be checked.
-    return Unexpected{"the keys in " + path + " are for --require-signature, which is not there"};
+    return Unexpected{"the keys in " + path + " have no effect without --require-signature"};
   }
   if (!path.empty()) {
     TRY(Keys keys, from_file(path));
@@ -118,8 +118,8 @@ Expected<std::shared_ptr<const Keys>, std::string> Keys::required(bool asked, co
   }
   if (auto key = key_of_environment()) return std::make_shared<const Keys>(*std::move(key));
   return Unexpected{
-      std::string("--require-signature needs keys: a file of them (--keys), or AWS_ACCESS_KEY_ID and "
-                  "AWS_SECRET_ACCESS_KEY")};
+      std::string("--require-signature needs keys: name a file of keys with --keys, or set "
+                  "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")};
 }
 
 const Key* Keys::find(std::string_view id) const {

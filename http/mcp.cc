@@ -55,26 +55,28 @@ Reply mcp(Request& request, compat::Emulator& emulator, engine::Scope scope, boo
   if (request.method != "POST") {
     Reply reply = refused(
         request, {.kind = Error::Kind::method_not_allowed,
-                  .message = "/_mayfly/mcp has POST alone: there are no sessions, and no stream of events."});
+                  .message = "/_mayfly/mcp supports only POST; it has no sessions and no event streams."});
     reply.extra_headers += "Allow: POST\r\n";
     return reply;
   }
   if (!accepts_json(request.header(Header::accept)))
     return refused(request,
-                   {.kind = Error::Kind::not_acceptable, .message = "Answers are application/json."});
+                   {.kind = Error::Kind::not_acceptable,
+                    .message = "Responses are application/json, which the Accept header must allow."});
   const auto of_address = [&](std::string_view name) { return compat::query_value(request.query(), name); };
   if (auto account = of_address("account")) scope.account = *std::move(account);
   if (auto region = of_address("region")) scope.region = *std::move(region);
   if (!engine::is_account_id(scope.account))
-    return refused(request, {.kind = Error::Kind::validation,
-                             .message = "account must be an account of twelve digits."});
+    return refused(request,
+                   {.kind = Error::Kind::validation, .message = "'account' must be twelve digits."});
   if (!engine::is_region(scope.region))
     return refused(request,
                    {.kind = Error::Kind::validation,
-                    .message = "region must be a region: " + std::string(engine::region_letters) + "."});
+                    .message = "'region' must be " + std::string(engine::region_letters) + "."});
   const auto asked = of_address("read-only");
   if (asked && asked != "true" && asked != "false")
-    return refused(request, {.kind = Error::Kind::validation, .message = "read-only must be true or false."});
+    return refused(request,
+                   {.kind = Error::Kind::validation, .message = "'read-only' must be true or false."});
 
   compat::mcp::EmulatorWorld world(emulator);
   const Protocol protocol(world, {.scope = emulator.scope_of(std::move(scope)),

@@ -52,13 +52,13 @@ Reply root(const Request& request, const compat::Emulator& emulator, const Acces
     reply.extra_headers =
         "Content-Security-Policy: default-src 'none'\r\nX-Content-Type-Options: nosniff\r\n";
     const std::string_view console =
-        "<li><a href=\"/_mayfly/console\">/_mayfly/console</a>: tables, time and streams, to look at</li>";
+        "<li><a href=\"/_mayfly/console\">/_mayfly/console</a>: browse tables, time and streams</li>";
     reply.body =
         "<!doctype html><html lang=\"en\"><title>Mayfly</title><h1>Mayfly " MAYFLY_VERSION
-        "</h1><p>DynamoDB for tests. This is the address that an AWS SDK is given as its endpoint.</p>"
+        "</h1><p>DynamoDB for tests. Use this address as the endpoint of an AWS SDK.</p>"
         "<ul>" +
         std::string(access.control ? console : "") +
-        "<li><a href=\"/_mayfly/\">/_mayfly/</a>: the calls that move time, wait, restore</li>"
+        "<li><a href=\"/_mayfly/\">/_mayfly/</a>: the calls of the control API</li>"
         "<li><a href=\"/_mayfly/health\">/_mayfly/health</a></li>"
         "<li><a href=\"/_mayfly/metrics\">/_mayfly/metrics</a></li></ul></html>\n";
   } else {
@@ -211,7 +211,7 @@ Reply route_by_path(Request& request, compat::Emulator& emulator, const AccessRu
     if (changes && !access.control) {
       return refused(
           request, {compat::Error::Kind::forbidden,
-                    "Event source mappings can only be read while control is switched off (--no-control)."});
+                    "Event source mappings are read-only while the control API is disabled (--no-control)."});
     }
     SignatureRules rules = signature_rules(access);
     rules.by = SignedBy::header;
@@ -294,26 +294,26 @@ Reply too_slow(std::chrono::milliseconds request_max) {
   Reply reply =
       bad_request("The request took longer than " +
                   std::to_string(std::chrono::duration_cast<std::chrono::seconds>(request_max).count()) +
-                  " s to come; --request-seconds-max says how long it may take.");
+                  " s to arrive (limit set by --request-seconds-max).");
   reply.status = 408;
   return reply;
 }
 
 Reply no_thread() {
   return unavailable(compat::Error::Kind::too_many_waiting,
-                     "No thread can be started that would wait for it.");
+                     "The server cannot start a thread to wait for this request.");
 }
 
 Reply too_many_bytes() {
   return unavailable(
       compat::Error::Kind::too_many_waiting,
-      "Requests under way hold as much memory as they may; --request-bytes-max says how much.");
+      "The requests in flight exceed the memory limit (set by --request-bytes-max).");
 }
 
 Reply too_many_wait(Waiting kind) {
   return unavailable(compat::Error::Kind::too_many_waiting,
-                     "As many " + std::string(name_of(kind)) +
-                         " of this account, or of all, are waiting as may; --waiting-max says how many.");
+                     "Too many " + std::string(name_of(kind)) +
+                         " are waiting, in this account or overall (limit set by --waiting-max).");
 }
 
 Reply too_large() {

@@ -70,7 +70,7 @@ class Lane {
         unread_answers_(share_of(settings.unread_bytes_max), service.metrics(), compat::Meter::unread_bytes,
                         [this] { return close_oldest_writer(); }),
         shortage_(service.metrics(), compat::Meter::accepts_failing, compat::Meter::accept_failures,
-                  "no connection can be accepted") {}
+                  "cannot accept connections") {}
   ~Lane() { stop(); }
 
   // Listens on another endpoint. `shared`: other lanes listen on the same port.
@@ -195,7 +195,7 @@ class Lane {
     }
     if (oldest == nullptr) return false;
     log::write(log::Level::warning,
-               "a request was refused, for requests hold too much memory (--request-bytes-max)");
+               "rejected a request because the requests in flight exceed --request-bytes-max");
     oldest->refuse_for_memory();
     return true;
   }
@@ -210,7 +210,7 @@ class Lane {
     }
     if (oldest == nullptr) return false;
     log::write(log::Level::warning,
-               "a client was closed that does not read its answers (--unread-bytes-max)");
+               "closed a client that does not read its responses (--unread-bytes-max)");
     service_.metrics().add(compat::Meter::closed_unread);
     oldest->close();
     return true;

@@ -241,7 +241,7 @@ bool Session<Stream>::parse_request() {
   } else if (failure == error::need_more && parser_->is_header_done() && unparsed > header_bytes_max) {
     send_last(bad_request("A chunk's header is longer than 16 KB."));
   } else if (failure && failure != error::need_more) {
-    send_last(bad_request("This is no HTTP request: " + failure.message() + "."));
+    send_last(bad_request("Malformed HTTP request: " + failure.message() + "."));
   } else if (parser_->is_done()) {
     return true;
   } else if (!had_header && parser_->is_header_done() && unparsed == 0 && request_.body.empty() &&

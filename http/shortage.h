@@ -1,7 +1,7 @@
 // Tracks a temporary shortage of a system resource, such as descriptors or threads. Each failure is counted.
 // The log reports when a shortage begins and when it has passed, but not repeatedly within a short time.
 //
-//   Shortage threads(metrics, Meter::threads_failing, Meter::thread_failures, "no thread can be started");
+//   Shortage threads(metrics, Meter::threads_failing, Meter::thread_failures, "cannot start threads");
 //   threads.met("Resource temporarily unavailable");     // on each failure
 //   threads.passed();                                    // on each success
 #pragma once
@@ -38,10 +38,10 @@ class Shortage {
     told_ = !last_told_ || last_told_->elapsed() > std::chrono::seconds(10);
     if (!told_) return;
     last_told_.emplace();
-    log::write(log::Level::error, std::string(what_) + " until this has passed: " + std::string(why));
+    log::write(log::Level::error, std::string(what_) + ": " + std::string(why));
   }
   void passed() {
-    if (end() && told_) log::write(log::Level::warning, "this has passed: " + std::string(what_));
+    if (end() && told_) log::write(log::Level::warning, "recovered from: " + std::string(what_));
   }
 
  private:

@@ -16,7 +16,7 @@ std::string_view name_of(Waiting kind) {
     case Waiting::calls: return "control calls";
     case Waiting::invocations: return "invocations";
     case Waiting::operations: return "operations";
-    case Waiting::agents: return "requests of agents";
+    case Waiting::agents: return "MCP requests";
     case Waiting::locks: return "operations that wait";
     case Waiting::processors: return "operations that compute";
   }

@@ -103,7 +103,7 @@ class SlowLane {
         metrics_(metrics),
         lines_{Line{.threads_max = lines.locks}, Line{.threads_max = lines.processors}},
         shortage_(metrics, compat::Meter::threads_failing, compat::Meter::thread_failures,
-                  "no thread can be started for what waits") {}
+                  "cannot start threads for waiting requests") {}
   ~SlowLane() { end(); }
   SlowLane(const SlowLane&) = delete;
   SlowLane& operator=(const SlowLane&) = delete;

@@ -52,7 +52,7 @@ Expected<std::unique_ptr<TextPage>, std::string> TextPage::open(const std::strin
   try {
     page->thread_ = std::thread([page = page.get()] { page->run(); });
   } catch (const std::system_error&) {
-    return Unexpected{std::string("no thread can be started to answer on ") + address};
+    return Unexpected{std::string("cannot start a thread to listen on ") + address};
   }
   return page;
 }
@@ -70,7 +70,7 @@ Expected<void, std::string> TextPage::listen(const std::string& address) {
   six.sin6_family = AF_INET6;
   const bool is_four = ::inet_pton(AF_INET, host.c_str(), &four.sin_addr) == 1;
   if (!port || (!is_four && ::inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) != 1))
-    return Unexpected{"'" + address + "' is no address to listen on, such as 127.0.0.1:9464"};
+    return Unexpected{"'" + address + "' is not an address to listen on such as 127.0.0.1:9464"};
   four.sin_port = six.sin6_port = htons(*port);
   auto* const bound = is_four ? reinterpret_cast<sockaddr*>(&four) : reinterpret_cast<sockaddr*>(&six);
   socklen_t size = is_four ? sizeof four : sizeof six;
@@ -126,7 +126,7 @@ void TextPage::answer(int connection) const {
   const bool known = answers_to(header_in(headers, "Host"), {});
   const bool found = line == "GET " + path_ + " HTTP/1.1" || line == "GET " + path_ + " HTTP/1.0";
   const char* const status = !known ? "403 Forbidden" : found ? "200 OK" : "404 Not Found";
-  const std::string body = !known ? "This page answers to this machine's names.\n" : found ? text_() : "";
+  const std::string body = !known ? "The Host header must name this machine.\n" : found ? text_() : "";
   const std::string bytes = std::string("HTTP/1.1 ") + status +
                             "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
                             "X-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: " +

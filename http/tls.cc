@@ -39,7 +39,7 @@ Expected<std::shared_ptr<TlsContext>, std::string> new_context(TlsContext::metho
 Expected<std::shared_ptr<TlsContext>, std::string> tls_of_server(const std::string& cert_file,
                                                                  const std::string& key_file) {
   if (cert_file.empty() || key_file.empty()) {
-    return Unexpected{std::string("TLS takes a certificate and its key, and here is no ") +
+    return Unexpected{std::string("TLS needs a certificate and its key, but there is no ") +
                       (cert_file.empty() ? "certificate (--tls-cert)" : "key (--tls-key)")};
   }
   TRY(const auto context, new_context(TlsContext::tls_server));
@@ -59,7 +59,7 @@ Expected<std::shared_ptr<TlsContext>, std::string> tls_of_server(const std::stri
   });
   context->use_private_key_file(key_file, TlsContext::pem, failure);
   if (encrypted) return fail("it is encrypted");
-  if (is(failure, ERR_LIB_X509, X509_R_KEY_VALUES_MISMATCH)) return fail("it is not the certificate's");
+  if (is(failure, ERR_LIB_X509, X509_R_KEY_VALUES_MISMATCH)) return fail("it does not match the certificate");
   if (failure) return fail(words_of(failure));
   return context;
 }
@@ -80,8 +80,7 @@ Expected<std::shared_ptr<TlsContext>, std::string> tls_of_client(const std::stri
 std::string handshake_failure(const ErrorCode& failure) {
   if (failure.category() != asio::error::get_ssl_category()) return {};
   if (is(failure, ERR_LIB_SSL, SSL_R_HTTP_REQUEST))
-    return "a client spoke plain HTTP where TLS is spoken, and was closed: its URL should begin with "
-           "https://";
+    return "closed a client that used plain HTTP instead of TLS; its URL must begin with https://";
   return "a client's TLS handshake failed: " + words_of(failure);
 }
 

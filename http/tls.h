@@ -2,7 +2,7 @@
 // with forward secrecy and authenticated encryption only.
 //
 //   auto tls = tls_of_server("cert.pem", "key.pem");
-//   if (!tls) fail(tls.error());   // "cannot use the TLS key key.pem: it is not the certificate's"
+//   if (!tls) fail(tls.error());   // "cannot use the TLS key key.pem: it does not match the certificate"
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>

@@ -223,8 +223,9 @@ Result<Backup> Backups::create(const std::shared_ptr<engine::LiveTable>& table, 
   if (!point) {
     if (point.error() == engine::PointRefusal::dropped) return table_gone(*table);
     CHECK_OK(check_room(database_));
-    return error::limit_exceeded("This server holds as many old versions of items for backups as it may: " +
-                                 std::to_string(database_.history_size().bytes_max()) + " bytes (--history-max).");
+    return error::limit_exceeded("The server's limit of old item versions is reached (" +
+                                 std::to_string(database_.history_size().bytes_max()) +
+                                 " bytes, set by --history-max).");
   }
   Backup backup;
   engine::attempt(

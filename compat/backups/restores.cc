@@ -132,13 +132,13 @@ class Restores::Fills final : public engine::Task {
         case Went::done: of_.finish(*job); return ended(*job);
         case Went::no_room:
           of_.report_("The restore of table " + job->table->description()->name +
-                      " has no room in memory to go on: the table is removed.");
+                      " stopped because the memory limit is reached; the table is removed.");
           of_.remove(*job);
           return ended(*job);
         case Went::gone:
           of_.report_(
               "The restore of table " + job->table->description()->name +
-              " cannot go on after a failure, since what it came from is gone: the table is removed.");
+              " cannot continue after a failure because its source no longer exists; the table is removed.");
           of_.remove(*job);
           return ended(*job);
         case Went::over: break;
@@ -195,7 +195,7 @@ Restores::Restores(engine::Database& database, Backups& backups, TableChanges& t
       at_once_max_(at_once_max),
       scheduler_(database.options().make_scheduler(1)),
       fills_(std::make_shared<Fills>(*this)) {
-  for (const std::string& account : database_.accounts().ids()) resume(account, "the server's end");
+  for (const std::string& account : database_.accounts().ids()) resume(account, "a server restart");
   database_.documents().listen(this, [this](std::string_view account) {
     {
       const engine::Lock lock(mutex_);
@@ -204,7 +204,7 @@ Restores::Restores(engine::Database& database, Backups& backups, TableChanges& t
     fills_->forget(account);
     for (const TableChanges::Restoring& one : table_changes_.restoring(account))
       table_changes_.drop(one.scope, one.table_name);
-    resume(account, "a snapshot");
+    resume(account, "the restore of a snapshot");
   });
 }
 
@@ -230,8 +230,8 @@ Result<RestoreOrigin> Restores::hold(RestoreOrigin origin) const {
   }
   if (point.error() == engine::PointRefusal::dropped) return error::table_not_found("Table not found");
   CHECK_OK(check_room(database_));
-  return error::limit_exceeded("This server holds as many old versions of items as it may: " +
-                               std::to_string(database_.history_size().bytes_max()) + " bytes (--history-max).");
+  return error::limit_exceeded("The server's limit of old item versions is reached (" +
+                               std::to_string(history.bytes_max()) + " bytes, set by --history-max).");
 }
 
 std::optional<engine::HistoryCursor> Restores::source_of(const RestoreOrigin& origin) const {
@@ -332,7 +332,7 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
   }
   if (went == Went::no_room) {
     CHECK_OK(check_room(database_));
-    return error::limit_exceeded("This server had no room in memory for the restored table (--memory-max).");
+    return error::limit_exceeded("The restored table exceeds the server's memory limit (--memory-max).");
   }
   return started;
 }
@@ -426,15 +426,15 @@ void Restores::resume(std::string_view account, std::string_view cut_off_by) {
     if (!origin) continue;
     const engine::Scope scope{description->account, description->region};
     const std::string what =
-        "The restore of table " + description->name + ", which " + std::string(cut_off_by) + " cut off, ";
+        "The restore of table " + description->name + ", interrupted by " + std::string(cut_off_by) + ", ";
     auto source = source_of(*origin);
     if (!source) {
-      report_(what + "cannot go on, since what it came from is gone: the table is removed.");
+      report_(what + "cannot continue because its source no longer exists; the table is removed.");
       database_.tables().drop(table);
       let_go(account, *origin);
       continue;
     }
-    report_(what + "goes on.");
+    report_(what + "continues.");
     table_changes_.hold(scope, change_of(description, *origin));
     std::uint64_t number = 0;
     {

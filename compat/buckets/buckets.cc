@@ -21,7 +21,7 @@ bool is_bucket_name(std::string_view name) {
 Expected<std::unique_ptr<Buckets>, std::string> Buckets::open(BucketOptions options) {
   auto buckets = std::unique_ptr<Buckets>(new Buckets);
   for (const auto& [name, path] : options.directories) {
-    if (!is_bucket_name(name)) return Unexpected{"'" + name + "' is no name of a bucket"};
+    if (!is_bucket_name(name)) return Unexpected{"'" + name + "' is not a valid bucket name"};
     TRY(buckets->directories_[name], DirectoryBucket::open(path));
   }
   buckets->endpoint_ = std::move(options.endpoint);

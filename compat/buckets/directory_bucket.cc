@@ -42,9 +42,9 @@ Outcome<Parts> parts_of(std::string_view key) {
     parts.emplace_back(key.substr(start, end - start));
     const std::string& part = parts.back();
     if (outbound::names_nothing(part))
-      return Unexpected{invalid_argument("A key of a bucket that is a directory has no empty parts")};
+      return Unexpected{invalid_argument("In a bucket that is a directory, a key must not have empty parts")};
     if (is_reserved(part)) {
-      return Unexpected{invalid_argument("A key has no parts that begin with " +
+      return Unexpected{invalid_argument("No part of a key can begin with " +
                                          std::string(DirectoryBucket::upload_name))};
     }
     if (part.size() > NAME_MAX || parts.size() > DirectoryBucket::parts_max)
@@ -83,7 +83,7 @@ Failure failure_of_writing(int number) {
   if (number != ENOTDIR && number != EISDIR && number != EEXIST && number != ENOTEMPTY)
     return failure_of_errno(number);
   return invalid_argument(
-      "In a bucket that is a directory no key is the beginning of another one, and no key leads through a "
+      "In a bucket that is a directory, a key cannot be the parent path of another key or lead through a "
       "link");
 }
 
@@ -98,7 +98,7 @@ class Walk {
     if (depth == DirectoryBucket::parts_max) return true;
     TRY(const auto names, names_in(directory, path));
     for (const std::string& name : names) {
-      if (stop_.stop_requested()) return Unexpected{internal_error("The listing was not waited for")};
+      if (stop_.stop_requested()) return Unexpected{internal_error("The listing was canceled")};
       const std::string key = path + name;
       if (key.ends_with('/')) {
         const Descriptor below(
@@ -224,7 +224,7 @@ Expected<std::shared_ptr<DirectoryBucket>, std::string> DirectoryBucket::open(co
   // The directory itself can be a link, because it was named by the user who started the server.
   Descriptor directory(::open(path.c_str(), outbound::path_flag | O_DIRECTORY | O_CLOEXEC));
   if (!directory.is_open())
-    return Unexpected{"cannot open the directory of a bucket " + path + ": " + std::strerror(errno)};
+    return Unexpected{"cannot open the bucket directory " + path + ": " + std::strerror(errno)};
   return std::shared_ptr<DirectoryBucket>(new DirectoryBucket(std::move(directory)));
 }
 

@@ -70,7 +70,7 @@ Outcome<Piece> piece_of(InvocationAnswer answer, std::uint64_t offset) {
   // A shorter range is rejected as well: an endpoint could otherwise require one request for each byte.
   if (!range || range->first != offset || range->last - range->first + 1 != answer.body.size() ||
       answer.body.size() != std::min<std::uint64_t>(piece_bytes_max, range->all - offset))
-    return Unexpected{no_answer_of_s3("with another range than was asked for")};
+    return Unexpected{no_answer_of_s3("with a range other than the requested one")};
   piece.object_bytes = range->all;
   piece.bytes = std::move(answer.body);
   return piece;
@@ -200,7 +200,7 @@ class S3Bucket::PartsUpload final : public Upload {
                             if (!answer) return done(Unexpected{answer.error()});
                             state->id = read_upload_id(answer->body).value_or("");
                             if (state->id.empty())
-                              return done(Unexpected{no_answer_of_s3("without an upload's id")});
+                              return done(Unexpected{no_answer_of_s3("without an upload id")});
                             send_waiting(state, stop, done);
                           });
   }
@@ -248,7 +248,7 @@ void S3Bucket::list(std::string_view prefix, const std::optional<std::string>& t
                   [done = std::move(done)](Outcome<InvocationAnswer> answer) {
                     if (!answer) return done(Unexpected{answer.error()});
                     auto listing = read_listing(answer->body);
-                    if (!listing) return done(Unexpected{no_answer_of_s3("what is no listing")});
+                    if (!listing) return done(Unexpected{no_answer_of_s3("without a valid listing")});
                     done(*std::move(listing));
                   });
 }
@@ -259,7 +259,7 @@ void S3Bucket::head(std::string_view key, std::stop_token stop, Done<Object> don
                   [key = std::string(key), done = std::move(done)](Outcome<InvocationAnswer> answer) {
                     if (!answer) return done(Unexpected{answer.error()});
                     const auto bytes = engine::whole_number<std::uint64_t>(answer->header("content-length"));
-                    if (!bytes) return done(Unexpected{no_answer_of_s3("without an object's size")});
+                    if (!bytes) return done(Unexpected{no_answer_of_s3("without an object size")});
                     done(Object{key, *bytes});
                   });
 }

@@ -201,7 +201,7 @@ Result<json::Tree> await_change(Call& call) {
   TRY(std::string item_key, call.item_key(*description));
   const Wanted wanted{table_name, std::move(item_key), kind, cause};
   if (since && !description->stream) {
-    return error::validation("since needs a stream, and the table " + table_name + " has none enabled.");
+    return error::validation("'since' requires a stream, but table '" + table_name + "' has none enabled.");
   }
 
   Inbox inbox;

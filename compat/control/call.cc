@@ -46,7 +46,7 @@ bool take(std::string_view& text, char c) {
 // --- errors
 
 Unexpected<Error> must_be(std::string_view name, std::string_view what, const json::Tree& got) {
-  return error::validation(std::string(name) + " must be " + std::string(what) + ", got " +
+  return error::validation("'" + std::string(name) + "' must be " + std::string(what) + ", got " +
                            json::print_beginning(got, got_bytes_max) + ".");
 }
 
@@ -79,7 +79,7 @@ Result<std::optional<std::string>> Fields::string(std::string_view name) {
 Result<std::string> Fields::required_string(std::string_view name) {
   TRY(auto value, string(name));
   if (!value || value->empty())
-    return error::validation("The body needs the member " + std::string(name) + ", a string.");
+    return error::validation("'" + std::string(name) + "' is required and must be a string.");
   return *std::move(value);
 }
 
@@ -89,7 +89,7 @@ Result<std::optional<double>> Fields::number(std::string_view name, double least
   if (!value->is_number()) return must_be(name, "a number", *value);
   const auto number = value->get<double>();
   if (number < least || number > most)
-    return must_be(name, "from " + print(least) + " to " + print(most), *value);
+    return must_be(name, "between " + print(least) + " and " + print(most), *value);
   return std::optional(number);
 }
 
@@ -112,7 +112,7 @@ Result<std::optional<engine::Instant>> Fields::time(std::string_view name) {
   TRY(const auto text, string(name));
   if (!text) return std::optional<engine::Instant>();
   const auto time = parse_time(*text);
-  if (!time) return must_be(name, "a time such as \"2026-11-20T00:00:00Z\"", *text);
+  if (!time) return must_be(name, "a time, for example \"2026-11-20T00:00:00Z\"", *text);
   return time;
 }
 
@@ -122,8 +122,8 @@ Result<void> Fields::nothing_else() const {
     if (std::find(asked_.begin(), asked_.end(), member.key()) != asked_.end()) continue;
     std::string known;
     for (const std::string_view name : asked_) known += (known.empty() ? "" : ", ") + std::string(name);
-    return error::validation("This call has no member " + member.key() +
-                             (known.empty() ? "." : "; it has " + known + "."));
+    return error::validation("Unknown member '" + member.key() + "'; this call " +
+                             (known.empty() ? "has no members." : "accepts " + known + "."));
   }
   return {};
 }
@@ -136,7 +136,7 @@ Result<std::optional<std::int64_t>> Call::query_integer(std::string_view name, s
   if (!text) return std::optional<std::int64_t>();
   const auto value = engine::whole_number<std::int64_t>(*text);
   if (!value || *value < least || *value > most) {
-    return must_be(name, "a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+    return must_be(name, "a whole number between " + std::to_string(least) + " and " + std::to_string(most),
                    *text);
   }
   return value;
@@ -149,15 +149,16 @@ Result<std::shared_ptr<engine::LiveTable>> Call::table(std::string_view name) co
 }
 
 Unexpected<Error> Call::no_such_table(std::string_view name) const {
-  return not_found("There is no table " + std::string(name) + " in " + scope.region + " of account " +
-                   scope.account + ".");
+  return not_found("There is no table '" + std::string(name) + "' in account " + scope.account + ", region " +
+                   scope.region + ".");
 }
 
 Result<engine::Item> Call::key() const {
   const auto document = json::parse(body_text);
   const json::Value* key = document == nullptr ? nullptr : document->root().member("key");
   if (key == nullptr || !key->is(json::Value::Kind::object)) {
-    return error::validation("The body needs the member key, as {\"id\":{\"S\":\"1\"}}.");
+    return error::validation(
+        "'key' is required and must be an object, for example {\"id\":{\"S\":\"1\"}}.");
   }
   return read_item(*key);
 }
@@ -177,7 +178,8 @@ Unexpected<Error> conflict(std::string message) {
 
 Unexpected<Error> stopped() {
   return Unexpected{
-      Error{.kind = Error::Kind::stopped, .message = "The server ends, or who asked has gone."}};
+      Error{.kind = Error::Kind::stopped,
+            .message = "Canceled: the server is shutting down or the client disconnected."}};
 }
 
 // --- times

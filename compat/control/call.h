@@ -26,7 +26,7 @@
 
 namespace mayfly::compat::control {
 
-// Returns a 400: "fault must be throttle or latency, got "throtle".", with at most 64 bytes of the value's
+// Returns a 400: "'fault' must be throttle or latency, got "throtle".", with at most 64 bytes of the value's
 // JSON.
 Unexpected<Error> must_be(std::string_view name, std::string_view what, const json::Tree& got);
 // The same for a value that must be one of several names: "real, frozen or offset".
@@ -49,8 +49,8 @@ Result<std::optional<Value>> choose(std::string_view name, const std::optional<s
   return must_be_one_of(name, names, *text);
 }
 
-// The members of a JSON object. Each getter checks the member's type; errors read like "seconds must be a
-// number, got "1"".
+// The members of a JSON object. Each getter checks the member's type; errors read like "'seconds' must be
+// a number, got "1".".
 class Fields {
  public:
   // nullptr stands for an object without members. Requires: `object` outlives this object.
@@ -93,7 +93,7 @@ struct Call {
   [[nodiscard]] std::optional<std::string> query_value(std::string_view name) const;
   Result<std::optional<std::int64_t>> query_integer(std::string_view name, std::int64_t least,
                                                     std::int64_t most) const;
-  // Error: 404 "There is no table carts in us-east-1 of account 000000000000."
+  // Error: 404 "There is no table 'carts' in account 000000000000, region us-east-1."
   [[nodiscard]] Result<std::shared_ptr<engine::LiveTable>> table(std::string_view name) const;
   [[nodiscard]] Unexpected<Error> no_such_table(std::string_view name) const;
   // Returns the body's member "key", {"id":{"S":"1"}}: an item that has the key's attributes. It is read as

@@ -52,7 +52,7 @@ void add_advanced(json::Tree& shown, const engine::Advanced& advanced) {
 
 // Adds items whose TTL looks like a mistake: {"never":{"carts":{"string":1}},"born_expired":{"carts":2}}.
 void add_mistakes(json::Tree& shown, Call& call) {
-  const engine::TtlMistakes mistakes = engine::take_ttl_mistakes(call.database().catalog(), call.scope.account);
+  const engine::TtlMistakes mistakes = engine::take_ttl_mistakes(call.database().catalog().catalog().catalog().catalog(), call.scope.account);
   if (!mistakes.never.empty()) {
     json::Tree& never = shown["never"] = json::Tree::object();
     for (const auto& [table, counts] : mistakes.never) json::add_member(never, table, show_never(counts));
@@ -75,21 +75,22 @@ Result<engine::ClockSetting> read_setting(Fields& body, engine::ClockSetting bef
     setting.mode = Mode::offset;
   }
   if (setting.mode == Mode::rate) {
-    if (!rate && before.mode != Mode::rate) return error::validation("The mode rate needs the member rate.");
+    if (!rate && before.mode != Mode::rate)
+      return error::validation("'rate' is required when mode is \"rate\".");
     setting.rate = rate.value_or(before.rate);
   } else {
-    if (rate) return error::validation("rate is for the mode rate.");
+    if (rate) return error::validation("'rate' is allowed only when mode is \"rate\".");
     setting.rate = 1;
   }
   if (setting.mode == Mode::real && has_now) {
-    return error::validation("In the mode real the time is the host's: now is for the other modes.");
+    return error::validation("'now' is not allowed when mode is \"real\", which follows the host's time.");
   }
   return setting;
 }
 
 Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
-  return conflict("Time moves forward while the account has tables: " + print_time(to) + " is before " +
-                  print_time(now) + ". A reset or a snapshot's restore can go back.");
+  return conflict("The clock cannot go back while the account has tables: " + print_time(to) +
+                  " is before " + print_time(now) + ". To go back, reset the account or restore a snapshot.");
 }
 
 // Waits until earlier writes have reached replicas, functions, Kinesis and readers, and until jobs are over.
@@ -125,7 +126,7 @@ Result<std::optional<std::chrono::milliseconds>> read_span(Fields& body) {
   return std::optional(std::chrono::milliseconds(std::llround(*sum)));
 }
 
-Unexpected<Error> past_the_end() { return error::validation("The clock ends with the year 9999."); }
+Unexpected<Error> past_the_end() { return error::validation("The clock cannot go beyond the year 9999."); }
 
 }  // namespace
 
@@ -145,8 +146,8 @@ Result<json::Tree> set_clock(Call& call) {
       call.database().time_travel().set(account, setting, now, age_streams.value_or(false), call.stop);
   if (!advanced) {
     if (now) return would_go_back(*now, call.database().accounts().of(account).now());
-    return conflict("Time moves forward while the account has tables, and the real time is before " +
-                    print_time(call.database().accounts().of(account).now()) + ". A reset returns to it.");
+    return conflict("The clock cannot go back while the account has tables, and the host's time is before " +
+                    print_time(call.database().accounts().of(account).now()) + ". To return to it, reset the account.");
   }
   json::Tree shown = show_setting(setting);
   add_advanced(shown, *advanced);
@@ -164,11 +165,11 @@ Result<json::Tree> advance_clock(Call& call) {
   TRY(const auto settle_seconds, call.body.number("settle_seconds", 0, settle_seconds_max));
   CHECK_OK(call.body.nothing_else());
   if (settle && settle != "triggers") return must_be("settle", "\"triggers\"", *settle);
-  if (settle_seconds && !settle) return error::validation("settle_seconds is for settle.");
+  if (settle_seconds && !settle) return error::validation("'settle_seconds' is allowed only with 'settle'.");
   if (by.has_value() == to.has_value()) {
     return error::validation(
-        "The body needs either \"to\" (a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\"), or "
-        "\"seconds\", \"minutes\", \"hours\" or \"days\".");
+        "Give either 'to' (a time, for example \"2026-11-20T00:00:00Z\", or \"next-expiry\") or a span in "
+        "'seconds', 'minutes', 'hours' or 'days'.");
   }
   const bool ages = age_streams.value_or(false);
   engine::Advanced advanced;
@@ -179,7 +180,7 @@ Result<json::Tree> advance_clock(Call& call) {
     stayed = advanced.expired == 0 && !advanced.next_expiry && advanced.now <= before;
   } else if (to) {
     const auto time = parse_time(*to);
-    if (!time) return must_be("to", "a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\"", *to);
+    if (!time) return must_be("to", "a time, for example \"2026-11-20T00:00:00Z\", or \"next-expiry\"", *to);
     if (const engine::Instant now = database.accounts().of(account).now(); *time < now) return would_go_back(*time, now);
     advanced = database.time_travel().advance(account, *time, ages, call.stop);
   } else {
@@ -189,7 +190,7 @@ Result<json::Tree> advance_clock(Call& call) {
   }
   json::Tree shown;
   add_advanced(shown, advanced);
-  if (stayed) shown["message"] = "Nothing is going to expire: the clock stays where it is.";
+  if (stayed) shown["message"] = "No item is going to expire, so the clock did not move.";
   if (settle) add_settled(shown, call, settle_seconds.value_or(settle_seconds_default));
   add_mistakes(shown, call);  // functions may have written more of them
   return shown;

@@ -119,8 +119,7 @@ Answer call_too_large(std::string message) {
 Answer run(Emulator& emulator, const Request& request, const Route& route,
            std::vector<std::string> parameters) {
   if (request.body.size() > call_bytes_max) {
-    return call_too_large("The body of a control call has at most " + std::to_string(call_bytes_max) +
-                          " bytes.");
+    return call_too_large("The body must not exceed " + std::to_string(call_bytes_max) + " bytes.");
   }
   Answer answer;
   if (route.handle != &show_health && route.handle != &show_calls) {
@@ -131,8 +130,8 @@ Answer run(Emulator& emulator, const Request& request, const Route& route,
   if (!request.body.empty()) {
     auto tree = json::parse_tree(request.body, json::Decimals::read, call_values_max);
     if (!tree && tree.error() == json::NoTree::too_many_values) {
-      return call_too_large("The body of a control call has at most " + std::to_string(call_values_max) +
-                            " values.");
+      return call_too_large("The body must not contain more than " + std::to_string(call_values_max) +
+                            " JSON values.");
     }
     if (!tree || !tree->is_object()) {
       return refusal(error::validation("The body must be a JSON object.").error);
@@ -169,10 +168,11 @@ Answer answer(Emulator& emulator, const Request& request) {
     return engine::attempt([&] { return run(emulator, request, route, std::move(parameters)); },
                            [](std::string_view) { return refusal(error::internal_server_error().error); });
   }
-  if (allow.empty()) return refusal(not_found("There is no " + std::string(request.path) + ".").error);
+  if (allow.empty())
+    return refusal(not_found("Unknown path " + std::string(request.path) + ".").error);
   Answer answer = refusal({.kind = Error::Kind::method_not_allowed,
-                           .message = std::string(request.path) + " has no " + std::string(request.method) +
-                                      ", only " + allow + "."});
+                           .message = std::string(request.path) + " does not support " +
+                                      std::string(request.method) + ", only " + allow + "."});
   answer.allow = std::move(allow);
   return answer;
 }

@@ -24,18 +24,19 @@ Explanation explain_number(const engine::Table& table, const engine::Number& val
   if (due > now) {
     if (fires == engine::never) {
       return {"not_due", std::nullopt,
-              text + "; from " + engine::iso8601(due) + " on a sweep will delete the item (mode manual)."};
+              text + "; the item expires at " + engine::iso8601(due) +
+                  " and is deleted by the next sweep after that (mode manual)."};
     }
     return {"not_due", fires,
-            text + "; the item will be deleted at " + engine::iso8601(fires) + ". It is " + print_time(now) +
-                "."};
+            text + "; the item will be deleted at " + engine::iso8601(fires) + ". It is now " +
+                print_time(now) + "."};
   }
   if (fires == engine::never) {
-    return {"due", due, text + ", which has passed; the item waits for a sweep (mode manual)."};
+    return {"due", due, text + ", which has passed; the item is deleted by the next sweep (mode manual)."};
   }
   if (fires > now) {
     return {"delayed", fires,
-            text + ", which has passed; as on AWS the item can be read until it is deleted, at " +
+            text + ", which has passed; as on AWS, the item can be read until it is deleted at " +
                 engine::iso8601(fires) + "."};
   }
   return {"due", due, text + ", which has passed; the item is about to be deleted."};
@@ -59,15 +60,16 @@ std::string span(engine::Instant ms) {
 Explanation explain_absence(const std::string& attribute,
                             const std::optional<engine::ExpiryStats::Deletion>& last) {
   if (!last)
-    return {"no_item", std::nullopt, "There is no item with this key: it never was, or is deleted already."};
+    return {"no_item", std::nullopt, "There is no item with this key: it never existed or was deleted."};
   const std::string due = engine::iso8601(last->due), at = engine::iso8601(last->at);
   if (!last->born_due)
     return {"expired", last->due,
-            "The item was due at " + due + " by its " + attribute + ", and deleted at " + at + "."};
+            "By its " + attribute + ", the item expired at " + due + ". It was deleted at " + at + "."};
   return {"born_expired", last->due,
-          "The item was written at " + at + " with a " + attribute + " that had passed by " +
+          "The item was written at " + at + " with a " + attribute + " that was " +
               span(last->at - last->due) +
-              ", so it was deleted at once. Does its writer use another clock than the account's?"};
+              " in the past, so it was deleted immediately. Does its writer use a different clock than the "
+              "account?"};
 }
 
 std::string_view never_reason(engine::NeverReason reason) {
@@ -87,14 +89,14 @@ Explanation explain(const engine::Table& table, const std::optional<engine::Stor
                     std::string_view ttl) {
   if (!table.ttl) {
     return {"ttl_disabled", std::nullopt,
-            "Time to live is not enabled on the table: UpdateTimeToLive names the attribute."};
+            "TTL is not enabled on the table; enable it with UpdateTimeToLive."};
   }
   const std::string& attribute = table.ttl->attribute;
   if (!stored) return explain_absence(attribute, last);
   const engine::AttributeValue* value = stored->item().find(attribute);
   if (value == nullptr) {
     return {"no_attribute", std::nullopt,
-            "The item has no attribute " + attribute + ", and so never expires."};
+            "The item has no attribute '" + attribute + "', so it never expires."};
   }
   const engine::TtlValue says = engine::ttl_of(table, stored->item());
   if (const auto never = says.never_at(now))

@@ -35,8 +35,8 @@ Result<json::Tree> arm_failpoint(Call& call) {
   TRY(std::string item_key, request_key(*table->description(), keys));
   CHECK_OK(check_room(call.database()));
   if (!call.database().failpoints().arm(std::move(table), std::move(item_key), std::move(keys))) {
-    return error::limit_exceeded("This server has as many failpoints as it may: " +
-                                 std::to_string(engine::Failpoints::points_max) + ".");
+    return error::limit_exceeded("Too many failpoints on this server (limit " +
+                                 std::to_string(engine::Failpoints::points_max) + ").");
   }
   return show_failpoints(call);
 }
@@ -52,7 +52,7 @@ Result<json::Tree> release_failpoints(Call& call) {
   TRY(const auto table, call.table(name));
   TRY(const std::string item_key, call.item_key(*table->description()));
   if (!call.database().failpoints().release(*table, item_key)) {
-    return not_found("There is no failpoint for this item of " + name + ".");
+    return not_found("No failpoint is armed for this item of table '" + name + "'.");
   }
   return show_failpoints(call);
 }

@@ -41,15 +41,15 @@ bool is_operation(const std::string& name) {
 }
 
 Result<FaultRule> read_rule(const json::Tree& value) {
-  if (!value.is_object()) return error::validation("A rule must be a JSON object.");
+  if (!value.is_object()) return error::validation("Each rule must be a JSON object.");
   Fields fields(&value);
   FaultRule rule;
   TRY(auto operation, fields.string("operation"));
   if (operation && !is_operation(*operation))
-    return error::validation("There is no operation " + *operation + ".");
+    return must_be("operation", "an operation, for example \"PutItem\"", *operation);
   TRY(auto table, fields.string("table"));
   if (table && table->size() > table_bytes_max)
-    return error::validation("table must have at most " + std::to_string(table_bytes_max) + " bytes.");
+    return error::validation("'table' must have at most " + std::to_string(table_bytes_max) + " bytes.");
   TRY(const std::optional<std::string> name, fields.required_string("fault"));
   TRY(const auto kind, choose("fault", name, kinds));
   TRY(const auto exception, fields.string("exception"));
@@ -66,8 +66,7 @@ Result<FaultRule> read_rule(const json::Tree& value) {
   TRY(rule.applied, fields.boolean("applied"));
   if (rule.applied && !can_be_applied(*kind)) {
     return error::validation(
-        "Only rules of the faults internal_server_error, latency and connection_closed have the member "
-        "applied.");
+        "'applied' is allowed only when fault is internal_server_error, latency or connection_closed.");
   }
   TRY(const auto milliseconds, fields.integer("milliseconds", 1, milliseconds_max));
   TRY(const auto writes, fields.integer("writes", 1, writes_max));
@@ -80,10 +79,10 @@ Result<FaultRule> read_rule(const json::Tree& value) {
   rule.table = std::move(table).value_or("");
   rule.kind = *kind;
   if (rule.kind == FaultRule::Kind::latency && !milliseconds) {
-    return error::validation("A rule of the fault latency needs the member milliseconds.");
+    return error::validation("'milliseconds' is required when fault is \"latency\".");
   }
   if (rule.kind == FaultRule::Kind::stale_reads && !milliseconds && !writes) {
-    return error::validation("A rule of the fault stale_reads needs the member writes or milliseconds.");
+    return error::validation("'writes' or 'milliseconds' is required when fault is \"stale_reads\".");
   }
   rule.milliseconds = milliseconds.value_or(0);
   rule.writes = writes.value_or(0);
@@ -127,9 +126,9 @@ Result<json::Tree> put_faults(Call& call) {
   const json::Tree* list = call.body.any("rules");
   CHECK_OK(call.body.nothing_else());
   if (list == nullptr || !list->is_array()) {
-    return error::validation("rules is required and must be an array.");
+    return error::validation("'rules' is required and must be an array.");
   }
-  if (list->size() > rules_max) return error::validation("rules must be at most 100.");
+  if (list->size() > rules_max) return error::validation("'rules' must have at most 100 elements.");
   std::vector<FaultRule> rules;
   for (const json::Tree& value : *list) {
     TRY(rules.emplace_back(), read_rule(value));

@@ -39,9 +39,10 @@ Result<json::Tree> put_function(Call& call) {
   CHECK_OK(call.body.nothing_else());
   const std::string& name = call.parameters[0];
   const auto parsed = triggers::FunctionName::parse(name, call.scope);
-  if (!parsed || parsed->name != name) return error::validation("'" + name + "' is no function's name.");
+  if (!parsed || parsed->name != name)
+    return error::validation("'" + name + "' is not a valid function name.");
   if (text.size() > url_bytes_max)
-    return error::validation("url must have at most " + std::to_string(url_bytes_max) + " bytes.");
+    return error::validation("'url' must have at most " + std::to_string(url_bytes_max) + " bytes.");
   auto url = outbound::Url::parse(text);
   if (!url) return error::validation(url.error() + ".");
   Function function{*std::move(url)};
@@ -49,8 +50,8 @@ Result<json::Tree> put_function(Call& call) {
   CHECK_OK(check_room(call.database()));
   triggers::Functions& functions = call.emulator.triggers().functions();
   if (!functions.set(call.scope.account, name, function)) {
-    return error::limit_exceeded("This server has as many functions as it may: " +
-                                 std::to_string(functions.functions_max()) + " (--functions-max).");
+    return error::limit_exceeded("Too many functions on this server (limit " +
+                                 std::to_string(functions.functions_max()) + ", set by --functions-max).");
   }
   return show_function(name, function);
 }
@@ -59,7 +60,7 @@ Result<json::Tree> remove_function(Call& call) {
   CHECK_OK(call.body.nothing_else());
   const std::string& name = call.parameters[0];
   if (!call.emulator.triggers().functions().remove(call.scope.account, name)) {
-    return not_found("The account has registered no function '" + name + "'.");
+    return not_found("The account has no registered function '" + name + "'.");
   }
   return json::Tree::object();
 }

@@ -15,14 +15,14 @@ std::string_view status_of(Call& call) {
   const ServerMetrics& server = call.emulator.server_metrics();
   if (!call.database().health().failure().empty()) {
     call.answer.status = 503;
-    return "storage takes no writes";
+    return "storage is read-only";
   }
-  if (server.of(Meter::accepts_failing) > 0) return "degraded: no connection can be accepted";
-  if (server.of(Meter::threads_failing) > 0) return "degraded: no thread can be started for what waits";
-  if (!call.database().health().has_room()) return "degraded: memory holds as much as it may";
+  if (server.of(Meter::accepts_failing) > 0) return "degraded: cannot accept connections";
+  if (server.of(Meter::threads_failing) > 0) return "degraded: cannot start threads for waiting requests";
+  if (!call.database().health().has_room()) return "degraded: memory limit reached (--memory-max)";
   const engine::HistorySize& history = call.database().history_size();
   if (static_cast<std::uint64_t>(history.footprint().bytes) >= history.bytes_max())
-    return "degraded: old versions of items take as much as they may";
+    return "degraded: limit of old item versions reached (--history-max)";
   return "ok";
 }
 

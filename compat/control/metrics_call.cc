@@ -80,7 +80,7 @@ std::string label(std::string_view name, std::string_view value) {
 
 void write_operations(Text& text, const Metrics& metrics) {
   const auto operations = all_operations();
-  text.about("mayfly_operation_duration_seconds", "histogram", "How long operations took.");
+  text.about("mayfly_operation_duration_seconds", "histogram", "Duration of operations.");
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const Metrics::Of& of = metrics.of(i);
     const std::string name = label("operation", operations[i]->name);
@@ -101,7 +101,8 @@ void write_operations(Text& text, const Metrics& metrics) {
                 static_cast<double>(of.nanoseconds.load(std::memory_order_relaxed)) / 1e9);
     text.sample("mayfly_operation_duration_seconds_count", name, count);
   }
-  text.about("mayfly_operation_errors_total", "counter", "Operations that failed, by who is to blame.");
+  text.about("mayfly_operation_errors_total", "counter",
+             "Failed operations, by whether the client or the server caused the error.");
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const std::string name = label("operation", operations[i]->name);
     const std::int64_t by_client = metrics.of(i).client_errors, by_server = metrics.of(i).server_errors;
@@ -116,20 +117,19 @@ struct MeterLine {
 };
 
 constexpr std::string_view closed = "mayfly_connections_closed_total";
-constexpr std::string_view closed_help = "Connections that the server closed for what their clients did.";
+constexpr std::string_view closed_help = "Connections that the server closed because of their clients.";
 
 constexpr std::string_view waiting = "mayfly_requests_waiting";
-constexpr std::string_view waiting_help = "Requests that wait for something.";
+constexpr std::string_view waiting_help = "Requests that are waiting, by kind.";
 constexpr std::string_view refused = "mayfly_requests_refused_total";
-constexpr std::string_view refused_help =
-    "Requests answered 503, since there were too many or too large ones.";
+constexpr std::string_view refused_help = "Requests that were rejected with 503 because of a limit.";
 
 // In the order of Meter; lines with the same name are adjacent.
 constexpr MeterLine meters[] = {
-    {Meter::connections, "mayfly_connections", "", "gauge", "Connections that are open."},
-    {Meter::request_bytes, "mayfly_request_bytes", "", "gauge", "Bytes of large requests under way."},
+    {Meter::connections, "mayfly_connections", "", "gauge", "Open connections."},
+    {Meter::request_bytes, "mayfly_request_bytes", "", "gauge", "Bytes of large requests in flight."},
     {Meter::unread_bytes, "mayfly_unread_bytes", "", "gauge",
-     "Bytes of answers that clients have not taken."},
+     "Bytes of responses that clients have not read yet."},
     {Meter::waiting_events, waiting, "kind=\"events\"", "gauge", waiting_help},
     {Meter::waiting_awaits, waiting, "kind=\"awaits\"", "gauge", waiting_help},
     {Meter::waiting_changes, waiting, "kind=\"changes\"", "gauge", waiting_help},
@@ -140,7 +140,7 @@ constexpr MeterLine meters[] = {
     {Meter::waiting_locks, waiting, "kind=\"locks\"", "gauge", waiting_help},
     {Meter::waiting_processors, waiting, "kind=\"processors\"", "gauge", waiting_help},
     {Meter::handed_over, "mayfly_requests_handed_over_total", "", "counter",
-     "Requests that an io thread began, and handed over because they took too long or had to wait."},
+     "Requests that an io thread began and handed over because they took too long or had to wait."},
     {Meter::closed_idle, closed, "why=\"idle\"", "counter", closed_help},
     {Meter::closed_stalled, closed, "why=\"stalled\"", "counter", closed_help},
     {Meter::closed_slow, closed, "why=\"request_seconds\"", "counter", closed_help},
@@ -148,12 +148,12 @@ constexpr MeterLine meters[] = {
     {Meter::refused_bytes, refused, "why=\"request_bytes\"", "counter", refused_help},
     {Meter::refused_waiting, refused, "why=\"waiting\"", "counter", refused_help},
     {Meter::accepts_failing, "mayfly_accepts_failing", "", "gauge",
-     "Threads that can accept no connection: there are no descriptors or no memory."},
-    {Meter::threads_failing, "mayfly_threads_failing", "", "gauge", "1 while no thread can be started."},
+     "Threads that cannot accept connections because descriptors or memory ran out."},
+    {Meter::threads_failing, "mayfly_threads_failing", "", "gauge", "1 while threads cannot be started."},
     {Meter::accept_failures, "mayfly_accept_failures_total", "", "counter",
-     "How often a connection could not be accepted."},
+     "Failed attempts to accept a connection."},
     {Meter::thread_failures, "mayfly_thread_failures_total", "", "counter",
-     "How often a thread could not be started."},
+     "Failed attempts to start a thread."},
 };
 
 constexpr bool each_meter_has_its_line() {
@@ -184,9 +184,10 @@ constexpr TableSeries sizes[] = {
      [](const engine::LiveTable& table) -> std::int64_t { return table.counter(0).bytes; }},
 };
 constexpr TableSeries deletions[] = {
-    {"TimeToLiveDeletedItemCount", "counter", "Items that expired, since the server started.",
+    {"TimeToLiveDeletedItemCount", "counter", "Items that have expired since the server started.",
      [](const engine::LiveTable& table) -> std::int64_t { return table.expiry_stats().deleted(); }},
-    {"mayfly_expiry_born_total", "counter", "Of them those that were due already when they were written.",
+    {"mayfly_expiry_born_total", "counter",
+     "Expired items whose TTL had already passed when they were written.",
      [](const engine::LiveTable& table) -> std::int64_t { return table.expiry_stats().born_due(); }},
 };
 
@@ -220,46 +221,46 @@ std::string labels_of(const engine::OnTheWay& way) {
 
 void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
   engine::Database& database = emulator.database();
-  text.about("mayfly_storage_faults_total", "counter", "How often storage has failed.");
+  text.about("mayfly_storage_faults_total", "counter", "Failed storage operations.");
   text.sample("mayfly_storage_faults_total", "", static_cast<std::int64_t>(database.health().faults()));
-  text.about("mayfly_storage_failing", "gauge", "1 while storage takes no writes.");
+  text.about("mayfly_storage_failing", "gauge", "1 while storage is read-only.");
   text.sample("mayfly_storage_failing", "", std::int64_t{database.health().failure().empty() ? 0 : 1});
-  text.about("mayfly_memory_bytes", "gauge", "Bytes that storage holds in memory.");
+  text.about("mayfly_memory_bytes", "gauge", "Memory that storage uses, in bytes.");
   text.sample("mayfly_memory_bytes", "", static_cast<std::int64_t>(database.health().footprint_bytes()));
   text.about("mayfly_resident_bytes", "gauge",
-             "Resident memory of the process, without mapped files; 0 if the system does not say.");
+             "Resident memory of the process in bytes, without mapped files; 0 if unknown.");
   text.sample("mayfly_resident_bytes", "", static_cast<std::int64_t>(engine::resident_memory_bytes()));
-  text.about("mayfly_recent_write_bytes", "gauge", "Bytes of writes that are kept for stale reads.");
+  text.about("mayfly_recent_write_bytes", "gauge", "Bytes of recent writes that are kept for stale reads.");
   text.sample("mayfly_recent_write_bytes", "", static_cast<std::int64_t>(database.recent_writes().bytes()));
-  text.about("mayfly_event_bytes", "gauge", "Bytes of changes that streams of events have not taken.");
+  text.about("mayfly_event_bytes", "gauge", "Bytes of changes that event streams have not delivered yet.");
   text.sample("mayfly_event_bytes", "", static_cast<std::int64_t>(emulator.live_changes().held_bytes()));
   const auto one = [&](std::string_view name, std::string_view help, std::size_t value) {
     text.about(name, "gauge", help);
     text.sample(name, "", static_cast<std::int64_t>(value));
   };
-  one("mayfly_accounts", "Accounts that requests have named.", emulator.accounts().count());
-  one("mayfly_tables", "Tables, of all accounts and regions.", tables);
+  one("mayfly_accounts", "Accounts that have been used in requests.", emulator.accounts().count());
+  one("mayfly_tables", "Tables of all accounts and regions.", tables);
   std::size_t snapshots = 0;
-  for (const std::string& account : database.accounts().ids())
+  for (const std::string& account : engine::every_account(database))
     snapshots += database.snapshots().list(account).size();
-  one("mayfly_snapshots", "Snapshots, of all accounts.", snapshots);
+  one("mayfly_snapshots", "Snapshots of all accounts.", snapshots);
   const jobs::Jobs::Occupancy jobs = emulator.jobs().occupancy();
-  one("mayfly_jobs_running", "Exports, imports and bulk puts that run.", jobs.running);
-  one("mayfly_jobs_waiting", "The same that wait for their turn.", jobs.waiting);
-  one("mayfly_backups", "Backups, of all accounts.", emulator.backups().count());
-  one("mayfly_restores_running", "Restores that go on in the background.", emulator.restores().under_way());
-  const engine::HistorySize::Footprint history = database.history_size().footprint();
-  one("mayfly_history_versions", "Old versions of items that backups and recovery keep.",
+  one("mayfly_jobs_running", "Running exports, imports and bulk puts.", jobs.running);
+  one("mayfly_jobs_waiting", "Exports, imports and bulk puts that are waiting to run.", jobs.waiting);
+  one("mayfly_backups", "Backups of all accounts.", emulator.backups().count());
+  one("mayfly_restores_running", "Restores running in the background.", emulator.restores().under_way());
+  const engine::History::Footprint history = database.history_size().footprint();
+  one("mayfly_history_versions", "Old item versions that are kept for backups and recovery.",
       static_cast<std::size_t>(history.versions));
-  one("mayfly_history_bytes", "Bytes of old versions of items.", static_cast<std::size_t>(history.bytes));
-  one("mayfly_history_bytes_max", "How many bytes old versions may take (--history-max).",
+  one("mayfly_history_bytes", "Bytes of old item versions.", static_cast<std::size_t>(history.bytes));
+  one("mayfly_history_bytes_max", "Limit for the bytes of old item versions (--history-max).",
       static_cast<std::size_t>(database.history_size().bytes_max()));
-  one("mayfly_functions", "Functions that accounts have registered.",
+  one("mayfly_functions", "Registered functions of all accounts.",
       emulator.triggers().functions().count());
-  one("mayfly_mappings", "Event source mappings, of all accounts.", emulator.triggers().count());
+  one("mayfly_mappings", "Event source mappings of all accounts.", emulator.triggers().count());
   text.about("mayfly_stream_records_total", "counter",
-             "Sequence numbers that were ever given: to records of streams, and to commits "
-             "whose old versions of items are kept.");
+             "Sequence numbers assigned so far, to stream records and to commits whose old item versions "
+             "are kept.");
   text.sample("mayfly_stream_records_total", "", static_cast<std::int64_t>(database.watermark().published()));
 }
 
@@ -276,27 +277,27 @@ class Page final : public EventSource {
       due_.push_back(totals.due);
     });
     add([](Text& text) {
-      text.about("mayfly_expiry_due", "gauge", "Items that are due and not yet deleted.");
+      text.about("mayfly_expiry_due", "gauge", "Expired items that are not deleted yet.");
     });
     add_for_each(tables_, [this](Text& text, const auto& table) {
       text.sample("mayfly_expiry_due", labels_of(*table), due_[line_]);
     });
     for (const TableSeries& series : deletions) add_series(series);
     add([](Text& text) {
-      text.about("mayfly_expiry_lag_seconds", "histogram", "How long after an item was due it was deleted.");
+      text.about("mayfly_expiry_lag_seconds", "histogram", "Time between an item's expiry and its deletion.");
     });
     add_for_each(tables_, [](Text& text, const auto& table) { write_lag(text, *table); });
     add([this](Text& text) {
       ways_ = emulator_.database().replication().on_the_way();
       text.about("mayfly_replication_pending", "gauge",
-                 "Writes on their way to a replica; more than 100000 are not counted.");
+                 "Writes in flight to a replica, counted up to 100000.");
     });
     add_for_each(ways_, [](Text& text, const engine::OnTheWay& way) {
       text.sample("mayfly_replication_pending", labels_of(way), way.writes);
     });
     add([](Text& text) {
       text.about("mayfly_replication_age_seconds", "gauge",
-                 "How long ago, by its account's clock, the oldest of them was written.");
+                 "Age of the oldest write in flight to a replica, by its account's clock.");
     });
     add_for_each(ways_, [this](Text& text, const engine::OnTheWay& way) {
       const engine::Instant now = emulator_.database().accounts().of(way.account).now();

@@ -53,14 +53,14 @@ Result<json::Tree> set_replication(Call& call) {
   CHECK_OK(call.body.nothing_else());
   if (from.empty() || to.empty() || from == to || from.find('>') != std::string::npos || from.size() > 64 ||
       to.size() > 64)
-    return error::validation("from and to must be two regions.");
+    return error::validation("'from' and 'to' must be two different regions.");
   engine::Replication& replication = call.database().replication();
   engine::WaySetting setting = replication.way(call.scope.account, {from, to});
   if (paused) setting.paused = *paused;
   if (lag) setting.lag_ms = *lag;
   if (!replication.set_way(call.scope.account, {from, to}, setting)) {
-    return conflict("The account has " + std::to_string(engine::Replication::ways_max) +
-                    " ways that are set already, and there may be no more.");
+    return conflict("Too many replication settings in the account (limit " +
+                    std::to_string(engine::Replication::ways_max) + ").");
   }
   return show_replication(call);
 }

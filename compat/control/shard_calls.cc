@@ -51,10 +51,10 @@ Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table,
   switch (why) {
     case engine::ReshardRefusal::no_stream: return no_stream(table);
     case engine::ReshardRefusal::no_such_shard:
-      return not_found("The stream of table " + table + " has no shard " + asked.value_or("that is open") +
-                       ".");
-    case engine::ReshardRefusal::already_closed: return conflict(shard + " is closed already.");
-    case engine::ReshardRefusal::cannot_split: return conflict(shard + " is too narrow to be split.");
+      return not_found("The stream of table " + table + " has no " +
+                       (asked ? "shard " + *asked : std::string("open shard")) + ".");
+    case engine::ReshardRefusal::already_closed: return conflict(shard + " is already closed.");
+    case engine::ReshardRefusal::cannot_split: return conflict(shard + " is too narrow to split.");
     case engine::ReshardRefusal::too_many_open:
       return conflict("The stream of table " + table + " would have more than " +
                       std::to_string(engine::open_shards_max) + " open shards.");
@@ -62,7 +62,7 @@ Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table,
   }
   return conflict("The stream of table " + table + " would have more than " +
                   std::to_string(engine::shards_max) +
-                  " shards, with those that are closed: they are forgotten after a day.");
+                  " shards, including closed ones, which are deleted after a day.");
 }
 
 Result<json::Tree> reshard(Call& call, engine::Resharding how) {

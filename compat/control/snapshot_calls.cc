@@ -45,14 +45,14 @@ Result<json::Tree> take_snapshot(Call& call) {
   TRY(const auto name, call.body.string("name"));
   CHECK_OK(call.body.nothing_else());
   if (name && (name->empty() || name->size() > name_characters_max)) {
-    return error::validation("name must have 1 to " + std::to_string(name_characters_max) + " bytes.");
+    return error::validation("'name' must have 1 to " + std::to_string(name_characters_max) + " bytes.");
   }
   CHECK_OK(check_room(call.database()));
   const std::size_t snapshots_max = call.emulator.limits().snapshots_max;
   const auto id = call.database().snapshots().take(call.scope.account, snapshots_max);
   if (!id) {
-    return error::limit_exceeded("Account " + call.scope.account + " has as many snapshots as it may: " +
-                                 std::to_string(snapshots_max) + " (--snapshots-max).");
+    return error::limit_exceeded("Too many snapshots in account " + call.scope.account + " (limit " +
+                                 std::to_string(snapshots_max) + ", set by --snapshots-max).");
   }
   if (name) call.database().documents().put(name_of(call, std::to_string(*id)), *name);
   return json::Tree{{"id", std::to_string(*id)}};

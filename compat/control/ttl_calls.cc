@@ -110,7 +110,7 @@ Result<engine::ExpiryMode> read_mode(Fields& body) {
   TRY(const auto kind, choose("mode", name, modes));
   mode.kind = *kind;
   if (mode.kind != Kind::aws && (delay != nullptr || seed)) {
-    return error::validation("delay_seconds and seed are for the mode aws.");
+    return error::validation("'delay_seconds' and 'seed' are allowed only when mode is \"aws\".");
   }
   if (delay != nullptr) {
     std::array<std::int64_t, 2> seconds{};
@@ -120,7 +120,8 @@ Result<engine::ExpiryMode> read_mode(Fields& body) {
       good = seconds[i] >= 0 && seconds[i] <= delay_seconds_max;
     }
     if (!good || seconds[0] > seconds[1]) {
-      return must_be("delay_seconds", "the least and the most, [600,1680], at most 30 days", *delay);
+      return must_be("delay_seconds",
+                     "a minimum and a maximum in seconds, for example [600,1680], up to 30 days", *delay);
     }
     mode.delay_ms_min = seconds[0] * 1000;
     mode.delay_ms_max = seconds[1] * 1000;

@@ -22,10 +22,10 @@ bool begins_frame(char c) {
 }
 
 Unexpected<std::string> no_zstd(std::string_view why) {
-  return {"The file is not in ZSTD format that can be read here: " + std::string(why)};
+  return {"The file is not in a supported ZSTD format: " + std::string(why)};
 }
 
-Unexpected<std::string> cut_off() { return {"The file ends before what is compressed in it does"}; }
+Unexpected<std::string> cut_off() { return {"The compressed data in the file is incomplete"}; }
 
 class Plain final : public Unpacker {
  public:

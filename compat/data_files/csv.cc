@@ -109,7 +109,7 @@ std::optional<Record> CsvReader::row() {
 
 Record CsvReader::item() const {
   if (fields_.size() != header_.size()) {
-    return bad("The row has " + std::to_string(fields_.size()) + " columns, and the header has " +
+    return bad("The row has " + std::to_string(fields_.size()) + " columns, but the header has " +
                std::to_string(header_.size()));
   }
   std::vector<engine::Attribute> attributes;

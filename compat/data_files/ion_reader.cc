@@ -376,7 +376,7 @@ std::optional<std::string> dynamodb_json_of_ion(std::string_view ion, bool with_
 
 Record IonReader::read(std::string_view ion) {
   auto json = is_utf8(ion) ? dynamodb_json_of_ion(ion, with_conditions_) : std::nullopt;
-  if (!json) return unreadable("The text is no Ion of an Item");
+  if (!json) return unreadable("The text is not Ion with an Item");
   auto record = read_dynamodb_json(*json);
   if (with_conditions_ && record) json_ = *std::move(json);
   return record;
@@ -465,7 +465,7 @@ std::optional<Record> IonReader::next(Text& text, bool last) {
     } else if (step == Step::wrong) {
       // Outside a struct, the error is at this place, not in the text before it.
       if (!within) text.pass(std::exchange(looked_at_, 0));
-      record = unreadable("The text is no Ion of an Item");
+      record = unreadable("The text is not Ion with an Item");
     } else if (step == Step::struct_ends) {
       record = read(rest.substr(0, looked_at_));
     } else if (step == Step::struct_begins) {
@@ -480,11 +480,11 @@ std::optional<Record> IonReader::next(Text& text, bool last) {
       if (!last || (!in_list_ && in_ != In::block_comment)) return std::nullopt;
       in_list_ = false;
       in_ = In::plain;
-      record = unreadable("The file ends before its Ion does");
+      record = unreadable("The Ion data in the file is incomplete");
     } else {
       if (!last) return std::nullopt;
       depth_ = 0;
-      record = unreadable("The file ends before its Ion does");
+      record = unreadable("The Ion data in the file is incomplete");
     }
     if (!*record) {
       record->error().line = text.line();

@@ -57,7 +57,7 @@ bool Reader::unpack() {
   unpacked_bytes_ += unpacked.size();
   text_.append(unpacked);
   if (unpacked_bytes_ > ratio_free_bytes && unpacked_bytes_ / ratio_max > packed_bytes_)
-    failure_ = "The file unpacks to more than a thousand times its size";
+    failure_ = "The file decompresses to more than a thousand times its size";
   return true;
 }
 

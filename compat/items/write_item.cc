@@ -251,9 +251,9 @@ Result<void> count_steps(const ItemWrite& write, const StoredItem* old_item, Con
   context.steps += steps;
   if (context.steps <= expression::request_steps_max) return {};
   return error::validation(
-      "The expressions of this request may take " + std::to_string(context.steps) +
-      " steps to evaluate, and Mayfly allows " + std::to_string(expression::request_steps_max) +
-      ": each value of an item, and each sixteen bytes of one, are a step for each operand");
+      "Evaluating the expressions of this request can take " + std::to_string(context.steps) +
+      " steps; Mayfly allows " + std::to_string(expression::request_steps_max) +
+      ". Each value of an item, and each 16 bytes of a value, count as one step per operand");
 }
 
 Result<void> check_write(const Table& table, ItemWrite& write) {

@@ -101,10 +101,10 @@ void Jobs::load() {
     by_account[document.name.account].push_back(std::move(document));
   const engine::Lock lock(mutex_);
   for (const auto& [account, documents] : by_account) {
-    for (const auto& job : adopt(account, documents, "The server ended while it was running.")) {
+    for (const auto& job : adopt(account, documents, "The server ended while the job was running.")) {
       if (report_) {
         report_("the " + std::string(name_of(job->kind)) + " " + job->arn +
-                " was running when the server ended: it has failed");
+                " failed because the server ended while it was running");
       }
     }
   }
@@ -153,7 +153,7 @@ void Jobs::reload(std::string_view account) {
     drop(running_);
     drop(waiting_);
     adopt(account, database_.documents().list(account, document_kind),
-          "The account was taken back to a snapshot in which it was running.");
+          "The account was restored from a snapshot that was taken while the job was running.");
     run_next();
   }
   for (const auto& runner : dropped) runner->stop.request_stop();

@@ -28,15 +28,12 @@ constexpr std::string_view version_key = "io.modelcontextprotocol/protocolVersio
 constexpr int lasting_ms = 3'600'000;
 
 constexpr std::string_view instructions =
-    "Mayfly is DynamoDB for tests: the same API, and items that disappear at the very instant their TTL "
-    "passes, on a "
-    "clock that you move. Each account (twelve digits) is a world of its own: tables, streams, clock. To "
-    "test an "
-    "expiry: set_clock to frozen, write, advance_clock, read. Where an item is still there, or gone, and "
-    "should not be, "
-    "explain_expiry says why. take_snapshot before trying things, restore_snapshot after. Answers are "
-    "DynamoDB's own "
-    "JSON; plain=true makes items plain JSON. explain_error knows errors. mayfly://docs/control tells more.";
+    "Mayfly is DynamoDB for tests. It has the same API, removes items at the instant their TTL passes, and "
+    "lets you control the clock. Each account (twelve digits) has its own tables, streams and clock. To test "
+    "expiry, call set_clock with mode frozen, write, call advance_clock and read. If an item still exists or "
+    "is gone unexpectedly, call explain_expiry. Call take_snapshot before an experiment and restore_snapshot "
+    "after it. Results are DynamoDB JSON; with plain=true, items are plain JSON. explain_error explains "
+    "errors. See also mayfly://docs/control.";
 
 struct Failure {
   int code;
@@ -164,7 +161,7 @@ class Protocol::Request {
     if (version == nullptr && headers != nullptr && headers->version && *headers->version != modern_version)
       return unsupported(*headers->version);
     if (version == nullptr || json::member(*meta, capabilities_key) == nullptr)
-      return Failure{invalid_params, "params._meta needs " + std::string(version_key) + " and " +
+      return Failure{invalid_params, "params._meta must contain " + std::string(version_key) + " and " +
                                          std::string(capabilities_key)};
     if (!version->is_string()) return Failure{invalid_params, std::string(version_key) + " must be a string"};
     const auto& asked = version->get_ref<const std::string&>();
@@ -216,14 +213,14 @@ class Protocol::Request {
     const auto mismatch = [](std::string what) {
       return Failure{header_mismatch, "Header mismatch: " + std::move(what)};
     };
-    if (headers->repeated) return mismatch("a header came twice");
-    if (headers->version != version) return mismatch("MCP-Protocol-Version is not what _meta says");
-    if (headers->method != method_) return mismatch("Mcp-Method is not the body's method");
+    if (headers->repeated) return mismatch("a header is repeated");
+    if (headers->version != version) return mismatch("MCP-Protocol-Version does not match _meta");
+    if (headers->method != method_) return mismatch("Mcp-Method does not match the body's method");
     const std::string_view member = named_member(method_);
     if (member.empty()) return std::nullopt;
     const auto named = json::string_member(*parameters_, member);
     if (named && (!headers->name || decode_header(*headers->name) != *named))
-      return mismatch("Mcp-Name is not the body's " + std::string(member));
+      return mismatch("Mcp-Name does not match the body's " + std::string(member));
     return std::nullopt;
   }
 
@@ -251,13 +248,13 @@ class Protocol::Request {
 
   // For lists that have only one page.
   Result only_page(Tree page) const {
-    if (text("cursor")) return fails(invalid_params, "Invalid cursor: the list has one page");
+    if (text("cursor")) return fails(invalid_params, "Invalid cursor: the list has only one page");
     return page;
   }
 
   Result initialize() {
     const auto asked = text("protocolVersion");
-    if (!asked) return fails(invalid_params, "protocolVersion is needed, a string");
+    if (!asked) return fails(invalid_params, "protocolVersion is required and must be a string");
     agreed_ = is_handshake_version(*asked) ? *asked : legacy_version;
     return Tree{{"protocolVersion", agreed_},
                 {"capabilities", capabilities()},
@@ -274,12 +271,12 @@ class Protocol::Request {
 
   [[nodiscard]] Result call() const {
     const auto name = text("name");
-    if (!name) return fails(invalid_params, "name is needed, a string");
+    if (!name) return fails(invalid_params, "name is required and must be a string");
     const Tool* tool = find_tool(*name);
     if (tool == nullptr) return fails(invalid_params, "Unknown tool: " + shortened(*name));
     if (!is_offered(*tool, settings_.read_only))
       return fails(invalid_params,
-                   "The tool " + std::string(*name) + " changes something, and this is read-only");
+                   "The tool " + std::string(*name) + " is not available in read-only mode");
     const Tree* given = json::member(*parameters_, "arguments");
     if (given != nullptr && !given->is_object()) return fails(invalid_params, "arguments must be an object");
     Outcome outcome = call_tool(*tool, world_, scope(), given != nullptr ? *given : Tree::object(),
@@ -313,7 +310,7 @@ class Protocol::Request {
 
   [[nodiscard]] Result read() const {
     const auto uri = text("uri");
-    if (!uri) return fails(invalid_params, "uri is needed, a string");
+    if (!uri) return fails(invalid_params, "uri is required and must be a string");
     auto found = read_resource(world_, *uri, stop_);
     if (!found)
       return fails(is_modern_ ? invalid_params : legacy_resource_not_found, "Resource not found",
@@ -345,7 +342,7 @@ Said Protocol::answer(const Message& message, const Peer& peer, const std::stop_
         message.has_too_many_values_
             ? Failure{invalid_request,
                       "Invalid request: more than " + std::to_string(message_values_max) + " JSON values"}
-            : Failure{parse_error, "Parse error: the message is no JSON"};
+            : Failure{parse_error, "Parse error: the message is not JSON"};
     return {.body = json::print(error_message(nullptr, failure)), .status = 400};
   }
   return message.is_batch() ? answer_batch(*message.tree_, peer, stop)
@@ -356,13 +353,13 @@ Said Protocol::answer_batch(const json::Tree& messages, const Peer& peer, const 
   const auto refuse = [](const char* why) {
     return Said{.body = json::print(error_message(nullptr, {invalid_request, why})), .status = 400};
   };
-  if (peer.version != batch_version) return refuse("Invalid request: this revision has no batches");
-  if (messages.empty()) return refuse("Invalid request: an empty batch");
+  if (peer.version != batch_version) return refuse("Invalid request: this revision does not support batches");
+  if (messages.empty()) return refuse("Invalid request: the batch is empty");
   if (messages.size() > batch_max) return refuse("Invalid request: a batch of more than 100 messages");
   std::string answers;
   for (const Tree& message : messages) {
     if (json::string_member(message.is_object() ? message : Tree::object(), "method") == "initialize")
-      return refuse("Invalid request: initialize is no part of a batch");
+      return refuse("Invalid request: initialize cannot be part of a batch");
     const Said said = answer_one(message, peer, stop);
     if (said.body.empty()) continue;
     answers += answers.empty() ? '[' : ',';
@@ -376,7 +373,8 @@ Said Protocol::answer_one(const json::Tree& message, const Peer& peer, const std
   const auto say = [](const Tree& id, const Failure& failure, int status) {
     return Said{.body = json::print(error_message(id, failure)), .status = status};
   };
-  if (!message.is_object()) return say(nullptr, {invalid_request, "Invalid request: no object"}, 400);
+  if (!message.is_object())
+    return say(nullptr, {invalid_request, "Invalid request: the message is not an object"}, 400);
   const Tree id = id_of(message);
   const auto version = json::string_member(message, "jsonrpc");
   const auto method = json::string_member(message, "method");
@@ -387,7 +385,7 @@ Said Protocol::answer_one(const json::Tree& message, const Peer& peer, const std
     if (is_answer && peer.headers != nullptr && peer.headers->version != modern_version)
       return {.status = 202};
     if (is_answer && peer.headers == nullptr) return {.status = 202};
-    return say(id, {invalid_request, "Invalid request: method is needed, a string"}, 400);
+    return say(id, {invalid_request, "Invalid request: method is required and must be a string"}, 400);
   }
   if (!message.contains("id")) {
     const bool known = peer.headers == nullptr || !peer.headers->version ||

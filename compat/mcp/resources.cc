@@ -58,7 +58,7 @@ Expected<json::Tree, std::string> list_resources(World& world, const engine::Sco
                                                  const std::stop_token& stop) {
   constexpr std::string_view mark = "after:";
   if (cursor && !cursor->starts_with(mark))
-    return Unexpected{"The cursor " + std::string(*cursor) + " is none of ours."};
+    return Unexpected{"Invalid cursor '" + std::string(*cursor) + "'."};
   Tree shown = Tree::array();
   if (!cursor) {
     for (const DocumentPage& page : document_pages())
@@ -76,7 +76,7 @@ Expected<json::Tree, std::string> list_resources(World& world, const engine::Sco
         if (name.is_string())
           shown.push_back({{"uri", table_uri(scope, name.get_ref<const std::string&>())},
                            {"name", name},
-                           {"title", "The table " + name.get<std::string>()},
+                           {"title", "Table " + name.get<std::string>()},
                            {"mimeType", "application/json"}});
     if (const auto last = json::string_member(*answer, "LastEvaluatedTableName"))
       result["nextCursor"] = std::string(mark) + std::string(*last);

@@ -142,13 +142,13 @@ constexpr Argument of_set_clock[] = {
     {"mode", R"("enum":["real","frozen","offset","rate"])", "frozen: the clock stops until it is moved"},
     {"now", text,
      "2031-01-01T00:00:00Z; a later time is an advance, an earlier one needs an account without tables"},
-    {"rate", R"("type":"number")", "With mode rate: speed relative to the host's clock"},
+    {"rate", R"("type":"number")", "Speed relative to the host's clock, with mode rate"},
     {"age_streams", yes, "Also age stream records"}};
 constexpr Argument of_advance[] = {
     {"seconds", number},
     {"minutes", number},
     {"hours", number},
-    {"days", number, "seconds, minutes, hours and days are added up"},
+    {"days", number, "Added to seconds, minutes and hours"},
     {"to", text, "A time, or next-expiry: the next instant at which an item expires"},
     {"settle", R"("enum":["triggers"])", "Wait until triggers have processed the streams"},
     {"settle_seconds", number},
@@ -162,14 +162,14 @@ constexpr Argument of_ttl_mode[] = {
     {"mode", R"("enum":["exact","aws","manual"])",
      "exact: immediately; aws: late, as on AWS; manual: when sweep_expired is called", true},
     {"delay_seconds", R"("type":"array","items":{"type":"number"})",
-     "Minimum and maximum delay of the mode aws"},
+     "Minimum and maximum delay, with mode aws"},
     {"seed", R"("type":"integer")"}};
 constexpr Argument of_await[] = {
     table,
     item_key,
     {"event", R"("enum":["INSERT","MODIFY","REMOVE"])"},
     {"by", R"("enum":["user","service"])", "service: only deletions of expired items"},
-    {"since", text, "A time: also accept changes in the table's stream from then on"},
+    {"since", text, "A time: also accept earlier changes in the table's stream, from then on"},
     {"timeout_seconds", R"("type":"number","minimum":0,"maximum":600)", "Maximum time to wait (default: 5)"}};
 
 constexpr Argument of_list_streams[] = {
@@ -178,7 +178,7 @@ constexpr Argument of_describe_stream[] = {{"StreamArn", text, "LatestStreamArn 
                                            {"ExclusiveStartShardId", text}};
 constexpr Argument of_read_stream[] = {
     table_name,
-    {"next", object, "next of the previous answer; continues from there"},
+    {"next", object, "next of the previous result, to continue from there"},
     {"last", yes, "Read the newest records instead of the oldest"},
     {"limit", R"("type":"integer","minimum":1,"maximum":200)", "Maximum records to read (default: 25)"}};
 constexpr Argument of_shards[] = {table, {"shard", text, "Shard (default: every open shard)"}};
@@ -189,15 +189,15 @@ constexpr Argument of_faults[] = {
      R"([{"fault":"throttle","operation":"PutItem","table":"carts","count":2}]. Faults: throttle, )"
      R"(internal_server_error, latency (milliseconds), connection_closed, unprocessed, transaction_conflict, )"
      R"(stale_reads (writes, milliseconds), replicated_write_conflict. With "applied":true, )"
-     R"(internal_server_error and connection_closed strike after the operation. With probability and seed a )"
-     R"(rule strikes at random)",
+     R"(internal_server_error and connection_closed strike after the operation. With probability and seed, )"
+     R"(a rule strikes at random)",
      true}};
 constexpr Argument of_failpoint[] = {table, item_key};
 constexpr Argument of_release[] = {
     {"table", text, "Table; without table and key, all failpoints of the account"},
     {"key", object, "Primary key, as for arm_failpoint"}};
 constexpr Argument of_function[] = {{"name", text, "", true},
-                                    {"url", text, "URL that is called: http://…", true},
+                                    {"url", text, "URL to call: http://…", true},
                                     {"timeout_seconds", number}};
 constexpr Argument of_function_name[] = {{"name", text, "", true}};
 constexpr Argument of_list_triggers[] = {{"FunctionName", text}, {"EventSourceArn", text}, {"Marker", text}};
@@ -214,7 +214,7 @@ constexpr Argument of_replication[] = {
     {"from", text, "A region"}, {"to", text, "A region"}, {"lag_milliseconds", number}, {"paused", yes}};
 constexpr Argument of_metrics[] = {{"contains", text, "Only lines that contain this text"}};
 constexpr Argument of_explain_error[] = {
-    {"error", text, "The error's name, its message, or both, as the client printed them", true}};
+    {"error", text, "The error's name, message or both, as the client printed them", true}};
 
 // --- schemas of results that always have the same form
 
@@ -237,7 +237,7 @@ constexpr std::string_view id_schema =
 
 Outcome failure(std::string sentence) { return {.failed = true, .text = std::move(sentence)}; }
 
-Outcome not_asked(const std::string& why) { return failure("The server could not be asked: " + why); }
+Outcome not_asked(const std::string& why) { return failure("Cannot reach the server: " + why); }
 
 // The text is inserted verbatim into a message of one line, so it is validated: a foreign server can return
 // anything.
@@ -294,7 +294,7 @@ Expected<std::optional<std::string>, std::string> take_text(Tree& arguments, std
   } else if (found->is_number_integer()) {  // agents sometimes write a snapshot's id as a number
     taken = json::print(*found);
   } else {
-    return Unexpected{std::string(name) + " must be a string."};
+    return Unexpected{"'" + std::string(name) + "' must be a string."};
   }
   arguments.erase(found);
   return std::optional(std::move(taken));
@@ -313,8 +313,8 @@ void shorten_page(ToolCall& call, const Operation& operation, Outcome& outcome) 
     outcome = outcome_of(operate(call, operation, call.arguments));
   }
   if (shortened && !outcome.failed) {
-    outcome.more = "The page was made shorter to fit: Limit " + json::print(call.arguments["Limit"]) +
-                   ". LastEvaluatedKey as ExclusiveStartKey has what follows; a ProjectionExpression makes "
+    outcome.more = "The page was shortened to fit: Limit " + json::print(call.arguments["Limit"]) +
+                   ". Pass LastEvaluatedKey as ExclusiveStartKey to continue. A ProjectionExpression makes "
                    "items smaller.";
   }
 }
@@ -351,12 +351,13 @@ Outcome any_operation(ToolCall& call) {
     std::string known;
     for (const Operation* one : all_operations())
       known += (known.empty() ? "" : ", ") + std::string(one->name);
-    return failure("There is no operation " + name->value_or("without a name") + "; there are: " + known);
+    return failure((*name ? "Unknown operation '" + **name + "'" : std::string("'operation' is required")) +
+                   "; the operations are " + known);
   }
   if (call.read_only && !reads_only(*operation))
-    return failure(std::string(operation->name) + " may change something, and this is read-only.");
+    return failure(std::string(operation->name) + " is not available in read-only mode.");
   const Tree* request = json::member(call.arguments, "request");
-  if (request != nullptr && !request->is_object()) return failure("request must be an object.");
+  if (request != nullptr && !request->is_object()) return failure("'request' must be an object.");
   call.arguments = request != nullptr ? Tree(*request) : Tree::object();
   return run_operation(call, *operation, false);
 }
@@ -382,7 +383,7 @@ Expected<std::string, std::string> path_of(std::string_view pattern, Tree& argum
     else if (may_lack)
       path.pop_back();  // the slash
     else
-      return Unexpected{"The argument " + std::string(name) + " is needed, a string."};
+      return Unexpected{"'" + std::string(name) + "' is required and must be a string."};
   }
   for (char separator = '?'; !query.empty();) {
     const std::string_view name = query.substr(0, query.find('&'));
@@ -478,7 +479,7 @@ class StreamReader {
     for (Tree& record : records) shown.push_back(std::move(record));
     Outcome outcome{.text = json::print({{"records", std::move(shown)}, {"next", std::move(iterators)}}),
                     .is_object = true};
-    if (more) outcome.more = "There are more records: call again with next.";
+    if (more) outcome.more = "There are more records; call again with next.";
     return outcome;
   }
 
@@ -488,7 +489,7 @@ class StreamReader {
     Outcome outcome = outcome_of(operate(call_, *operation_named(operation), request));
     auto tree = outcome.failed ? std::nullopt : json::parse_tree(outcome.text, json::Decimals::as_written);
     if (!tree) {
-      failed_ = outcome.failed ? std::move(outcome) : failure("The server's answer is no JSON.");
+      failed_ = outcome.failed ? std::move(outcome) : failure("The server's response is not JSON.");
       return false;
     }
     answer = *std::move(tree);
@@ -502,8 +503,8 @@ class StreamReader {
     const auto arn =
         description != nullptr ? json::string_member(*description, "LatestStreamArn") : std::nullopt;
     if (!arn) {
-      failed_ = failure("The table " + table +
-                        " has no stream: update_table with StreamSpecification enables one.");
+      failed_ = failure("Table '" + table +
+                        "' has no stream; enable one with update_table and StreamSpecification.");
       return false;
     }
     arn_ = *arn;
@@ -560,12 +561,12 @@ class StreamReader {
 Outcome read_stream(ToolCall& call) {
   const auto name = take_text(call.arguments, "TableName");
   if (!name) return failure(name.error());
-  if (!*name) return failure("The argument TableName is needed, a string.");
+  if (!*name) return failure("'TableName' is required and must be a string.");
   const Tree* next = json::member(call.arguments, "next");
-  if (next != nullptr && !next->is_object()) return failure("next must be an object.");
+  if (next != nullptr && !next->is_object()) return failure("'next' must be an object.");
   const auto limit = json::integer_member(call.arguments, "limit").value_or(records_default);
   if (limit < 1 || limit > records_max)
-    return failure("limit must be from 1 to " + std::to_string(records_max) + ".");
+    return failure("'limit' must be between 1 and " + std::to_string(records_max) + ".");
   return StreamReader(call).read(**name, next, limit,
                                  json::boolean_member(call.arguments, "last").value_or(false));
 }
@@ -580,7 +581,7 @@ Outcome explain(ToolCall& call) {
   std::string names_known;
   for (const KnownError& one : known_errors())
     names_known += (names_known.empty() ? "" : ", ") + std::string(error_name(one.kind));
-  return failure("Nothing is known of such an error. The errors are: " + names_known);
+  return failure("Unknown error. The known errors are " + names_known);
 }
 
 // --- the table
@@ -616,13 +617,13 @@ constexpr Tool tools[] = {
     {"batch_get_item", "Get items", "Read several items.", Effect::reads, "BatchGetItem", of_batch_get, true},
     {"batch_write_item", "Write items", "Put and delete several items, each independently.", Effect::destroys,
      "BatchWriteItem", of_batch_write, true},
-    {"transact_get_items", "Get items together", "Read several items in one transaction.", Effect::reads,
+    {"transact_get_items", "Read transaction", "Read several items in one transaction.", Effect::reads,
      "TransactGetItems", of_transact_get, true},
-    {"transact_write_items", "Write items together", "Change several items in one transaction, all or none.",
+    {"transact_write_items", "Write transaction", "Change several items in one transaction, all or none.",
      Effect::destroys, "TransactWriteItems", of_transact_write, true},
     {"execute_statement", "Run PartiQL", "Run one PartiQL statement: SELECT, INSERT, UPDATE or DELETE.",
      Effect::destroys, "ExecuteStatement", of_statement, true},
-    {"execute_transaction", "Run PartiQL together",
+    {"execute_transaction", "Run PartiQL in a transaction",
      "Run several PartiQL statements in one transaction, all or none.", Effect::destroys,
      "ExecuteTransaction", of_statements, true},
     {"operation", "Any operation", "Call any other operation of DynamoDB or DynamoDB Streams by name.",
@@ -643,13 +644,13 @@ constexpr Tool tools[] = {
     {"upcoming_expiries", "Upcoming expiries", "List the items of a table that expire next, and when.",
      Effect::reads, "GET /_mayfly/ttl/{table}/upcoming?limit", of_upcoming, true},
     {"explain_expiry", "Explain an expiry",
-     "Explain when and why an item expires, or why it does not: milliseconds, a string, no TTL, …",
+     "Explain when and why an item expires, or why it does not (milliseconds, a string, no TTL, …).",
      Effect::reads, "POST /_mayfly/ttl/{table}/explain", of_explain, true, nullptr, explained_schema},
     {"sweep_expired", "Sweep", "Delete a table's expired items now, in any mode.", Effect::destroys,
      "POST /_mayfly/ttl/{table}/sweep", of_control_table},
-    {"set_ttl_mode", "Set TTL's mode", "Choose when a table deletes expired items.", Effect::sets,
+    {"set_ttl_mode", "Set the TTL mode", "Choose when a table deletes expired items.", Effect::sets,
      "PUT /_mayfly/ttl/{table}", of_ttl_mode},
-    {"await_change", "Await a change", "Wait for a change of an item; if none comes, explain why.",
+    {"await_change", "Await a change", "Wait for a change to an item; if none happens, explain why.",
      Effect::reads, "POST /_mayfly/await", of_await, true},
 
     {"list_streams", "List streams", "List the streams of one table or of all tables.", Effect::reads,
@@ -682,18 +683,18 @@ constexpr Tool tools[] = {
     {"set_faults", "Set faults", "Make operations fail on purpose: replaces all fault rules.", Effect::sets,
      "PUT /_mayfly/faults", of_faults},
     {"clear_faults", "Clear faults", "Remove all fault rules.", Effect::sets, "DELETE /_mayfly/faults", none},
-    {"show_failpoints", "Show failpoints", "List failpoints and whether an expiry waits there.",
+    {"show_failpoints", "Show failpoints", "List failpoints and whether an expiry is waiting at each.",
      Effect::reads, "GET /_mayfly/failpoints", none, true},
     {"arm_failpoint", "Arm a failpoint",
-     "Hold an item's expiry just before its deletion. An advance waits there.", Effect::sets,
+     "Hold an item's expiry just before its deletion. An advance blocks there.", Effect::sets,
      "PUT /_mayfly/failpoints", of_failpoint, true},
     {"release_failpoints", "Release failpoints",
-     "Let held expiries continue, of one item or of the whole account.", Effect::sets,
+     "Let held expiries continue, for one item or for the whole account.", Effect::sets,
      "DELETE /_mayfly/failpoints", of_release, true},
 
     {"list_functions", "List functions", "List the functions that triggers can call.", Effect::reads,
      "GET /_mayfly/functions", none},
-    {"put_function", "Put a function", "Register a function or change its URL.", Effect::sets,
+    {"put_function", "Register a function", "Register a function or change its URL.", Effect::sets,
      "PUT /_mayfly/functions/{name}", of_function},
     {"remove_function", "Remove a function", "Remove a registered function.", Effect::destroys,
      "DELETE /_mayfly/functions/{name}", of_function_name},
@@ -746,7 +747,8 @@ std::optional<std::string> unknown_argument(const Tool& tool, const Operation* o
     });
     if (!known && operation != nullptr)
       for (const Member& one : operation->shape->members) known = known || one.name == name;
-    if (!known) return std::string(tool.name) + " has no argument " + name + "; it has " + listed + ".";
+    if (!known)
+      return "Unknown argument '" + name + "'; " + std::string(tool.name) + " accepts " + listed + ".";
   }
   return std::nullopt;
 }
@@ -755,11 +757,12 @@ std::optional<std::string> take_scope(Tree& arguments, engine::Scope& scope) {
   const auto own_account = take_text(arguments, "account");
   if (!own_account) return own_account.error();
   if (*own_account) scope.account = **own_account;
-  if (!engine::is_account_id(scope.account)) return "account must have twelve digits.";
+  if (!engine::is_account_id(scope.account)) return "'account' must be twelve digits.";
   const auto own_region = take_text(arguments, "region");
   if (!own_region) return own_region.error();
   if (*own_region && !(*own_region)->empty()) scope.region = **own_region;
-  if (!engine::is_region(scope.region)) return "region must be " + std::string(engine::region_letters) + ".";
+  if (!engine::is_region(scope.region))
+    return "'region' must be " + std::string(engine::region_letters) + ".";
   return std::nullopt;
 }
 
@@ -773,12 +776,12 @@ std::size_t cut(std::string& text) {
 
 void cut(Outcome& outcome) {
   if (const std::size_t left = cut(outcome.more); left > 0)
-    outcome.more += " ... and " + std::to_string(left) + " bytes more.";
+    outcome.more += " ... and " + std::to_string(left) + " more bytes.";
   const std::size_t left = cut(outcome.text);
   if (left == 0) return;
   outcome.is_object = false;
-  outcome.more = "The answer was cut: " + std::to_string(left) +
-                 " bytes more would follow. Ask for less: a Limit, a ProjectionExpression, fewer keys.";
+  outcome.more = "The result was truncated; " + std::to_string(left) +
+                 " bytes are missing. Request less: use Limit, a ProjectionExpression or fewer keys.";
 }
 
 }  // namespace
@@ -843,7 +846,7 @@ Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, js
   if (tool.has_items) call.arguments.erase("plain");
   if (is_plain) write_types(call.arguments);
   if (read_only && tool.name == "execute_statement" && !selects(call.arguments))
-    return failure("Only SELECT may be run: this is read-only.");
+    return failure("Only SELECT is available in read-only mode.");
   Outcome outcome = tool.run != nullptr ? tool.run(call)
                     : is_control        ? run_control(call)
                                         : run_operation(call, *operation, pages);
@@ -853,7 +856,7 @@ Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, js
       outcome.text = json::print(*tree);
     }
   }
-  if (!is_utf8(outcome.text)) outcome = failure("The server's answer is no text.");
+  if (!is_utf8(outcome.text)) outcome = failure("The server's response is not UTF-8 text.");
   cut(outcome);
   if (!tool.output.empty() && !outcome.is_object)
     outcome.failed = true;  // the result does not follow the

@@ -8,7 +8,7 @@
 
 namespace mayfly::compat {
 
-// LimitExceededException: "This server holds as much in memory as it may: 8589934592 bytes (--memory-max)."
+// LimitExceededException: "The server's memory limit is reached (8589934592 bytes, set by --memory-max)."
 Result<void> check_room(const engine::Database& database);
 
 }  // namespace mayfly::compat

@@ -94,9 +94,9 @@ std::string plain_key(const engine::KeySchema& keys, const engine::Item& item) {
 
 std::string never_warning(const engine::Table& table, const engine::Item& key, engine::NeverReason reason,
                           const engine::AttributeValue& ttl) {
-  return "in the table " + table.name + " of account " + table.account + " (" + table.region +
-         ") the TTL of " + plain_key(table.keys, key) + " " + why_never(ttl, reason) + " GET /_mayfly/ttl/" +
-         table.name + " counts further items.";
+  return "in table " + table.name + " of account " + table.account + " (" + table.region + "), the TTL of " +
+         plain_key(table.keys, key) + " " + why_never(ttl, reason) + " GET /_mayfly/ttl/" + table.name +
+         " counts further items.";
 }
 
 }  // namespace mayfly::compat

@@ -43,7 +43,7 @@ Expected<std::unique_ptr<DestinationDirectory>, std::string> DestinationDirector
   if (path.empty()) return made(-1, {});
   const int descriptor = ::open(path.c_str(), outbound::path_flag | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) {
-    return Unexpected{"cannot open the directory for destinations " + path + ": " + std::strerror(errno)};
+    return Unexpected{"cannot open the destination directory " + path + ": " + std::strerror(errno)};
   }
   std::error_code ignored;
   std::vector<std::string> names;
@@ -67,8 +67,7 @@ bool DestinationDirectory::is_file(std::string_view destination) {
 Expected<std::vector<std::string>, std::string> DestinationDirectory::parts_of(
     std::string_view destination) const {
   if (descriptor_ < 0) {
-    return Unexpected{std::string(
-        "Files are written only below the directory that --destination-dir names, and there is none")};
+    return Unexpected{std::string("File destinations are available only with --destination-dir")};
   }
   std::string_view rest = path_of(destination);
   for (const std::string& name : names_) {
@@ -80,25 +79,25 @@ Expected<std::vector<std::string>, std::string> DestinationDirectory::parts_of(
       parts.emplace_back(rest.substr(start, end - start));
       const std::string& part = parts.back();
       if (outbound::names_nothing(part)) {
-        return Unexpected{"A file below " + name +
-                          " has a name without a byte 0 and without parts that are empty, . or .."};
+        return Unexpected{"The path below " + name +
+                          " must not have NUL bytes or parts that are empty, . or .."};
       }
       start = end + 1;
     }
     return parts;
   }
-  return Unexpected{"Files are written only below " + names_.front() + ", which --destination-dir names"};
+  return Unexpected{"The file must be below " + names_.front() + " (--destination-dir)"};
 }
 
 Expected<void, std::string> DestinationDirectory::check(std::string_view destination) const {
   TRY(const auto parts, parts_of(destination));
   const outbound::Descriptor parent = outbound::open_parent(descriptor_, parts);
   if (!parent.is_open())
-    return Unexpected{std::string("The file's directory is not there, or is reached through a link")};
+    return Unexpected{std::string("The file's directory does not exist or is reached through a link")};
   const outbound::Descriptor file(::openat(parent.number(), parts.back().c_str(), outbound::look_flags));
   if (!file.is_open() && errno == ENOENT) return {};
   if (!file.is_open() || !regular_file(file.number())) {
-    return Unexpected{std::string("What is there already is no regular file, or has another name besides")};
+    return Unexpected{std::string("The existing file is not a regular file or has other hard links")};
   }
   return {};
 }

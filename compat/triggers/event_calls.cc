@@ -26,11 +26,11 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
 
   Result<void> add(outbound::Invocation invocation) {
     if (!scheduler_->start())
-      return lambda_error::unavailable("No thread can be started to call the function.");
+      return lambda_error::unavailable("Cannot start a thread to call the function.");
     {
       const engine::Lock lock(mutex_);
       if (waiting_.size() >= waiting_max || bytes_ + invocation.body.size() > waiting_bytes_max) {
-        return lambda_error::too_many_requests("As many events as may are waiting to be sent already.");
+        return lambda_error::too_many_requests("Too many events are waiting to be sent.");
       }
       bytes_ += invocation.body.size();
       waiting_.push_back({std::move(invocation), 0, {}});

@@ -52,7 +52,7 @@ Result<RestAnswer> call(Triggers& triggers, const Function& function, outbound::
 Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& request, std::string_view name) {
   const auto function_name = FunctionName::parse(name, request.scope);
   if (!function_name)
-    return lambda_error::invalid_parameter("'" + std::string(name) + "' is no function's name");
+    return lambda_error::invalid_parameter("'" + std::string(name) + "' is not a valid function name");
   const bool event = request.invocation_type == "Event", dry = request.invocation_type == "DryRun";
   if (!event && !dry && !request.invocation_type.empty() && request.invocation_type != "RequestResponse") {
     return lambda_error::validation("1 validation error detected: Value '" +

@@ -543,7 +543,7 @@ void Lane::sent(const EventSourceMapping& mapping, bool taken) {
   if (!taken && ++sending_->tries < sends_max) return rest_before_retry(sending_->tries - 1);
   if (!taken) {
     poller_.set_last_result("PROBLEM: The destination " + mapping.on_failure +
-                            " did not take a failed batch");
+                            " did not accept a failed batch");
   }
   const bool ends_batch = sending_->ends_batch;
   sending_.reset();

@@ -65,7 +65,7 @@ Result<RestAnswer> list_mappings(Triggers& triggers, const RestRequest& request)
   std::optional<FunctionName> function;
   if (const auto name = query_value(request.query, "FunctionName")) {
     function = FunctionName::parse(*name, request.scope);
-    if (!function) return lambda_error::invalid_parameter("'" + *name + "' is no function's name");
+    if (!function) return lambda_error::invalid_parameter("'" + *name + "' is not a valid function name");
   }
   json::Tree mappings = json::Tree::array();
   std::string last;

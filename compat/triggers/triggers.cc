@@ -18,7 +18,7 @@ namespace {
 class NoInvoker final : public outbound::Invoker {
   void start(outbound::Invocation, std::stop_token, Done done) override {
     done(Unexpected{outbound::InvocationFailure{outbound::InvocationFailure::Kind::unreachable,
-                                                "nothing here can reach functions"}});
+                                                "functions cannot be called from here"}});
   }
 };
 
@@ -259,7 +259,7 @@ Result<void> Triggers::check_destination(const EventSourceMapping& mapping) cons
 }
 
 Result<void> Triggers::check_threads() {
-  if (!scheduler_->start()) return lambda_error::unavailable("No thread can be started to read the stream.");
+  if (!scheduler_->start()) return lambda_error::unavailable("Cannot start a thread to read the stream.");
   if (auto ready = invoker_->prepare(); !ready) return lambda_error::unavailable(ready.error());
   return {};
 }
@@ -300,8 +300,8 @@ Result<Triggers::View> Triggers::create(EventSourceMapping mapping) {
     }
   }
   if (entries_.size() >= mappings_max_) {
-    return lambda_error::too_many_requests("This server has as many event source mappings as it may: " +
-                                           std::to_string(mappings_max_) + " (--mappings-max).");
+    return lambda_error::too_many_requests("Too many event source mappings on this server (limit " +
+                                           std::to_string(mappings_max_) + ", set by --mappings-max).");
   }
   CHECK_OK(check_room());
   mapping.uuid = engine::random_uuid(*database_.options().random);

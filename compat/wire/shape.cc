@@ -486,9 +486,8 @@ class Constraints {
 
   [[nodiscard]] Result<void> result() const {
     if (errors_.empty() && !unsupported_.empty()) {
-      return error::validation(
-          "Mayfly does not support this member of DynamoDB's yet, and refuses requests that have it: '" +
-          unsupported_ + "'");
+      return error::validation("Mayfly does not support this member of the request yet: '" + unsupported_ +
+                               "'");
     }
     if (errors_.empty()) return {};
     const auto first = [&](Fault fault) {

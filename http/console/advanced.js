@@ -38,7 +38,7 @@ function unfinished(one) {
     {},
     element("b", {}, one.function ?? one.FunctionArn),
     one.table ? ` on ${one.table}` : "",
-    `: ${one.LastProcessingResult ?? one.last_result ?? one.status ?? "not done"}`,
+    `: ${one.LastProcessingResult ?? one.last_result ?? one.status ?? "not finished"}`,
     retrying
       ? `. Retrying ${records(retrying.records)}; ${counted(retrying.attempts)} attempts failed, the last with ${failure_text(retrying.error ?? {})}`
       : "",
@@ -71,11 +71,11 @@ export function advanced(answer) {
     element(
       "p",
       { class: "told" },
-      `It is ${moment(Date.parse(answer.now))}. `,
+      `The clock is at ${moment(Date.parse(answer.now))}. `,
       answer.message ? answer.message + " " : "",
       `Expired: ${counted(answer.expired ?? 0)}${where ? " (" + where + ")" : ""}.`,
       answer.next_expiry ? ` Next: ${moment(Date.parse(answer.next_expiry))}.` : "",
-      answer.settled ? " Every function is done." : "",
+      answer.settled ? " All functions have finished." : "",
     ),
     never.length
       ? element(
@@ -90,14 +90,14 @@ export function advanced(answer) {
       ? element(
           "p",
           { class: "told" },
-          "Written with a TTL that had passed: ",
+          "Written with a TTL in the past: ",
           born.map(([table, count]) => `${table} ${counted(Number(count))}`).join(", "),
-          ". Does the writer use another clock than the account?",
+          ". Does the writer use a different clock than the account?",
         )
       : null,
     failed.length
       ? element("div", { class: "error" }, "Functions gave up on records:", listed(failed, given_up))
       : null,
-    open.length ? element("div", { class: "error" }, "Not done yet:", listed(open, unfinished)) : null,
+    open.length ? element("div", { class: "error" }, "Not finished yet:", listed(open, unfinished)) : null,
   );
 }

@@ -34,7 +34,7 @@ export async function show(place, _path, signal) {
   place.append(
     intro(
       "Backups and jobs",
-      "Copies of tables, tables as they were at any second, and exports and imports in the background.",
+      "Back up tables, restore them to any second, and export and import them in the background.",
     ),
     element("div", { class: "grid" }, backups, points, jobs),
   );
@@ -60,8 +60,8 @@ async function draw_backups(place, names, signal) {
     fill(
       list,
       rows.length
-        ? grid("Backups", ["Backup", "Table", "Made", ["Size", "right"], ""], rows)
-        : empty("No backups yet. A backup copies nothing until something changes, and outlives its table."),
+        ? grid("Backups", ["Backup", "Table", "Created", ["Size", "right"], ""], rows)
+        : empty("No backups yet. A backup takes space only for later changes, and it outlives its table."),
       (after || page.LastEvaluatedBackupArn) &&
         element(
           "div",
@@ -77,7 +77,7 @@ async function draw_backups(place, names, signal) {
     name = element("input", { value: "nightly", spellcheck: "false" });
   const make = async () => {
     await dynamodb("CreateBackup", { TableName: table.value, BackupName: name.value.trim() });
-    tell(`Backup ${name.value.trim()} of ${table.value} was made.`);
+    tell(`Created backup ${name.value.trim()} of ${table.value}.`);
     await look(undefined);
   };
   fill(
@@ -105,7 +105,7 @@ function backup_row(one, again) {
     form_dialog(
       "Restore " + one.BackupName,
       [
-        element("p", { class: "dim" }, `Makes a new table of ${one.TableName} as of ${made}.`),
+        element("p", { class: "dim" }, `Creates a new table with the contents of ${one.TableName} as of ${made}.`),
         labelled("New table", target),
       ],
       "Restore",
@@ -197,8 +197,8 @@ async function draw_points(place, names, signal) {
     place,
     element("h2", { id: "points" }, "Points in time"),
     rows.length
-      ? grid("Points in time", ["Table", "Can go back", ""], rows)
-      : empty("No tables yet. With point-in-time recovery, a table can go back to any second of the last 35 days."),
+      ? grid("Points in time", ["Table", "Recovery window", ""], rows)
+      : empty("No tables yet. Point-in-time recovery restores a table to any second of the last 35 days."),
     names.length > tables_max
       ? element("p", { class: "dim small" }, `The first ${tables_max} of ${counted(names.length)} tables.`)
       : null,
@@ -221,10 +221,10 @@ function restore_point(name, of) {
       element(
         "p",
         { class: "dim" },
-        `Makes a new table of ${name} as of a second from ${moment(of.EarliestRestorableDateTime * 1000)} to ${moment(of.LatestRestorableDateTime * 1000)}.`,
+        `Creates a new table with the contents of ${name} at a second between ${moment(of.EarliestRestorableDateTime * 1000)} and ${moment(of.LatestRestorableDateTime * 1000)}.`,
       ),
       labelled("Time (UTC)", at),
-      labelled("The latest possible time instead", latest),
+      labelled("Use the latest possible time", latest),
       labelled("New table", target),
     ],
     "Restore",

@@ -41,9 +41,9 @@ export function dial(signal) {
   };
   const describe = () => {
     const sentences = /** @type {Record<string, string>} */ ({
-      real: "follows this machine's clock",
-      frozen: "stands still until you move it",
-      offset: "runs at normal speed, at another time",
+      real: "follows the server's clock",
+      frozen: "stopped until you move it",
+      offset: "runs at normal speed, at a different time",
       rate: `runs ${clock.rate} times as fast`,
     });
     fill(

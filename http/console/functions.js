@@ -35,7 +35,7 @@ export async function draw_functions(place, signal) {
   const { functions } = await control("GET", "/functions", undefined, signal);
   const again = () => draw_functions(place, signal);
   const remove = async (/** @type {string} */ name) => {
-    const question = `Triggers of ${name} then wait, with “Function not found”, until it is registered again.`;
+    const question = `Triggers of ${name} wait with “Function not found” until you register it again.`;
     if (!(await confirmed(question, "Remove the function"))) return;
     await control("DELETE", "/functions/" + encodeURIComponent(name), {});
     await again();

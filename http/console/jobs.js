@@ -161,7 +161,7 @@ function import_table(done) {
   form_dialog(
     "Import a table",
     [
-      element("p", { class: "dim" }, "Makes a new table of the files in a bucket."),
+      element("p", { class: "dim" }, "Creates a new table from the files in a bucket."),
       element("div", { class: "row" }, labelled("Bucket", bucket, "grow"), labelled("Key prefix", prefix, "grow")),
       element(
         "div",

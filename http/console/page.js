@@ -109,7 +109,7 @@ events.addEventListener("away", () => {
   by_id("away").hidden = false;
   fill(
     by_id("away"),
-    "The server does not answer. This page retries every second and shows the last answers until then.",
+    "The server does not respond. This page shows the last data and retries every second.",
   );
 });
 events.addEventListener("here", () => {
@@ -156,7 +156,7 @@ function ask_for_key(refusal) {
       element(
         "p",
         {},
-        "It was started with --require-signature. Enter an access key that it knows. The page signs its requests with it, and forgets it when you close or reload the page.",
+        "The server was started with --require-signature. Enter one of its access keys. The page signs requests with the key and forgets it when you close or reload the page.",
       ),
       can
         ? null

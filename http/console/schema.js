@@ -58,7 +58,7 @@ export async function schema(place, table, ttl, signal, again) {
     element(
       "details",
       { class: "card" },
-      element("summary", {}, "DescribeTable's answer"),
+      element("summary", {}, "DescribeTable output"),
       element("pre", { class: "mono", tabindex: 0 }, JSON.stringify(table, null, 2)),
     ),
     element(
@@ -138,7 +138,7 @@ function ttl_card(table, ttl, again) {
           element("code", {}, ttl.attribute),
           `, in mode ${ttl.mode}. ${counted(ttl.pending)} will expire.`,
         )
-      : element("p", { class: "dim" }, "Off: no item of this table expires."),
+      : element("p", { class: "dim" }, "Off: items of this table do not expire."),
     element(
       "div",
       { class: "row" },
@@ -167,11 +167,11 @@ function stream_card(table, again) {
     element("h2", { id: "schema-stream" }, "Stream"),
     on
       ? element("p", {}, stream.StreamViewType, " ", element("code", { class: "small" }, table.LatestStreamArn))
-      : element("p", { class: "dim" }, "Off: changes of this table trigger no functions."),
+      : element("p", { class: "dim" }, "Off: changes to this table do not trigger functions."),
     element(
       "div",
       { class: "row" },
-      on ? null : labelled("Records have", view),
+      on ? null : labelled("Records contain", view),
       button(on ? "Turn the stream off" : "Turn the stream on", change),
     ),
   );
@@ -220,6 +220,6 @@ function indexes_card(table, again) {
               : null,
           ]),
         )
-      : empty("No indexes. A query by other attributes than the table's keys needs one."),
+      : empty("No indexes. Add one to query by attributes other than the table's keys."),
   );
 }

@@ -22,7 +22,7 @@ export class ServerError extends Error {
 /** The server did not answer. */
 export class ServerAway extends Error {
   constructor() {
-    super("The server does not answer.");
+    super("The server does not respond.");
   }
 }
 

@@ -30,7 +30,7 @@ export async function show(place, _path, signal) {
   const shards = panel("shards", "whole");
   const names = await all_names(signal);
   place.append(
-    intro("Streams", "Every change of an item: as it commits, or read from the oldest record that a stream still has."),
+    intro("Streams", "Every change to an item, as it commits or from the oldest record of a stream on."),
     element("div", { class: "grid" }, changes(names, signal), shards),
   );
   await part(shards, signal, () => draw_shards(shards, names, signal));
@@ -117,7 +117,7 @@ async function live(place, wanted, signal) {
   const count = element("span", { class: "dim small" });
   const nothing = empty(
     "Nothing has changed since you opened this. Write an item or advance the clock. ",
-    "“From the oldest” shows what the stream already has.",
+    "“From the oldest” shows the records that the stream already has.",
   );
   // An advance of the clock may delete thousands of items at once. Only those that fit the list are drawn.
   const show_held = () => {
@@ -186,7 +186,7 @@ const gap = (dropped) =>
   element(
     "div",
     { class: "error" },
-    `${counted(dropped)} changes arrived faster than this page read them, and are not shown.`,
+    `${counted(dropped)} changes arrived faster than this page could read them and are not shown.`,
   );
 
 // --- from the oldest
@@ -237,7 +237,7 @@ async function oldest(place, wanted, signal) {
     if (ended && !shown)
       fill(
         list,
-        empty(read ? "No record fits the filter." : "The stream is empty: nothing changed in the last 24 hours."),
+        empty(read ? "No record matches the filter." : "The stream is empty: nothing changed in the last 24 hours."),
       );
   };
   try {

@@ -1,4 +1,4 @@
-// Items whose TTL cannot fire, or fired at once, as the server found them (GET /_mayfly/ttl).
+// Items with a suspect TTL, or fired at once, as the server found them (GET /_mayfly/ttl).
 import { badge, counted, element, fill, grid, moment } from "./elements.js";
 import { reasons_text } from "./advanced.js";
 import { link_to } from "./names.js";
@@ -43,11 +43,11 @@ export function suspects_card(ttl, open) {
       {},
       badge("TTL", "bad"),
       " ",
-      counts ? `Items that never expire: ${counts}.` : "Items were written with a TTL that had passed.",
+      counts ? `Items that never expire: ${counts}.` : "Items were written with a TTL in the past.",
     ),
     list.length
       ? grid(
-          "Items whose TTL cannot fire",
+          "Items with a suspect TTL",
           ["Key", "Why", "Written"],
           list.map((/** @type {any} */ one) => [key_cell(one.key, open), ...details(one)]),
         )

@@ -75,7 +75,7 @@ export async function show(place, _path, signal) {
   const settle = element("input", { type: "checkbox" }),
     ages = element("input", { type: "checkbox" });
   place.append(
-    intro("Time", "The account's clock, and what expires by it. All times are UTC."),
+    intro("Time", "The account's clock and the items that expire by it. All times are UTC."),
     element(
       "div",
       { class: "grid" },
@@ -98,7 +98,7 @@ export async function show(place, _path, signal) {
           element(
             "p",
             { class: "dim" },
-            "An item lives through the second that its TTL names, and is gone a millisecond later. An advance stops at each such instant. It answers when the items are gone from tables and indexes and their stream records can be read.",
+            "An item is gone from the first millisecond after its TTL on. An advance stops at each such instant. It returns when the items are gone from tables and indexes and their stream records can be read.",
           ),
         ),
       ),
@@ -195,7 +195,7 @@ function controls(advance, again, settle, ages, signal) {
       "div",
       { class: "row middle" },
       labelled("Wait for triggered functions", settle),
-      labelled("Age stream records as well", ages),
+      labelled("Also age stream records", ages),
     ),
   );
 }
@@ -233,7 +233,7 @@ async function draw_due(place, ttl, signal) {
     element("a", { href: link_to(item.table) }, item.table),
     element("td", { class: "value", title: key_text(item.key) }, key_text(item.key)),
     element("span", { class: "nowrap" }, moment(item.at)),
-    element("span", { class: "nowrap" }, item.expires_at ? spanned(Date.parse(item.expires_at) - now()) : "when swept"),
+    element("span", { class: "nowrap" }, item.expires_at ? spanned(Date.parse(item.expires_at) - now()) : "at the next sweep"),
     button("Explain", async () => fill(/** @type {HTMLElement} */ (said), await explain(item.table, item.key)), {
       class: "small",
     }),

@@ -17,7 +17,7 @@ export async function show(place, _path, signal) {
   place.append(
     intro(
       "Accounts, snapshots, faults and metrics",
-      "Switch to another account or region, keep and restore an account's state, make operations fail, and watch the server.",
+      "Switch to another account or region, save and restore an account's state, make operations fail, and watch the server.",
     ),
     element("div", { class: "grid" }, accounts, snapshots, faults, failpoints, plots),
   );
@@ -47,7 +47,7 @@ async function draw_accounts(place, signal) {
   const region = element("input", { value: world.region, class: "mono", size: 14, spellcheck: "false" });
   const use = () => {
     if (!/^\d{12}$/.test(account.value.trim()))
-      throw new Error(`An account is twelve digits, got “${account.value.trim()}”.`);
+      throw new Error(`Account must be twelve digits, got “${account.value.trim()}”.`);
     choose(account.value.trim(), region.value.trim());
   };
   const rows = accounts.slice(0, accounts_max).flatMap((/** @type {any} */ one) => {
@@ -150,7 +150,7 @@ async function draw_snapshots(place, signal) {
     ),
     rows.length
       ? grid("Snapshots", ["Name", "Id", ""], rows)
-      : empty("No snapshots yet. A snapshot keeps the whole account, and copies nothing until something changes."),
+      : empty("No snapshots yet. A snapshot saves the whole account and takes space only for later changes."),
     element(
       "div",
       { class: "row" },

@@ -37,8 +37,8 @@ func TestAClockCanBeginInAnotherYearAndNotGoBackOnceThereAreTables(t *testing.T)
 	}
 	equal(t, refused.Type, "Conflict")
 	equal(t, refused.Status, 409)
-	equal(t, refused.Message, "Time moves forward while the account has tables: 2030-12-31T23:59:59Z is before "+
-		"2031-01-01T00:00:00Z. A reset or a snapshot's restore can go back.")
+	equal(t, refused.Message, "The clock cannot go back while the account has tables: 2030-12-31T23:59:59Z is before "+
+		"2031-01-01T00:00:00Z. To go back, reset the account or restore a snapshot.")
 }
 
 func TestAClockRunsAsFastAsItIsToldAndIsRealAgain(t *testing.T) {
@@ -75,7 +75,7 @@ func TestAnAdvanceTellsWhatExpiredByTable(t *testing.T) {
 	equal(t, advanced.Now, now.Add(72*time.Hour+time.Millisecond))
 	equal(t, advanced.NextExpiry, nil)
 	advanced = world.Clock.AdvanceToNextExpiry()
-	equal(t, advanced.Message, "Nothing is going to expire: the clock stays where it is.")
+	equal(t, advanced.Message, "No item is going to expire, so the clock did not move.")
 	equal(t, world.Clock.AdvanceTo(now.Add(100*time.Hour)).Now, now.Add(100*time.Hour))
 }
 

@@ -216,7 +216,8 @@ TEST_CASE("TLS needs a certificate whose issuer is in the CA file") {
   Asking asking(url, 10s, certificate.cert);
   for (int n = 0; n < 3; ++n) CHECK(asking.told("ListTables") == R"({"TableNames":[]})");
   Asking stranger(url);
-  CHECK_THAT(stranger.told("ListTables"), Catch::StartsWith("Unreachable: cannot speak TLS with 127.0.0.1:"));
+  CHECK_THAT(stranger.told("ListTables"),
+             Catch::StartsWith("Unreachable: the TLS handshake with 127.0.0.1:"));
   Asking nowhere(url, 10s, "/nowhere.pem");
   CHECK_THAT(nowhere.told("ListTables"),
              Catch::StartsWith("Unusable: cannot use the certificates in /nowhere.pem"));

@@ -404,7 +404,7 @@ TEST_CASE("commands call a running server and print its errors") {
   CHECK(printed({"clock", "show", "--url", url}).find("2031-01-01T00:00:00Z") != std::string::npos);
   for (const auto& [arguments, sentence] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"ttl", "explain", "carts", R"({"id":{"S":"1"}})"},
-            "mayfly: There is no table carts in us-east-1 of account 000000000000."},
+            "mayfly: There is no table 'carts' in account 000000000000, region us-east-1."},
            {{"ttl", "explain", "carts", "1"},
             "mayfly: There is no table 'carts' in account 000000000000, region us-east-1."},
            {{"snapshot", "restore", "7"}, "mayfly: Account 000000000000 has no snapshot 7."}}) {

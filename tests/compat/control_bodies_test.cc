@@ -51,9 +51,9 @@ TEST_CASE("the last of duplicate body members wins and the error names the first
   TestEmulator emulator;
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":1,"rules":[]})") == R"(200 {"rules":[]})");
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":[],"rules":null})") ==
-        refusal("rules is required and must be an array."));
+        refusal("'rules' is required and must be an array."));
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"zeta":1,"alpha":2,"rules":[]})") ==
-        refusal("This call has no member zeta; it has rules."));
+        refusal("Unknown member 'zeta'; this call accepts rules."));
 }
 
 TEST_CASE("a body that nests too deeply or has invalid UTF-8 or overflows a double is rejected") {
@@ -62,7 +62,7 @@ TEST_CASE("a body that nests too deeply or has invalid UTF-8 or overflows a doub
     return "{\"rules\":" + std::string(depth, '[') + std::string(depth, ']') + "}";
   };
   const std::string no_object = refusal("The body must be a JSON object.");
-  CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(599)) == refusal("A rule must be a JSON object."));
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(599)) == refusal("Each rule must be a JSON object."));
   CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(600)) == no_object);
   CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(500'000)) == no_object);
   CHECK(call(emulator, "PUT", "/_mayfly/faults", "{\"rules\":[],\"\xff\":1}") == no_object);
@@ -72,14 +72,13 @@ TEST_CASE("a body that nests too deeply or has invalid UTF-8 or overflows a doub
 TEST_CASE("a control call's body is limited in bytes and in values") {
   TestEmulator emulator;
   const auto too_large = [](const std::string& most) {
-    return R"(413 {"__type":"mayfly#BadRequest","message":"The body of a control call has at most )" + most +
-           "\"}";
+    return R"(413 {"__type":"mayfly#BadRequest","message":"The body must not )" + most + ".\"}";
   };
   const std::string rules = R"({"rules":[]})";
   const std::string spaces(compat::control::call_bytes_max - rules.size(), ' ');
   CHECK(call(emulator, "PUT", "/_mayfly/faults", rules + spaces) == "200 " + rules);
-  CHECK(call(emulator, "PUT", "/_mayfly/faults", rules + spaces + " ") == too_large("1048576 bytes."));
-  const auto of_values = [](std::size_t count) {  // includes the object and the array
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", rules + spaces + " ") == too_large("exceed 1048576 bytes"));
+  const auto of_values = [](std::size_t count) {  // with the object, and the list
     std::string body = "{\"rules\":[0";
     for (std::size_t n = 3; n < count; ++n) body += ",0";
     return body + "]}";
@@ -87,7 +86,7 @@ TEST_CASE("a control call's body is limited in bytes and in values") {
   CHECK(call(emulator, "PUT", "/_mayfly/faults", of_values(compat::control::call_values_max))
             .starts_with("400 "));
   CHECK(call(emulator, "PUT", "/_mayfly/faults", of_values(compat::control::call_values_max + 1)) ==
-        too_large("20000 values."));
+        too_large("contain more than 20000 JSON values"));
 }
 
 TEST_CASE("an invalid key gets DynamoDB's error message") {
@@ -98,7 +97,7 @@ TEST_CASE("an invalid key gets DynamoDB's error message") {
         refusal("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
                 "supported datatypes"));
   CHECK(call(emulator, "POST", path, R"({"key":[]})") ==
-        refusal(R"(The body needs the member key, as {\"id\":{\"S\":\"1\"}}.)"));
+        refusal(R"('key' is required and must be an object, for example {\"id\":{\"S\":\"1\"}}.)"));
 }
 
 TEST_CASE("a region that is not valid UTF-8 is returned unchanged") {

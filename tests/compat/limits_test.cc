@@ -226,8 +226,8 @@ TEST_CASE("expression steps are limited per page for filters and per request for
   };
   music.ok("TransactWriteItems", checks(6));
   CHECK(music.refused("TransactWriteItems", checks(7)) ==
-        "The expressions of this request may take 50857723 steps to evaluate, and Mayfly allows 50000000: "
-        "each value of an item, and each sixteen bytes of one, are a step for each operand");
+        "Evaluating the expressions of this request can take 50857723 steps; Mayfly allows 50000000. Each "
+        "value of an item, and each 16 bytes of a value, count as one step per operand");
 
   // An update copies its item once, no matter how many attributes it sets. All statements of a batch count as
   // one request.
@@ -362,14 +362,14 @@ TEST_CASE("the numbers of accounts and tables and snapshots are limited") {
   CHECK(control("POST", snapshots).starts_with("200 "));
   CHECK(control("POST", snapshots) ==
         R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":)"
-        R"("Account 000000000000 has as many snapshots as it may: 2 (--snapshots-max)."})");
+        R"("Too many snapshots in account 000000000000 (limit 2, set by --snapshots-max)."})");
   CHECK(control("DELETE", snapshots + "/" + first) == "200 {}");
   CHECK(control("POST", snapshots).starts_with("200 "));
 
   emulator.scope.account = "000000000001";
   emulator.ok("ListTables", json::object());
   emulator.scope.account = "000000000002";
-  const std::string too_many_accounts = "This server has as many accounts as it may: 2 (--accounts-max).";
+  const std::string too_many_accounts = "Too many accounts on this server (limit 2, set by --accounts-max).";
   CHECK(emulator.refused("ListTables", json::object()) == too_many_accounts);
   CHECK(control("GET", "/_mayfly/clock").find(too_many_accounts) != std::string::npos);
   emulator.scope.account = "000000000000";
@@ -414,7 +414,7 @@ TEST_CASE("full memory rejects writes that add data but allows reads and deletes
   };
   for (int id = 0; id < 3; ++id) emulator.ok("PutItem", {{"TableName", "items"}, {"Item", item(id)}});
 
-  const std::string full = "This server holds as much in memory as it may: 1 bytes (--memory-max).";
+  const std::string full = "The server's memory limit is reached (1 bytes, set by --memory-max).";
   const json update = {{"TableName", "items"},
                        {"Key", key(0)},
                        {"UpdateExpression", "SET a = :a"},
@@ -462,7 +462,7 @@ TEST_CASE("full memory rejects writes that add data but allows reads and deletes
   CHECK(lambda("POST", tags, "", R"({"Tags":{"stage":"test"}})") == lambdas_refusal);
   CHECK(lambda("DELETE", tags, "tagKeys=team", "") == "204 ");
   CHECK(lambda("GET", tags, "", "") == R"(200 {"Tags":{}})");
-  CHECK(control("GET", "/_mayfly/health").find(R"("degraded: memory holds as much as it may")") !=
+  CHECK(control("GET", "/_mayfly/health").find(R"*("degraded: memory limit reached (--memory-max)")*") !=
         std::string::npos);
 
   emulator.ok("GetItem", {{"TableName", "items"}, {"Key", key(0)}});
@@ -490,7 +490,7 @@ TEST_CASE("functions are limited and an existing one can still be changed at the
   CHECK(control("PUT", one, url).starts_with("200 "));
   CHECK(control("PUT", two, url) ==
         R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":)"
-        R"("This server has as many functions as it may: 2 (--functions-max)."})");
+        R"("Too many functions on this server (limit 2, set by --functions-max)."})");
   CHECK(control("PUT", one, url).starts_with("200 "));
   CHECK(control("GET", "/_mayfly/metrics", "").find("\nmayfly_functions 2\n") != std::string::npos);
   CHECK(control("DELETE", one, "").starts_with("200 "));
@@ -512,11 +512,11 @@ TEST_CASE("an account may have 100 fault rules with 1024-byte table names and 20
                    R"({"rules":[{"fault":"throttle","table":")" + std::string(bytes, 't') + "\"}]}");
   };
   CHECK(rule(1024).starts_with("200 "));
-  CHECK(rule(1025) == refusal("table must have at most 1024 bytes."));
+  CHECK(rule(1025) == refusal("'table' must have at most 1024 bytes."));
   const auto rules = [&](int count) {
     return control("/_mayfly/faults", R"({"rules":[)" + joined(count, R"({"fault":"throttle"})", ",") + "]}");
   };
-  CHECK(rules(101) == refusal("rules must be at most 100."));
+  CHECK(rules(101) == refusal("'rules' must have at most 100 elements."));
   CHECK(rules(100).starts_with("200 "));
   const std::string start = "http://127.0.0.1:1/";
   const auto function = [&](std::size_t bytes) {
@@ -524,7 +524,7 @@ TEST_CASE("an account may have 100 fault rules with 1024-byte table names and 20
                    R"({"url":")" + start + std::string(bytes - start.size(), 'u') + "\"}");
   };
   CHECK(function(2048).starts_with("200 "));
-  CHECK(function(2049) == refusal("url must have at most 2048 bytes."));
+  CHECK(function(2049) == refusal("'url' must have at most 2048 bytes."));
 }
 
 TEST_CASE("failpoints are limited across accounts and releasing one makes room for another") {
@@ -551,7 +551,7 @@ TEST_CASE("failpoints are limited across accounts and releasing one makes room f
   CHECK(control("PUT", "a") == armed);
   CHECK(control("PUT", "b") ==
         R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#LimitExceededException","message":)"
-        R"("This server has as many failpoints as it may: 1000."})");
+        R"("Too many failpoints on this server (limit 1000)."})");
   CHECK(control("PUT", "a") == armed);
   CHECK(control("DELETE", "a") == R"(200 {"failpoints":[]})");
   CHECK(control("PUT", "b").starts_with("200 "));
@@ -611,8 +611,7 @@ TEST_CASE("concurrent callers cannot exceed the limits on tables and snapshots a
 
 TEST_CASE("an unsupported AWS member is rejected by name and an unknown member is ignored") {
   Music music;
-  const std::string no =
-      "Mayfly does not support this member of DynamoDB's yet, and refuses requests that have it: ";
+  const std::string no = "Mayfly does not support this member of the request yet: ";
   json table = json::parse(R"({"TableName":"others","BillingMode":"PAY_PER_REQUEST",
       "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
       "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}]})");

@@ -318,7 +318,7 @@ TEST_CASE("the control API lists and splits and rolls over shards", "[streams][c
   CHECK(listed[4]["open"] == true);
 
   CHECK(control("POST", "carts/split", R"({"shard":")" + first + "\"}") ==
-        R"(409 {"__type":"mayfly#Conflict","message":"Shard )" + first + R"( is closed already."})");
+        R"(409 {"__type":"mayfly#Conflict","message":"Shard )" + first + R"( is already closed."})");
   CHECK(control("POST", "carts/roll", R"({"shard":"shardId-1"})") ==
         R"(404 {"__type":"mayfly#NotFound","message":"The stream of table carts has no shard shardId-1."})");
   CHECK(control("POST", "nowhere/roll").starts_with("404 "));
@@ -356,7 +356,7 @@ TEST_CASE("a call splits or rolls over all open shards or none and respects the 
   for (int round = 0; round < 3; ++round) CHECK(control("roll").starts_with("200 "));
   CHECK(control("roll") ==
         R"(409 {"__type":"mayfly#Conflict","message":"The stream of table carts would have more than 10000 )"
-        R"(shards, with those that are closed: they are forgotten after a day."})");
+        R"(shards, including closed ones, which are deleted after a day."})");
   CHECK(shards() == 9000);
   engine::Database& database = world.emulator().database();
   database.time_travel().advance(world.scope.account, database.accounts().of(world.scope.account).now() + 25h / 1ms, /*age_streams=*/true);

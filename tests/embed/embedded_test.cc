@@ -130,8 +130,8 @@ TEST_CASE("an embedded clock can be frozen and advanced and run again") {
   CHECK(emulator.clock().mode == mayfly::Clock::Mode::rate);
   CHECK(emulator.clock().rate == 60);
   CHECK_THROWS_WITH(emulator.run_real(),
-                    Catch::StartsWith("mayfly: Time moves forward while the account has tables"));
-  CHECK_THROWS_WITH(emulator.advance(-1ms), "mayfly: time moves forward only");
+                    Catch::StartsWith("mayfly: The clock cannot go back while the account has tables"));
+  CHECK_THROWS_WITH(emulator.advance(-1ms), "mayfly: the clock cannot be advanced by a negative duration");
 }
 
 TEST_CASE("an embedded account can be snapshotted and restored and reset") {
@@ -187,7 +187,7 @@ TEST_CASE("an embedded server checks signatures and speaks TLS if configured") {
   options.require_signature = true;
   options.keys_file = certificate.key;
   CHECK_THROWS_WITH(mayfly::Server({}, options), "cannot use the keys in " + certificate.key +
-                                                     ": line 1 is no setting, as name = value is one");
+                                                     ": line 1 is not a setting such as name = value");
   options.keys_file = certificate.cert + ".keys";
   std::ofstream(options.keys_file) << "[default]\naws_access_key_id=A\naws_secret_access_key=B\n";
   const mayfly::Server checking({}, options);
@@ -198,7 +198,7 @@ TEST_CASE("an embedded server checks signatures and speaks TLS if configured") {
   const mayfly::Server secure({}, {.tls_cert_file = certificate.cert, .tls_key_file = certificate.key});
   CHECK(secure.url() == "https://127.0.0.1:" + std::to_string(secure.port()));
   CHECK_THROWS_WITH(mayfly::Server({}, {.tls_cert_file = certificate.cert}),
-                    "TLS takes a certificate and its key, and here is no key (--tls-key)");
+                    "TLS needs a certificate and its key, but there is no key (--tls-key)");
 }
 
 // The example in docs/exports.md.
@@ -266,7 +266,7 @@ TEST_CASE("a check handler is called when a check fails in C++ and in C") {
   CHECK(said_of_a_failed_check([] {
           mayfly::set_check_handler([](const mayfly::FailedCheck&) {});
           mayfly::set_check_handler(nullptr);
-        }) == "mayfly: a check failed, which is a mistake in Mayfly: a == b (engine/some.cc:7)\n");
+        }) == "mayfly: internal check failed, please report this bug: a == b (engine/some.cc:7)\n");
 }
 
 }  // namespace mayfly::testing

@@ -168,10 +168,10 @@ static void wrong_requests_are_answered(void) {
   EXPECT(mayfly_execute(mayfly, NULL, NULL, "ListTables", "{}\0{}", 5, &answer, &answer_bytes), 400, no_json);
   EXPECT(execute(mayfly, "ListTables\xff", "{}"), 400, NULL);
   EXPECT(control(mayfly, "GET", "/_mayfly/nothing", ""), 404,
-         "{\"__type\":\"mayfly#NotFound\",\"message\":\"There is no /_mayfly/nothing.\"}");
+         "{\"__type\":\"mayfly#NotFound\",\"message\":\"Unknown path /_mayfly/nothing.\"}");
   EXPECT(control(mayfly, "PATCH", "/_mayfly/clock", ""), 405, NULL);
   EXPECT(control(mayfly, "GET", "/_mayfly/events", ""), 406,
-         "{\"__type\":\"mayfly#NotAcceptable\",\"message\":\"Events are for HTTP.\"}");
+         "{\"__type\":\"mayfly#NotAcceptable\",\"message\":\"Event streams need HTTP.\"}");
   EXPECT(control(mayfly, "PUT", "/_mayfly/clock", "{\"mode\":"), 400, NULL);
   EXPECT(control(mayfly, "PUT", "/_mayfly/clock", "{\"mode\":\"\xc3\"}"), 400, NULL);
   EXPECT(advance(mayfly, -1), 400, NULL);
@@ -184,24 +184,24 @@ static void wrong_requests_are_answered(void) {
 static void null_is_refused_or_is_nothing(void) {
   mayfly_handle* mayfly = (mayfly_handle*)&answer;
   EXPECT(mayfly_open(NULL, 0, NULL, &answer, &answer_bytes), MAYFLY_INVALID,
-         "there has to be a place for the handle");
+         "handle must not be NULL");
   EXPECT(mayfly_open(NULL, 2, &mayfly, &answer, &answer_bytes), MAYFLY_INVALID,
-         "the options have a length, and are NULL");
+         "options is NULL, but options_bytes is not 0");
   CHECK(mayfly == NULL);
   CHECK(mayfly_open(NULL, 0, &mayfly, NULL, NULL) == MAYFLY_DONE);
 
   EXPECT(mayfly_execute(mayfly, NULL, NULL, NULL, "{}", 2, &answer, &answer_bytes), MAYFLY_INVALID,
-         "there have to be an operation and a body");
+         "operation and body are required");
   EXPECT(mayfly_execute(mayfly, NULL, NULL, "ListTables", NULL, 2, &answer, &answer_bytes), MAYFLY_INVALID,
-         "there have to be an operation and a body");
+         "operation and body are required");
   EXPECT(mayfly_control(mayfly, NULL, NULL, NULL, "/_mayfly/clock", NULL, 0, &answer, &answer_bytes),
-         MAYFLY_INVALID, "there have to be a method, a path and a body");
+         MAYFLY_INVALID, "method, path and body are required");
   EXPECT(mayfly_control(mayfly, NULL, NULL, "GET", NULL, NULL, 0, &answer, &answer_bytes), MAYFLY_INVALID,
-         "there have to be a method, a path and a body");
+         "method, path and body are required");
   EXPECT(mayfly_control(mayfly, NULL, NULL, "GET", "/_mayfly/clock", NULL, 0, &answer, &answer_bytes), 200,
          NULL);
   EXPECT(mayfly_serve(mayfly, NULL, 2, &answer, &answer_bytes), MAYFLY_INVALID,
-         "the options have a length, and are NULL");
+         "options is NULL, but options_bytes is not 0");
 
   EXPECT(execute(NULL, LIST), MAYFLY_CLOSED, "this handle is not open");
   EXPECT(control(NULL, "GET", "/_mayfly/clock", ""), MAYFLY_CLOSED, "this handle is not open");
@@ -231,22 +231,23 @@ static void options_are_refused_by_name(void) {
       {"[]", "the options must be a JSON object"},
       {"{\"clock\":", "the options must be a JSON object"},
       {"{\"region\":\"\xff\"}", "the options must be a JSON object"},
-      {"{\"clokc\":\"frozen\"}", "there is no option clokc"},
-      {"{\"port\":8000}", "there is no option port"},
+      {"{\"clokc\":\"frozen\"}", "unknown option 'clokc'"},
+      {"{\"port\":8000}", "unknown option 'port'"},
       {"{\"clock\":\"stopped\"}", "the option clock must be real, frozen, offset or rate=60"},
       {"{\"clock\":1}", "the option clock must be real, frozen, offset or rate=60"},
-      {"{\"now\":\"tomorrow\"}", "the option now must be a time such as 2031-01-01T00:00:00Z"},
+      {"{\"now\":\"tomorrow\"}", "the option now must be a time, for example 2031-01-01T00:00:00Z"},
       {"{\"fsync\":1}", "the option fsync must be true or false"},
       {"{\"region\":\"\"}", "the option region must be up to 64 letters, digits, '-', '_' and '.'"},
-      {"{\"data\":\"a\\u0000b\"}", "the option data must be a string without NUL"},
+      {"{\"data\":\"a\\u0000b\"}", "the option data must not contain a NUL character"},
       {"{\"data\":null}", "the option data must be a string"},
-      {"{\"stream-shards\":0}", "the option stream-shards must be a whole number from 1 to 1000"},
-      {"{\"stream-shards\":\"4\"}", "the option stream-shards must be a whole number from 1 to 1000"},
+      {"{\"stream-shards\":0}", "the option stream-shards must be a whole number between 1 and 1000"},
+      {"{\"stream-shards\":\"4\"}", "the option stream-shards must be a whole number between 1 and 1000"},
       {"{\"ttl-mode\":\"never\"}", "the option ttl-mode must be one of exact, aws, manual"},
       {"{\"ttl-delay-seconds\":[5,1]}",
-       "the option ttl-delay-seconds must be the least and the most, [600,1680], at most 30 days"},
-      {"{\"bucket\":[1]}", "the option bucket must be a string, or an array of strings"},
-      {"{\"bucket\":\"here\"}", "the option bucket is NAME=VALUE, not here"},
+       "the option ttl-delay-seconds must be a minimum and a maximum in seconds, for example [600,1680], "
+       "up to 30 days"},
+      {"{\"bucket\":[1]}", "the option bucket must be a string or an array of strings"},
+      {"{\"bucket\":\"here\"}", "the option bucket must be NAME=VALUE, got 'here'"},
       {"{\"log-level\":\"loud\"}", "the option log-level must be one of debug, info, warning, error, off"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
@@ -264,8 +265,8 @@ static void options_are_refused_by_name(void) {
 
   mayfly = opened("{}");
   EXPECT(serve(mayfly, "{\"port\":70000}"), MAYFLY_INVALID,
-         "the option port must be a whole number from 0 to 65535");
-  EXPECT(serve(mayfly, "{\"data\":\"/tmp\"}"), MAYFLY_INVALID, "there is no option data");
+         "the option port must be a whole number between 0 and 65535");
+  EXPECT(serve(mayfly, "{\"data\":\"/tmp\"}"), MAYFLY_INVALID, "unknown option 'data'");
   EXPECT(serve(mayfly, "{\"require-signature\":true,\"keys\":\"/nowhere\"}"), MAYFLY_INVALID, NULL);
   EXPECT(serve(mayfly, "{\"host\":\"example.org\"}"), MAYFLY_FAILED,
          "host 'example.org' is neither an IP address nor localhost");
@@ -301,12 +302,12 @@ static void identities_see_their_own(void) {
   const char* accounts[] = {"", "42", "00000000004x", "0000000000042", "00000000004\xff"};
   for (size_t i = 0; i < sizeof accounts / sizeof *accounts; ++i)
     EXPECT(execute_as(mayfly, accounts[i], NULL, LIST), MAYFLY_INVALID,
-           "the account must be twelve digits, or NULL");
+           "account must be NULL or twelve digits");
   const char* regions[] = {"", "us east", "eu-west-1\n", "\xc3\xa4",
                            "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"};
   for (size_t i = 0; i < sizeof regions / sizeof *regions; ++i)
     EXPECT(execute_as(mayfly, NULL, regions[i], LIST), MAYFLY_INVALID,
-           "the region must be up to 64 letters, digits, '-', '_' and '.', or NULL");
+           "region must be NULL or up to 64 letters, digits, '-', '_' and '.'");
   CHECK(mayfly_close(mayfly) == MAYFLY_DONE);
 }
 
@@ -341,10 +342,10 @@ static void bodies_have_a_bound(void) {
   memset(body, 'a', most);
   body[most] = '\0';
   EXPECT(mayfly_control(mayfly, NULL, NULL, "GET", body, NULL, 0, &answer, &answer_bytes), MAYFLY_INVALID,
-         "there have to be a method, a path and a body");
+         "method, path and body are required");
   EXPECT(mayfly_execute(mayfly, NULL, NULL, body, "{}", 2, &answer, &answer_bytes), MAYFLY_INVALID,
-         "there have to be an operation and a body");
-  EXPECT(execute_as(mayfly, body, NULL, LIST), MAYFLY_INVALID, "the account must be twelve digits, or NULL");
+         "operation and body are required");
+  EXPECT(execute_as(mayfly, body, NULL, LIST), MAYFLY_INVALID, "account must be NULL or twelve digits");
   free(body);
   CHECK(mayfly_close(mayfly) == MAYFLY_DONE);
 }
@@ -382,7 +383,7 @@ static void endpoints_answer_over_http(void) {
   CHECK(port_of(mayfly, taken) == port);
   for (int i = 1; i < 64; ++i) EXPECT(serve(mayfly, "{}"), MAYFLY_DONE, NULL);
   EXPECT(serve(mayfly, "{}"), MAYFLY_FAILED,
-         "this handle has 64 endpoints, which is as many as there may be");
+         "this handle already has 64 endpoints, the maximum");
   EXPECT(execute(mayfly, LIST), 200, "{\"TableNames\":[]}");
   CHECK(mayfly_close(mayfly) == MAYFLY_DONE);
 }
@@ -424,7 +425,8 @@ static void* awaits(void* waited) {
                              "{\"table\":\"carts\",\"key\":{\"id\":{\"S\":\"1\"}},\"timeout_seconds\":600}");
   const bool in_time = result != MAYFLY_CLOSED;
   EXPECT(result, in_time ? 503 : MAYFLY_CLOSED,
-         in_time ? "{\"__type\":\"mayfly#Stopped\",\"message\":\"The server ends, or who asked has gone.\"}"
+         in_time ? "{\"__type\":\"mayfly#Stopped\",\"message\":"
+                   "\"Canceled: the server is shutting down or the client disconnected.\"}"
                  : "this handle is not open");
   *(bool*)waited = in_time;
   EXPECT(execute(shared, LIST), MAYFLY_CLOSED, "this handle is not open");
@@ -522,8 +524,8 @@ static void a_forked_process_is_told_so(void) {
   const pid_t child = fork();
   if (child == 0) {
     const char* sentence =
-        "this process was forked from one that had opened Mayfly, and its threads are there: use that one's "
-        "endpoint, or exec";
+        "Mayfly was opened before fork(), and its threads exist only in the parent process; use the parent's "
+        "endpoint or call exec()";
     mayfly_handle* own = NULL;
     EXPECT(execute(mayfly, LIST), MAYFLY_FORKED, sentence);
     EXPECT(control(mayfly, "GET", "/_mayfly/clock", ""), MAYFLY_FORKED, sentence);

@@ -12,7 +12,7 @@ TEST_CASE("attempt turns a storage fault or a lack of memory into the failure ha
   const auto told = [](std::string_view why) { return std::string(why); };
   CHECK(attempt([] { return std::string("done"); }, told) == "done");
   CHECK(attempt([]() -> std::string { throw StorageFault("the disk is full"); }, told) == "the disk is full");
-  CHECK(attempt([]() -> std::string { throw std::bad_alloc(); }, told) == "memory ran out");
+  CHECK(attempt([]() -> std::string { throw std::bad_alloc(); }, told) == "out of memory");
 }
 
 TEST_CASE("attempt does not catch any other exception") {

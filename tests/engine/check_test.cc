@@ -30,7 +30,7 @@ TEST_CASE("a failed check prints its expression and location and aborts the proc
   const Ended ended = in_a_child(fails);
   CHECK(ended.signal == SIGABRT);
   CHECK(ended.said.starts_with(
-      "mayfly: a check failed, which is a mistake in Mayfly: count == 3 (tests/engine/check_test.cc:"));
+      "mayfly: internal check failed, please report this bug: count == 3 (tests/engine/check_test.cc:"));
 }
 
 TEST_CASE("a failed check calls the handler and aborts the process when it returns") {
@@ -75,7 +75,7 @@ TEST_CASE("after the handler is removed a failed check prints its message again"
     set_check_handler(nullptr);
     fails();
   });
-  CHECK(ended.said.starts_with("mayfly: a check failed"));
+  CHECK(ended.said.starts_with("mayfly: internal check failed"));
 }
 
 TEST_CASE("a check that holds evaluates its expression once and continues") {

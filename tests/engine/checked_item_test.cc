@@ -63,19 +63,19 @@ TEST_CASE("malformed item bytes are rejected with the reason and the position", 
   using namespace std::string_view_literals;
   CHECK(error_of("") == "it has 0 bytes");
   CHECK(error_of("\1\0\0\0"sv) == "it has 4 bytes");
-  CHECK(error_of("\3\0\0\0\1\2id\0\1"sv) == "a count goes beyond the end at byte 10");
+  CHECK(error_of("\3\0\0\0\1\2id\0\1"sv) == "a count exceeds the remaining bytes at byte 10");
   CHECK(error_of("\3\0\0\0\1\2id"sv) == "it ends too early at byte 8");
   CHECK(error_of("\3\0\0\0\1\2id\0\1ab"sv) == "bytes follow its end at byte 11");
-  CHECK(error_of("\4\0\0\0\1\2id\0\1a"sv) == "it says another size");
-  CHECK(error_of("\3\0\0\0\1\2id\x1f"sv) == "no value has such a tag at byte 9");
-  CHECK(error_of("\3\0\0\0\x81\0\2id\0\1a"sv) == "a count is longer than it must be at byte 6");
+  CHECK(error_of("\4\0\0\0\1\2id\0\1a"sv) == "its stored size is wrong");
+  CHECK(error_of("\3\0\0\0\1\2id\x1f"sv) == "unknown type tag at byte 9");
+  CHECK(error_of("\3\0\0\0\x81\0\2id\0\1a"sv) == "a count is not in its shortest form at byte 6");
   CHECK(error_of("\3\0\0\0\xff\xff\xff\xff\xff\x01"sv) == "a count is too long at byte 9");
-  CHECK(error_of("\3\0\0\0\x7f\2id\0\1a"sv) == "a count goes beyond the end at byte 5");
-  CHECK(error_of("\6\0\0\0\2\1b\4\1a\4"sv) == "names are not in order at byte 10");
-  CHECK(error_of("\6\0\0\0\1\1n\1\1\x83\x0a"sv) == "a number is not normalised at byte 10");
-  CHECK(error_of("\6\0\0\0\1\1n\1\x80"sv) == "a number has an odd head at byte 9");
-  CHECK(error_of("\6\0\0\0\1\1s\5\5\0\0\0\2\1a\1a"sv) == "a set has a member twice at byte 17");
-  CHECK(error_of("\6\0\0\0\1\1l\x08\x09\0\0\0\1\4"sv) == "a value goes beyond the end at byte 12");
+  CHECK(error_of("\3\0\0\0\x7f\2id\0\1a"sv) == "a count exceeds the remaining bytes at byte 5");
+  CHECK(error_of("\6\0\0\0\2\1b\4\1a\4"sv) == "names are out of order at byte 10");
+  CHECK(error_of("\6\0\0\0\1\1n\1\1\x83\x0a"sv) == "a number is not normalized at byte 10");
+  CHECK(error_of("\6\0\0\0\1\1n\1\x80"sv) == "a number has an invalid head at byte 9");
+  CHECK(error_of("\6\0\0\0\1\1s\5\5\0\0\0\2\1a\1a"sv) == "a set has a duplicate member at byte 17");
+  CHECK(error_of("\6\0\0\0\1\1l\x08\x09\0\0\0\1\4"sv) == "a value is cut off at byte 12");
   std::string deep = std::string("\6\0\0\0\1\1l", 7);
   for (int i = 0; i < 100; ++i) deep += std::string("\x08\xff\x0f\0\0\1", 6);
   CHECK_FALSE(checked(deep));
@@ -147,14 +147,14 @@ TEST_CASE("a description with a member of the wrong type is rejected instead of 
     REQUIRE_FALSE(table);
     return table.error();
   };
-  CHECK(error("name", number(1)) == "its member name is no such value");
-  CHECK(error("id", "one") == "its member id is no such value");
-  CHECK(error("id", number(std::int64_t{1} << 40)) == "its member id is no such value");
-  CHECK(error("indexes", "none") == "its member indexes is no such value");
-  CHECK(error("stream", "none") == "its member stream is no such value");
-  CHECK(error("settings", "none") == "its member settings is no such value");
-  CHECK(error("keys", AttributeValue(Map{})) == "its key has a number of attributes that no key has");
-  CHECK(error("expiry", number(9)) == "it has a mode that there is not");
+  CHECK(error("name", number(1)) == "its member name is malformed");
+  CHECK(error("id", "one") == "its member id is malformed");
+  CHECK(error("id", number(std::int64_t{1} << 40)) == "its member id is malformed");
+  CHECK(error("indexes", "none") == "its member indexes is malformed");
+  CHECK(error("stream", "none") == "its member stream is malformed");
+  CHECK(error("settings", "none") == "its member settings is malformed");
+  CHECK(error("keys", AttributeValue(Map{})) == "its key has an invalid number of attributes");
+  CHECK(error("expiry", number(9)) == "its expiry mode is unknown");
 }
 
 }  // namespace mayfly::testing

@@ -56,11 +56,11 @@ TEST_CASE("a cursor's key in an index is the entry's key followed by the item's 
   const Item item{{"id", "a"}, {"user", "nina"}};
   world.put(carts, item);
   const std::string own = key_of(description, item);
-  Cursor table(world.database().reader(), *carts, {});
+  Cursor table(world.database().reader().reader(), *carts, {});
   REQUIRE(table.next());
   CHECK(table.key() == own);
   CHECK_FALSE(table.next());
-  Cursor index(world.database().reader(), *carts, {.index = 1});
+  Cursor index(world.database().reader().reader(), *carts, {.index = 1});
   REQUIRE(index.next());
   CHECK(index.key() == partition("nina") + own);
   CHECK(index.item().item() == item);
@@ -73,8 +73,8 @@ TEST_CASE("a cursor sees an index and its items as of one instant", "[cursor]") 
   auto carts = world.create(description);
   world.put(carts, {{"id", "a"}, {"user", "u"}, {"n", number(1)}});
   world.put(carts, {{"id", "b"}, {"user", "u"}, {"n", number(1)}});
-  Cursor index(world.database().reader(), *carts, {.index = 1});
-  Cursor table(world.database().reader(), *carts, {});
+  Cursor index(world.database().reader().reader(), *carts, {.index = 1});
+  Cursor table(world.database().reader().reader(), *carts, {});
   world.put(carts, {{"id", "a"}, {"user", "v"}, {"n", number(2)}});
   world.remove(carts, {{"id", "b"}});
   world.put(carts, {{"id", "c"}, {"user", "u"}, {"n", number(2)}});

@@ -209,58 +209,58 @@ const std::vector<Damage>& all_damages() {
          append_partition(entry, ids);
          put(s, item_key(carts_id, by_user, entry), cart_key("c"));
        },
-       "index by_user has an entry user=\"nobody\", id=\"c\", and its item has other values"},
+       "index by_user has an entry user=\"nobody\", id=\"c\" for an item with other values"},
       {"an index entry that points elsewhere",
        [](Storage& s) { put(s, found(s, entries(by_day)).key, cart_key("gone")); },
        "index by_day has an entry for the item id="},
       {"an entry of an index that does not exist",
        [](Storage& s) { put(s, item_key(carts_id, 7, "entry"), cart_key("a")); },
-       "there is an entry of an index that the table does not have"},
+       "found an entry of an index that the table does not have"},
       {"a missing expiry entry", [](Storage& s) { erase(s, found(s, table_prefix('X', carts_id)).key); },
-       "is due at 2024-05-01T00:16:40.001Z and has no expiry entry"},
-      {"an expiry entry with a wrong instant",
+       "expires at 2024-05-01T00:16:40.001Z but has no expiry entry"},
+      {"an expiry entry of another instant",
        [](Storage& s) {
          put(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("c")), {});
        },
-       "there is an expiry entry of the item id=\"c\", which is due at another instant"},
-      {"an expiry entry in a wrong window",
+       "found an expiry entry of the item id=\"c\", which expires at another time"},
+      {"an expiry entry in a window that is not its own",
        [](Storage& s) {
          const Instant due = start_ms + 1'000'001;
          put(s, ExpiryIndex(1000).entry_key(carts_id, due, cart_key("c")), {});
        },
-       "there is an expiry entry of the item id=\"c\" in a window that is not its own"},
-      {"an expiry entry of a missing item",
+       "found an expiry entry of the item id=\"c\" in the wrong window"},
+      {"an expiry entry of an item that is not there",
        [](Storage& s) {
          put(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("gone")), {});
        },
-       "there is an expiry entry of the item id=\"gone\", which is not there"},
+       "found an expiry entry of the item id=\"gone\", which is missing"},
       {"a malformed expiry entry", [](Storage& s) { put(s, table_prefix('X', carts_id) + "soon", {}); },
        "malformed expiry entry: 0x58"},
       {"a wrong counter", [](Storage& s) { put(s, counter_key(carts_id, 0), std::string(16, '\x01')); },
        "the counter of its items says "},
-      {"a missing counter", [](Storage& s) { erase(s, counter_key(carts_id, by_user)); },
-       "the counter of the entries of its index by_user says 0 with 0 bytes; there are 4 with "},
+      {"a lost counter", [](Storage& s) { erase(s, counter_key(carts_id, by_user)); },
+       "the counter of the entries of its index by_user says 0 (0 bytes); there are 4 ("},
       {"a counter of the wrong length",
        [](Storage& s) { put(s, counter_key(carts_id, expiry_entries), "x"); },
-       "the counter of its items that will expire says nothing; there are 4 with 0 bytes"},
-      {"a record in a missing shard",
+       "the counter of its items that will expire is malformed; there are 4 (0 bytes)"},
+      {"a record in no shard",
        [](Storage& s) { put(s, record_key(1, 7, 2), found(s, table_prefix('S', 1)).value); },
-       "stream of table carts (000000000000, us-east-1): record 2 in shard 7 is in a shard that is not "
-       "there"},
-      {"a record of a missing stream", [](Storage& s) { put(s, record_key(9, 0, 2), "record"); },
-       "record 2 is of stream 9, which is not there"},
-      {"a record before the shard's oldest one",
+       "stream of table carts (000000000000, us-east-1): record 2 in shard 7 is in a shard that does "
+       "not exist"},
+      {"a record of no stream", [](Storage& s) { put(s, record_key(9, 0, 2), "record"); },
+       "record 2 belongs to stream 9, which does not exist"},
+      {"a record from before the oldest",
        [](Storage& s) { put(s, record_key(1, 0, 0), found(s, table_prefix('S', 1)).value); },
-       "record 0 in shard 0 is from before the shard's oldest"},
-      {"two records with the same number",
+       "record 0 in shard 0 is older than the shard's oldest record"},
+      {"two records with one number",
        [](Storage& s) {
          const Key first = found(s, shard_prefix(1, 0));
          put(s, record_key(1, 1, record_sequence(first.key)), first.value);
        },
-       "has the number of another one", false, true},
+       "repeats another record's number", false, true},
       {"a record in another item's shard",
        [](Storage& s) { put(s, record_key(1, 1, 100), found(s, shard_prefix(1, 0)).value); },
-       "record 100 in shard 1 is of an item that belongs to another shard", false, true},
+       "record 100 in shard 1 is in the wrong shard for its item", false, true},
       {"a record that cannot be decoded",
        [](Storage& s) { change(s, shard_prefix(1, 0), [](std::string& v) { v.resize(v.size() / 2); }); },
        "cannot be decoded: ", false, true},
@@ -274,33 +274,33 @@ const std::vector<Damage>& all_damages() {
          put(s, item_key(carts_id, 0, cart_key("z")), value);
          erase(s, item_key(carts_id, 0, cart_key("c")));
        },
-       "under the key id=\"z\" lies an item with the key id=\"c\""},
+       "the item stored under the key id=\"z\" has the key id=\"c\""},
       {"an item under another key, and another under its own",
        [](Storage& s) {
          std::string value;
          REQUIRE(s.get(item_key(carts_id, 0, cart_key("c")), value));
          put(s, item_key(carts_id, 0, cart_key("z")), value);
        },
-       "under the key id=\"z\" lies an item with the key id=\"c\"", false, true},
-      {"items of a table without a description",
+       "the item stored under the key id=\"z\" has the key id=\"c\"", false, true},
+      {"items of a table that is not described",
        [](Storage& s) {
          std::string bytes;
          encode_item({{"id", "a"}}, bytes);
          put(s, item_key(77, 0, cart_key("a")), bytes);
        },
-       "there is an item of table number 77, which is not described", false, true},
-      {"index entries of a table without a description",
+       "found an item of table number 77, which has no description", false, true},
+      {"entries of a table that is gone",
        [](Storage& s) {
          put(s, item_key(77, 1, "entry"), "key");
          put(s, counter_key(77, 0), std::string(16, '\0'));
        },
-       "there is something left of table number 77"},
+       "found leftover data of table number 77"},
       {"a table's description that cannot be decoded",
        [](Storage& s) { put(s, table_prefix('T', 2), "description"); },
-       "the description of table number 2 cannot be decoded, and what the table holds was not checked",
+       "the description of table number 2 cannot be decoded, so the table's data was not checked",
        false},
-      {"a missing description of a stream", [](Storage& s) { erase(s, table_prefix('R', 1)); },
-       "table carts (000000000000, us-east-1): the description of its stream is not there"},
+      {"a stream's description that is lost", [](Storage& s) { erase(s, table_prefix('R', 1)); },
+       "table carts (000000000000, us-east-1): the description of its stream is missing"},
       {"a stream's description that cannot be decoded",
        [](Storage& s) { put(s, table_prefix('R', 1), "description"); },
        "the description of stream number 1 cannot be decoded"},
@@ -313,7 +313,7 @@ const std::vector<Damage>& all_damages() {
            encode_item(to_item(stream), bytes);
          });
        },
-       "its open shards do not divide all hashes among them", false},
+       "its open shards do not cover each hash exactly once", false},
       {"an enabled stream without a table",
        [](Storage& s) {
          change(s, table_prefix('R', 1), [&](std::string& bytes) {
@@ -325,46 +325,52 @@ const std::vector<Damage>& all_damages() {
            put(s, table_prefix('R', 5), other);
          });
        },
-       "it is enabled, and no table has it"},
-      {"next ids that are too low",
+       "it is enabled, but no table uses it"},
+      {"the next ids too low",
        [](Storage& s) { put(s, "Mnext-ids", std::string("\x01\0\0\0\x01\0\0\0", 8)); },
-       "the next table or stream would get an id that was given already"},
-      {"a missing window length", [](Storage& s) { erase(s, "Mexpiry-window"); },
-       "the span of the windows of expiry is lost"},
-      {"an unknown number", [](Storage& s) { put(s, "Manswer", "42"); },
-       "there is a number that nobody knows: Manswer", false, true},
-      {"a key of an unknown kind", [](Storage& s) { put(s, "Zebra", "stripes"); },
-       "there is a key of a kind that there is not: 0x5a65627261", false, true},
+       "the next table or stream would get an id that was already assigned"},
+      {"a lost span of windows", [](Storage& s) { erase(s, "Mexpiry-window"); },
+       "the window length of the expiry index is missing"},
+      {"a number that nobody knows", [](Storage& s) { put(s, "Manswer", "42"); },
+       "unknown number: Manswer", false, true},
+      {"a key of no kind", [](Storage& s) { put(s, "Zebra", "stripes"); },
+       "unknown kind of key: 0x5a65627261", false, true},
       {"a clock that cannot be decoded",
        [](Storage& s) { change(s, "C", [](std::string& v) { v.resize(3); }); },
-       "the clock of the account 000000000000 cannot be decoded"},
+       "the clock of account 000000000000 cannot be decoded"},
       {"a token without its age", [](Storage& s) { erase(s, found(s, "U").key); },
-       "a token would never be forgotten"},
+       "a token has no age and would never be deleted"},
       {"an age without its token", [](Storage& s) { erase(s, found(s, "Q").key); },
-       "there is an age of a token that is not there"},
-      {"a malformed token key", [](Storage& s) { put(s, "Qtoken", {}); },
-       "there is a token under a key that is none"},
-      {"a document under a malformed key", [](Storage& s) { put(s, "Dletter", "dear"); },
-       "there is a document under a key that is none", false, true},
+       "a token's age refers to a missing token"},
+      {"a token that is none", [](Storage& s) { put(s, "Qtoken", {}); },
+       "a token has a malformed key"},
+      {"a document under a wrong key", [](Storage& s) { put(s, "Dletter", "dear"); },
+       "a document has a malformed key", false, true},
       {"a snapshot without its head", [](Storage& s) { erase(s, table_prefix('G', 2)); },
-       "there is something left of a snapshot that is not there"},
+       "found data of a missing snapshot"},
       {"a snapshot's head that cannot be decoded", [](Storage& s) { put(s, table_prefix('G', 2), "head"); },
        "the head of a snapshot cannot be decoded", false},
       {"a wrong counter in a snapshot",
        [](Storage& s) { put(s, found(s, table_prefix('K', 1)).key, std::string(16, '\x01')); },
        "snapshot 1 of 000000000000, table carts (000000000000, us-east-1): the counter of its items says"},
+<<<<<<< HEAD
       {"an image of a missing snapshot",
        [](Storage& s) { put(s, image_key(99, "Iimage-of-a-key"), "\x01value"); },
        "there is an image for a snapshot that is not there"},
       {"an index entry that is missing from a snapshot",
+=======
+      {"an image for no snapshot", [](Storage& s) { put(s, image_key(99, "Iimage-of-a-key"), "\x01value"); },
+       "found an image of a missing snapshot"},
+      {"an index entry that a snapshot lacks",
+>>>>>>> 8826e2907c5148f0290875db6bc92f1c1102bc64
        [](Storage& s) {
          const Table table = carts_table();
          const std::string entry = index_entry_key(table, table.indexes[1], cart("c"));
          put(s, image_key(2, item_key(carts_id, by_user, entry)), std::string(1, '\0'));
        },
        "snapshot 2 of 000000000000, table carts (000000000000, us-east-1): index by_user has no entry"},
-      {"a next snapshot id that is too low", [](Storage& s) { put(s, "Msnapshots", std::string(12, '\0')); },
-       "the next snapshot would get an id that was given already"},
+      {"the next snapshot's id too low", [](Storage& s) { put(s, "Msnapshots", std::string(12, '\0')); },
+       "the next snapshot would get an id that was already assigned"},
       {"an old version that cannot be decoded",
        [](Storage& s) { put(s, found(s, table_prefix('O', past_id)).key, "version"); },
        "table past (000000000000, us-east-1): an old version of the item id=\"", false, true},
@@ -377,27 +383,27 @@ const std::vector<Damage>& all_damages() {
        "cannot be decoded: it holds another item", false, true},
       {"an old version under a malformed key",
        [](Storage& s) { put(s, table_prefix('O', past_id) + "k", version_of(std::nullopt)); },
-       "an old version of the item 0x4f000000046b cannot be decoded: its key is none", false, true},
-      {"an old version of a missing table",
+       "an old version of the item 0x4f000000046b cannot be decoded: its key is malformed", false, true},
+      {"an old version of no table",
        [](Storage& s) { put(s, version_key(77, cart_key("a"), 1), version_of(std::nullopt)); },
-       "there is something left of table number 77"},
+       "found leftover data of table number 77"},
       {"a wrong counter of old versions",
        [](Storage& s) { put(s, counter_key(past_id, old_versions), std::string(16, '\x01')); },
        "table past (000000000000, us-east-1): the counter of the old versions of its items says"},
       {"a wrong counter of a dropped table's old versions",
        [](Storage& s) { erase(s, counter_key(gone_id, old_versions)); },
        "table gone (000000000000, us-east-1): the counter of the old versions of its items says 0"},
-      {"a missing old version", [](Storage& s) { erase(s, found(s, table_prefix('O', gone_id)).key); },
-       "table gone (000000000000, us-east-1): point 1 had 1 items with "},
+      {"a lost old version", [](Storage& s) { erase(s, found(s, table_prefix('O', gone_id)).key); },
+       "table gone (000000000000, us-east-1): point 1 had 1 items ("},
       {"a point that cannot be decoded", [](Storage& s) { put(s, point_key(3), "point"); },
        "a point cannot be decoded: 0x5000000003: it ends too early", false, true},
       {"a point with wrong counts",
        [](Storage& s) { change(s, point_key(3), [](std::string& v) { v[16] = 7; }); },
-       "table past (000000000000, us-east-1): point 3 had 7 items with "},
-      {"a last point id that is too low", [](Storage& s) { put(s, "Mlast-point", std::string(4, '\0')); },
-       "the next point would get an id that was given already"},
-      {"a missing last number of old versions", [](Storage& s) { erase(s, "Mlast-version"); },
-       "the next commit would get a number that was given already"},
+       "table past (000000000000, us-east-1): point 3 had 7 items ("},
+      {"the last point's id too low", [](Storage& s) { put(s, "Mlast-point", std::string(4, '\0')); },
+       "the next point would get an id that was already assigned"},
+      {"the last number of old versions lost", [](Storage& s) { erase(s, "Mlast-version"); },
+       "the next commit would get a number that was already assigned"},
   };
   return damages;
 }
@@ -472,10 +478,10 @@ TEST_CASE("repair moves data only to a regular file and never through a link", "
   const std::string link = directory.path() + "/link", name = directory.path() + "/name";
   const std::string pipe = directory.path() + "/pipe";
   fs::create_symlink(elsewhere, link);
-  CHECK(repair(link).error() == "cannot write to " + link + ": it is a link, which is not followed");
+  CHECK(repair(link).error() == "cannot write to " + link + ": it is a symbolic link");
   fs::create_hard_link(elsewhere, name);
   CHECK(repair(name).error() ==
-        "cannot write to " + name + ": it must be a regular file without other names");
+        "cannot write to " + name + ": it must be a regular file without other hard links");
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   CHECK_FALSE(repair(pipe));
   CHECK(repair(directory.path() + "/moved"));
@@ -504,20 +510,20 @@ TEST_CASE("each kind of damage to replication data is reported and is repaired i
        [&](Storage& s) {
          put(s, write_version_key(1, cart_key("z")), encode_version({2, 1, 0}));
        },
-       "the item id=\"z\" is not there, and has a version as if it were"},
+       "the item id=\"z\" is missing, but its version says that it exists"},
       {"a missing tombstone", [](Storage& s) { erase(s, found(s, table_prefix('Y', 1)).key); },
-       "the deletion of the item id=\"b\" would never be forgotten"},
+       "the deletion of the item id=\"b\" has no tombstone and would never be forgotten"},
       {"a tombstone of an item", [&](Storage& s) { put(s, tombstone_key(1, 1, a), {}); },
-       "there is a tombstone of the item id=\"a\" that is not its own"},
-      {"a write in flight to a table that is not a replica",
+       "a tombstone of the item id=\"a\" does not match its version"},
+      {"a write on its way to nobody",
        [&](Storage& s) {
          put(s, departure_key(1, 99, 1), encode_departure({1, 2, 1, a, {}}));
        },
-       "a write is on its way to a table that is no replica"},
-      {"a write in flight that cannot be decoded",
+       "a write is in flight to a table that is not a replica"},
+      {"a write on its way that cannot be decoded",
        [](Storage& s) { change(s, table_prefix('F', 1), [](std::string& v) { v.resize(10); }); },
-       "a write on its way to a replica cannot be decoded"},
-      {"a replica that does not list its counterpart",
+       "a write in flight to a replica cannot be decoded"},
+      {"a replica that does not know of it",
        [](Storage& s) {
          change(s, table_prefix('T', 2), [](std::string& bytes) {
            Table table = table_from_item(decode_item(bytes));
@@ -527,7 +533,7 @@ TEST_CASE("each kind of damage to replication data is reported and is repaired i
            encode_item(to_item(table), bytes);
          });
        },
-       "its replica in eu-west-1 is none", false},
+       "its replica in eu-west-1 is missing or does not refer to it", false},
   };
   for (const Damage& damage : damages) {
     INFO(damage.what);
@@ -599,7 +605,7 @@ TEST_CASE("verify and repair reject directories that are missing or foreign or i
   CHECK(refusals() == "the data directory " + path + " is empty");
   CHECK(fs::is_empty(path));
   std::ofstream(path + "/letter.txt") << "dear";
-  CHECK(refusals().find("is not Mayfly's") != std::string::npos);
+  CHECK(refusals().find("was not created by Mayfly") != std::string::npos);
   fs::remove(path + "/letter.txt");
   {
     const auto storage = open(path);
@@ -607,11 +613,12 @@ TEST_CASE("verify and repair reject directories that are missing or foreign or i
     CHECK(refusals() == "the data directory " + path + " is in use by another process");
   }
   fs::remove(path + "/MAYFLY");
-  CHECK(refusals().find("is not Mayfly's") != std::string::npos);
+  CHECK(refusals().find("was not created by Mayfly") != std::string::npos);
   std::ofstream(path + "/MAYFLY") << "Mayfly's data, format 5\n";
   const auto before = contents(path);
   CHECK(refusals() == "the data directory " + path +
-                          " was written by another version of Mayfly, whose format this one does not know");
+                          " was written by another version of Mayfly, in a format that this version does "
+                          "not know");
   CHECK(contents(path) == before);
 }
 
@@ -671,10 +678,10 @@ TEST_CASE("a damaged log is reported and giving it up keeps the writes before th
     file.seekp(static_cast<std::streamoff>(fs::file_size(log) / 2));
     file.put('\x7f');
   }
-  CHECK(says(verified(directory.path()).lines, "what " + log.string() + " holds from byte "));
-  CHECK(says(repaired(directory.path()).lines, "what " + log.string() + " holds from byte "));
+  CHECK(says(verified(directory.path()).lines, "the log " + log.string() + " is damaged at byte "));
+  CHECK(says(repaired(directory.path()).lines, "the log " + log.string() + " is damaged at byte "));
   const Outcome repair = repaired(directory.path(), {.give_up_damaged_files = true});
-  CHECK(says(repair.mended_lines, "cut " + log.string() + " at byte "));
+  CHECK(says(repair.mended_lines, "truncated " + log.string() + " at byte "));
   CHECK(repair.wrong == 0);
   std::string value;
   const auto storage = open(directory.path());

@@ -40,7 +40,7 @@ Items items_at(World& world, const std::shared_ptr<LiveTable>& table, Instant at
 }
 Items items_now(World& world, const std::shared_ptr<LiveTable>& table) {
   Items items;
-  Cursor cursor(world.database().reader(), *table, {});
+  Cursor cursor(world.database().reader().reader(), *table, {});
   while (cursor.next()) items[std::string(cursor.key())] = cursor.item().item();
   return items;
 }
@@ -194,7 +194,7 @@ TEST_CASE("changes between two instants include each item's images and its last 
     Instant written;
   };
   std::map<std::string, Change> changes;
-  HistoryChanges walk(world.database().reader(), *carts, from, to);
+  HistoryChanges walk(world.database().reader().reader(), *carts, from, to);
   while (walk.next()) {
     const StoredItem *old_image = walk.old_image(), *new_image = walk.new_image();
     changes[std::string(walk.key())] = {old_image ? std::optional(old_image->item()) : std::nullopt,
@@ -223,7 +223,7 @@ TEST_CASE("changes between two instants include each item's images and its last 
   CHECK(change("due").written == start_ms + 90'001);
   // The reaper's later deletion is not a change.
   world.database().reaper().reap_due();
-  HistoryChanges later(world.database().reader(), *carts, to, world.now());
+  HistoryChanges later(world.database().reader().reader(), *carts, to, world.now());
   std::set<std::string> keys;
   while (later.next()) keys.emplace(later.key());
   CHECK(keys == std::set<std::string>{key_of(*carts->description(), {{"id", "same"}})});
@@ -391,7 +391,7 @@ TEST_CASE("a fill copies a past state into a table with its index entries", "[hi
   Table description = simple_table("restored");
   description.indexes = {global_index("by_user", "user")};
   const auto restored = world.create(description);
-  HistoryCursor then(world.database().reader(), *point);
+  HistoryCursor then(world.database().reader().reader(), *point);
   std::vector<std::int64_t> told;
   const auto filled =
       fill(world.database(), then, restored, {}, [&](const Filled& so_far) { told.push_back(so_far.items); });
@@ -404,19 +404,19 @@ TEST_CASE("a fill copies a past state into a table with its index entries", "[hi
   CHECK(world.all(restored, 1).size() == 1000);
   CHECK(world.inconsistency(restored).empty());
   // A second fill writes the same items again.
-  HistoryCursor again(world.database().reader(), *point);
+  HistoryCursor again(world.database().reader().reader(), *point);
   CHECK(fill(world.database(), again, restored, {})->items == 1000);
   CHECK(world.inconsistency(restored).empty());
 
   std::stop_source stop;
   stop.request_stop();
-  HistoryCursor stopped(world.database().reader(), *point);
+  HistoryCursor stopped(world.database().reader().reader(), *point);
   CHECK(fill(world.database(), stopped, restored, stop.get_token()).error() == FillRefusal::stopped);
   REQUIRE(world.database().tables().drop(restored));
-  HistoryCursor dropped(world.database().reader(), *point);
+  HistoryCursor dropped(world.database().reader().reader(), *point);
   CHECK(fill(world.database(), dropped, restored, {}).error() == FillRefusal::dropped);
   world.database().history().drop_point(point->id);
-  HistoryCursor gone(world.database().reader(), *point);
+  HistoryCursor gone(world.database().reader().reader(), *point);
   CHECK(fill(world.database(), gone, restored, {}).error() == FillRefusal::gone);
 }
 
@@ -707,7 +707,7 @@ TEST_CASE("concurrent writes and points and switches of recovery leave a table c
       const Items first = items_at(world, *point);
       if (!is_whole(first)) ++wrong;
       if (items_at(world, *point) != first) ++wrong;
-      HistoryCursor held(world.database().reader(), *point);
+      HistoryCursor held(world.database().reader().reader(), *point);
       if (!world.database().history().drop_point(point->id)) ++wrong;
       if (rest_of(std::move(held)) != first) ++wrong;  // dropping the point does not affect an open cursor
       ++rounds;

@@ -315,11 +315,11 @@ TEST_CASE("wrong entries and counters of items that never expire are found") {
   };
   const Damage damages[] = {
       {ExpiryIndex::never_key(table, NeverReason::string, key("string")), false,
-       "the item id=\"string\" never expires and has no entry that says so"},
+       "the item id=\"string\" never expires but has no entry with the reason"},
       {ExpiryIndex::never_key(table, NeverReason::string, key("ms")), true,
-       "the expiry index says that the item id=\"ms\" never expires, but the item says otherwise"},
+       "the expiry index says that the item id=\"ms\" never expires, but its TTL says otherwise"},
       {ExpiryIndex::never_key(table, NeverReason::too_old, key("gone")), true,
-       "the expiry index says that the item id=\"gone\" never expires, but there is no such item"},
+       "the expiry index says that the item id=\"gone\" never expires, but the item is missing"},
   };
   for (const Damage& damage : damages) {
     Batch batch, back;
@@ -332,7 +332,7 @@ TEST_CASE("wrong entries and counters of items that never expire are found") {
   }
   world.carts->counter(never_counter(NeverReason::string)).items = 7;
   CHECK(
-      world.inconsistency(world.carts).find("its items that never expire says 7 with 0 bytes; there are 1") !=
+      world.inconsistency(world.carts).find("its items that never expire says 7 (0 bytes); there are 1") !=
       std::string::npos);
 }
 

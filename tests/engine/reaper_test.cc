@@ -119,8 +119,8 @@ TEST_CASE("a stale entry is erased and its item is kept", "[reaper][holds]") {
   carts->counter(expiry_entries).items += 1;
   world.timers().push({carts->id(), stale, stale});
   CHECK(world.inconsistency(carts) ==
-        "table carts (000000000000, us-east-1): there is an expiry entry of the item id=\"a\", which is due "
-        "at another instant");
+        "table carts (000000000000, us-east-1): found an expiry entry of the item id=\"a\", which "
+        "expires at another time");
 
   CHECK(world.advance(start_ms + 1000) == 0);
   CHECK(world.get(carts, {{"id", "a"}}));

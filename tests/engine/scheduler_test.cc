@@ -95,7 +95,7 @@ TEST_CASE("a task whose step fails is told why and continues") {
   scheduler.wake(task);
   eventually([&] { return steps == 3; });
   scheduler.end();
-  CHECK(task->problem == "memory ran out");
+  CHECK(task->problem == "out of memory");
 }
 
 TEST_CASE("a task sleeps until its alarm or until it is woken") {

@@ -319,9 +319,8 @@ TEST_CASE("a directory with snapshots in an earlier format is rejected with a re
   const auto opened = Database::open({.directory = directory.path()});
   REQUIRE_FALSE(opened);
   CHECK(opened.error() ==
-        "cannot read the data directory: it has snapshots of an earlier Mayfly, which this one does not "
-        "read: delete them "
-        "with that one");
+        "cannot read the data directory: its snapshots were taken by an earlier version of Mayfly; use that "
+        "version to delete them");
 }
 
 TEST_CASE("snapshots survive a restart", "[snapshots]") {

@@ -352,7 +352,7 @@ TEST_CASE("a directory with foreign files is rejected and left unchanged", "[sto
   REQUIRE_FALSE(opened);
   CHECK(opened.error() ==
         "the data directory " + path +
-            " is not empty, and what it holds is not Mayfly's: name another one, or an empty one");
+            " is not empty and was not created by Mayfly; use an empty or a new directory");
   CHECK(names_in(path) == std::vector<std::string>{"letter.txt"});
   CHECK(mode_of(path) == 0755);
   // The file system's own directory does not count.
@@ -370,7 +370,7 @@ TEST_CASE("a database without the file MAYFLY is opened only if its keys are May
   const auto opened = Storage::open({.directory = path});
   CHECK(opened.has_value() == ours);
   CHECK(std::filesystem::exists(path + "/MAYFLY") == ours);
-  if (!ours) CHECK(opened.error().find("is not Mayfly's") != std::string::npos);
+  if (!ours) CHECK(opened.error().find("was not created by Mayfly") != std::string::npos);
 }
 
 TEST_CASE("a directory with an unknown format is rejected", "[storage]") {
@@ -382,7 +382,7 @@ TEST_CASE("a directory with an unknown format is rejected", "[storage]") {
   REQUIRE_FALSE(opened);
   CHECK(opened.error() ==
         "the data directory " + path +
-            " was written by another version of Mayfly, whose format this one does not know");
+            " was written by another version of Mayfly, in a format that this version does not know");
 }
 
 TEST_CASE("opening a directory with an earlier format converts it to the current one", "[storage]") {
@@ -596,8 +596,8 @@ TEST_CASE("a lack of file descriptors is reported and writes resume without a re
     return std::any_of(told.begin(), told.end(),
                        [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
   };
-  CHECK(is_told("storage takes no writes until this has passed: IO error"));
-  CHECK(is_told("storage takes writes again"));
+  CHECK(is_told("storage is read-only until this is resolved: IO error"));
+  CHECK(is_told("storage accepts writes again"));
   storage = open({.directory = directory.path() + "/data"});
   std::string value;
   for (const std::string& key : acknowledged) REQUIRE(storage->get(key, value));
@@ -797,8 +797,8 @@ TEST_CASE("full memory is reported and has room again after erasures", "[storage
   CHECK(storage->footprint_bytes() < 40 << 20);
   const std::lock_guard lock(mutex);
   CHECK(told ==
-        "storage holds as much in memory as it may, and takes nothing more until this has passed\n"
-        "storage has room in memory again\n");
+        "storage reached its memory limit and rejects new data until memory is freed\n"
+        "storage is below its memory limit again\n");
 }
 
 TEST_CASE("the default memory limit is half of the memory that the process may use", "[storage]") {

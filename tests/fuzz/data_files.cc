@@ -29,7 +29,7 @@ bool is_same(const Record& a, const Record& b) {
 // From a damaged Zstandard file, different chunks can recover different amounts of data (compression.h).
 bool is_damaged_zstd(const ReaderOptions& options, const std::vector<Record>& records) {
   return options.compression == Compression::zstd && !records.empty() && !records.back() &&
-         records.back().error().what.starts_with("The file is not in ZSTD");
+         records.back().error().what.starts_with("The file is not in a supported ZSTD");
 }
 
 void must_be_the_same(const ReaderOptions& options, const std::vector<Record>& a,

@@ -144,14 +144,16 @@ TEST_CASE("invalid access rules are rejected with a clear message") {
   CHECK(problem({.hosts = {"mayfly.test"},
                  .origins = {"http://localhost:3000", "https://app.example", "capacitor://localhost", "*"}})
             .empty());
-  CHECK(problem({.hosts = {"mayfly.test:8000"}}) == "the allowed host 'mayfly.test:8000' is no host's name");
-  CHECK(problem({.hosts = {"*"}}) == "the allowed host '*' is no host's name");
+  CHECK(problem({.hosts = {"mayfly.test:8000"}}) ==
+        "the allowed host 'mayfly.test:8000' is not a valid host name");
+  CHECK(problem({.hosts = {"*"}}) == "the allowed host '*' is not a valid host name");
   for (const char* origin :
        {"localhost:3000", "http://localhost:3000/", "http://", "://x", "", "http://a,b"}) {
     CHECK(problem({.origins = {origin}}) ==
-          "'" + std::string(origin) + "' is no origin, as http://localhost:3000 is one");
+          "'" + std::string(origin) + "' is not an origin such as http://localhost:3000");
   }
-  CHECK(problem({.origins = {"null"}}) == "the origin null is that of every sandboxed page; * allows all");
+  CHECK(problem({.origins = {"null"}}) ==
+        "the origin null belongs to every sandboxed page and cannot be allowed; use * to allow all");
 }
 
 TEST_CASE("every path rejects a foreign Host", "[holds]") {
@@ -165,22 +167,22 @@ TEST_CASE("every path rejects a foreign Host", "[holds]") {
     const bool head = route.line.starts_with("HEAD");
     for (const std::string host : {"evil.example", "[::1].evil.example", "localhost.", ""}) {
       check_refused(exchange(running, route.line, with({{"Host", host}}, route.headers), route.body), 403,
-                    "This server is not called '" + host +
-                        "': a Host header has an address, localhost, a name without a dot, or one that "
-                        "--allowed-host adds.",
+                    "Host '" + host +
+                        "' is not allowed. Use an IP address, localhost or a name without a dot, or allow "
+                        "the host with --allowed-host.",
                     head);
     }
     check_refused(
         exchange(running, route.line, with({{"Host", "localhost"}, {"Host", "evil.example"}}, route.headers),
                  route.body),
-        400, "There is more than one Host header.", head);
+        400, "The request has more than one Host header.", head);
     for (const std::string name : {"X-Mayfly-Account", "X-Mayfly-Region"}) {
       const Headers twice = {{"Host", "localhost"}, {name, "000000000001"}, {name, "000000000001"}};
       check_refused(exchange(running, route.line, with(twice, route.headers), route.body), 400,
-                    "There is more than one " + name + " header.", head);
+                    "The request has more than one " + name + " header.", head);
     }
     check_refused(exchange(running, route.line, route.headers, route.body), 400,
-                  "A request of HTTP/1.1 needs a Host header.", head);
+                  "An HTTP/1.1 request must have a Host header.", head);
   }
 }
 
@@ -217,9 +219,9 @@ TEST_CASE("the authority of an absolute target replaces the Host header") {
   }
   CHECK(ask("http://localhost/_mayfly/clock", {{"Host", "localhost"}, {"Origin", "http://evil.example"}})
             .status == 403);
-  check_refused(ask("http://localhost/", {}), 400, "A request of HTTP/1.1 needs a Host header.", false);
+  check_refused(ask("http://localhost/", {}), 400, "An HTTP/1.1 request must have a Host header.", false);
   check_refused(ask("http://localhost/", {{"Host", "localhost"}, {"Host", "localhost"}}), 400,
-                "There is more than one Host header.", false);
+                "The request has more than one Host header.", false);
 }
 
 TEST_CASE("a target must be a path or an http URL") {
@@ -227,7 +229,7 @@ TEST_CASE("a target must be a path or an http URL") {
   for (const char* target :
        {"evil.example:80", "?", "_mayfly/clock", "http:/localhost/", "ftp://localhost/"}) {
     check_refused(exchange(running, "GET " + std::string(target), {{"Host", "localhost"}}), 400,
-                  "The request's target must begin with a slash, http:// or https://.", false);
+                  "The request target must begin with '/', http:// or https://.", false);
   }
 }
 
@@ -256,21 +258,23 @@ TEST_CASE("every path rejects pages of other origins and other sites", "[holds]"
          {"http://evil.example", "http://localhost:3000", "http://localhost", "https://localhost:8000",
           "null", "", "http://localhost:8000.evil.example", "http://127.0.0.1:8000", "file://"}) {
       check_refused(ask({{"Origin", origin}}), 403,
-                    "Requests from pages of '" + origin + "' are refused; --cors-origin allows an origin.",
+                    "Requests from pages of '" + origin +
+                        "' are not allowed; allow the origin with --cors-origin.",
                     head);
     }
     for (const std::string site : {"cross-site", "same-site", "", "none ,same-origin"}) {
       check_refused(ask({{"Sec-Fetch-Site", site}}), 403,
-                    "Requests from other sites' pages are refused (Sec-Fetch-Site: " + site +
-                        "); --cors-origin allows an origin.",
+                    "Requests from pages of other sites are not allowed (Sec-Fetch-Site: " + site +
+                        "); allow an origin with --cors-origin.",
                     head);
       check_refused(
           ask({{"Origin", "http://localhost:8000"}, {"Sec-Fetch-Site", site}}), 403,
-          "Requests from pages of 'http://localhost:8000' are refused; --cors-origin allows an origin.",
+          "Requests from pages of 'http://localhost:8000' are not allowed; allow the origin with "
+          "--cors-origin.",
           head);
     }
     check_refused(ask({{"Origin", "http://localhost:8000"}, {"Origin", "http://localhost:8000"}}), 400,
-                  "There is more than one Origin header.", head);
+                  "The request has more than one Origin header.", head);
     // The server's own pages, and requests that a person typed into the address bar.
     CHECK(ask({{"Origin", "http://localhost:8000"}}).status == route.status);
     CHECK(ask({{"Origin", "http://localhost:8000"}, {"Sec-Fetch-Site", "same-origin"}}).status ==
@@ -363,7 +367,7 @@ TEST_CASE("a request that a form can send without a preflight changes nothing on
           "/2017-03-31/tags/arn" + presigned, std::string("/_mayfly/reset"), std::string("/nothing")}) {
       INFO(path << " " << type);
       check_refused(exchange(running, "POST " + path, headers, mapping), 415,
-                    "Calls that change something need Content-Type: application/json.", false);
+                    "Requests that change something must have Content-Type: application/json.", false);
       CHECK(exchange(running, "POST " + path, headers).status == 415);
     }
     CHECK(exchange(running, "POST /" + presigned, headers, "{}").body == "<UnknownOperationException/>\n");
@@ -410,7 +414,7 @@ TEST_CASE("with --no-control event source mappings are read-only") {
     const HttpAnswer answer = ask(line, "{}");
     CHECK(answer.status == 403);
     CHECK(Json::parse(answer.body)["message"] ==
-          "Event source mappings can only be read while control is switched off (--no-control).");
+          "Event source mappings are read-only while the control API is disabled (--no-control).");
   }
   CHECK(ask("GET /_mayfly/health").status == 200);
   CHECK(ask("GET /_mayfly/clock").status == 404);

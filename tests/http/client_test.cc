@@ -62,7 +62,7 @@ TEST_CASE("a truncated response and a response that is not HTTP are errors") {
   for (const char* bytes : {"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", "HTTP/1.1 200 OK\r\nContent-",
                             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"}) {
     CAPTURE(bytes);
-    CHECK(fetched(bytes) == "HOST ended the connection before its answer was whole");
+    CHECK(fetched(bytes) == "HOST closed the connection before its response was complete");
   }
   for (const char* bytes :
        {"hello\r\n\r\n",
@@ -78,7 +78,7 @@ TEST_CASE("a response that exceeds its size or time limit fails with a message")
                                     limits));
   };
   const std::function<bool(std::string_view)> none, all = [](std::string_view) { return true; };
-  const std::string head = "HTTP/1.1 200 OK\r\n", too_large = "HOST sent an answer of more than 4 bytes";
+  const std::string head = "HTTP/1.1 200 OK\r\n", too_large = "HOST sent a response of more than 4 bytes";
   for (const std::string& rest :
        {std::string("Content-Length: 5\r\n\r\nabcde"),
         std::string("Content-Length: 9223372036854775807\r\n\r\n"), std::string("\r\nabcde"),
@@ -95,13 +95,13 @@ TEST_CASE("a response that exceeds its size or time limit fails with a message")
   const OneAnswer refusal("HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n");
   CHECK(limited(refusal, {.bytes_max = 4}, all) == too_large);
   const OneAnswer large_header(head + "X: " + std::string(100'000, 'x') + "\r\n\r\n");
-  CHECK(limited(large_header, {}, none) == "HOST sent too large a header");
+  CHECK(limited(large_header, {}, none) == "HOST sent response headers that are too large");
 
   for (const char* begin : {"HTTP/1.1 200", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"}) {
     CAPTURE(begin);
     const OneAnswer slow(begin, true);
     CHECK(limited(slow, {.time_max = std::chrono::milliseconds(1)}, none) ==
-          "HOST did not finish its answer in time");
+          "HOST did not finish its response in time");
   }
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("an unreachable server is named in the error") {
     return http::fetch(*Url::parse(url), {.method = "GET", .path = "/"}).error();
   };
   CHECK(sentence("http://127.0.0.1:1") == "cannot connect to 127.0.0.1:1: Connection refused");
-  CHECK(sentence("http://mayfly..example:8000") == "host 'mayfly..example' cannot be found");
+  CHECK(sentence("http://mayfly..example:8000") == "cannot resolve host 'mayfly..example'");
 }
 
 TEST_CASE("the client limits every part of a response and skips interim responses") {

@@ -47,7 +47,7 @@ TEST_CASE("an advance to next-expiry with nothing pending changes nothing and sa
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"to":"next-expiry"})") ==
         Json::parse(R"({"now":"2031-01-01T00:00:00Z","expired":0,"tables":{},"next_expiry":null,)"
-                    R"("message":"Nothing is going to expire: the clock stays where it is."})"));
+                    R"("message":"No item is going to expire, so the clock did not move."})"));
 }
 
 TEST_CASE("time can go back only while an account has no tables") {
@@ -60,9 +60,8 @@ TEST_CASE("time can go back only while an account has no tables") {
   CHECK(back.status == 409);
   CHECK(Json::parse(back.body)["__type"] == "mayfly#Conflict");
   CHECK(Json::parse(back.body)["message"] ==
-        "Time moves forward while the account has tables: 2019-01-01T00:00:00Z is before "
-        "2020-01-01T00:00:00Z. A reset or a "
-        "snapshot's restore can go back.");
+        "The clock cannot go back while the account has tables: 2019-01-01T00:00:00Z is before "
+        "2020-01-01T00:00:00Z. To go back, reset the account or restore a snapshot.");
   CHECK(server.call("POST", "/_mayfly/clock/advance", R"({"to":"2019-01-01T00:00:00Z"})").status == 409);
 }
 
@@ -86,28 +85,31 @@ TEST_CASE("an invalid time or clock mode is rejected") {
     return Json::parse(answer.body)["message"].get<std::string>();
   };
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"fast"})") ==
-        "mode must be real, frozen, offset or rate, got \"fast\".");
-  CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"rate"})") == "The mode rate needs the member rate.");
-  CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"frozen","rate":2})") == "rate is for the mode rate.");
+        "'mode' must be real, frozen, offset or rate, got \"fast\".");
+  CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"rate"})") ==
+        "'rate' is required when mode is \"rate\".");
+  CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"frozen","rate":2})") ==
+        "'rate' is allowed only when mode is \"rate\".");
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"real","now":"2031-01-01T00:00:00Z"})") ==
-        "In the mode real the time is the host's: now is for the other modes.");
-  CHECK(refused("PUT", "/_mayfly/clock", R"({"rate":0})") == "rate must be from 0.001 to 1000000, got 0.");
+        "'now' is not allowed when mode is \"real\", which follows the host's time.");
+  CHECK(refused("PUT", "/_mayfly/clock", R"({"rate":0})") ==
+        "'rate' must be between 0.001 and 1000000, got 0.");
   for (const char* text :
        {"2031-13-01T00:00:00Z", "2031-02-29T00:00:00Z", "2031-01-01T24:00:00Z", "2031-01-01",
         "1969-12-31T23:59:59Z", "2031-01-01T00:00:00", "2031-01-01T00:00:00Zz", ""})
     CHECK(refused("PUT", "/_mayfly/clock", R"({"now":")" + std::string(text) + R"("})") ==
-          R"(now must be a time such as "2026-11-20T00:00:00Z", got ")" + std::string(text) + "\".");
+          R"('now' must be a time, for example "2026-11-20T00:00:00Z", got ")" + std::string(text) + "\".");
   const std::string either =
-      R"(The body needs either "to" (a time such as "2026-11-20T00:00:00Z", or "next-expiry"), or )"
-      R"("seconds", "minutes", "hours" or "days".)";
+      R"(Give either 'to' (a time, for example "2026-11-20T00:00:00Z", or "next-expiry") or a span in )"
+      R"('seconds', 'minutes', 'hours' or 'days'.)";
   CHECK(refused("POST", "/_mayfly/clock/advance", "{}") == either);
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":1,"to":"next-expiry"})") == either);
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":-1})") ==
-        "seconds must be from 0 to 253402300799, got -1.");
+        "'seconds' must be between 0 and 253402300799, got -1.");
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":253402300799})") ==
-        "The clock ends with the year 9999.");
+        "The clock cannot go beyond the year 9999.");
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"to":"tomorrow"})") ==
-        R"(to must be a time such as "2026-11-20T00:00:00Z", or "next-expiry", got "tomorrow".)");
+        R"('to' must be a time, for example "2026-11-20T00:00:00Z", or "next-expiry", got "tomorrow".)");
 }
 
 TEST_CASE("times can have fractions and UTC offsets") {
@@ -188,11 +190,11 @@ TEST_CASE("explain says why an item still exists") {
   };
   CHECK(explain("plain", "1") ==
         answer(nullptr, "ttl_disabled",
-               "Time to live is not enabled on the table: UpdateTimeToLive names the attribute."));
+               "TTL is not enabled on the table; enable it with UpdateTimeToLive."));
   CHECK(explain("carts", "missing") ==
-        answer(nullptr, "no_item", "There is no item with this key: it never was, or is deleted already."));
+        answer(nullptr, "no_item", "There is no item with this key: it never existed or was deleted."));
   CHECK(explain("carts", "none") ==
-        answer(nullptr, "no_attribute", "The item has no attribute ttl, and so never expires."));
+        answer(nullptr, "no_attribute", "The item has no attribute 'ttl', so it never expires."));
   CHECK(explain("carts", "text") ==
         answer(nullptr, "not_a_number",
                "ttl is a string (\"1924992000\"), so it never expires; use a Number."));
@@ -213,7 +215,7 @@ TEST_CASE("explain says why an item still exists") {
   CHECK(explain("carts", "negative")["reason"] == "too_old");
   CHECK(explain("carts", "later") == answer("2031-01-01T00:01:00.001Z", "not_due",
                                             "ttl is 1924992060; the item will be deleted at "
-                                            "2031-01-01T00:01:00.001Z. It is 2031-01-01T00:00:00Z."));
+                                            "2031-01-01T00:01:00.001Z. It is now 2031-01-01T00:00:00Z."));
   CHECK(server.call("POST", "/_mayfly/ttl/none/explain", R"({"key":{"id":{"S":"1"}}})").status == 404);
 }
 

@@ -117,7 +117,7 @@ TEST_CASE("with --no-control the console is not served and the page at / does no
   Running running(settings);
   const HttpAnswer answer = running.ask(http_request("GET", page));
   CHECK(answer.status == 404);
-  CHECK(Json::parse(answer.body)["message"] == "The control API is switched off (--no-control).");
+  CHECK(Json::parse(answer.body)["message"] == "The control API is disabled (--no-control).");
   const Headers typed = {{"Sec-Fetch-Site", "none"}};
   CHECK(running.ask(http_request("GET", "/", typed)).body.find(page) == std::string::npos);
   CHECK(Running().ask(http_request("GET", "/", typed)).body.find("<a href=\"" + page + "\">") !=

@@ -46,7 +46,7 @@ TEST_CASE("the health check works with --no-control") {
   const HttpAnswer refused = running.ask(http_request("GET", "/_mayfly/faults"));
   CHECK(refused.status == 404);
   CHECK(error_of(refused) ==
-        Json{{"__type", "mayfly#NotFound"}, {"message", "The control API is switched off (--no-control)."}});
+        Json{{"__type", "mayfly#NotFound"}, {"message", "The control API is disabled (--no-control)."}});
 }
 
 TEST_CASE("control API responses end with a newline and DynamoDB responses do not") {
@@ -114,11 +114,11 @@ TEST_CASE("an unknown control path gets 404 and a wrong method gets 405 with the
   const HttpAnswer missing = running.ask(http_request("GET", "/_mayfly/nothing"));
   CHECK(missing.status == 404);
   CHECK(error_of(missing) ==
-        Json{{"__type", "mayfly#NotFound"}, {"message", "There is no /_mayfly/nothing."}});
+        Json{{"__type", "mayfly#NotFound"}, {"message", "Unknown path /_mayfly/nothing."}});
   const HttpAnswer wrong = running.ask(http_request("POST", "/_mayfly/faults", json_body, "{}"));
   CHECK(wrong.status == 405);
   CHECK(wrong.headers.at("allow") == "GET, PUT, DELETE");
-  CHECK(error_of(wrong)["message"] == "/_mayfly/faults has no POST, only GET, PUT, DELETE.");
+  CHECK(error_of(wrong)["message"] == "/_mayfly/faults does not support POST, only GET, PUT, DELETE.");
 }
 
 TEST_CASE("an io thread tries to answer item operations and no others") {
@@ -167,14 +167,14 @@ TEST_CASE("a call that changes something requires a JSON content type and a JSON
   const HttpAnswer typo =
       running.ask(http_request("PUT", "/_mayfly/faults", json_body, R"({"rules":[],"rulez":[]})"));
   CHECK(typo.status == 400);
-  CHECK(error_of(typo)["message"] == "This call has no member rulez; it has rules.");
+  CHECK(error_of(typo)["message"] == "Unknown member 'rulez'; this call accepts rules.");
 }
 
 TEST_CASE("an account must be twelve digits") {
   Running running;
   const HttpAnswer answer = running.ask(http_request("GET", "/_mayfly/faults", {{"X-Mayfly-Account", "42"}}));
   CHECK(answer.status == 400);
-  CHECK(error_of(answer)["message"] == "X-Mayfly-Account must be an account of twelve digits.");
+  CHECK(error_of(answer)["message"] == "X-Mayfly-Account must be twelve digits.");
 }
 
 TEST_CASE("an await returns the change it waits for while other requests are served") {
@@ -238,24 +238,25 @@ TEST_CASE("an await that can never be satisfied is rejected") {
     CHECK(answer.status == status);
     return error_of(answer)["message"].get<std::string>();
   };
-  CHECK(refused("{}", 400) == "The body needs the member table, a string.");
-  CHECK(refused(R"({"table":"carts"})", 400) == R"(The body needs the member key, as {"id":{"S":"1"}}.)");
+  CHECK(refused("{}", 400) == "'table' is required and must be a string.");
+  CHECK(refused(R"({"table":"carts"})", 400) ==
+        R"('key' is required and must be an object, for example {"id":{"S":"1"}}.)");
   CHECK(refused(R"({"table":"none","key":{"id":{"S":"1"}}})", 404) ==
-        "There is no table none in us-east-1 of account 000000000000.");
+        "There is no table 'none' in account 000000000000, region us-east-1.");
   CHECK(refused(R"({"table":"carts","key":{"x":{"S":"1"}}})", 400) ==
         "The provided key element does not match the schema");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"event":"DELETE"})", 400) ==
-        "event must be INSERT, MODIFY or REMOVE, got \"DELETE\".");
+        "'event' must be INSERT, MODIFY or REMOVE, got \"DELETE\".");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"by":"me"})", 400) ==
-        "by must be user or service, got \"me\".");
+        "'by' must be user or service, got \"me\".");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":"5"})", 400) ==
-        "timeout_seconds must be a number, got \"5\".");
+        "'timeout_seconds' must be a number, got \"5\".");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":1e9})", 400) ==
-        "timeout_seconds must be from 0 to 600, got 1000000000.0.");
+        "'timeout_seconds' must be between 0 and 600, got 1000000000.0.");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"since":"yesterday"})", 400) ==
-        R"(since must be a time such as "2026-11-20T00:00:00Z", got "yesterday".)");
+        R"('since' must be a time, for example "2026-11-20T00:00:00Z", got "yesterday".)");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"since":"2020-01-01T00:00:00Z"})", 400) ==
-        "since needs a stream, and the table carts has none enabled.");
+        "'since' requires a stream, but table 'carts' has none enabled.");
 }
 
 namespace {
@@ -282,8 +283,8 @@ TEST_CASE("each kind of waiting request has a limit and other kinds are unaffect
     CHECK(error_of(refused) ==
           Json{{"__type", "mayfly#TooManyWaiting"},
                {"message",
-                "As many " + std::string(kind) +
-                    " of this account, or of all, are waiting as may; --waiting-max says how many."}});
+                "Too many " + std::string(kind) +
+                    " are waiting, in this account or overall (limit set by --waiting-max)."}});
   }
   running.ok("GET", "/_mayfly/faults");
   running.ok("PUT", "/_mayfly/clock", R"({"mode":"real"})");
@@ -399,7 +400,7 @@ TEST_CASE("a server answers waiting requests when it stops") {
   running.server.reset();
   const HttpAnswer answer = await.receive();
   CHECK(answer.status == 503);
-  CHECK(error_of(answer)["message"] == "The server ends, or who asked has gone.");
+  CHECK(error_of(answer)["message"] == "Canceled: the server is shutting down or the client disconnected.");
 }
 
 TEST_CASE("a waiting client that disconnects frees its slot whatever it sent in the meantime") {
@@ -679,30 +680,33 @@ TEST_CASE("an invalid fault rule is rejected") {
     CHECK(answer.status == 400);
     return error_of(answer)["message"].get<std::string>();
   };
-  CHECK(refused("1") == "A rule must be a JSON object.");
-  CHECK(refused("{}") == "The body needs the member fault, a string.");
+  CHECK(refused("1") == "Each rule must be a JSON object.");
+  CHECK(refused("{}") == "'fault' is required and must be a string.");
   CHECK(refused(R"({"fault":"earthquake"})") ==
-        "fault must be throttle, internal_server_error, latency, connection_closed, unprocessed, "
+        "'fault' must be throttle, internal_server_error, latency, connection_closed, unprocessed, "
         "transaction_conflict, stale_reads or replicated_write_conflict, got \"earthquake\".");
   CHECK(refused(R"({"fault":"throttle","applied":true})") ==
-        "Only rules of the faults internal_server_error, latency and connection_closed have the member "
-        "applied.");
-  CHECK(refused(R"({"fault":"connection_closed","applied":1})") == "applied must be true or false, got 1.");
+        "'applied' is allowed only when fault is internal_server_error, latency or connection_closed.");
+  CHECK(refused(R"({"fault":"connection_closed","applied":1})") == "'applied' must be true or false, got 1.");
   CHECK(refused(R"({"fault":")" + std::string(100, 'x') + R"("})")
             .ends_with(", got \"" + std::string(63, 'x') + "…."));
-  CHECK(refused(R"({"fault":["throttle"]})") == "fault must be a string, got [\"throttle\"].");
+  CHECK(refused(R"({"fault":["throttle"]})") == "'fault' must be a string, got [\"throttle\"].");
   CHECK(refused(R"({"fault":"latency","milliseconds":1.5})") ==
-        "milliseconds must be a whole number, got 1.5.");
-  CHECK(refused(R"({"fault":"throttle","operation":"Put"})") == "There is no operation Put.");
-  CHECK(refused(R"({"fault":"latency"})") == "A rule of the fault latency needs the member milliseconds.");
+        "'milliseconds' must be a whole number, got 1.5.");
+  CHECK(refused(R"({"fault":"throttle","operation":"Put"})") ==
+        "'operation' must be an operation, for example \"PutItem\", got \"Put\".");
+  CHECK(refused(R"({"fault":"latency"})") == "'milliseconds' is required when fault is \"latency\".");
   CHECK(refused(R"({"fault":"stale_reads","table":"carts"})") ==
-        "A rule of the fault stale_reads needs the member writes or milliseconds.");
-  CHECK(refused(R"({"fault":"stale_reads","writes":0})") == "writes must be from 1 to 1000, got 0.");
-  CHECK(refused(R"({"fault":"stale_reads","writes":1001})") == "writes must be from 1 to 1000, got 1001.");
+        "'writes' or 'milliseconds' is required when fault is \"stale_reads\".");
+  CHECK(refused(R"({"fault":"stale_reads","writes":0})") == "'writes' must be between 1 and 1000, got 0.");
+  CHECK(refused(R"({"fault":"stale_reads","writes":1001})") ==
+        "'writes' must be between 1 and 1000, got 1001.");
   CHECK(refused(R"({"fault":"stale_reads","milliseconds":600001})") ==
-        "milliseconds must be from 1 to 600000, got 600001.");
-  CHECK(refused(R"({"fault":"throttle","probability":2})") == "probability must be from 0 to 1, got 2.");
-  CHECK(refused(R"({"fault":"throttle","cuont":2})").starts_with("This call has no member cuont; it has "));
+        "'milliseconds' must be between 1 and 600000, got 600001.");
+  CHECK(refused(R"({"fault":"throttle","probability":2})") ==
+        "'probability' must be between 0 and 1, got 2.");
+  CHECK(refused(R"({"fault":"throttle","cuont":2})")
+            .starts_with("Unknown member 'cuont'; this call accepts "));
 }
 
 }  // namespace mayfly::testing

@@ -184,7 +184,7 @@ TEST_CASE("responses in flight share a memory limit and a call beyond it fails")
       refused = true;
       CHECK(beside.error().kind == InvocationFailure::Kind::unable);
       CHECK(beside.error().sentence.ends_with(
-          " has answered, and answers under way hold all the memory that they may"));
+          " failed: responses in flight exceed their memory limit"));
     }
     stop.request_stop();
     CHECK(end.get() == (refused ? InvocationFailure::Kind::stopped : InvocationFailure::Kind::unable));

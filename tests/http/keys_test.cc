@@ -55,17 +55,16 @@ TEST_CASE("keys come from an AWS credentials file whose other settings are ignor
 }
 
 TEST_CASE("a keys file with missing or incomplete keys is rejected without revealing a secret") {
-  CHECK(problem_of("") == "it has no key");
-  CHECK(problem_of("[default]\nregion = x\n") == "it has no key");
+  CHECK(problem_of("") == "it contains no keys");
+  CHECK(problem_of("[default]\nregion = x\n") == "it contains no keys");
   CHECK(problem_of("[a]\naws_access_key_id = A\n") == "profile a has no aws_secret_access_key");
   CHECK(problem_of("[a]\naws_secret_access_key = A\n[b]\n") == "profile a has no aws_access_key_id");
-  CHECK(problem_of("[a]\nhunter2\n") == "line 2 is no setting, as name = value is one");
-  CHECK(problem_of("[a\n") == "line 1 is no profile's name, as [default] is one");
+  CHECK(problem_of("[a]\nhunter2\n") == "line 2 is not a setting such as name = value");
+  CHECK(problem_of("[a\n") == "line 1 is not a profile name such as [default]");
   CHECK(problem_of("[a]\naws_access_key_id=A\naws_access_key_id=B\n") ==
-        "line 3 sets aws_access_key_id once more");
+        "line 3 sets aws_access_key_id again");
   const std::string two = "[a]\naws_access_key_id=A\naws_secret_access_key=one\n[b]\naws_access_key_id=A\n";
-  CHECK(problem_of(two + "aws_secret_access_key=two\n") ==
-        "the key A is there twice, with different secrets");
+  CHECK(problem_of(two + "aws_secret_access_key=two\n") == "the key A appears twice with different secrets");
   CHECK(Keys::parse(two + "aws_secret_access_key=one\n"));
 }
 
@@ -78,9 +77,9 @@ TEST_CASE(
   CHECK(*Keys::required(false, "") == nullptr);
   CHECK((*Keys::required(true, file))->find("A")->secret == "one");
   CHECK(Keys::required(false, file).error() ==
-        "the keys in " + file + " are for --require-signature, which is not there");
+        "the keys in " + file + " have no effect without --require-signature");
   CHECK(Keys::required(true, "").error() ==
-        "--require-signature needs keys: a file of them (--keys), or AWS_ACCESS_KEY_ID and "
+        "--require-signature needs keys: name a file of keys with --keys, or set AWS_ACCESS_KEY_ID and "
         "AWS_SECRET_ACCESS_KEY");
   CHECK(Keys::required(true, file + "x").error() ==
         "cannot use the keys in " + file + "x: No such file or directory");

@@ -274,13 +274,13 @@ TEST_CASE("an invalid region name is rejected wherever it appears") {
   for (const std::string& region : {std::string("a/b"), std::string("a b"), std::string(65, 'a')}) {
     const HttpAnswer header = running.ask(http_request("GET", "/_mayfly/ttl", {{"X-Mayfly-Region", region}}));
     CHECK(header.status == 400);
-    CHECK(message(header) == "X-Mayfly-Region must be a region: " + what);
+    CHECK(message(header) == "X-Mayfly-Region must be " + what);
   }
   for (const std::string region : {"a%0d%0aX:", "a%00b", "a%2fb", ""}) {
     const HttpAnswer query = running.ask(
         http_request("POST", "/_mayfly/mcp?region=" + region, {{"Content-Type", "application/json"}}, "{}"));
     CHECK(query.status == 400);
-    CHECK(message(query) == "region must be a region: " + what);
+    CHECK(message(query) == "'region' must be " + what);
   }
 }
 
@@ -676,7 +676,7 @@ TEST_CASE("a request that trickles in is rejected after its time limit without d
     check_common(answer);
     CHECK(answer.status == 408);
     CHECK(answer.body ==
-          "The request took longer than 0 s to come; --request-seconds-max says how long it may take.\n");
+          "The request took longer than 0 s to arrive (limit set by --request-seconds-max).\n");
     CHECK(answer.headers.at("connection") == "close");
     // The limit applies to each request, not to the connection.
     const std::string_view request = other_request;

@@ -43,7 +43,8 @@ TEST_CASE("a page needs a valid address that is not in use") {
     return http::TextPage::open(address, "/", [] { return std::string(); }).error();
   };
   for (const char* none : {"", "9464", "127.0.0.1", "127.0.0.1:70000", "example.com:80", "127.0.0.1:"})
-    CHECK(problem(none) == "'" + std::string(none) + "' is no address to listen on, such as 127.0.0.1:9464");
+    CHECK(problem(none) ==
+          "'" + std::string(none) + "' is not an address to listen on such as 127.0.0.1:9464");
   auto page = http::TextPage::open("[::1]:0", "/", [] { return std::string(); });
   REQUIRE(page);
   CHECK(problem("[::1]:" + std::to_string((*page)->port())) ==

@@ -92,7 +92,7 @@ TEST_CASE("https URLs need a caller that supports TLS and default to port 443") 
   CHECK(url->target == "/x");
   CHECK_FALSE(Url::parse("http://localhost", compat::outbound::Schemes::http_and_https)->tls);
   CHECK(Url::parse("https://localhost").error() ==
-        "'https://localhost' is no URL that can be posted to: only http:// is spoken here");
+        "'https://localhost' is not a valid URL: only http:// is supported");
 }
 
 TEST_CASE("large bodies pass over TLS in both directions") {
@@ -136,15 +136,15 @@ TEST_CASE("an invalid certificate or key file is reported clearly") {
   const Certificate certificate, other;
   CHECK(http::tls_of_server(certificate.cert, certificate.key));
   CHECK(problem_of("", certificate.key) ==
-        "TLS takes a certificate and its key, and here is no certificate (--tls-cert)");
+        "TLS needs a certificate and its key, but there is no certificate (--tls-cert)");
   CHECK(problem_of(certificate.cert, "") ==
-        "TLS takes a certificate and its key, and here is no key (--tls-key)");
+        "TLS needs a certificate and its key, but there is no key (--tls-key)");
   CHECK(problem_of("/nowhere", certificate.key) ==
         "cannot use the TLS certificate /nowhere: No such file or directory");
   CHECK(problem_of(certificate.cert, "/nowhere") ==
         "cannot use the TLS key /nowhere: No such file or directory");
   CHECK(problem_of(certificate.cert, other.key) ==
-        "cannot use the TLS key " + other.key + ": it is not the certificate's");
+        "cannot use the TLS key " + other.key + ": it does not match the certificate");
   CHECK(problem_of(certificate.cert, certificate.encrypted_key) ==
         "cannot use the TLS key " + certificate.encrypted_key + ": it is encrypted");
   CHECK(problem_of(certificate.key, certificate.key) ==

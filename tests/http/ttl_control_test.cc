@@ -68,7 +68,8 @@ TEST_CASE("TTL windows have the requested length and align to it") {
     const HttpAnswer refused = server.call("GET", "/_mayfly/ttl?window_seconds=" + std::string(seconds));
     CHECK(refused.status == 400);
     CHECK(Json::parse(refused.body)["message"] ==
-          "window_seconds must be a whole number from 1 to 31622400, got \"" + std::string(seconds) + "\".");
+          "'window_seconds' must be a whole number between 1 and 31622400, got \"" +
+              std::string(seconds) + "\".");
   }
 }
 
@@ -89,7 +90,7 @@ TEST_CASE("a snapshot keeps its name until it is deleted or the account is reset
   for (const std::string& name : {std::string(), std::string(256, 'x')}) {
     const HttpAnswer refused = server.call("POST", "/_mayfly/snapshots", Json{{"name", name}}.dump());
     CHECK(refused.status == 400);
-    CHECK(Json::parse(refused.body)["message"] == "name must have 1 to 255 bytes.");
+    CHECK(Json::parse(refused.body)["message"] == "'name' must have 1 to 255 bytes.");
   }
   CHECK(server.call("POST", "/_mayfly/snapshots", R"({"name":7})").status == 400);
   server.ok("POST", "/_mayfly/reset");
@@ -120,11 +121,11 @@ TEST_CASE("explain reports when an item expired and whether it was already expir
   server.put("carts", "a", ttl(new_year_2031 + 30));
   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":172800})");
   CHECK(explain("a") == Json::parse(R"({"expires_at":"2031-01-01T00:00:30.001Z","reason":"expired","message":
-    "The item was due at 2031-01-01T00:00:30.001Z by its ttl, and deleted at 2031-01-01T00:00:30.001Z."})"));
+    "By its ttl, the item expired at 2031-01-01T00:00:30.001Z. It was deleted at 2031-01-01T00:00:30.001Z."})"));
   server.put("carts", "b", ttl(new_year_2031 + 3600));  // by a clock that was not advanced
   CHECK(explain("b") ==
         Json::parse(R"({"expires_at":"2031-01-01T01:00:00.001Z","reason":"born_expired","message":
-    "The item was written at 2031-01-03T00:00:00.000Z with a ttl that had passed by 1d 22h, so it was deleted at once. Does its writer use another clock than the account's?"})"));
+    "The item was written at 2031-01-03T00:00:00.000Z with a ttl that was 1d 22h in the past, so it was deleted immediately. Does its writer use a different clock than the account?"})"));
   CHECK(explain("c")["reason"] == "no_item");
   const Json carts = server.ok("GET", "/_mayfly/ttl/carts");
   CHECK(carts["expired"] == 2);
@@ -156,8 +157,9 @@ TEST_CASE("items that never expire are counted by reason and the latest are expl
       shown["suspects"] ==
       Json{
           suspect("e", "born_expired",
-                  "The item was written at 2031-01-01T00:00:00.000Z with a ttl that had passed by 59s 999ms, "
-                  "so it was deleted at once. Does its writer use another clock than the account's?"),
+                  "The item was written at 2031-01-01T00:00:00.000Z with a ttl that was 59s 999ms in "
+                  "the past, so it was deleted immediately. Does its writer use a different clock than the "
+                  "account?"),
           suspect("d", "too_old",
                   "ttl is 12 (1970-01-01T00:00:12.000Z), more than five years ago, so it never expires, as "
                   "on AWS."),
@@ -218,10 +220,10 @@ TEST_CASE("an await that times out explains the item's TTL") {
   CHECK(timed_out("later", R"(,"event":"REMOVE")") ==
         no_change("later") +
             " Its TTL is 1924992060; the item will be deleted at 2031-01-01T00:01:00.001Z. It is "
-            "2031-01-01T00:00:00Z.");
+            "now 2031-01-01T00:00:00Z.");
   CHECK(timed_out("none", "") == no_change("none"));
   CHECK(timed_out("none", R"(,"by":"service")") ==
-        no_change("none") + " The item has no attribute ttl, and so never expires.");
+        no_change("none") + " The item has no attribute 'ttl', so it never expires.");
   CHECK(timed_out("passed", "").starts_with(no_change("passed") + " The item was written at "));
   CHECK(timed_out("gone", "") == no_change("gone"));
 }
@@ -240,13 +242,13 @@ TEST_CASE("an advance adds up seconds and minutes and hours and days") {
     return Json::parse(answer.body)["message"].get<std::string>();
   };
   const std::string either =
-      "The body needs either \"to\" (a time such as \"2026-11-20T00:00:00Z\", or \"next-expiry\"), or "
-      "\"seconds\", \"minutes\", \"hours\" or \"days\".";
+      "Give either 'to' (a time, for example \"2026-11-20T00:00:00Z\", or \"next-expiry\") or a span in "
+      "'seconds', 'minutes', 'hours' or 'days'.";
   CHECK(refused("{}") == either);
   CHECK(refused(R"({"hours":1,"to":"next-expiry"})") == either);
-  CHECK(refused(R"({"hours":"1"})") == "hours must be a number, got \"1\".");
-  CHECK(refused(R"({"days":-1})") == "days must be from 0 to 2932896, got -1.");
-  CHECK(refused(R"({"days":2932896,"hours":24})") == "The clock ends with the year 9999.");
+  CHECK(refused(R"({"hours":"1"})") == "'hours' must be a number, got \"1\".");
+  CHECK(refused(R"({"days":-1})") == "'days' must be between 0 and 2932896, got -1.");
+  CHECK(refused(R"({"days":2932896,"hours":24})") == "The clock cannot go beyond the year 9999.");
 }
 
 TEST_CASE("in manual mode an expired item is deleted when a sweep is requested") {
@@ -259,7 +261,8 @@ TEST_CASE("in manual mode an expired item is deleted when a sweep is requested")
   CHECK(server.count("carts") == 2);
   const Json why = server.ok("POST", "/_mayfly/ttl/carts/explain", R"({"key":{"id":{"S":"a"}}})");
   CHECK(why["reason"] == "due");
-  CHECK(why["message"] == "ttl is 1924992030, which has passed; the item waits for a sweep (mode manual).");
+  CHECK(why["message"] ==
+        "ttl is 1924992030, which has passed; the item is deleted by the next sweep (mode manual).");
   CHECK(server.ok("POST", "/_mayfly/ttl/carts/sweep") == Json::parse(R"({"expired":1})"));
   CHECK(server.ok("POST", "/_mayfly/ttl/carts/sweep", "{}") == Json::parse(R"({"expired":0})"));
   CHECK(server.removed("carts") == Json::parse(R"([["a",60]])"));
@@ -294,12 +297,14 @@ TEST_CASE("an invalid TTL mode is rejected") {
     CHECK(answer.status == 400);
     return Json::parse(answer.body)["message"].get<std::string>();
   };
-  CHECK(refused("{}") == "The body needs the member mode, a string.");
-  CHECK(refused(R"({"mode":"late"})") == "mode must be exact, aws or manual, got \"late\".");
-  CHECK(refused(R"({"mode":"exact","seed":1})") == "delay_seconds and seed are for the mode aws.");
+  CHECK(refused("{}") == "'mode' is required and must be a string.");
+  CHECK(refused(R"({"mode":"late"})") == "'mode' must be exact, aws or manual, got \"late\".");
+  CHECK(refused(R"({"mode":"exact","seed":1})") ==
+        "'delay_seconds' and 'seed' are allowed only when mode is \"aws\".");
   for (const char* delay : {"5", "[1]", "[2,1]", "[-1,1]", "[1.5,2]", "[0,99999999]", R"(["1","2"])"})
     CHECK(refused(R"({"mode":"aws","delay_seconds":)" + std::string(delay) + "}") ==
-          "delay_seconds must be the least and the most, [600,1680], at most 30 days, got " +
+          "'delay_seconds' must be a minimum and a maximum in seconds, for example [600,1680], up to 30 "
+          "days, got " +
               std::string(delay) + ".");
   CHECK(server.call("PUT", "/_mayfly/ttl/none", R"({"mode":"exact"})").status == 404);
   CHECK(server.call("GET", "/_mayfly/ttl/none").status == 404);

@@ -45,7 +45,7 @@ class OutOfDescriptors(Short):
                 # The kernel accepts the connection, but the server cannot yet.
                 others.append(socket.create_connection(("127.0.0.1", self.server.port), timeout=SECONDS_MAX))
             eventually(lambda: self.client.metric("mayfly_accept_failures_total") > 10, SECONDS_MAX)
-            self.assertEqual(self.client.health(), (200, "degraded: no connection can be accepted"))
+            self.assertEqual(self.client.health(), (200, "degraded: cannot accept connections"))
             self.assertEqual(self.client.metric("mayfly_accepts_failing"), 1)
             self.assertEqual(self.client.operation("ListTables", {}), (200, '{"TableNames":[]}'))
         finally:
@@ -55,8 +55,8 @@ class OutOfDescriptors(Short):
             self.assertIn(b" 200 ", other.recv(100))
             other.close()
         self.assertEqual(self.client.health(), (200, "ok"))
-        self.assertEqual(self.logged("accepted until this has passed: Too many open files"), 1)
-        self.assertEqual(self.logged("this has passed: no connection can be accepted"), 1)
+        self.assertEqual(self.logged("cannot accept connections: Too many open files"), 1)
+        self.assertEqual(self.logged("recovered from: cannot accept connections"), 1)
 
 
 class OutOfThreads(unittest.TestCase):
@@ -71,8 +71,8 @@ class OutOfThreads(unittest.TestCase):
         for _ in range(3):
             status, body = client.ask("GET", "/_mayfly/clock")
             self.assertEqual(status, 503)
-            self.assertEqual(json.loads(body)["message"], "No thread can be started that would wait for it.")
-        self.assertEqual(client.health(), (200, "degraded: no thread can be started for what waits"))
+            self.assertEqual(json.loads(body)["message"], "The server cannot start a thread to wait for this request.")
+        self.assertEqual(client.health(), (200, "degraded: cannot start threads for waiting requests"))
         self.assertEqual(client.operation("ListTables", {}), (200, '{"TableNames":[]}'))
         limit_threads(server, -1)
         self.assertEqual(client.ask("GET", "/_mayfly/clock")[0], 200)
@@ -80,8 +80,8 @@ class OutOfThreads(unittest.TestCase):
         self.assertEqual(client.metric("mayfly_thread_failures_total"), 4)  # ListTables also tried to start one
         log.seek(0)
         said = log.read().decode()
-        self.assertEqual(said.count("no thread can be started for what waits until this has passed"), 1)
-        self.assertEqual(said.count("this has passed: no thread can be started for what waits"), 1)
+        self.assertEqual(said.count("error cannot start threads for waiting requests: "), 1)
+        self.assertEqual(said.count("recovered from: cannot start threads for waiting requests"), 1)
 
 
 class DroppedTable(unittest.TestCase):
@@ -136,12 +136,12 @@ class FullMemory(Short):
             self.assertEqual(answer[0], 400)
             self.assertEqual(
                 json.loads(answer[1])["message"],
-                "This server holds as much in memory as it may: 67108864 bytes (--memory-max).",
+                "The server's memory limit is reached (67108864 bytes, set by --memory-max).",
             )
             counted = self.client.metric("mayfly_memory_bytes")
             return counted >= 48_000_000 and self.client.health() == full
 
-        full = (200, "degraded: memory holds as much as it may")
+        full = (200, "degraded: memory limit reached (--memory-max)")
         eventually(is_full, SECONDS_MAX)
         self.assertGreater(number, 100)
         self.assertGreaterEqual(self.client.metric("mayfly_resident_bytes"), 50_000_000)
@@ -151,8 +151,8 @@ class FullMemory(Short):
         self.assertEqual(self.client.operation("DeleteTable", {"TableName": "large"})[0], 200)
         eventually(lambda: self.client.health() == (200, "ok"), SECONDS_MAX)
         self.assertEqual(self.put("small", 1)[0], 200)
-        self.assertGreaterEqual(self.logged("storage holds as much in memory as it may"), 1)
-        self.assertGreaterEqual(self.logged("storage has room in memory again"), 1)
+        self.assertGreaterEqual(self.logged("storage reached its memory limit"), 1)
+        self.assertGreaterEqual(self.logged("storage is below its memory limit again"), 1)
 
 
 class Ends(unittest.TestCase):

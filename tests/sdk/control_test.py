@@ -127,7 +127,7 @@ class ClockTest(unittest.TestCase):
         self.assertEqual((second["now"], second["expired"], second["next_expiry"]), ("2031-01-01T00:02:00.001Z", 1, None))
         nothing = world.advance(to="next-expiry")
         self.assertEqual((nothing["now"], nothing["expired"]), ("2031-01-01T00:02:00.001Z", 0))
-        self.assertEqual(nothing["message"], "Nothing is going to expire: the clock stays where it is.")
+        self.assertEqual(nothing["message"], "No item is going to expire, so the clock did not move.")
 
     def test_time_goes_back_only_without_tables(self):
         world = World()

@@ -152,7 +152,7 @@ class Buckets(Servers):
         entities = '<!DOCTYPE a [<!ENTITY b "xxxxxxxxxx"><!ENTITY c "' + "&b;" * 1000 + '">]><a>&c;</a>'
         for name, answer in {"a million attributes": f"<a{attributes}/>", "entities": entities}.items():
             with self.subTest(name):
-                self.fails(lambda _: [whole(answer.encode())], "what is no listing")
+                self.fails(lambda _: [whole(answer.encode())], "without a valid listing")
 
     def test_listings_without_an_end(self):
         def page(token, keys=()):
@@ -173,7 +173,7 @@ class Buckets(Servers):
         bomb = gzip.compress(b"\n" * (1 << 26)) + gzip.compress(b"{")
         self.fails(self.object(bomb), InputCompressionType="GZIP")
         self.fails(self.object(b"{" + b"x" * 10_000_000))
-        self.fails(self.object(LINE[:1], "206 Partial Content", f"Content-Range: bytes 0-0/{1 << 60}\r\n"), "another range")
+        self.fails(self.object(LINE[:1], "206 Partial Content", f"Content-Range: bytes 0-0/{1 << 60}\r\n"), "a range other than the requested one")
         # The data before the trailing bytes is imported. The trailing bytes count as one bad record.
         shown = self.fails(self.object(gzip.compress(LINE) + b"trailing"), InputCompressionType="GZIP")
         self.assertEqual((shown["ImportedItemCount"], shown["ErrorCount"]), (1, 1))

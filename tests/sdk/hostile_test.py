@@ -377,7 +377,7 @@ class Endpoints(unittest.TestCase):
             endpoint = self.endpoint(lambda _: [whole(b"", "302 Found", f"Location: {secret.url}/\r\n")])
             words = commands(endpoint.url, self.root)[which]
             with self.subTest(words=words):
-                self.refused(words, "redirect, which is not followed")
+                self.refused(words, "redirects are not followed")
         self.assertEqual(secret.requests, 0)
 
     def test_a_page_key_that_is_returned_twice_ends_a_listing(self):

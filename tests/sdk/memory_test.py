@@ -39,7 +39,7 @@ class Loaded:
 
     def operation(self, name, body):
         status, answer = self.client.operation(name, body)
-        if status == 400 and "(--memory-max)" in answer:
+        if status == 400 and "set by --memory-max)" in answer:
             raise Full
         if status != 200:
             raise AssertionError(f"{name}: {status} {answer[:300]}")
@@ -248,7 +248,7 @@ class Memory(unittest.TestCase):
                 return False
 
             eventually(is_refused)
-            self.assertEqual(loaded.client.health(), (200, "degraded: memory holds as much as it may"))
+            self.assertEqual(loaded.client.health(), (200, "degraded: memory limit reached (--memory-max)"))
             uploads.close()
             eventually(lambda: not is_refused())
             self.assertEqual(loaded.client.health(), (200, "ok"))

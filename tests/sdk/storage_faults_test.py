@@ -43,7 +43,7 @@ class StorageFaults(unittest.TestCase):
         resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE, (1 << 16, limits[1]))
         try:
             eventually(lambda: self.put() == 500, SECONDS_MAX)
-            self.assertEqual(self.client.health(), (503, "storage takes no writes"))
+            self.assertEqual(self.client.health(), (503, "storage is read-only"))
             self.assertIn("Item", self.items.get_item(Key={"id": "0"}))
         finally:
             resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE, limits)
@@ -58,13 +58,13 @@ class StorageFaults(unittest.TestCase):
         resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
         try:
             eventually(lambda: self.put() == 500, SECONDS_MAX)
-            eventually(lambda: "storage takes no writes until this has passed" in self.logged(), SECONDS_MAX)
-            self.assertEqual(self.client.health(), (503, "storage takes no writes"))
+            eventually(lambda: "storage is read-only until this is resolved" in self.logged(), SECONDS_MAX)
+            self.assertEqual(self.client.health(), (503, "storage is read-only"))
             self.assertEqual(self.client.metric("mayfly_storage_failing"), 1)
         finally:
             resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE, limits)
         eventually(lambda: self.put() == 200, SECONDS_MAX)
-        eventually(lambda: "storage takes writes again" in self.logged(), SECONDS_MAX)
+        eventually(lambda: "storage accepts writes again" in self.logged(), SECONDS_MAX)
         self.assertIn("Too many open files", self.logged())
         self.assertEqual(self.client.health(), (200, "ok"))
         self.assertEqual(self.client.metric("mayfly_storage_failing"), 0)

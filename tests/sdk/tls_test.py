@@ -135,7 +135,7 @@ class TlsTest(unittest.TestCase):
             (done.returncode, done.stderr),
             (
                 1,
-                f"mayfly: cannot speak TLS with 127.0.0.1:{server.port}: self-signed certificate. "
+                f"mayfly: the TLS handshake with 127.0.0.1:{server.port} failed: self-signed certificate. "
                 "Name a certificate to trust with --ca-file.\n",
             ),
         )
@@ -186,20 +186,20 @@ class TlsTest(unittest.TestCase):
             except ConnectionResetError:
                 pass
         self.assertNotIn(b"HTTP/", said)
-        line = "warning a client spoke plain HTTP where TLS is spoken, and was closed: its URL should begin with https://"
+        line = "warning closed a client that used plain HTTP instead of TLS; its URL must begin with https://"
         eventually(lambda: line in log.read_text())
 
     def test_files_that_will_not_do_are_said_in_a_sentence(self):
         for arguments, sentence in (
-            (["--tls-cert", cert], "TLS takes a certificate and its key, and here is no key (--tls-key)"),
+            (["--tls-cert", cert], "TLS needs a certificate and its key, but there is no key (--tls-key)"),
             (
                 ["--tls-cert", "/nowhere", "--tls-key", cert],
                 "cannot use the TLS certificate /nowhere: No such file or directory",
             ),
-            (["--require-signature"], "--require-signature needs keys: a file of them (--keys), or "),
+            (["--require-signature"], "--require-signature needs keys: name a file of keys with --keys, or set "),
             (["--require-signature", "--keys", "/nowhere"], "cannot use the keys in /nowhere: No such file or directory"),
-            (["--keys", cert], f"the keys in {cert} are for --require-signature, which is not there"),
-            (["--require-signature", "--keys", cert], f"cannot use the keys in {cert}: line 1 is no setting"),
+            (["--keys", cert], f"the keys in {cert} have no effect without --require-signature"),
+            (["--require-signature", "--keys", cert], f"cannot use the keys in {cert}: line 1 is not a setting"),
         ):
             with self.subTest(arguments):
                 done = mayfly("serve", "--port", "0", *arguments)

@@ -96,7 +96,7 @@ class ThreadsRunOut(unittest.TestCase):
         before = threads(server)
         mapping = {"EventSourceArn": arn, "FunctionName": "f", "StartingPosition": "TRIM_HORIZON"}
         self.refused(
-            {"Code": "ServiceException", "Message": "No thread can be started to read the stream."},
+            {"Code": "ServiceException", "Message": "Cannot start a thread to read the stream."},
             functions.create_event_source_mapping, **mapping,
         )
         with self.assertRaises(ClientError) as raised:
@@ -104,7 +104,7 @@ class ThreadsRunOut(unittest.TestCase):
         # An idle thread of an earlier call may be there to wait, but no thread can be started to make the call.
         self.assertIn(
             raised.exception.response["Error"]["Message"],
-            ("No thread can be started to call the function.", "No thread can be started that would wait for it."),
+            ("Cannot start a thread to call the function.", "The server cannot start a thread to wait for this request."),
         )
         self.refused(
             {"Code": "InternalServerError", "Message": "Internal server error"},
@@ -303,8 +303,7 @@ class FileDestinations(unittest.TestCase):
             (error["Code"], error["Message"]),
             (
                 "InvalidParameterValueException",
-                "Invalid destination. Files are written only below the directory that --destination-dir names, "
-                "and there is none.",
+                "Invalid destination. File destinations are available only with --destination-dir.",
             ),
         )
         self.assertFalse(self.file.exists())

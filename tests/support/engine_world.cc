@@ -126,7 +126,7 @@ std::optional<Item> World::get(const std::shared_ptr<LiveTable>& table, const It
 
 std::vector<Item> World::all(const std::shared_ptr<LiveTable>& table, IndexId index) {
   std::vector<Item> items;
-  Cursor cursor(*database_.reader(), *table, {.index = index});
+  Cursor cursor(*database_.reader().reader(), *table, {.index = index});
   while (cursor.next() || cursor.paused())
     if (!cursor.paused()) items.push_back(cursor.item().item());
   return items;

@@ -110,7 +110,7 @@ func TestAFailedTestShowsTheServersLogAboutItsOwnWorld(t *testing.T) {
 		world.Explain("cards", map[string]any{"id": "1"})
 		t.Error("a table that is not there is explained")
 	})
-	if !strings.HasPrefix(sentence, "mayfly: There is no table cards in us-east-1 of account ") {
+	if !strings.HasPrefix(sentence, "mayfly: There is no table 'cards' in account ") {
 		t.Errorf("the test fails with %s", sentence)
 	}
 	if len(r.log) != 1 || !strings.HasPrefix(r.log[0], "mayfly's log of this test (account "+account+"):\n") ||

@@ -71,7 +71,7 @@ test("clocks are moved by spans, to times, and to the next expiry", async (t) =>
   assert.equal(await at(), "2031-01-02T00:00:00.000Z");
   await clock.advance("2031-01-03T00:00:00Z");
   assert.equal(await at(), "2031-01-03T00:00:00.000Z");
-  assert.match((await clock.advance("next-expiry")).message, /^Nothing is going to expire/);
+  assert.match((await clock.advance("next-expiry")).message, /^No item is going to expire/);
   await clock.set("2031-01-04T00:00:00Z");
   assert.equal(await at(), "2031-01-04T00:00:00.000Z");
   assert.equal(await clock.epochSeconds("1h"), Date.parse("2031-01-04T01:00:00Z") / 1000);
@@ -104,7 +104,7 @@ test("what the control API refuses is a MayflyError with its type and status", a
     assert.ok(error instanceof MayflyError);
     assert.equal(error.type, "Conflict");
     assert.equal(error.status, 409);
-    assert.match(error.message, /^Time moves forward while the account has tables: /);
+    assert.match(error.message, /^The clock cannot go back while the account has tables: /);
     return true;
   });
   await assert.rejects(world.control("POST", "/clock/advance", { weeks: 1 }), { status: 400 });

@@ -117,7 +117,7 @@ def test_arguments_are_those_of_the_program():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--schema", "tables.json"], "there is no option schema: what is for a program of its own needs in_process=False"),
+        (["--schema", "tables.json"], "unknown option 'schema': what is for a program of its own needs in_process=False"),
         (["--clock", "stopped"], "the option clock must be real, frozen, offset or rate=60"),
         (["--data", "/proc/nowhere"], ".*"),
         (["--port"], "the option --port wants a value"),

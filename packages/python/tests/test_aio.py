@@ -199,7 +199,7 @@ def test_the_programs_clock_follows(mayfly):
 @awaited
 async def test_refusals_and_time_outs_are_the_same_errors(mayfly):
     async with AsyncWorld.of(mayfly) as world:
-        with pytest.raises(ControlError, match="There is no table none"):
+        with pytest.raises(ControlError, match="There is no table 'none'"):
             await world.ttl("none").status()
         await world.create_table("carts")
         with pytest.raises(WaitError):

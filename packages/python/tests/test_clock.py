@@ -85,7 +85,7 @@ def test_an_advance_says_what_expired_and_what_is_next(mayfly):
     assert advanced.next_expiry == Y2031 + timedelta(hours=2, milliseconds=1)
     assert mayfly.clock.advance_to(Y2031 + timedelta(hours=3)).expired == 2
     nothing = mayfly.clock.advance_to_next_expiry()
-    assert (nothing.next_expiry, nothing.message) == (None, "Nothing is going to expire: the clock stays where it is.")
+    assert (nothing.next_expiry, nothing.message) == (None, "No item is going to expire, so the clock did not move.")
 
 
 def test_an_advance_ages_streams_if_it_is_told_to(mayfly):
@@ -106,7 +106,7 @@ def test_an_advance_ages_streams_if_it_is_told_to(mayfly):
 
 
 def test_an_advance_back_is_refused(mayfly):
-    with pytest.raises(ControlError, match=r"^seconds must be from 0 to "):
+    with pytest.raises(ControlError, match=r"^'seconds' must be between 0 and "):
         mayfly.clock.advance(-1)
 
 

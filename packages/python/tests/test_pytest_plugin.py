@@ -157,7 +157,7 @@ def test_an_error_is_shown_at_the_tests_own_line(pytester):
     result = run(pytester)
     result.assert_outcomes(failed=1)
     assert "_connection.py" not in result.stdout.str()
-    result.stdout.fnmatch_lines([">       mayfly.ttl*", "E       mayfly.errors.ControlError: There is no table tables*"])
+    result.stdout.fnmatch_lines([">       mayfly.ttl*", "E       mayfly.errors.ControlError: There is no table 'tables'*"])
 
 
 # Handlers

@@ -131,7 +131,7 @@ def test_a_refusal_has_its_type_message_and_status(mayfly):
     with pytest.raises(ControlError) as error:
         mayfly.wait_for("none", {"id": "1"})
     assert (error.value.type, error.value.status) == ("NotFound", 404)
-    message = f"There is no table none in us-east-1 of account {mayfly.account}."
+    message = f"There is no table 'none' in account {mayfly.account}, region us-east-1."
     assert error.value.message == message
     assert str(error.value) == f"{message} (NotFound, HTTP status 404)"
 

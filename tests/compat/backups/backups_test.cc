@@ -200,10 +200,9 @@ TEST_CASE("no further backup is made once old versions reach their limit and hea
   // Measures what points need now, instead of waiting for the background run.
   emulator.emulator().database().history_trimmer().trim();
   CHECK(json::parse(control(emulator, "GET", "/_mayfly/health"))["status"] ==
-        "degraded: old versions of items take as much as they may");
-  CHECK(
-      emulator.refused("CreateBackup", {{"TableName", "carts"}, {"BackupName", "more"}}) ==
-      "This server holds as many old versions of items for backups as it may: 10000 bytes (--history-max).");
+        "degraded: limit of old item versions reached (--history-max)");
+  CHECK(emulator.refused("CreateBackup", {{"TableName", "carts"}, {"BackupName", "more"}}) ==
+        "The server's limit of old item versions is reached (10000 bytes, set by --history-max).");
   emulator.ok("RestoreTableFromBackup", {{"TargetTableName", "again"}, {"BackupArn", arn}});
   CHECK(count(emulator, "again") == 50);
   emulator.ok("DeleteBackup", {{"BackupArn", arn}});

@@ -249,7 +249,7 @@ TEST_CASE("a listing page has 1000 objects and the next page continues after the
 
 TEST_CASE("opening a bucket fails if its directory does not exist") {
   CHECK(DirectoryBucket::open("/no/such/directory").error() ==
-        "cannot open the directory of a bucket /no/such/directory: No such file or directory");
+        "cannot open the bucket directory /no/such/directory: No such file or directory");
 }
 
 }  // namespace mayfly::testing

@@ -261,7 +261,7 @@ TEST_CASE("configured names are directory buckets and all other names belong to 
   for (const std::string name : {"", "a", "..", "a/b", "-a", "a.", "a b", "?a"})
     CHECK(both->find(name).error().code == "NoSuchBucket");
   CHECK(Buckets::open({.directories = {{"a/b", directory.path()}}}).error() ==
-        "'a/b' is no name of a bucket");
+        "'a/b' is not a valid bucket name");
 }
 
 }  // namespace mayfly::testing

@@ -41,7 +41,7 @@ const std::string book_ion =
     R"(Id:103.,InPublication:false,PageCount:6d2,Price:2d3,ProductCategory:"Book",Title:"Book 103 Title"}})";
 const std::string book_shown = book_json.substr(8, book_json.size() - 9) + "\n";
 
-const std::string no_ion = "The text is no Ion of an Item\n";
+const std::string no_ion = "The text is not Ion with an Item\n";
 
 }  // namespace
 
@@ -197,7 +197,7 @@ TEST_CASE("malformed Ion ends its file and an invalid item is skipped") {
   }
   for (const std::string& text :
        std::vector<std::string>{"{Item:{a:\"", "{Item:{a:1.}", "[" + book_ion, "/* a", "{Item:{a:{{YQ"})
-    CHECK(ion(text).ends_with(": The file ends before its Ion does\n"));
+    CHECK(ion(text).ends_with(": The Ion data in the file is incomplete\n"));
   CHECK(ion("{Item:{a:$dynamodb_SS::[]}}\n" + book_ion) ==
         "!line 1, offset 0: One or more parameter values were invalid: An string set  may not be empty\n" +
             book_shown);
@@ -247,8 +247,8 @@ TEST_CASE("a CSV header can be specified and key columns get their types") {
 
 TEST_CASE("a CSV row with a wrong column count is skipped and a malformed row ends the file") {
   CHECK(csv("a,b\n1\n1,2,3\n1,2\n") ==
-        "!line 2, offset 4: The row has 1 columns, and the header has 2\n"
-        "!line 3, offset 6: The row has 3 columns, and the header has 2\n"
+        "!line 2, offset 4: The row has 1 columns, but the header has 2\n"
+        "!line 3, offset 6: The row has 3 columns, but the header has 2\n"
         "{\"a\":{\"S\":\"1\"},\"b\":{\"S\":\"2\"}}\n");
   CHECK(csv("a\n\xff\n1\n") == "!line 2, offset 2: The column a is not UTF-8\n{\"a\":{\"S\":\"1\"}}\n");
   for (const std::string row : {"\"a", "\"a\"b", "a\"b", "\"a\" ", "\"a\"\rb", "\"a\"\r\""})
@@ -318,19 +318,19 @@ TEST_CASE("corrupt compression is reported after the records before it") {
   };
   CHECK(gzip(text) == "!!line 1, offset 0: The file is not in GZIP format\n");
   CHECK(gzip(gzip_of(text) + "x").starts_with(book_shown + "!!line 2, "));
-  CHECK(zstd(text).starts_with("!!line 1, offset 0: The file is not in ZSTD format that can be read here: "));
-  const std::string cut_off = "!!line 1, offset 0: The file ends before what is compressed in it does\n";
+  CHECK(zstd(text).starts_with("!!line 1, offset 0: The file is not in a supported ZSTD format: "));
+  const std::string cut_off = "!!line 1, offset 0: The compressed data in the file is incomplete\n";
   for (const std::size_t size : {1, 5, 12, 40}) {
     INFO(size);
     CHECK(gzip(gzip_of(text).substr(0, size))
-              .ends_with("The file ends before what is compressed in it does\n"));
+              .ends_with("The compressed data in the file is incomplete\n"));
     CHECK(zstd(zstd_of(text).substr(0, size))
-              .ends_with("The file ends before what is compressed in it does\n"));
+              .ends_with("The compressed data in the file is incomplete\n"));
   }
   // Frames of zstd versions before 1.0, which the library would otherwise read.
   for (const char version : {'\x1e', '\x22', '\x23', '\x24', '\x25', '\x26', '\x27'}) {
     CHECK(zstd(version + zstd_of(text).substr(1)) ==
-          "!!line 1, offset 0: The file is not in ZSTD format that can be read here: Unknown frame "
+          "!!line 1, offset 0: The file is not in a supported ZSTD format: Unknown frame "
           "descriptor\n");
     CHECK(zstd(zstd_of(text) + version + zstd_of(text).substr(1)).starts_with(book_shown + "!!line 2, "));
   }
@@ -347,7 +347,7 @@ TEST_CASE("corrupt compression is reported after the records before it") {
   while (ZSTD_compressStream2(context, &out, &in, ZSTD_e_end) != 0) {}
   ZSTD_freeCCtx(context);
   huge.resize(out.pos);
-  CHECK(zstd(huge).starts_with("!!line 1, offset 0: The file is not in ZSTD format that can be read here: "));
+  CHECK(zstd(huge).starts_with("!!line 1, offset 0: The file is not in a supported ZSTD format: "));
 }
 
 TEST_CASE("input that unpacks beyond its limits is abandoned") {
@@ -365,7 +365,7 @@ TEST_CASE("input that unpacks beyond its limits is abandoned") {
   const std::string frame = zstd_of(std::string(16 << 20, '\n'));
   for (int i = 0; i < 6; ++i) frames += frame;
   const std::string read = shown(read_file({.compression = Compression::zstd}, frames));
-  CHECK(read.ends_with("The file unpacks to more than a thousand times its size\n"));
+  CHECK(read.ends_with("The file decompresses to more than a thousand times its size\n"));
 }
 
 TEST_CASE("a value nested deeper than an item allows is rejected at any depth") {

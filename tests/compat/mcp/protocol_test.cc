@@ -77,7 +77,7 @@ TEST_CASE("a tool rejects an invalid region name", "[mcp]") {
        {std::string("a/b"), std::string("a\r\nb"), std::string("a\0b", 3), std::string(65, 'a')}) {
     const json refused = agent.call("list_tables", {{"region", region}})["result"];
     CHECK(refused["isError"] == true);
-    CHECK(refused["content"][0]["text"] == "region must be up to 64 letters, digits, '-', '_' and '.'.");
+    CHECK(refused["content"][0]["text"] == "'region' must be up to 64 letters, digits, '-', '_' and '.'.");
   }
   CHECK(agent.call("list_tables", {{"region", "eu-west-1"}})["result"]["isError"] == false);
 }
@@ -87,7 +87,7 @@ TEST_CASE("a misspelled argument is rejected and an unlisted member of the API i
   agent.create_carts();
   const json refused = agent.call("get_item", {{"Tablename", "carts"}});
   CHECK(refused["result"]["content"][0]["text"].get<std::string>().starts_with(
-      "get_item has no argument Tablename"));
+      "Unknown argument 'Tablename'; get_item accepts "));
   const json taken = agent.call(
       "put_item",
       {{"TableName", "carts"}, {"Item", {{"id", {{"S", "1"}}}}}, {"ReturnConsumedCapacity", "TOTAL"}});
@@ -103,14 +103,14 @@ TEST_CASE("oversized pages are shortened and oversized items truncated with a no
         {{"TableName", "carts"}, {"plain", true}, {"Item", {{"id", id}, {"a", std::string(100'000, 'a')}}}});
   const json page = agent.call("scan", {{"TableName", "carts"}})["result"];
   CHECK(page["structuredContent"].contains("LastEvaluatedKey"));
-  CHECK(page["content"][1]["text"].get<std::string>().starts_with("The page was made shorter to fit"));
+  CHECK(page["content"][1]["text"].get<std::string>().starts_with("The page was shortened to fit"));
   agent.call(
       "put_item",
       {{"TableName", "carts"}, {"plain", true}, {"Item", {{"id", "5"}, {"a", std::string(300'000, 'a')}}}});
   const json item =
       agent.call("get_item", {{"TableName", "carts"}, {"plain", true}, {"Key", {{"id", "5"}}}})["result"];
   CHECK(item["content"][0]["text"].get<std::string>().size() == mcp::result_bytes_max);
-  CHECK(item["content"][1]["text"].get<std::string>().starts_with("The answer was cut: "));
+  CHECK(item["content"][1]["text"].get<std::string>().starts_with("The result was truncated; "));
 }
 
 TEST_CASE("a response that Mayfly would not send is passed on as text in a valid message", "[mcp]") {
@@ -143,12 +143,12 @@ TEST_CASE("a response that Mayfly would not send is passed on as text in a valid
     CHECK(answered(200, body, "show_clock")["isError"] == true);  // its responses have a schema
   }
   CHECK(answered(200, "{\"a\":\"\xff\"}", "list_tables")["content"][0]["text"] ==
-        "The server's answer is no text.");
+        "The server's response is not UTF-8 text.");
   const std::string long_text(mcp::result_bytes_max, 'x');
   const json refused =
       answered(400, R"({"__type":"a#B","message":"m","Reasons":[")" + long_text + R"("]})", "list_tables");
   CHECK(refused["content"][0]["text"] == "B: m");
-  CHECK(refused["content"][1]["text"].get<std::string>().ends_with("xx ... and 45 bytes more."));
+  CHECK(refused["content"][1]["text"].get<std::string>().ends_with("xx ... and 45 more bytes."));
 }
 
 TEST_CASE("a message with more than 100000 JSON values is rejected", "[mcp]") {

@@ -32,8 +32,8 @@ std::string problem(const DestinationDirectory& directory, const std::string& de
   return checked ? "" : checked.error();
 }
 
-const std::string no_regular_file = "What is there already is no regular file, or has another name besides";
-const std::string no_directory = "The file's directory is not there, or is reached through a link";
+const std::string no_regular_file = "The existing file is not a regular file or has other hard links";
+const std::string no_directory = "The file's directory does not exist or is reached through a link";
 
 // Only "failed" is the directory for destinations. Everything else is outside of it.
 struct Place {
@@ -74,20 +74,19 @@ TEST_CASE("a batch is appended as a line to a file that only its owner can acces
 TEST_CASE("without a destination directory no file is written") {
   const auto directory = *DestinationDirectory::open("");
   CHECK(problem(*directory, "file:///tmp/failed.jsonl") ==
-        "Files are written only below the directory that --destination-dir names, and there is none");
+        "File destinations are available only with --destination-dir");
   CHECK_FALSE(directory->append("file:///tmp/mayfly-must-not-be-there.jsonl", "{}"));
   CHECK_FALSE(fs::exists("/tmp/mayfly-must-not-be-there.jsonl"));
 }
 
 TEST_CASE("opening a missing destination directory fails with a readable message") {
   CHECK(DestinationDirectory::open("/no/such/place").error() ==
-        "cannot open the directory for destinations /no/such/place: No such file or directory");
+        "cannot open the destination directory /no/such/place: No such file or directory");
 }
 
 TEST_CASE("files outside the directory are rejected however they are spelled") {
   const Place place;
-  const std::string elsewhere =
-      "Files are written only below " + place.path + "/, which --destination-dir names";
+  const std::string elsewhere = "The file must be below " + place.path + "/ (--destination-dir)";
   for (const std::string& path :
        {std::string("/etc/passwd"), std::string("/proc/self/mem"), place.around.path() + "/x",
         place.path + "-too/x", place.path, std::string("/")}) {
@@ -99,8 +98,8 @@ TEST_CASE("files outside the directory are rejected however they are spelled") {
 
 TEST_CASE("paths with .. or empty parts or a zero byte are rejected") {
   const Place place;
-  const std::string why = "A file below " + place.path +
-                          "/ has a name without a byte 0 and without parts that are empty, . or ..";
+  const std::string why =
+      "The path below " + place.path + "/ must not have NUL bytes or parts that are empty, . or ..";
   for (const std::string& name : {std::string("../x"), std::string("below/../x"), std::string("below/.."),
                                   std::string("."), std::string(""), std::string("/x"),
                                   std::string("below//x"), std::string("below/"), std::string("x\0y", 3)}) {
@@ -163,9 +162,8 @@ TEST_CASE("an invalid file destination is rejected when a mapping is created or 
     return R"(400 x-amzn-ErrorType: InvalidParameterValueException {"Type":"User","message":"Invalid destination. )" +
            sentence + R"(."})";
   };
-  const std::string none =
-      "Files are written only below the directory that --destination-dir names, and there is none";
-  const std::string other = "Files are written only below " + place.path + "/, which --destination-dir names";
+  const std::string none = "File destinations are available only with --destination-dir";
+  const std::string other = "The file must be below " + place.path + "/ (--destination-dir)";
   {
     TriggerWorld world;
     CHECK(world.rest("POST " + mappings, with(world.create_table("carts"), place.path + "/x")) ==
@@ -181,8 +179,8 @@ TEST_CASE("an invalid file destination is rejected when a mapping is created or 
         refused(other));
   CHECK(world.rest("PUT " + mappings + "/" + uuid, R"({"DestinationConfig":{"OnFailure":{"Destination":")" +
                                                        place.path + R"(/x\u0000"}}})") ==
-        refused("A file below " + place.path +
-                "/ has a name without a byte 0 and without parts that are empty, . or .."));
+        refused("The path below " + place.path +
+                "/ must not have NUL bytes or parts that are empty, . or .."));
   CHECK(world
             .rest("PUT " + mappings + "/" + uuid,
                   R"({"DestinationConfig":{"OnFailure":{"Destination":")" + place.path + R"(/x"}}})")
@@ -206,7 +204,7 @@ TEST_CASE("a mapping whose file destination is no longer allowed is kept and rep
   world.put("carts", "a");
   CHECK(world.settle().empty());
   CHECK(world.mapping(uuid)["LastProcessingResult"] ==
-        "PROBLEM: The destination " + place.path + "/x did not take a failed batch");
+        "PROBLEM: The destination " + place.path + "/x did not accept a failed batch");
   CHECK_FALSE(fs::exists(place.path + "/x"));
 }
 

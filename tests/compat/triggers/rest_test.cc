@@ -37,8 +37,8 @@ TEST_CASE("mappings are limited and deleting one makes room for another") {
   const std::string third = creation(world.create_table("users"), "f");
   CHECK(
       world.rest("POST " + mappings_path, third) ==
-      R"(429 x-amzn-ErrorType: TooManyRequestsException {"Type":"User","message":"This server has as many event source mappings as it may: 2 )"
-      R"((--mappings-max)."})");
+      R"(429 x-amzn-ErrorType: TooManyRequestsException {"Type":"User","message":"Too many event source )"
+      R"(mappings on this server (limit 2, set by --mappings-max)."})");
   CHECK(world.rest("DELETE " + mappings_path + "/" + second).starts_with("202 "));
   CHECK(world.rest("POST " + mappings_path, third).starts_with("202 "));
 }
@@ -242,7 +242,7 @@ TEST_CASE("requests that Lambda rejects get Lambda's error messages") {
   CHECK(
       with(R"("DestinationConfig":{"OnFailure":{"Destination":"nowhere"}})") ==
       invalid +
-          R"(Invalid destination. 'nowhere' is no URL that can be posted to: it does not begin with http://."})");
+          R"(Invalid destination. 'nowhere' is not a valid URL: it must begin with http://."})");
   CHECK(world.rest("GET " + mappings_path) == R"(200 {"EventSourceMappings":[]})");
 
   const std::string uuid = world.map(arn, "f");

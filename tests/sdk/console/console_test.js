@@ -405,7 +405,7 @@ test("the clock can be frozen, set, run and advanced, and expired items are repo
   await page.getByText("runs 3600 times as fast").waitFor();
   await page.getByText("2031-02-01 01:").first().waitFor(); // within a few seconds
   await press(page, "Freeze");
-  await page.getByText("stands still until you move it").waitFor();
+  await page.getByText("stopped until you move it").waitFor();
   assert.equal((await server.control("GET", "/clock")).mode, "frozen");
   await press(page, "+ 1 d");
   await browser.close(page);
@@ -553,7 +553,7 @@ test("each account has its own tables", async () => {
   await accounts.getByText("current", { exact: true }).waitFor();
   await accounts.getByLabel("Account", { exact: true }).fill("42");
   await press(accounts, "Switch");
-  await page.getByText("An account is twelve digits").waitFor();
+  await page.getByText("Account must be twelve digits").waitFor();
   await accounts.getByLabel("Account", { exact: true }).fill("000000000042");
   await press(accounts, "Switch");
   await eventually(async () => (await page.locator("#world").textContent()).startsWith("000000000042"));
@@ -602,7 +602,7 @@ test("faults strike and are counted, and a failpoint holds an item until it is r
   await faults.getByText("No fault rules.").waitFor();
   await faults.getByLabel("Probability").fill("7");
   await press(faults, "Add");
-  await page.getByText("probability must be from 0 to 1").waitFor();
+  await page.getByText("'probability' must be between 0 and 1").waitFor();
 
   const failpoints = card(page, "Failpoints");
   await failpoints.getByLabel("Table").fill("carts");
@@ -647,10 +647,10 @@ test("the keyboard can choose a pane, advance the clock and change an item", asy
   await tab_to("Skip to the content");
   await tab_to("Time");
   await page.keyboard.press("Enter");
-  await page.getByText("stands still").waitFor();
+  await page.getByText("stopped until you move it").waitFor();
   await tab_to("+ 1 d");
   await page.keyboard.press("Enter");
-  await page.getByText("It is 2031-01-02 00:00:00.").waitFor();
+  await page.getByText("The clock is at 2031-01-02 00:00:00.").waitFor();
   await page.locator("main").focus();
   await page.keyboard.press("1");
   await page.getByRole("heading", { name: "Tables", exact: true }).waitFor();
@@ -678,7 +678,7 @@ test("the page reports a server that stops and uses it again when it is back", a
   const page = await browser.open(other, "worlds");
   const { port } = other;
   await other.stop("SIGKILL");
-  await page.getByText("The server does not answer.").first().waitFor();
+  await page.getByText("The server does not respond.").first().waitFor();
   other = await Server.start("--port", String(port));
   await page.locator("#away").waitFor({ state: "hidden" });
   await page.getByRole("heading", { name: "Accounts", exact: true }).waitFor();

@@ -220,15 +220,15 @@ test("Schema can add and delete indexes and turn TTL and the stream on and off",
   await press(ttl, "Turn TTL on");
   await ttl.getByText("Items expire by gone_at").waitFor();
   assert.equal(await ttl_of("carts"), "ENABLED");
-  await stream.getByLabel("Records have").selectOption("NEW_IMAGE");
+  await stream.getByLabel("Records contain").selectOption("NEW_IMAGE");
   await press(stream, "Turn the stream on");
   await stream.getByText("NEW_IMAGE").waitFor();
   assert.equal((await describe("carts")).StreamSpecification.StreamViewType, "NEW_IMAGE");
   await press(stream, "Turn the stream off");
-  await stream.getByText("Off: changes of this table").waitFor();
+  await stream.getByText("Off: changes to this table").waitFor();
   assert.equal((await describe("carts")).StreamSpecification, undefined);
   await press(ttl, "Turn TTL off");
-  await ttl.getByText("Off: no item of this table expires.").waitFor();
+  await ttl.getByText("Off: items of this table do not expire.").waitFor();
   assert.equal(await ttl_of("carts"), "DISABLED");
   await browser.close(page);
 });
@@ -405,7 +405,7 @@ test("a table's page and Time list the items that the server reports as never ex
   await go(page, "tables/carts");
   await page.getByText("Items that never expire: 3 × milliseconds.").click();
   await page.getByText("Its TTL is in milliseconds.").waitFor();
-  await page.getByRole("region", { name: "Items whose TTL cannot fire" }).getByRole("button", { name: evil }).click();
+  await page.getByRole("region", { name: "Items with a suspect TTL" }).getByRole("button", { name: evil }).click();
   await page.getByRole("dialog").getByLabel("Value of ttl").waitFor();
   await page.goBack();
   await go(page, "time");

@@ -104,7 +104,7 @@ test("a search for records in a long stream can be stopped and continued", async
   await server.control("DELETE", "/faults", {});
   await press(changes, "Read more");
   await changes.getByText("2,000 records read, oldest first, 0 shown. This is the end of the stream.").waitFor();
-  await changes.getByText("No record fits the filter.").waitFor();
+  await changes.getByText("No record matches the filter.").waitFor();
   await browser.close(page);
 });
 
@@ -306,7 +306,7 @@ test("an advance reports items that never expire or were born expired, and faile
   const clock = page.getByRole("region", { name: "Clock" });
   await clock.getByText("Expired: 1 (carts 1).").waitFor();
   await clock.getByText("Items that never expire: carts (3 × milliseconds, 1 × string).").waitFor();
-  await clock.getByText("Written with a TTL that had passed: carts 2.").waitFor();
+  await clock.getByText("Written with a TTL in the past: carts 2.").waitFor();
   assert.deepEqual(await clock.locator("li").allTextContents(), [
     "reminder on carts: RetryAttemptsExhausted after 1 attempt, 200 Unhandled AssertionError: assert 1 == 2. " +
       "id = 7 and 3 more. Sent to file:///failed.jsonl",
@@ -366,7 +366,7 @@ test("recovery can be turned on, and a table can be restored to a second", async
   await go(page, "time");
   await go(page, "backups");
   await press(points, "Restore carts to a time");
-  await dialog.getByText("as of a second from 2031-01-01 00:00:00 to 2031-01-01 01:00:00").waitFor();
+  await dialog.getByText("at a second between 2031-01-01 00:00:00 and 2031-01-01 01:00:00").waitFor();
   await dialog.getByLabel("Time (UTC)").fill("2031-01-01T00:30:00");
   await dialog.getByLabel("New table").fill("carts-then");
   await press(dialog, "Restore");
@@ -374,7 +374,7 @@ test("recovery can be turned on, and a table can be restored to a second", async
   assert.equal(await scan("carts-then"), "before");
   await page.goBack();
   await press(points, "Restore carts to a time");
-  await dialog.getByLabel("The latest possible time instead").check();
+  await dialog.getByLabel("Use the latest possible time").check();
   await dialog.getByLabel("New table").fill("carts-now");
   await press(dialog, "Restore");
   await page.getByRole("heading", { name: "carts-now" }).waitFor();

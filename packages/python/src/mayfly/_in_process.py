@@ -140,6 +140,6 @@ def _not_started(result: int, said: bytes) -> StartError:
     sentence = said.decode("utf-8", "replace") or f"the library says {result}"
     if result == FORKED:
         sentence += "; a child can be given world.environment or server.url, or be spawned instead of forked"
-    elif sentence.startswith("there is no option"):
+    elif sentence.startswith("unknown option"):
         sentence += ": what is for a program of its own needs in_process=False"
     return StartError(f"Mayfly cannot start in this process: {sentence}", None)

@@ -38,8 +38,8 @@ async fn a_clock_can_begin_in_another_year_and_not_go_back_once_there_are_tables
     assert_eq!((refusal.kind.as_str(), refusal.status), ("Conflict", 409));
     assert_eq!(
         refusal.message,
-        "Time moves forward while the account has tables: 2030-12-31T23:59:59Z is before 2031-01-01T00:00:00Z. A reset \
-         or a snapshot's restore can go back."
+        "The clock cannot go back while the account has tables: 2030-12-31T23:59:59Z is before 2031-01-01T00:00:00Z. To go \
+         back, reset the account or restore a snapshot."
     );
     Ok(())
 }
@@ -74,7 +74,7 @@ async fn an_advance_tells_what_expired_by_table() -> Outcome {
     assert_eq!((advanced.expired, advanced.next_expiry), (1, None));
     assert_eq!(advanced.now, new_2031() + 72 * HOUR + MILLISECOND);
     let stayed = world.clock.advance_to_next_expiry().await?;
-    assert_eq!(stayed.message.as_deref(), Some("Nothing is going to expire: the clock stays where it is."));
+    assert_eq!(stayed.message.as_deref(), Some("No item is going to expire, so the clock did not move."));
     assert_eq!(world.clock.advance_to(new_2031() + 100 * HOUR).await?.now, new_2031() + 100 * HOUR);
     Ok(())
 }

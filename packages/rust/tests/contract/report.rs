@@ -28,7 +28,7 @@ fn a_failed_test_shows_the_log_of_its_own_world() -> Outcome {
     let names = ["report::a_test_that_fails", "report::a_test_that_passes"];
     let (passed, output) = run_ignored(&names, &[("MAYFLY_LOG_LEVEL", "debug")])?;
     assert!(!passed && output.contains("test report::a_test_that_passes ... ok"), "{output}");
-    let error = output.split("Error: There is no table cards in us-east-1 of account ").nth(1);
+    let error = output.split("Error: There is no table 'cards' in account ").nth(1);
     let account = error.and_then(|rest| rest.get(..12)).expect(&output);
     let log = format!("mayfly's log of this test (account {account}):\n");
     assert!(output.contains(&log), "{output}");

@@ -164,7 +164,7 @@ public final class World implements AutoCloseable {
     try {
       return awaitOnce(table, key, wanted);
     } catch (ControlException refused) {
-      if (!wanted.looksBackIfItCan() || !refused.getMessage().startsWith("since needs a stream")) {
+      if (!wanted.looksBackIfItCan() || !refused.getMessage().startsWith("'since' requires a stream")) {
         throw refused;
       }
     }

@@ -89,7 +89,7 @@ class AwaitTest extends Fixture {
         late.getMessage());
     ControlException refused =
         assertThrows(ControlException.class, () -> world.await("carts", KEY, Wanted.insert().since(START)));
-    assertEquals("since needs a stream, and the table carts has none enabled.", refused.getMessage());
+    assertEquals("'since' requires a stream, but table 'carts' has none enabled.", refused.getMessage());
   }
 
   @Test

@@ -108,7 +108,7 @@ class ClockTest extends Fixture {
     ControlException refused = assertThrows(ControlException.class, () -> clock.advanceTo(START.minusSeconds(1)));
     assertEquals("Conflict", refused.type());
     assertEquals(409, refused.httpStatus());
-    assertTrue(refused.getMessage().startsWith("Time moves forward while the account has tables"), refused.getMessage());
+    assertTrue(refused.getMessage().startsWith("The clock cannot go back while the account has tables"), refused.getMessage());
   }
 
   @Test

@@ -71,6 +71,6 @@ class FunctionTest extends Fixture {
   @Test
   void a_name_that_is_none_is_refused_in_the_servers_words() {
     ControlException refused = assertThrows(ControlException.class, () -> world.function("a:b:c", event -> null));
-    assertEquals("'a:b:c' is no function's name.", refused.getMessage());
+    assertEquals("'a:b:c' is not a valid function name.", refused.getMessage());
   }
 }

@@ -44,7 +44,7 @@ class ServerTest {
       assertEquals("frozen", world.control("GET", "/clock", null).get("mode"));
       try (World second = server.world()) {
         ControlException refused = assertThrows(ControlException.class, second::snapshot);
-        assertTrue(refused.getMessage().endsWith("(--accounts-max)."), refused.getMessage());
+        assertTrue(refused.getMessage().endsWith("set by --accounts-max)."), refused.getMessage());
       }
     }
   }

@@ -88,7 +88,7 @@ class TtlTest extends Fixture {
     putCart("1", START);
     Explanation born = world.explain("carts", Map.of("id", "1"));
     assertEquals(Reason.BORN_EXPIRED, born.reason());
-    assertTrue(born.message().contains("another clock"), born.message());
+    assertTrue(born.message().contains("different clock"), born.message());
     assertEquals(Reason.NO_ITEM, world.explain("carts", Map.of("id", "?")).reason());
   }
 

@@ -131,7 +131,7 @@ class WorldTest extends Fixture {
     ControlException refused = assertThrows(ControlException.class, () -> world.ttl("carts").status());
     assertEquals(404, refused.httpStatus());
     assertEquals(
-        "There is no table carts in us-east-1 of account " + world.account() + ".", refused.getMessage());
+        "There is no table 'carts' in account " + world.account() + ", region us-east-1.", refused.getMessage());
     assertEquals("NotFound", refused.type());
   }
 
