@@ -17,7 +17,7 @@ export interface ClockState {
   rate?: number;
 }
 
-/** Why an item's TTL never fires. */
+/** Why an item's TTL can never fire. */
 export type NeverReason = "milliseconds" | "string" | "wrong_type" | "too_old";
 
 /** The result of moving a clock. */
@@ -149,7 +149,7 @@ export class Clock {
     return this.#put({ mode: "real" });
   }
 
-  /** Lets the clock run from its current time, `times` as fast as the host's. */
+  /** Lets the clock run from its current time, `times` as fast as the host's clock. */
   async rate(times: number): Promise<Advanced> {
     this.#refuseToRun("rate()");
     return this.#put({ mode: "rate", rate: times });

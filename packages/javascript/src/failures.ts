@@ -96,7 +96,7 @@ function recordsOf({ function: name, event }: HandlerFailure): string[] {
   return event.Records.map((record: any) => record?.eventID).filter(Boolean).map((id: string) => `${name} ${id}`);
 }
 
-// "Function reminder failed on table carts: 2 records were given up after 1 attempt (RetryAttemptsExhausted). …"
+// "Function reminder failed on table carts: Mayfly gave up 2 records after 1 attempt (RetryAttemptsExhausted). …"
 function failureSentences(failures: HandlerFailure[], stuck: Stuck[]): string[] {
   if (failures.length === 0 && stuck.length === 0) return [];
   const sentences = new Set(stuckSentences(stuck));

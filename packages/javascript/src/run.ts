@@ -145,7 +145,7 @@ export class AttachedRun {
     this.#provided = provided;
   }
 
-  /** The server, or the new one if it has died. Throws a ServerError if no server starts within 30 seconds. */
+  /** The server, or its replacement if it has died. Throws a ServerError if no server starts within 30 seconds. */
   async server(): Promise<Server> {
     const { stateFile } = this.#provided;
     if (stateFile === undefined) return (this.#server ??= Server.attach(this.#provided));

@@ -22,7 +22,7 @@ export interface Index {
   sort?: KeyAttribute;
   /** The attributes that the index contains: all (the default), keys only, or keys and the listed ones. */
   projection?: "ALL" | "KEYS_ONLY" | readonly string[];
-  /** Make it a local index. */
+  /** Whether it is a local index. Default: `false`. */
   local?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface TableOptions {
   key?: KeyAttribute;
   /** The sort key. Default: none. */
   sort?: KeyAttribute;
-  /** The attribute that holds the TTL, in epoch seconds. */
+  /** The attribute that holds the TTL, in epoch seconds. Default: none. */
   ttl?: string;
   /** The stream: `true` (new and old images), `false`, or a view type. Default: `true`. */
   stream?: boolean | StreamViewType;

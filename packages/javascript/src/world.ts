@@ -96,6 +96,7 @@ export interface Snapshot {
   readonly id: string;
   /** Restores this state of the world. Can be called any number of times. */
   restore(): Promise<void>;
+  /** Deletes this snapshot and frees its memory. */
   delete(): Promise<void>;
 }
 

@@ -55,7 +55,7 @@ export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
       await super.teardown();
     }
 
-    // jest-circus waits for what this returns.
+    // jest-circus awaits the promise that this returns.
     override async handleTestEvent(event: any, state: any): Promise<void> {
       await super.handleTestEvent?.(event, state);
       if (event.name === "test_start" && !event.test.concurrent) {

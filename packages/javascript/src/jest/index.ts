@@ -23,7 +23,7 @@ declare const afterAll: (hook: () => Promise<void>) => void;
 
 let run: AttachedRun | undefined;
 
-/** The run's server, which the preset started, or the new one if it has died. */
+/** The run's server, which the preset started, or its replacement if it has died. */
 export async function runServer(): Promise<Server> {
   const url = process.env[urlVariable];
   if (!url) throw new Error('No Mayfly server was started: set preset: "mayfly-dynamodb" in the Jest configuration.');

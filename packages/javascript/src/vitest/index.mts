@@ -32,7 +32,7 @@ export interface MayflyFixtures {
 
 let run: AttachedRun | undefined;
 
-/** The run's server, which globalSetup started, or the new one if it has died. */
+/** The run's server, which globalSetup started, or its replacement if it has died. */
 export async function runServer(): Promise<Server> {
   const provided = inject("mayfly");
   if (!provided) {

@@ -57,7 +57,8 @@ class Clock:
         return self._moved(clock.put(now=to), follow)
 
     def real(self) -> datetime.datetime:
-        """Returns the clock to the host's time. Raises a Conflict if the clock is ahead and the world has tables."""
+        """Returns the clock to the host's time. Raises a ControlError of type Conflict if the clock is ahead and the world
+        has tables."""
         return self._moved(clock.put(mode="real"), False)
 
     def run(self) -> datetime.datetime:
@@ -65,8 +66,8 @@ class Clock:
         return self._moved(clock.put(mode="offset"), False)
 
     def rate(self, times: float) -> datetime.datetime:
-        """Lets the clock run from its current time, `times` as fast as the host's. Raises a FollowError if the program's
-        clock follows it."""
+        """Lets the clock run from its current time, `times` as fast as the host's clock. Raises a FollowError if the
+        program's clock follows it."""
         if self._following:
             self._following.move(self.now(), "rate")
         return self._moved(clock.put(mode="rate", rate=times), False)
@@ -92,7 +93,7 @@ class Clock:
         return self._advanced(clock.advance_by(span, settle, age_streams), follow)
 
     def advance_to(self, to: Instant, *, settle: Settle = False, age_streams: bool = False, follow: bool = False) -> Advanced:
-        """Like `advance`, to a time. Raises a Conflict if the time has passed."""
+        """Like `advance`, to a time. Raises a ControlError of type Conflict if the time has passed."""
         return self._advanced(clock.advance_to(to, settle, age_streams), follow)
 
     def advance_to_next_expiry(self, *, settle: Settle = False, age_streams: bool = False, follow: bool = False) -> Advanced:
@@ -116,7 +117,8 @@ class Clock:
         self._following.end()
 
     def moved(self) -> None:
-        """Updates the program's clock if it follows. Call it after moving the world's clock by other means."""
+        """Sets the program's clock to this clock's time, if it follows. Call it after moving the world's clock by other
+        means, such as `World.control`."""
         if self._following:
             reading = self.read()
             self._following.move(reading.now, reading.mode)

@@ -22,6 +22,7 @@ class Snapshot:
         self._world.restore(self)
 
     def delete(self) -> None:
+        """Deletes this snapshot and frees its memory."""
         self._world.delete_snapshot(self)
 
     def __repr__(self) -> str:

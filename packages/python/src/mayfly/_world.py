@@ -55,12 +55,13 @@ class World:
         self._failures = HandlerFailures()
         self._local = LocalFunctions(self._failures)
         self._functions_registered = False
-        self._made: dict[str, Any] = {}  # clients and resources, by what they are
+        self._made: dict[str, Any] = {}  # clients and resources, by kind and service
 
     # --- properties
 
     @property
     def server(self) -> Server:
+        """The server that hosts this world."""
         return self._server
 
     @property
@@ -75,6 +76,7 @@ class World:
 
     @property
     def region(self) -> str:
+        """The region for which clients sign."""
         return self._server.region
 
     @property
@@ -85,6 +87,7 @@ class World:
 
     @property
     def clock(self) -> Clock:
+        """The world's clock."""
         return self._clock
 
     def log(self) -> str:
@@ -196,6 +199,7 @@ class World:
         self._clock.moved()
 
     def delete_snapshot(self, snapshot: Union[Snapshot, str]) -> None:
+        """Deletes a snapshot and frees its memory."""
         self.run(snapshots.delete(_id(snapshot)))
 
     def snapshots(self) -> list[Snapshot]:
@@ -215,6 +219,7 @@ class World:
         self.run(faults.put(rules))
 
     def clear_faults(self) -> None:
+        """Removes all fault rules."""
         self.run(faults.clear())
 
     def fault_counts(self) -> list[FaultCount]:
@@ -250,9 +255,11 @@ class World:
         self.run(functions.put(name, url, timeout))
 
     def remove_function(self, name: str) -> None:
+        """Removes the registration of a function."""
         self.run(functions.delete(name))
 
     def functions(self) -> list[RegisteredFunction]:
+        """The functions that are registered in this world."""
         return self.run(functions.registered())
 
     def trigger(self, table: str, function: str, **settings: Any) -> str:

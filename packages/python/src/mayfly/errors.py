@@ -1,4 +1,4 @@
-"""The package's errors. Each message is one sentence that says what to do. All are `MayflyError`s."""
+"""The package's errors. All are `MayflyError`s, and their messages say what to do."""
 
 from __future__ import annotations
 

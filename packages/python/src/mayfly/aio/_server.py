@@ -67,11 +67,13 @@ class AsyncServer:
         return AsyncWorld(self)
 
     async def start(self) -> AsyncServer:
+        """Starts the server if it has not been started, and returns when it answers."""
         if self._server is None:
             self._server = await asyncio.to_thread(self._start)
         return self
 
     async def close(self) -> None:
+        """Ends the server. See Server.close."""
         if self._server is not None:
             await asyncio.to_thread(self._server.close)
 
