@@ -41,7 +41,7 @@ func (clock *Clock) Real(ctx context.Context) error {
 	return err
 }
 
-// Rate makes the clock run from its current time, `times` as fast as the host's clock.
+// Rate makes the clock run from its current time, at `times` the speed of the host's clock.
 func (clock *Clock) Rate(ctx context.Context, times float64) error {
 	_, err := clock.set(ctx, map[string]any{"rate": times})
 	return err

@@ -45,7 +45,7 @@ func (clock Clock) Real() {
 	check(clock.t, clock.clock.Real(ctx))
 }
 
-// Rate makes the clock run from its current time, `times` as fast as the host's clock.
+// Rate makes the clock run from its current time, at `times` the speed of the host's clock.
 func (clock Clock) Rate(times float64) {
 	clock.t.Helper()
 	check(clock.t, clock.clock.Rate(ctx, times))

@@ -149,7 +149,7 @@ export class Clock {
     return this.#put({ mode: "real" });
   }
 
-  /** Lets the clock run from its current time, `times` as fast as the host's clock. */
+  /** Lets the clock run from its current time, at `times` the speed of the host's clock. */
   async rate(times: number): Promise<Advanced> {
     this.#refuseToRun("rate()");
     return this.#put({ mode: "rate", rate: times });

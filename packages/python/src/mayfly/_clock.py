@@ -66,7 +66,7 @@ class Clock:
         return self._moved(clock.put(mode="offset"), False)
 
     def rate(self, times: float) -> datetime.datetime:
-        """Lets the clock run from its current time, `times` as fast as the host's clock. Raises a FollowError if the
+        """Lets the clock run from its current time, at `times` the speed of the host's clock. Raises a FollowError if the
         program's clock follows it."""
         if self._following:
             self._following.move(self.now(), "rate")
