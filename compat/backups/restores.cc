@@ -231,7 +231,7 @@ Result<RestoreOrigin> Restores::hold(RestoreOrigin origin) const {
   if (point.error() == engine::PointRefusal::dropped) return error::table_not_found("Table not found");
   CHECK_OK(check_room(database_));
   return error::limit_exceeded("The server's limit of old item versions is reached (" +
-                               std::to_string(history.bytes_max()) + " bytes, set by --history-max).");
+                               std::to_string(database_.history_size().bytes_max()) + " bytes, set by --history-max).");
 }
 
 std::optional<engine::HistoryCursor> Restores::source_of(const RestoreOrigin& origin) const {

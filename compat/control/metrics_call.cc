@@ -241,7 +241,7 @@ void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
   one("mayfly_accounts", "Accounts that have been used in requests.", emulator.accounts().count());
   one("mayfly_tables", "Tables of all accounts and regions.", tables);
   std::size_t snapshots = 0;
-  for (const std::string& account : engine::every_account(database))
+  for (const std::string& account : database.accounts().ids())
     snapshots += database.snapshots().list(account).size();
   one("mayfly_snapshots", "Snapshots of all accounts.", snapshots);
   const jobs::Jobs::Occupancy jobs = emulator.jobs().occupancy();
@@ -249,7 +249,7 @@ void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
   one("mayfly_jobs_waiting", "Exports, imports and bulk puts that are waiting to run.", jobs.waiting);
   one("mayfly_backups", "Backups of all accounts.", emulator.backups().count());
   one("mayfly_restores_running", "Restores running in the background.", emulator.restores().under_way());
-  const engine::History::Footprint history = database.history_size().footprint();
+  const engine::HistorySize::Footprint history = database.history_size().footprint();
   one("mayfly_history_versions", "Old item versions that are kept for backups and recovery.",
       static_cast<std::size_t>(history.versions));
   one("mayfly_history_bytes", "Bytes of old item versions.", static_cast<std::size_t>(history.bytes));

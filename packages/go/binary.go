@@ -9,10 +9,11 @@ import (
 	"runtime"
 )
 
-// A program to start, and what named it: "Options.Binary", "MAYFLY_BINARY" or, if it was found, "".
+// binary is the program to start. namedBy is "Options.Binary" or "MAYFLY_BINARY", or empty if the package found it.
 type binary struct{ path, namedBy string }
 
-// findBinary returns the program to start. If the named one does not exist, that is an error; no other is used.
+// findBinary returns the program to start. If Options.Binary or MAYFLY_BINARY does not exist, that is an error. There is no
+// fallback.
 func findBinary(named string) (binary, error) {
 	if named != "" {
 		return namedBinary(named, "Options.Binary")
@@ -65,7 +66,7 @@ func isProgram(path string) error {
 	return nil
 }
 
-// archive names the release file that has the program for a machine; empty if there is none.
+// archive returns the name of the release archive with the program for a machine, or "" if there is none.
 func archive(goos, goarch string) string {
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[goarch]
 	if goos != "linux" || arch == "" {

@@ -19,7 +19,7 @@ var ctx = context.Background()
 
 var new2031 = time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A world with the table carts: key id, TTL attribute ttl, a stream.
+// cartsWorld returns a world with the table carts, which has the key id, the TTL attribute ttl and a stream.
 func cartsWorld(t *testing.T) *mayflytest.World {
 	t.Helper()
 	t.Parallel()

@@ -22,25 +22,26 @@ func (clock *Clock) Freeze(ctx context.Context) (time.Time, error) {
 	return clock.set(ctx, map[string]any{"mode": "frozen"})
 }
 
-// FreezeAt stops the clock at that time. A time in its past is a Conflict error while the world has tables.
+// FreezeAt stops the clock at a time. It returns a Conflict error if the clock is past that time and the world has tables.
 func (clock *Clock) FreezeAt(ctx context.Context, at time.Time) error {
 	_, err := clock.set(ctx, map[string]any{"mode": "frozen", "now": instant(at)})
 	return err
 }
 
-// Set moves the clock, which stays frozen or running. Moving it forward deletes the items that expire on the way.
+// Set moves the clock to a time, and deletes the items that expire by then. A frozen clock stays frozen; otherwise the clock
+// keeps running.
 func (clock *Clock) Set(ctx context.Context, to time.Time) error {
 	_, err := clock.set(ctx, map[string]any{"now": instant(to)})
 	return err
 }
 
-// Real makes it follow the host's clock. This is a Conflict error if it is ahead of that and the world has tables.
+// Real returns the clock to the host's time. It returns a Conflict error if the clock is ahead and the world has tables.
 func (clock *Clock) Real(ctx context.Context) error {
 	_, err := clock.set(ctx, map[string]any{"mode": "real"})
 	return err
 }
 
-// Rate makes it run `times` as fast as the host's clock, from its present time on.
+// Rate makes the clock run from its current time, at `times` the speed of the host's clock.
 func (clock *Clock) Rate(ctx context.Context, times float64) error {
 	_, err := clock.set(ctx, map[string]any{"rate": times})
 	return err
@@ -56,20 +57,20 @@ func (clock *Clock) set(ctx context.Context, body map[string]any) (time.Time, er
 type Advanced struct {
 	Now        time.Time
 	Expired    int            // items that expired
-	Tables     map[string]int // the same by table; only tables that lost items
-	NextExpiry *time.Time     `json:"next_expiry"` // nil: no item is going to expire
+	Tables     map[string]int // expired items by table; tables without any are omitted
+	NextExpiry *time.Time     `json:"next_expiry"` // nil: no item will expire
 	Message    string         // why the clock did not move, if it did not
 
 	Never       map[string]map[TTLReason]int // items whose TTL can never fire, by table and reason
 	BornExpired map[string]int               `json:"born_expired"` // items written with a TTL that had passed, by table
 
-	// Of a settled advance:
-	Settled    bool         // every stream record has reached its functions
-	Unfinished []Unfinished // mappings that are not done
-	GivenUp    []GivenUp    `json:"given_up"` // batches that no function will process
+	// Only for a settled advance:
+	Settled    bool         // whether every stream record has reached its functions
+	Unfinished []Unfinished // mappings that still have records to deliver
+	GivenUp    []GivenUp    `json:"given_up"` // batches given up since the last settle
 }
 
-// Unfinished is an event source mapping that has not processed everything.
+// Unfinished is an event source mapping that still has records to deliver.
 type Unfinished struct {
 	UUID, FunctionArn, EventSourceArn string
 	Function, Table                   string
@@ -78,40 +79,40 @@ type Unfinished struct {
 	Registered                        *bool     // false: the function is not registered; nil otherwise
 }
 
-// Retrying describes a failing batch that the server sends again and again.
+// Retrying describes a failing batch that the server keeps retrying.
 type Retrying struct {
 	Attempts int // so far
 	Records  int // in the batch
 	Error    InvocationError
 }
 
-// GivenUp is a batch that the server stopped sending to its function.
+// GivenUp is a batch that the server gave up.
 type GivenUp struct {
-	UUID        string // the mapping's
+	UUID        string // of the mapping
 	Function    string
 	Table       string
-	Stream      string // its ARN
+	Stream      string // ARN of the table's stream
 	Condition   string // Lambda's: RetryAttemptsExhausted, RecordAgeExceeded, …
 	Attempts    int
 	Error       InvocationError
 	Records     []GivenUpRecord
-	LeftOut     int    `json:"left_out"` // further records that Records leaves out
+	LeftOut     int    `json:"left_out"` // how many more records Records omits
 	Destination string // where Lambda would send the failed batch; empty: none
 }
 
-// GivenUpRecord is a stream record that no function will process.
+// GivenUpRecord is a stream record in a batch that was given up.
 type GivenUpRecord struct {
 	SequenceNumber string `json:"sequence_number"`
 	Event          Event
 	Key            Item
 }
 
-// InvocationError describes how the last invocation of a function failed. Members that are not known are empty.
+// InvocationError describes how the last invocation of a function failed. Fields that do not apply are empty.
 type InvocationError struct {
-	Status  int    // of HTTP
+	Status  int    // HTTP status
 	Kind    string `json:"error"` // "Unhandled", …
-	Type    string // errorType in the function's answer
-	Message string // errorMessage in the function's answer
+	Type    string // errorType in the function's response
+	Message string // errorMessage in the function's response
 }
 
 func (e InvocationError) String() string {
@@ -132,33 +133,33 @@ func (e InvocationError) String() string {
 // AdvanceOption is Settle, SettleWithin or AgeStreams.
 type AdvanceOption func(body map[string]any)
 
-// Settle makes an advance wait until every record in the world's streams has reached its functions, for at most 30
-// seconds. If a function fails that was not registered with MayFail, the advance returns a *HandlerError, as soon as only
-// retries of failing batches are left.
+// Settle makes an advance wait until every record in the world's streams has reached its functions, for at most 30 seconds
+// of real time. If a function fails that was not registered with MayFail, the advance returns a *HandlerError. It does not
+// wait for a function that keeps failing.
 func Settle() AdvanceOption { return func(body map[string]any) { body["settle"] = "triggers" } }
 
-// SettleWithin is Settle with another time limit, at most ten minutes.
+// SettleWithin is like Settle with another time limit, at most ten minutes.
 func SettleWithin(longest time.Duration) AdvanceOption {
 	return func(body map[string]any) { body["settle"], body["settle_seconds"] = "triggers", longest.Seconds() }
 }
 
-// AgeStreams makes stream records and iterators age with the advance: after 24 hours a record is trimmed.
+// AgeStreams makes stream records and iterators age with the advance, so that records older than 24 hours are trimmed.
 func AgeStreams() AdvanceOption { return func(body map[string]any) { body["age_streams"] = true } }
 
-// Advance moves the clock forward, through every instant at which an item expires. When it returns, expired items are
-// deleted, also from indexes, and their records can be read from streams.
+// Advance moves the clock forward, through every instant at which an item expires. When it returns, expired items are gone
+// from the table and its indexes, and their stream records can be read.
 //
-// With Settle the error can be a *HandlerError. The result is valid even then.
+// With Settle, the error can be a *HandlerError. The result is valid even then.
 func (clock *Clock) Advance(ctx context.Context, by time.Duration, options ...AdvanceOption) (Advanced, error) {
 	return clock.advance(ctx, map[string]any{"seconds": by.Seconds()}, options)
 }
 
-// AdvanceTo advances to a time. One that has passed is a Conflict error.
+// AdvanceTo advances the clock to a time. It returns a Conflict error if the time has passed.
 func (clock *Clock) AdvanceTo(ctx context.Context, to time.Time, options ...AdvanceOption) (Advanced, error) {
 	return clock.advance(ctx, map[string]any{"to": instant(to)}, options)
 }
 
-// AdvanceToNextExpiry advances to the next instant at which an item expires. If no item is going to expire, the clock
+// AdvanceToNextExpiry advances the clock to the next instant at which an item expires. If no item will expire, the clock
 // does not move, and Message says so.
 func (clock *Clock) AdvanceToNextExpiry(ctx context.Context, options ...AdvanceOption) (Advanced, error) {
 	return clock.advance(ctx, map[string]any{"to": "next-expiry"}, options)
@@ -177,10 +178,10 @@ func (clock *Clock) advance(ctx context.Context, body map[string]any, options []
 }
 
 // Settle waits until every record in the world's streams has reached its functions, without moving the clock. It is
-// Clock.Advance(ctx, 0, Settle()): see there for errors. SettleWithin sets another time limit than 30 seconds.
+// equivalent to Clock.Advance(ctx, 0, Settle()). The default time limit is 30 seconds; SettleWithin sets another one.
 func (world *World) Settle(ctx context.Context, options ...AdvanceOption) (Advanced, error) {
 	return world.Clock.Advance(ctx, 0, append([]AdvanceOption{Settle()}, options...)...)
 }
 
-// The control API's format of a time.
+// instant formats a time for the control API.
 func instant(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

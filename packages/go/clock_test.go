@@ -22,7 +22,7 @@ func TestAFrozenClockStandsStillUntilItIsMoved(t *testing.T) {
 	equal(t, world.Clock.Now(), began.Add(90*time.Minute))
 }
 
-func TestAClockCanBeginInAnotherYearAndNotGoBackOnceThereAreTables(t *testing.T) {
+func TestAClockCanMoveBackOnlyWithoutTables(t *testing.T) {
 	t.Parallel()
 	world := mayflytest.Start(t)
 	world.Clock.FreezeAt(time.Date(2020, 2, 29, 1, 0, 0, 5_000_000, time.FixedZone("", 3600)))
@@ -33,7 +33,7 @@ func TestAClockCanBeginInAnotherYearAndNotGoBackOnceThereAreTables(t *testing.T)
 
 	var refused *mayfly.Error
 	if err := world.World.Clock.Set(ctx, new2031.Add(-time.Second)); !errors.As(err, &refused) {
-		t.Fatalf("going back answers %v", err)
+		t.Fatalf("moving back returned %v", err)
 	}
 	equal(t, refused.Type, "Conflict")
 	equal(t, refused.Status, 409)
@@ -41,14 +41,14 @@ func TestAClockCanBeginInAnotherYearAndNotGoBackOnceThereAreTables(t *testing.T)
 		"2031-01-01T00:00:00Z. To go back, reset the account or restore a snapshot.")
 }
 
-func TestAClockRunsAsFastAsItIsToldAndIsRealAgain(t *testing.T) {
+func TestAClockCanRunAtARateAndBeRealAgain(t *testing.T) {
 	t.Parallel()
 	world := mayflytest.Start(t)
 	began := world.Clock.Freeze()
 	world.Clock.Rate(1_000_000)
 	for deadline := time.Now().Add(20 * time.Second); world.Clock.Now().Sub(began) < time.Hour; {
 		if time.Now().After(deadline) {
-			t.Fatal("an hour has not gone by in twenty seconds")
+			t.Fatal("less than an hour passed in twenty seconds")
 		}
 	}
 	world.Clock.Real()
@@ -57,7 +57,7 @@ func TestAClockRunsAsFastAsItIsToldAndIsRealAgain(t *testing.T) {
 	}
 }
 
-func TestAnAdvanceTellsWhatExpiredByTable(t *testing.T) {
+func TestAnAdvanceReportsExpiredItemsByTable(t *testing.T) {
 	world := cartsWorld(t)
 	now := world.Clock.Freeze().Truncate(time.Second)
 	for id, hours := range map[string]time.Duration{"1": 1, "2": 2, "3": 72} {
@@ -79,7 +79,7 @@ func TestAnAdvanceTellsWhatExpiredByTable(t *testing.T) {
 	equal(t, world.Clock.AdvanceTo(now.Add(100*time.Hour)).Now, now.Add(100*time.Hour))
 }
 
-func TestEachTestMovesAClockOfItsOwn(t *testing.T) {
+func TestEachTestHasItsOwnClock(t *testing.T) {
 	t.Parallel()
 	one, other := mayflytest.Start(t), mayflytest.Start(t)
 	began := other.Clock.Freeze()
@@ -88,7 +88,7 @@ func TestEachTestMovesAClockOfItsOwn(t *testing.T) {
 	equal(t, other.Clock.Now(), began)
 }
 
-func TestStreamRecordsAgeByAJumpOnlyWhenTold(t *testing.T) {
+func TestAnAdvanceAgesStreamRecordsOnlyWithAgeStreams(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	putCart(t, world.DynamoDB, "1", new2031.Add(1000*time.Hour))
@@ -97,6 +97,6 @@ func TestStreamRecordsAgeByAJumpOnlyWhenTold(t *testing.T) {
 	equal(t, world.WaitFor("carts", key("1"), since).Event, mayfly.Insert)
 	world.Clock.Advance(25*time.Hour, mayfly.AgeStreams())
 	if _, err := world.World.WaitFor(ctx, "carts", key("1"), since); err == nil {
-		t.Error("a record of 25 hours is still there")
+		t.Error("a record aged 25 hours was not trimmed")
 	}
 }

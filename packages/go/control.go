@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Control makes any call of the control API, about this world: Control(ctx, "GET", "/jobs", nil, &jobs). `path` is what
-// stands behind /_mayfly. `body` is encoded as JSON, nil is none; the answer is decoded into `answer` unless that is nil.
+// Control makes any call of the control API for this world: Control(ctx, "GET", "/jobs", nil, &jobs). `path` is the part
+// after /_mayfly. `body` is encoded as JSON; nil means no body. The response is decoded into `answer` unless that is nil.
 //
-// A refusal is an *Error, a server that has ended an *EndedError.
+// It returns an *Error if the server refuses the call, and an *EndedError if the server has ended.
 func (world *World) Control(ctx context.Context, method, path string, body, answer any) error {
 	request, err := world.controlRequest(ctx, method, path, body)
 	if err != nil {
@@ -25,7 +25,7 @@ func (world *World) Control(ctx context.Context, method, path string, body, answ
 		return err
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
-		return fmt.Errorf("mayfly: %s %s: the answer cannot be read: %w", method, path, err)
+		return fmt.Errorf("mayfly: %s %s: cannot decode the response: %w", method, path, err)
 	}
 	return nil
 }
@@ -33,7 +33,7 @@ func (world *World) Control(ctx context.Context, method, path string, body, answ
 func (world *World) controlRequest(ctx context.Context, method, path string, body any) (*http.Request, error) {
 	text, err := encoded(body)
 	if err != nil {
-		return nil, fmt.Errorf("mayfly: %s %s: the body cannot be written: %w", method, path, err)
+		return nil, fmt.Errorf("mayfly: %s %s: cannot encode the body: %w", method, path, err)
 	}
 	url := world.server.url + "/_mayfly/" + strings.TrimPrefix(path, "/")
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(text))
@@ -53,7 +53,7 @@ func encoded(body any) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// exchange returns the answer, if it is none of a refusal.
+// exchange sends a request and returns the body of the response. It returns an *Error if the server refuses the request.
 func (server *Server) exchange(request *http.Request) ([]byte, error) {
 	answer, err := server.http.Do(request)
 	if err != nil {
@@ -70,10 +70,10 @@ func (server *Server) exchange(request *http.Request) ([]byte, error) {
 	return text, nil
 }
 
-// A connection breaks a moment before its process is known to have ended.
+// endNoticed allows for a connection that breaks shortly before the end of its process can be observed.
 const endNoticed = 200 * time.Millisecond
 
-// whyNot returns an *EndedError for a call that got no answer because the server has ended.
+// whyNot returns the error for a call that got no response: an *EndedError if the server has ended.
 func (server *Server) whyNot(err error) error {
 	if server.command == nil {
 		return fmt.Errorf("mayfly: %w", err)
@@ -86,7 +86,7 @@ func (server *Server) whyNot(err error) error {
 	}
 }
 
-// DynamoDB and the control API say the type in the body, Lambda in a header.
+// refusal converts an error response. DynamoDB and the control API have the error's type in the body, Lambda in a header.
 func refusal(answer *http.Response, text []byte) *Error {
 	said := struct {
 		Type    string `json:"__type"`

@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-func TestControlMakesAnyCallAboutThisWorld(t *testing.T) {
+func TestControlMakesAnyCallForItsWorld(t *testing.T) {
 	world := cartsWorld(t)
 	var index struct{ Account, Region string }
 	noError(t, world.World.Control(ctx, "GET", "/", nil, &index))
@@ -18,7 +18,7 @@ func TestControlMakesAnyCallAboutThisWorld(t *testing.T) {
 	equal(t, strings.Count(string(shards), `"open":true`), 2)
 }
 
-func TestARefusalHasATypeAMessageAndAStatus(t *testing.T) {
+func TestAControlErrorHasTypeMessageAndStatus(t *testing.T) {
 	world := cartsWorld(t)
 	err := world.World.Control(ctx, "PUT", "/ttl/cards", map[string]any{"mode": "exact"}, nil)
 	var refused *mayfly.Error
@@ -32,6 +32,6 @@ func TestARefusalHasATypeAMessageAndAStatus(t *testing.T) {
 	}
 	err = world.World.Control(ctx, "PUT", "/clock", map[string]any{"mood": "frozen"}, nil)
 	if !errors.As(err, &refused) || !strings.Contains(refused.Message, "mood") {
-		t.Errorf("a member that does not exist answers %v", err)
+		t.Errorf("an unknown member returned %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// noticesEnd is the HTTP client of AWS's clients: a call that fails because the server has ended is an *EndedError.
+// noticesEnd is the HTTP client of the AWS SDK clients. If the server has ended, its error is an *EndedError.
 type noticesEnd struct{ server *Server }
 
 func (client noticesEnd) Do(request *http.Request) (*http.Response, error) {
@@ -21,7 +21,7 @@ func (client noticesEnd) Do(request *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// neverRetryEnded keeps AWS's clients from retrying calls to a server that has ended.
+// neverRetryEnded keeps AWS SDK clients from retrying calls to a server that has ended.
 func (server *Server) neverRetryEnded(options *retry.StandardOptions) {
 	ended := retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
 		var ended *EndedError
@@ -33,7 +33,7 @@ func (server *Server) neverRetryEnded(options *retry.StandardOptions) {
 	options.Retryables = append([]retry.IsErrorRetryable{ended}, options.Retryables...)
 }
 
-// addEndedErrors drops what AWS's clients wrap around an *EndedError, so that the sentence can be read.
+// addEndedErrors removes the errors in which AWS SDK clients wrap an *EndedError, so that its message is readable.
 func addEndedErrors(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("MayflyEnded",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 )
 
-func TestACallOfAWSsClientsToAServerThatHasDiedSaysSoAtOnce(t *testing.T) {
+func TestAWSClientsReportADeadServerImmediately(t *testing.T) {
 	t.Parallel()
 	server := started(t, Options{})
 	world := server.World()
@@ -36,13 +36,13 @@ func TestACallOfAWSsClientsToAServerThatHasDiedSaysSoAtOnce(t *testing.T) {
 		err := call()
 		var ended *EndedError
 		if !errors.As(err, &ended) ||
-			!strings.HasPrefix(err.Error(), operation+"mayfly: the server has ended (signal: killed). ") {
+			!strings.HasPrefix(err.Error(), operation+"mayfly: the server has ended (signal: killed); ") {
 			t.Errorf("the error is %v", err)
 		}
 	}
 }
 
-func TestACallThatIsCanceledIsNotBlamedOnTheServer(t *testing.T) {
+func TestACanceledCallIsNotReportedAsADeadServer(t *testing.T) {
 	t.Parallel()
 	world := started(t, Options{}).World()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Nanosecond)

@@ -11,25 +11,25 @@ import (
 
 // BinaryError says that no mayfly program was found, or that it cannot run here.
 type BinaryError struct {
-	Path    string // empty: none was named, and none was found
-	NamedBy string // "Options.Binary" or "MAYFLY_BINARY"; empty: the program was found, not named
+	Path    string // empty: no path was given and no program was found
+	NamedBy string // "Options.Binary" or "MAYFLY_BINARY"; empty: the package found the program
 	Err     error
 }
 
 func (e *BinaryError) Error() string {
 	platform, archive := runtime.GOOS+"/"+runtime.GOARCH, archive(runtime.GOOS, runtime.GOARCH)
 	if archive == "" {
-		return e.problem(platform) + ". Mayfly has no program for " + platform +
-			": run its container image or a Linux machine, and set MAYFLY_URL to its address."
+		return e.problem(platform) + ": Mayfly has no program for " + platform +
+			", so run it in a container or on a Linux machine, and set MAYFLY_URL to its address"
 	}
 	switch {
 	case e.Path == "":
-		return fmt.Sprintf("%s. Unpack %s from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, or put "+
-			"bin/mayfly on PATH. To use a running server, set MAYFLY_URL.", e.problem(platform), archive)
+		return fmt.Sprintf("%s: unpack %s from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, put bin/mayfly on "+
+			"PATH, or set MAYFLY_URL to a running server", e.problem(platform), archive)
 	case e.NamedBy == "":
-		return fmt.Sprintf("%s. Replace it with bin/mayfly from %s.", e.problem(platform), archive)
+		return fmt.Sprintf("%s: replace it with bin/mayfly from %s", e.problem(platform), archive)
 	default:
-		return fmt.Sprintf("%s. Set %s to bin/mayfly from %s, or unset it to use the mayfly on PATH.",
+		return fmt.Sprintf("%s: set %s to bin/mayfly from %s, or unset it to use the mayfly on PATH",
 			e.problem(platform), e.NamedBy, archive)
 	}
 }
@@ -39,79 +39,79 @@ func (e *BinaryError) problem(platform string) string {
 	case e.Path == "":
 		return "mayfly: no mayfly program found"
 	case e.NamedBy == "":
-		return fmt.Sprintf("mayfly: %s cannot run on %s (%v)", e.Path, platform, e.Err)
+		return fmt.Sprintf("mayfly: cannot run %s on %s (%v)", e.Path, platform, e.Err)
 	default:
-		return fmt.Sprintf("mayfly: %s names %s, which cannot run on %s (%v)", e.NamedBy, e.Path, platform, e.Err)
+		return fmt.Sprintf("mayfly: cannot run %s from %s on %s (%v)", e.Path, e.NamedBy, platform, e.Err)
 	}
 }
 
 func (e *BinaryError) Unwrap() error { return e.Err }
 
-// StartError says that the server was started but never answered. It wraps context.DeadlineExceeded if the time was up,
+// StartError says that the server started but never answered. It wraps context.DeadlineExceeded if the time limit passed,
 // and *exec.ExitError if the server ended.
 type StartError struct {
 	Binary string
 	Err    error
 	Log    string        // the last lines of the server's log
-	After  time.Duration // how long Start waited, if the time was up; else 0
+	After  time.Duration // how long Start waited, if the time limit passed; else 0
 }
 
 func (e *StartError) Error() string {
 	if e.After > 0 {
-		return fmt.Sprintf("mayfly: the server did not answer within %v. If it needs longer, raise "+
-			"Options.StartTimeout.%s", e.After, logTail(e.Log))
+		return fmt.Sprintf("mayfly: the server did not answer within %v; to wait longer, raise Options.StartTimeout%s",
+			e.After, logTail(e.Log))
 	}
 	if errors.Is(e.Err, context.Canceled) {
 		return fmt.Sprintf("mayfly: the start of %s was canceled (%v)", e.Binary, e.Err)
 	}
-	return fmt.Sprintf("mayfly: the server %s ended before it answered (%v).%s", e.Binary, e.Err, logTail(e.Log))
+	return fmt.Sprintf("mayfly: the server %s ended before it answered (%v)%s", e.Binary, e.Err, logTail(e.Log))
 }
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// The end of a log, as it follows a sentence.
+// logTail returns the end of a log, to be appended to a message.
 func logTail(log string) string {
 	log = strings.TrimRight(log, "\n")
 	if log == "" {
-		return " It logged nothing."
+		return "; its log is empty"
 	}
-	return " Its log ends with:\n    " + strings.ReplaceAll(log, "\n", "\n    ")
+	return "; its log ends with:\n    " + strings.ReplaceAll(log, "\n", "\n    ")
 }
 
-// VersionError says that the server is of another release than this package.
+// VersionError says that the server and this package are from different releases.
 type VersionError struct {
 	Package, Server string
-	Where           string // the server's program or address
+	Where           string // the server's program or URL
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("mayfly: this package is version %s, but the server %s is version %s. Use a server of version %s.x "+
-		"(set MAYFLY_BINARY or MAYFLY_URL), or version %s of the package.", e.Package, e.Where, e.Server,
-		release(e.Package), e.Server)
+	return fmt.Sprintf("mayfly: package version %s cannot use the server %s, which is version %s: use a %s.x server (set "+
+		"MAYFLY_BINARY or MAYFLY_URL), or version %s of the package", e.Package, e.Where, e.Server, release(e.Package),
+		e.Server)
 }
 
-// URLError says that no Mayfly answers at the address that MAYFLY_URL or Options.URL names.
+// URLError says that no Mayfly server answers at MAYFLY_URL or Options.URL.
 type URLError struct {
 	URL string
 	Err error
 }
 
 func (e *URLError) Error() string {
-	return fmt.Sprintf("mayfly: no Mayfly answers at %s (%v). MAYFLY_URL or Options.URL names this address: start a "+
-		"server there, or unset it to have one started.", e.URL, e.Err)
+	return fmt.Sprintf("mayfly: no Mayfly server answers at %s (%v): start one there, or unset MAYFLY_URL and Options.URL "+
+		"to let the package start one", e.URL, e.Err)
 }
 
 func (e *URLError) Unwrap() error { return e.Err }
 
-// EndedError says that the server ended although it was still needed. Calls of DynamoDB and Streams return it wrapped.
+// EndedError says that the server ended before it answered a call. Calls of DynamoDB and Streams return it wrapped.
 type EndedError struct {
-	Err error  // the call's
+	Err error  // the error of the call
 	How string // "exit status 1", "signal: killed"
 	Log string // the last lines of the server's log
 }
 
 func (e *EndedError) Error() string {
-	return fmt.Sprintf("mayfly: the server has ended (%s).%s", e.How, logTail(e.Log))
+	return fmt.Sprintf("mayfly: the server has ended (%s)%s", e.How, logTail(e.Log))
 }
 
 func (e *EndedError) Unwrap() error { return e.Err }
@@ -120,18 +120,18 @@ func (e *EndedError) Unwrap() error { return e.Err }
 type Error struct {
 	Type    string // "ValidationException", "NotFound", "Conflict", "TimedOut", …
 	Message string // a sentence
-	Status  int    // of HTTP: 400, 404, 409, …
-	Body    []byte // the answer, JSON
+	Status  int    // HTTP status: 400, 404, 409, …
+	Body    []byte // the response, usually JSON
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("mayfly: %s (%s, HTTP status %d)", e.Message, e.Type, e.Status)
 }
 
-// WaitError says that the change that WaitFor waited for did not happen in time. It wraps the *Error.
+// WaitError says that WaitFor timed out. It wraps the *Error.
 type WaitError struct {
 	Table    string
-	Happened []Record // other changes of the item in that time, oldest first; at most 100
+	Happened []Record // other changes of the item, oldest first; at most 100
 	Err      *Error
 }
 
@@ -143,7 +143,7 @@ func (e *WaitError) Error() string {
 	if len(names) == 0 {
 		return "mayfly: " + e.Err.Message
 	}
-	return fmt.Sprintf("mayfly: %s Other changes of the item: %s.", e.Err.Message, strings.Join(names, ", "))
+	return fmt.Sprintf("mayfly: %s Other changes of the item: %s", e.Err.Message, strings.Join(names, ", "))
 }
 
 func (e *WaitError) Unwrap() error { return e.Err }

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Failpoint stops an item's expiry between the instant at which it is due and its deletion. Until it is released the
-// item is an ordinary one, and an advance of the world's clock waits there.
+// Failpoint stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary
+// item, and an advance of the world's clock blocks there.
 type Failpoint struct {
 	world *World
 	table string
 	key   Item
 }
 
-// Failpoint arms one for the item with that key: map[string]any{"id": "1"}, a struct, or attribute values.
+// Failpoint arms a failpoint for the item with this key: map[string]any{"id": "1"}, a struct, or attribute values.
 func (world *World) Failpoint(ctx context.Context, table string, key any) (*Failpoint, error) {
 	item, err := keyOf(key)
 	if err != nil {
@@ -28,8 +28,8 @@ func (world *World) Failpoint(ctx context.Context, table string, key any) (*Fail
 
 const failpointPause = time.Millisecond
 
-// Reached returns when the item's expiry has come to the point. The advance that brings it there waits until Release, so
-// it is another goroutine's.
+// Reached waits until the item's expiry has reached the failpoint. The advance that causes the expiry blocks until Release,
+// so call it in another goroutine.
 func (point *Failpoint) Reached(ctx context.Context) error {
 	for {
 		waiting, err := point.isWaiting(ctx)
@@ -39,7 +39,7 @@ func (point *Failpoint) Reached(ctx context.Context) error {
 		select {
 		case <-time.After(failpointPause):
 		case <-ctx.Done():
-			return fmt.Errorf("mayfly: nothing reached the failpoint of %s: %w", point.table, ctx.Err())
+			return fmt.Errorf("mayfly: no expiry reached the failpoint in table %s: %w", point.table, ctx.Err())
 		}
 	}
 }
@@ -63,10 +63,10 @@ func (point *Failpoint) isWaiting(ctx context.Context) (bool, error) {
 			return each.State == "waiting", nil
 		}
 	}
-	return false, fmt.Errorf("mayfly: the failpoint of %s is released", point.table)
+	return false, fmt.Errorf("mayfly: the failpoint in table %s was released", point.table)
 }
 
-// Release lets the expiry go on: the item is looked at again, and stays if it was renewed.
+// Release lets the expiry continue. The item is re-checked and stays if it was renewed.
 func (point *Failpoint) Release(ctx context.Context) error {
 	return point.world.Control(ctx, "DELETE", "/failpoints", point.body(), nil)
 }

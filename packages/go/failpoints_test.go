@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestAnItemThatIsRenewedWhileItsExpiryIsStoppedStays(t *testing.T) {
+func TestAnItemRenewedAtAFailpointSurvives(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	putCart(t, world.DynamoDB, "1", new2031.Add(time.Hour))
@@ -25,7 +25,7 @@ func TestAnItemThatIsRenewedWhileItsExpiryIsStoppedStays(t *testing.T) {
 	equal(t, world.Clock.Now(), new2031.Add(2*time.Hour))
 }
 
-func TestAFailpointThatNothingReachesIsAnErrorInTime(t *testing.T) {
+func TestWaitingForAFailpointEndsWithTheContextOrItsRelease(t *testing.T) {
 	world := cartsWorld(t)
 	point, err := world.World.Failpoint(ctx, "carts", key("1"))
 	noError(t, err)
@@ -35,7 +35,7 @@ func TestAFailpointThatNothingReachesIsAnErrorInTime(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	noError(t, world.ReleaseAll(ctx))
-	if err := point.Reached(ctx); err == nil || err.Error() != "mayfly: the failpoint of carts is released" {
+	if err := point.Reached(ctx); err == nil || err.Error() != "mayfly: the failpoint in table carts was released" {
 		t.Errorf("the error is %v", err)
 	}
 }

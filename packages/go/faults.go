@@ -2,22 +2,23 @@ package mayfly
 
 import "context"
 
-// Fault is a rule that makes operations fail. An empty member matches everything.
+// Fault is a rule that makes operations fail. An empty Operation or Table matches all.
 type Fault struct {
 	Kind      FaultKind `json:"fault"`
 	Operation string    `json:"operation,omitempty"` // PutItem, …
 	Table     string    `json:"table,omitempty"`
-	// Of Throttle: ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded.
+	// For Throttle: ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded. Empty: the one that
+	// AWS would return.
 	Exception string `json:"exception,omitempty"`
-	// Of InternalServerError, ConnectionClosed and Latency: whether the operation is applied although the client does not hear
-	// of it. nil: only Latency's is, before the delay.
+	// For InternalServerError, ConnectionClosed and Latency: whether the operation takes effect although the client sees no
+	// success. nil: only with Latency, before the delay.
 	Applied      *bool   `json:"applied,omitempty"`
-	Milliseconds int     `json:"milliseconds,omitempty"` // of Latency, and of StaleReads by the world's clock
-	Writes       int     `json:"writes,omitempty"`       // of StaleReads: how many commits a read may be behind
-	Items        int     `json:"items,omitempty"`        // of Unprocessed: how many are left; 0: all
-	Count        int     `json:"count,omitempty"`        // how often it strikes; 0: always
-	Probability  float64 `json:"probability,omitempty"`  // that it strikes; 0: 1
-	Seed         int64   `json:"seed,omitempty"`         // what is left to chance is drawn from it
+	Milliseconds int     `json:"milliseconds,omitempty"` // for Latency in real time, for StaleReads on the world's clock
+	Writes       int     `json:"writes,omitempty"`       // for StaleReads: how many commits a read can lag behind
+	Items        int     `json:"items,omitempty"`        // for Unprocessed: how many items stay unprocessed; 0: all
+	Count        int     `json:"count,omitempty"`        // how many operations fail; 0: all matching ones
+	Probability  float64 `json:"probability,omitempty"`  // that a matching operation fails; 0: 1
+	Seed         int64   `json:"seed,omitempty"`         // of random choices
 }
 
 // FaultKind is a kind of failure.
@@ -38,7 +39,7 @@ const (
 type FaultCount struct {
 	Fault
 	Asked  int // operations that the rule matched
-	Struck int // those of them that failed
+	Struck int // operations that it made fail
 }
 
 // Faults replaces all fault rules of the world. The first rule that matches an operation applies; latencies add up.

@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-func TestAFaultStrikesAsOftenAsItIsToldAndIsCounted(t *testing.T) {
+func TestAFaultAppliesCountTimesAndIsCounted(t *testing.T) {
 	world := cartsWorld(t)
 	once := dynamodb.NewFromConfig(world.Config(), func(options *dynamodb.Options) { options.RetryMaxAttempts = 1 })
 	world.Faults(mayfly.Fault{Kind: mayfly.Throttle, Operation: "GetItem", Table: "carts", Count: 1})
@@ -20,7 +20,7 @@ func TestAFaultStrikesAsOftenAsItIsToldAndIsCounted(t *testing.T) {
 
 	var throttled *types.ProvisionedThroughputExceededException
 	if _, err := once.GetItem(ctx, get); !errors.As(err, &throttled) {
-		t.Fatalf("the first read answers %v", err)
+		t.Fatalf("the first read returned %v", err)
 	}
 	_, err := once.GetItem(ctx, get)
 	noError(t, err)

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Function handles invocations by event source mappings and by Lambda's Invoke. It gets the payload, which is JSON, and
-// its result is encoded as JSON. An error or a panic fails the invocation, and with it the test: it is printed on stderr,
-// and returned as a *HandlerError by the next Settle or settled Advance, or by Close, unless the function was registered
-// with MayFail.
+// Function handles invocations by event source mappings and by Lambda's Invoke. It receives the payload, which is JSON, and
+// its result is encoded as JSON. An error or a panic fails the invocation. Unless the function was registered with MayFail,
+// it also fails the test: it is printed to stderr, and the next Settle, settled Advance or Close returns it as a
+// *HandlerError.
 type Function func(ctx context.Context, payload json.RawMessage) (any, error)
 
 // Handler turns a function that takes a decoded event, such as a Lambda handler, into a Function:
@@ -28,7 +28,7 @@ func Handler[E, R any](handle func(context.Context, E) (R, error)) Function {
 	return func(ctx context.Context, payload json.RawMessage) (any, error) {
 		var event E
 		if err := json.Unmarshal(payload, &event); err != nil {
-			return nil, fmt.Errorf("the event cannot be read: %w", err)
+			return nil, fmt.Errorf("cannot decode the event: %w", err)
 		}
 		return handle(ctx, event)
 	}
@@ -45,11 +45,11 @@ type functionSettings struct {
 	timeout time.Duration // 0: the server's default
 }
 
-// MayFail declares that the test expects the function to fail: its failures are neither printed nor returned as errors.
-// HandlerFailures has them.
+// MayFail declares that the test expects the function to fail. Its failures are neither printed nor returned as errors, but
+// HandlerFailures includes them.
 func MayFail() FunctionOption { return func(settings *functionSettings) { settings.mayFail = true } }
 
-// Timeout limits an invocation. The default is one minute.
+// Timeout limits the duration of an invocation. The default is one minute.
 func Timeout(longest time.Duration) FunctionOption {
 	return func(settings *functionSettings) { settings.timeout = longest }
 }
@@ -68,7 +68,7 @@ func (world *World) Function(ctx context.Context, name string, function Function
 	return world.register(ctx, name, address, settings)
 }
 
-// FunctionAt registers the function that answers at an address, http://…. A timeout of 0 is one minute.
+// FunctionAt registers a function that runs at a URL, http://…. A timeout of 0 means one minute.
 func (world *World) FunctionAt(ctx context.Context, name, address string, timeout time.Duration,
 	options ...FunctionOption) error {
 	settings := functionSettings{timeout: timeout}
@@ -88,7 +88,7 @@ func (world *World) register(ctx context.Context, name, address string, settings
 	return world.Control(ctx, "PUT", functionPath(name), body, nil)
 }
 
-// RemoveFunction removes the registration.
+// RemoveFunction removes the registration of a function.
 func (world *World) RemoveFunction(ctx context.Context, name string) error {
 	return world.Control(ctx, "DELETE", functionPath(name), nil, nil)
 }
@@ -99,7 +99,7 @@ type RegisteredFunction struct {
 	TimeoutSeconds float64 `json:"timeout_seconds"`
 }
 
-// Functions returns all registrations.
+// Functions returns all registered functions.
 func (world *World) Functions(ctx context.Context) ([]RegisteredFunction, error) {
 	var answer struct{ Functions []RegisteredFunction }
 	err := world.Control(ctx, "GET", "/functions", nil, &answer)
@@ -108,9 +108,9 @@ func (world *World) Functions(ctx context.Context) ([]RegisteredFunction, error)
 
 func functionPath(name string) string { return "/functions/" + url.PathEscape(name) }
 
-// localFunctions serves the functions of this process. The zero value serves none yet.
+// localFunctions serves the functions of this process. The zero value serves none.
 type localFunctions struct {
-	registered atomic.Bool // the server knows a function of this world, local or not
+	registered atomic.Bool // a function of this world, local or not, is registered with the server
 	failed     func(function string, payload []byte, err error)
 
 	mutex     sync.Mutex
@@ -119,7 +119,7 @@ type localFunctions struct {
 	functions map[string]Function
 }
 
-// serve returns the function's address.
+// serve adds or replaces a function and returns its URL.
 func (local *localFunctions) serve(name string, function Function) (string, error) {
 	local.mutex.Lock()
 	defer local.mutex.Unlock()
@@ -137,7 +137,7 @@ func (local *localFunctions) serve(name string, function Function) (string, erro
 	return local.address + "/" + url.PathEscape(name), nil
 }
 
-// close ends the serving of them, also of calls under way.
+// close stops serving the functions and ends calls in flight.
 func (local *localFunctions) close() {
 	local.mutex.Lock()
 	defer local.mutex.Unlock()
@@ -147,7 +147,7 @@ func (local *localFunctions) close() {
 	}
 }
 
-// ServeHTTP answers as Lambda's runtime does: the result, or an error with its type and message.
+// ServeHTTP responds as Lambda's runtime does: with the result, or with an error's type and message.
 func (local *localFunctions) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 	local.mutex.Lock()
 	name := strings.TrimPrefix(request.URL.Path, "/")
@@ -175,7 +175,8 @@ func (local *localFunctions) ServeHTTP(out http.ResponseWriter, request *http.Re
 	_, _ = out.Write(text)
 }
 
-// call returns a panic as a *PanicError. The function runs in its own goroutine, because t.FailNow ends that.
+// call runs the function and returns a panic as a *PanicError. It uses a separate goroutine, because t.FailNow ends the
+// goroutine that calls it.
 func call(ctx context.Context, function Function, payload []byte) (result any, err error) {
 	done := make(chan struct{})
 	go func() {

@@ -20,7 +20,7 @@ import (
 
 const onlyExpired = `{"userIdentity":{"type":["Service"],"principalId":["dynamodb.amazonaws.com"]}}`
 
-func TestAFunctionOfTheTestGetsWhatExpired(t *testing.T) {
+func TestAFunctionReceivesExpiredItems(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	var mutex sync.Mutex
@@ -48,7 +48,7 @@ var errNoStamps = errors.New("no stamps")
 
 func fails(context.Context, json.RawMessage) (any, error) { return nil, errNoStamps }
 
-func TestAFunctionThatMayFailIsRetriedAndThenGivenUp(t *testing.T) {
+func TestABatchOfAFunctionThatMayFailIsRetriedAndGivenUp(t *testing.T) {
 	world := cartsWorld(t)
 	world.Function("reminder", fails, mayfly.MayFail())
 	world.Trigger("carts", "reminder", map[string]any{"MaximumRetryAttempts": 2})
@@ -71,7 +71,7 @@ func TestAFunctionThatMayFailIsRetriedAndThenGivenUp(t *testing.T) {
 	noError(t, world.CheckHandlers())
 }
 
-func TestAHandlerThatFailsFailsSettleOnceAndNamesRecordsAndAttempts(t *testing.T) {
+func TestSettleReturnsAHandlersFailureOnceWithRecordsAndAttempts(t *testing.T) {
 	t.Parallel()
 	world := ownCarts(t)
 	noError(t, world.Function(ctx, "reminder", fails))
@@ -93,7 +93,7 @@ func TestAHandlerThatFailsFailsSettleOnceAndNamesRecordsAndAttempts(t *testing.T
 	noError(t, world.Close())
 }
 
-func TestUnlimitedRetriesEndSettleEarlyWithTheLastError(t *testing.T) {
+func TestSettleDoesNotWaitForUnlimitedRetries(t *testing.T) {
 	t.Parallel()
 	world := ownCarts(t)
 	noError(t, world.Function(ctx, "reminder", fails))
@@ -115,7 +115,7 @@ func TestUnlimitedRetriesEndSettleEarlyWithTheLastError(t *testing.T) {
 	noError(t, world.Close())
 }
 
-func TestAHandlerThatPanicsOrEndsItsGoroutineFailsSettle(t *testing.T) {
+func TestSettleReturnsPanicsAndEndedGoroutinesOfHandlers(t *testing.T) {
 	t.Parallel()
 	for how, handler := range map[string]mayfly.Function{
 		"panic: no stamps": func(context.Context, json.RawMessage) (any, error) { panic(errNoStamps) },
@@ -141,7 +141,7 @@ func TestAHandlerThatPanicsOrEndsItsGoroutineFailsSettle(t *testing.T) {
 	}
 }
 
-func TestAFailureThatIsMadeUpForByARetryIsStillReported(t *testing.T) {
+func TestAFailureIsReportedEvenIfARetrySucceeds(t *testing.T) {
 	t.Parallel()
 	world := ownCarts(t)
 	first := make(chan struct{}, 1)
@@ -161,7 +161,7 @@ func TestAFailureThatIsMadeUpForByARetryIsStillReported(t *testing.T) {
 	equal(t, advanced.Settled, true)
 }
 
-func TestFailuresThatNoSettleReportedAreReturnedByClose(t *testing.T) {
+func TestCloseReturnsFailuresThatNoSettleReturned(t *testing.T) {
 	t.Parallel()
 	world := ownCarts(t)
 	called := make(chan struct{}, 10)
@@ -172,17 +172,17 @@ func TestFailuresThatNoSettleReportedAreReturnedByClose(t *testing.T) {
 	trigger(t, world, "reminder", map[string]any{"MaximumRetryAttempts": 1})
 	putCart(t, world.DynamoDB, "1", new2031)
 	<-called
-	<-called // the first call's failure is kept
+	<-called // the second call, so the first call's failure is recorded
 	_, err := world.Clock.Advance(ctx, time.Second)
 	noError(t, err)
 	err = world.Close()
 	var failed *mayfly.HandlerError
 	if !errors.As(err, &failed) || len(failed.Failures) == 0 {
-		t.Errorf("Close returns %v", err)
+		t.Errorf("Close returned %v", err)
 	}
 }
 
-func TestAFunctionElsewhereThatFailsFailsSettleUnlessItMayFail(t *testing.T) {
+func TestSettleReturnsFailuresOfAFunctionElsewhereExceptWithMayFail(t *testing.T) {
 	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
 		out.Header().Set("X-Amz-Function-Error", "Unhandled")
@@ -209,7 +209,7 @@ func TestAFunctionElsewhereThatFailsFailsSettleUnlessItMayFail(t *testing.T) {
 	}
 }
 
-// A world with carts whose failures fail no test.
+// ownCarts returns a world with the table carts whose handler failures do not fail the test.
 func ownCarts(t *testing.T) *mayfly.World {
 	t.Helper()
 	world := mayflytest.Server(t).World()
@@ -225,7 +225,7 @@ func trigger(t *testing.T, world *mayfly.World, function string, settings map[st
 	noError(t, err)
 }
 
-func TestASettleFailsIfATriggersFunctionIsNotRegistered(t *testing.T) {
+func TestSettleFailsIfATriggersFunctionIsNotRegistered(t *testing.T) {
 	world := cartsWorld(t)
 	id := world.Trigger("carts", "remindr", nil)
 	world.Settle() // there are no records yet
@@ -244,7 +244,7 @@ func TestASettleFailsIfATriggersFunctionIsNotRegistered(t *testing.T) {
 	world.Settle()
 }
 
-func TestAFunctionElsewhereIsRegisteredByItsAddress(t *testing.T) {
+func TestFunctionAtRegistersAFunctionByItsURL(t *testing.T) {
 	world := cartsWorld(t)
 	called := make(chan string, 10)
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
@@ -264,22 +264,22 @@ func TestAFunctionElsewhereIsRegisteredByItsAddress(t *testing.T) {
 	noError(t, world.RemoveFunction(ctx, "reminder"))
 }
 
-func TestATriggerOfATableThatIsMissingSaysSo(t *testing.T) {
+func TestAnInvalidTriggerIsRejected(t *testing.T) {
 	world := cartsWorld(t)
 	var missing *types.ResourceNotFoundException
 	if _, err := world.World.Trigger(ctx, "cards", "reminder", nil); !errors.As(err, &missing) {
-		t.Errorf("a trigger of a table that is missing answers %v", err)
+		t.Errorf("a trigger of a missing table returned %v", err)
 	}
 	world.CreateTable(mayfly.Table{Name: "silent", Stream: mayfly.StreamOff})
 	_, err := world.World.Trigger(ctx, "silent", "reminder", nil)
 	if wanted := `mayfly: the table "silent" has no stream: create it with a Table.Stream other than StreamOff`; err == nil ||
 		err.Error() != wanted {
-		t.Errorf("a trigger of a table without a stream answers %v", err)
+		t.Errorf("a trigger of a table without a stream returned %v", err)
 	}
 	_, err = world.World.Trigger(ctx, "carts", "reminder", map[string]any{"BatchSize": 0})
 	var refused *mayfly.Error
 	if !errors.As(err, &refused) || refused.Status != 400 ||
 		refused.Type != "ValidationException" || refused.Message == "" {
-		t.Errorf("a mapping that cannot be answers %#v", err)
+		t.Errorf("a trigger with an invalid setting returned %#v", err)
 	}
 }

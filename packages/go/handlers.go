@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// HandlerFailure is one invocation of a function of the test that failed.
+// HandlerFailure is a failed invocation of one of the test's own functions.
 type HandlerFailure struct {
 	Function string
-	Err      error  // what the handler returned; a *PanicError if it panicked
-	MayFail  bool   // the function was registered with MayFail
-	payload  digest // retries have the same
+	Err      error  // the error that the handler returned, or a *PanicError
+	MayFail  bool   // whether the function was registered with MayFail
+	payload  digest // the same for retries
 	reported bool
 }
 
 type digest [sha256.Size]byte
 
-// PanicError says that a handler panicked, or ended its goroutine as t.FailNow does.
+// PanicError says that a handler panicked or ended its goroutine, as t.FailNow does.
 type PanicError struct {
-	Value any    // what it panicked with; nil: it ended its goroutine
-	Stack string // of the panic
+	Value any    // the value of the panic; nil: the handler ended its goroutine
+	Stack string // the stack trace
 }
 
 func (e *PanicError) Error() string {
@@ -36,16 +36,16 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v", e.Value)
 }
 
-// Unwrap returns the error that the handler panicked with, if it was one.
+// Unwrap returns the value of the panic if that is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
 // HandlerError says that functions failed that were not registered with MayFail, or that a trigger has records for a
-// function that nobody registered. errors.Is and errors.As find the errors that handlers of the test returned.
+// function that is not registered. errors.Is and errors.As find the errors that the test's handlers returned.
 type HandlerError struct {
-	Failures     []HandlerFailure // of handlers of the test, oldest first
+	Failures     []HandlerFailure // of the test's handlers, oldest first
 	GivenUp      []GivenUp        // batches that the server gave up
 	Retrying     []Unfinished     // mappings whose failing batch the server is still retrying
 	Unregistered []Unfinished     // mappings that have records for a function that is not registered
@@ -55,7 +55,7 @@ func (e *HandlerError) Error() string {
 	sentences, functions := e.ofHandlers()
 	because := func(function string, err InvocationError) string {
 		if slices.Contains(functions, function) || err == (InvocationError{}) {
-			return "" // the handler's own error is there
+			return "" // the handler's own error is listed already
 		}
 		return ", last error: " + err.String()
 	}
@@ -79,7 +79,7 @@ func (e *HandlerError) Error() string {
 	return "mayfly: " + strings.Join(sentences, " ")
 }
 
-// One sentence for each function that has a handler in this process, with its last failure.
+// ofHandlers returns one sentence for each function with a failed handler in this process, with its last failure.
 func (e *HandlerError) ofHandlers() (sentences, functions []string) {
 	times, last := map[string]int{}, map[string]error{}
 	for _, failure := range e.Failures {
@@ -117,11 +117,11 @@ func (e *HandlerError) Unwrap() []error {
 }
 
 const (
-	failuresMax = 1000 // kept of a world
-	printedMax  = 10   // of each function
+	failuresMax = 1000 // kept for each world
+	printedMax  = 10   // for each function
 )
 
-// handlerFailures keeps what handlers of the test failed with. The zero value is empty.
+// handlerFailures records the failures of the test's handlers. The zero value is empty.
 type handlerFailures struct {
 	mutex   sync.Mutex
 	kept    []HandlerFailure
@@ -144,8 +144,8 @@ func (failures *handlerFailures) mayFail(function string) bool {
 	return failures.may[function]
 }
 
-// add keeps a failure and prints it, unless the function may fail. A retry of an invocation whose failure was reported
-// is not reported again.
+// add records a failure, and prints it unless the function may fail. If the failure of an invocation was reported, failures
+// of its retries are not reported again.
 func (failures *handlerFailures) add(function string, payload []byte, err error) {
 	failures.mutex.Lock()
 	defer failures.mutex.Unlock()
@@ -154,7 +154,7 @@ func (failures *handlerFailures) add(function string, payload []byte, err error)
 		return other.reported && other.Function == function && other.payload == failure.payload
 	})
 	if len(failures.kept) == failuresMax {
-		// Drop one that does not have to be reported. Without one, the test fails already.
+		// Drop a failure that does not have to be reported. If there is none, the test fails anyway.
 		if old := slices.IndexFunc(failures.kept, HandlerFailure.isSettled); old >= 0 {
 			failures.kept = slices.Delete(failures.kept, old, old+1)
 		}
@@ -168,7 +168,7 @@ func (failures *handlerFailures) add(function string, payload []byte, err error)
 	}
 }
 
-// Whether it no longer has to be reported.
+// isSettled reports whether the failure no longer has to be reported.
 func (failure HandlerFailure) isSettled() bool { return failure.reported || failure.MayFail }
 
 func (failure HandlerFailure) print(out io.Writer, last bool) {
@@ -182,7 +182,7 @@ func (failure HandlerFailure) print(out io.Writer, last bool) {
 	_, _ = io.WriteString(out, text)
 }
 
-// unreported returns the failures that the test does not expect and has not been told of; from then on they are reported.
+// unreported returns the unexpected failures that were not reported yet, and marks them as reported.
 func (failures *handlerFailures) unreported() []HandlerFailure {
 	failures.mutex.Lock()
 	defer failures.mutex.Unlock()
@@ -196,8 +196,8 @@ func (failures *handlerFailures) unreported() []HandlerFailure {
 	return fresh
 }
 
-// HandlerFailures returns what handlers of the test failed with since the world was made, oldest first, expected failures
-// included; at most 1,000.
+// HandlerFailures returns the failures of the test's handlers since the world was created, oldest first, including expected
+// failures; at most 1,000.
 func (world *World) HandlerFailures() []HandlerFailure {
 	world.failures.mutex.Lock()
 	defer world.failures.mutex.Unlock()
@@ -206,20 +206,20 @@ func (world *World) HandlerFailures() []HandlerFailure {
 
 const deliveryWait = 2 * time.Second
 
-// CheckHandlers waits until the world's functions have processed what was written, for at most two seconds. It returns a
-// *HandlerError if handlers of the test failed unexpectedly and no earlier call of CheckHandlers, Settle, Advance or Close
-// returned that.
+// CheckHandlers waits until the world's functions have processed the records written so far, for at most two seconds. It
+// returns a *HandlerError if handlers of the test failed unexpectedly and no earlier call of CheckHandlers, Settle, Advance
+// or Close returned the failure.
 func (world *World) CheckHandlers() error {
 	if world.functions.registered.Load() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*deliveryWait)
 		defer cancel()
 		body := map[string]any{"seconds": 0, "settle": "triggers", "settle_seconds": deliveryWait.Seconds()}
-		_ = world.Control(ctx, "POST", "/clock/advance", body, nil) // a server that has ended delivers nothing
+		_ = world.Control(ctx, "POST", "/clock/advance", body, nil) // fails if the server has ended
 	}
 	return world.checkHandlers()
 }
 
-// Returns the failures of handlers that no earlier call returned.
+// checkHandlers returns the failures of handlers that no earlier call returned.
 func (world *World) checkHandlers() error {
 	if failures := world.failures.unreported(); failures != nil {
 		return &HandlerError{Failures: failures}

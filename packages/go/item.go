@@ -8,21 +8,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Item is what attributevalue.UnmarshalMap takes. In JSON it is DynamoDB's: {"id":{"S":"1"}}.
+// Item is an item or a key, as attributevalue.UnmarshalMap accepts it. Its JSON is DynamoDB JSON: {"id":{"S":"1"}}.
 type Item map[string]types.AttributeValue
 
-// UnmarshalJSON reads DynamoDB's JSON.
+// UnmarshalJSON reads DynamoDB JSON.
 func (item *Item) UnmarshalJSON(text []byte) error {
 	read, err := attributevalue.UnmarshalMapJSON(text)
 	*item = read
 	return err
 }
 
-// MarshalJSON writes DynamoDB's JSON.
+// MarshalJSON writes DynamoDB JSON.
 func (item Item) MarshalJSON() ([]byte, error) { return attributevalue.MarshalMapJSON(item) }
 
-// keyOf takes a key as tests have it: map[string]any{"id": "1"}, a struct as attributevalue.MarshalMap takes it, or
-// attribute values.
+// keyOf converts a key from a test: map[string]any{"id": "1"}, a struct that attributevalue.MarshalMap accepts, or attribute
+// values.
 func keyOf(key any) (Item, error) {
 	switch key := key.(type) {
 	case Item:
@@ -36,7 +36,7 @@ func keyOf(key any) (Item, error) {
 	}
 	item, err := attributevalue.MarshalMap(key)
 	if err != nil {
-		return nil, fmt.Errorf("mayfly: the key %v cannot be written: %w", key, err)
+		return nil, fmt.Errorf("mayfly: cannot encode the key %v: %w", key, err)
 	}
 	return item, nil
 }

@@ -16,7 +16,8 @@ import (
 
 const childVariable = "MAYFLY_TEST_CHILD"
 
-// The test binary is its own child: with the variable it starts a server, says where, and is killed or ends.
+// TestMain also runs the test binary as a child process of a test. With the variable set, the child starts a server, prints
+// its URL, and then ends or waits to be killed.
 func TestMain(m *testing.M) {
 	switch os.Getenv(childVariable) {
 	case "waits":
@@ -68,7 +69,7 @@ func endsSoon(t *testing.T, url string) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); serves(url); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("the server at %s outlives its process by ten seconds", url)
+			t.Fatalf("the server at %s still runs ten seconds after its process ended", url)
 		}
 	}
 }

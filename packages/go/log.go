@@ -17,17 +17,17 @@ const (
 	catchUpMax  = time.Second
 )
 
-// serverLog keeps the last lines that the server wrote to stderr. A goroutine reads them from a pipe. To see what the server
-// has written so far, a caller writes a mark to the same pipe and waits until that goroutine has read it.
+// serverLog keeps the last lines that the server wrote to stderr. A goroutine reads them from a pipe. To see everything that
+// the server has written so far, a caller writes a mark to the same pipe and waits until that goroutine has read it.
 type serverLog struct {
 	mutex sync.Mutex
 	lines []string        // the last logLinesMax
 	begun int             // number of lines so far
 	rest  []byte          // the beginning of the next line
-	marks []chan struct{} // those in the pipe, oldest first; each is closed when its mark has been read
+	marks []chan struct{} // for marks in the pipe, oldest first; each is closed when its mark has been read
 
 	marking sync.Mutex // keeps `marks` in the pipe's order; locked before `mutex`
-	pipe    *os.File   // its end for writing; nil: the log is not open
+	pipe    *os.File   // the pipe's write end; nil: the log is not open
 }
 
 // open returns the server's stderr, which belongs to the log. Its goroutine ends when the server has ended and the log is
@@ -45,7 +45,7 @@ func (log *serverLog) open() (*os.File, error) {
 	return writer, nil
 }
 
-// close keeps what has been written so far.
+// close reads everything that has been written so far, and closes the pipe.
 func (log *serverLog) close() {
 	log.catchUp()
 	log.marking.Lock()
@@ -56,7 +56,7 @@ func (log *serverLog) close() {
 	}
 }
 
-// catchUp waits until the lines that the server has written so far are kept.
+// catchUp waits until all lines that the server has written so far are read, for at most catchUpMax.
 func (log *serverLog) catchUp() {
 	read := make(chan struct{})
 	if !log.writeMark(read) {
@@ -81,7 +81,7 @@ func (log *serverLog) writeMark(read chan struct{}) bool {
 	return err == nil
 }
 
-// Write is for the goroutine that reads the pipe.
+// Write adds output from the pipe. Only the goroutine that reads the pipe calls it.
 func (log *serverLog) Write(piece []byte) (int, error) {
 	log.mutex.Lock()
 	defer log.mutex.Unlock()
@@ -91,7 +91,7 @@ func (log *serverLog) Write(piece []byte) (int, error) {
 		if end < 0 {
 			return len(piece), nil
 		}
-		if end > 0 && log.rest[end-1] == logMark[0] && len(log.marks) > 0 { // perhaps within a line
+		if end > 0 && log.rest[end-1] == logMark[0] && len(log.marks) > 0 { // possibly in the middle of a line
 			close(log.marks[0])
 			log.marks = log.marks[1:]
 			log.rest = slices.Delete(log.rest, end-1, end+1)
@@ -106,7 +106,7 @@ func (log *serverLog) Write(piece []byte) (int, error) {
 	}
 }
 
-// position is that of the next line.
+// position returns the position of the next line.
 func (log *serverLog) position() int {
 	log.catchUp()
 	log.mutex.Lock()
@@ -128,7 +128,7 @@ func (log *serverLog) since(position int) string {
 
 var namesAccount = regexp.MustCompile(`\baccount (\d{12})\b`)
 
-// about is since without the lines that name other accounts only.
+// about is like since, without the lines that name only other accounts.
 func (log *serverLog) about(account string, position int) string {
 	var lines strings.Builder
 	for line := range strings.Lines(log.since(position)) {

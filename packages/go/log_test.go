@@ -16,14 +16,14 @@ func TestALogKeepsItsLastThousandLines(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(log.since(0)), "\n")
 	if len(lines) != 1000 || lines[0] != "line 1000" || lines[999] != "half" {
-		t.Errorf("it keeps %d lines from %q to %q", len(lines), lines[0], lines[len(lines)-1])
+		t.Errorf("the log keeps %d lines from %q to %q", len(lines), lines[0], lines[len(lines)-1])
 	}
 	if last := strings.Split(log.last(), "\n"); len(last) != 20 || last[0] != "line 1490" {
 		t.Errorf("the last lines are %q", last)
 	}
 }
 
-func TestALogHasEveryLineThatWasWrittenBeforeItIsAsked(t *testing.T) {
+func TestALogHasEveryLineWrittenBeforeItIsRead(t *testing.T) {
 	t.Parallel()
 	var log serverLog
 	stderr, err := log.open()
@@ -71,7 +71,7 @@ func TestAMarkIsNotPartOfTheLog(t *testing.T) {
 	}
 }
 
-func TestALogTellsWhatCameSince(t *testing.T) {
+func TestALogReturnsTheLinesSinceAPosition(t *testing.T) {
 	t.Parallel()
 	var log serverLog
 	fmt.Fprint(&log, "one\ntwo\n")
@@ -85,7 +85,7 @@ func TestALogTellsWhatCameSince(t *testing.T) {
 	}
 }
 
-func TestALogAboutAnAccountLeavesOutLinesAboutOthersOnly(t *testing.T) {
+func TestALogAboutAnAccountOmitsLinesAboutOtherAccounts(t *testing.T) {
 	t.Parallel()
 	var log serverLog
 	fmt.Fprint(&log, "before of account 000000000001\n")

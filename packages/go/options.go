@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Options of Start; the zero value is a server of its own, in memory, on a free port.
+// Options configure Start. With the zero value, Start starts a server in memory on a free port.
 type Options struct {
-	// The program. Empty: what MAYFLY_BINARY names, else mayfly in the directory of the running program, else mayfly
-	// on PATH.
+	// Binary is the path of the program. Empty: MAYFLY_BINARY, else mayfly in the directory of the running program, else
+	// mayfly on PATH.
 	Binary string
-	// A server that runs already, http://127.0.0.1:8000: none is started then, and none ended. Empty: what MAYFLY_URL
-	// names.
+	// URL is the URL of an existing server, http://127.0.0.1:8000. Start then starts no server, and Close leaves the existing
+	// one running. Empty: MAYFLY_URL, if that is set.
 	URL string
-	// More arguments of `mayfly serve`. What they say of --port, --accounts-max goes before what Start says.
+	// Args are additional arguments of `mayfly serve`. They override --port and --accounts-max, which Start sets.
 	Args []string
-	// How long the server may take until it answers. 0: ten seconds.
+	// StartTimeout is the time limit for the start. 0: ten seconds.
 	StartTimeout time.Duration
-	// Of worlds. Empty: us-east-1.
+	// Region is the region for which clients sign. Empty: us-east-1.
 	Region string
 }
 
@@ -41,7 +41,7 @@ func (options Options) withDefaults() Options {
 	return options
 }
 
-// The command line. An option may be given only once, so those that the caller gives are left out.
+// arguments returns the command line. An option can be given only once, so the caller's options replace the defaults.
 func (options Options) arguments() []string {
 	arguments := []string{"serve", "--exit-with-parent"}
 	for _, own := range [][2]string{{"--port", "0"}, {"--accounts-max", "1000000"}} {

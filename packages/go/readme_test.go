@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What README.md shows are files of examples/, whose tests run.
-func TestEveryExampleOfTheREADMEIsATestThatRuns(t *testing.T) {
+// The code blocks of README.md are parts of the files in examples/, whose tests run.
+func TestEveryExampleOfTheREADMEIsRunAsATest(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("README.md")
 	noError(t, err)
@@ -27,7 +27,7 @@ func TestEveryExampleOfTheREADMEIsATestThatRuns(t *testing.T) {
 	}
 	for _, block := range blocks {
 		if !strings.Contains(examples.String(), block[1]) {
-			t.Errorf("no file of examples/ has\n%s", block[1])
+			t.Errorf("no file in examples/ contains\n%s", block[1])
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Server is a running Mayfly server: one that Start started, or one that was running already.
+// Server is a running Mayfly server: one that Start started, or an existing one.
 type Server struct {
 	url     string
 	version string
@@ -23,9 +23,9 @@ type Server struct {
 	http    *http.Client
 	log     serverLog
 
-	command *exec.Cmd     // nil: it was not started here
+	command *exec.Cmd     // nil: an existing server
 	ended   chan struct{} // closed when the process has ended
-	endErr  error         // how; to be read when `ended` is closed
+	endErr  error         // how it ended; valid after `ended` is closed
 	closing sync.Once
 	closed  error
 }
@@ -36,10 +36,10 @@ const (
 	endWait         = 5 * time.Second
 )
 
-// Start starts a server, or finds the one that Options.URL or MAYFLY_URL names, and returns when it answers. The
-// server ends with Close, and at the latest with this process, however that ends.
+// Start starts a server, or uses the existing one at Options.URL or MAYFLY_URL, and returns when it answers. The server ends
+// with Close, or with this process if that ends first for any reason.
 //
-// Errors are *BinaryError, *StartError, *URLError or *VersionError; each says in a sentence what to do.
+// Errors are *BinaryError, *StartError, *URLError or *VersionError. Each message says what to do.
 func Start(ctx context.Context, options Options) (*Server, error) {
 	return start(ctx, options, Version)
 }
@@ -70,12 +70,12 @@ func start(ctx context.Context, options Options, version string) (*Server, error
 	return server, nil
 }
 
-// No proxy stands between a test and its server, and tests in parallel keep their connections.
+// newHTTPClient returns a client that ignores proxy settings and keeps enough connections for parallel tests.
 func newHTTPClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConns: 0, MaxIdleConnsPerHost: 256}}
 }
 
-// launch returns when the server answers, or has ended.
+// launch starts the program. It returns when the server answers or has ended.
 func (server *Server) launch(ctx context.Context, program binary, options Options) error {
 	stderr, err := server.log.open()
 	if err != nil {
@@ -83,7 +83,7 @@ func (server *Server) launch(ctx context.Context, program binary, options Option
 	}
 	announced := &firstLine{line: make(chan string, 1)}
 	command := exec.Command(program.path, options.arguments()...)
-	// The server gets pipes instead of this process's output: `go test` waits until every process has closed that.
+	// The server gets pipes instead of this process's output, because `go test` waits until every process has closed that.
 	command.Stdout, command.Stderr = announced, stderr
 	command.WaitDelay = time.Second
 	if err := command.Start(); err != nil {
@@ -121,14 +121,14 @@ func (server *Server) launch(ctx context.Context, program binary, options Option
 	return failure
 }
 
-// A program's first line that is none of Mayfly's.
+// strangerError is the first line of a program that is not Mayfly.
 type strangerError string
 
 func (line strangerError) Error() string {
 	return fmt.Sprintf("it is not Mayfly: its first line is %q", string(line))
 }
 
-// The server says on its first line where it listens, and answers from then on.
+// awaitReady waits until the server answers. The server's first line has its address.
 func (server *Server) awaitReady(ctx context.Context, announced <-chan string) error {
 	line, err := server.awaitFirstLine(ctx, announced)
 	if err != nil {
@@ -153,8 +153,8 @@ func (server *Server) awaitReady(ctx context.Context, announced <-chan string) e
 	}
 }
 
-// select picks any of the events that have happened. Here the context that is over counts before a line, and a line
-// before the end of the process that wrote it.
+// awaitFirstLine returns the program's first line. If several events have happened, a canceled context takes precedence over
+// a line, and a line over the end of the process that wrote it.
 func (server *Server) awaitFirstLine(ctx context.Context, announced <-chan string) (string, error) {
 	var line string
 	var written bool
@@ -197,13 +197,13 @@ func (server *Server) readHealth(ctx context.Context) error {
 		return fmt.Errorf("another program answers with HTTP status %d", answer.StatusCode)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("its health is: %s", health.Status)
+		return fmt.Errorf("its health status is %q", health.Status)
 	}
 	server.version = health.Version
 	return nil
 }
 
-// How the process ended, also if that was well: nobody asked it to.
+// exit returns how the process ended. It is an error even with exit status 0, because the server should not have ended.
 func (server *Server) exit() error {
 	if server.endErr != nil {
 		return server.endErr
@@ -211,7 +211,7 @@ func (server *Server) exit() error {
 	return errors.New("exit status 0")
 }
 
-// Without what os/exec says of the path, which the sentence names anyway.
+// innermost removes the errors that os/exec wraps around err. They name the path, which the message has already.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -222,16 +222,16 @@ func innermost(err error) error {
 	}
 }
 
-// URL is the server's address: http://127.0.0.1:41234, without a slash at the end.
+// URL returns the server's URL, without a trailing slash: http://127.0.0.1:41234.
 func (server *Server) URL() string { return server.url }
 
-// Version is the server's version.
+// Version returns the server's version.
 func (server *Server) Version() string { return server.version }
 
-// Log returns the last 1,000 lines of the server's log. It is empty if the server was not started here.
+// Log returns the last 1,000 lines of the server's log. It is empty for an existing server that Start did not start.
 func (server *Server) Log() string { return server.log.since(0) }
 
-// Ended says whether the process has ended. It is false for a server that was not started here.
+// Ended reports whether the process has ended. It is false for an existing server that Start did not start.
 func (server *Server) Ended() bool {
 	select {
 	case <-server.ended:
@@ -241,15 +241,15 @@ func (server *Server) Ended() bool {
 	}
 }
 
-// Close ends the server if Start started it: asks it to, and kills it if that takes more than five seconds, which is
-// an error. A second call returns what the first did.
+// Close ends the server if Start started it. If the server has not ended after five seconds, Close kills it and returns an
+// error. A second call returns the result of the first.
 func (server *Server) Close() error {
 	server.closing.Do(func() {
 		server.http.CloseIdleConnections()
 		if server.command == nil {
 			return
 		}
-		if server.command.Process.Signal(syscall.SIGTERM) != nil { // it has ended, or there are no signals
+		if server.command.Process.Signal(syscall.SIGTERM) != nil { // it has ended, or this platform has no signals
 			_ = server.command.Process.Kill()
 		}
 		select {
@@ -257,16 +257,16 @@ func (server *Server) Close() error {
 		case <-time.After(endWait):
 			_ = server.command.Process.Kill()
 			<-server.ended
-			server.closed = fmt.Errorf("mayfly: the server did not end within %v and was killed.%s", endWait,
+			server.closed = fmt.Errorf("mayfly: the server did not end within %v and was killed%s", endWait,
 				logTail(server.log.last()))
 		}
 	})
 	return server.closed
 }
 
-// firstLine is an io.Writer that tells the first line, and forgets the rest.
+// firstLine is an io.Writer that sends the first line to a channel and discards the rest.
 type firstLine struct {
-	line  chan string // holds one
+	line  chan string // with capacity 1
 	begun []byte
 	told  bool
 }

@@ -5,27 +5,27 @@ import (
 	"net/url"
 )
 
-// SnapshotID names a snapshot of a world.
+// SnapshotID identifies a snapshot of a world.
 type SnapshotID string
 
-// Snapshot keeps the world as it is: tables, items, indexes, pending expiries, streams and clock. It copies nothing.
+// Snapshot saves the state of the world: tables, items, indexes, pending expiries, streams and clock. It copies no data.
 func (world *World) Snapshot(ctx context.Context) (SnapshotID, error) {
 	var taken struct{ ID SnapshotID }
 	err := world.Control(ctx, "POST", "/snapshots", nil, &taken)
 	return taken.ID, err
 }
 
-// Restore makes the world what it was, clock and all, as often as wanted.
+// Restore restores the state that a snapshot saved, including the clock. It can be called any number of times.
 func (world *World) Restore(ctx context.Context, snapshot SnapshotID) error {
 	return world.Control(ctx, "POST", snapshot.path()+"/restore", nil, nil)
 }
 
-// DeleteSnapshot forgets one.
+// DeleteSnapshot deletes a snapshot.
 func (world *World) DeleteSnapshot(ctx context.Context, snapshot SnapshotID) error {
 	return world.Control(ctx, "DELETE", snapshot.path(), nil, nil)
 }
 
-// Snapshots returns those that are kept.
+// Snapshots returns the world's existing snapshots.
 func (world *World) Snapshots(ctx context.Context) ([]SnapshotID, error) {
 	var kept struct{ Snapshots []struct{ ID SnapshotID } }
 	err := world.Control(ctx, "GET", "/snapshots", nil, &kept)
@@ -36,7 +36,8 @@ func (world *World) Snapshots(ctx context.Context) ([]SnapshotID, error) {
 	return ids, err
 }
 
-// Reset leaves nothing: no tables, streams, snapshots, mappings, faults; the clock as it begins. Functions stay.
+// Reset deletes all tables, streams, snapshots, event source mappings and faults, and resets the clock. Registered functions
+// remain.
 func (world *World) Reset(ctx context.Context) error {
 	return world.Control(ctx, "POST", "/reset", nil, nil)
 }

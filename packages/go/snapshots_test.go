@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-func TestARestoreBringsBackItemsAndTime(t *testing.T) {
+func TestASnapshotRestoresItemsAndClock(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	putCart(t, world.DynamoDB, "1", new2031.Add(time.Hour))
@@ -25,11 +25,11 @@ func TestARestoreBringsBackItemsAndTime(t *testing.T) {
 	equal(t, kept[0], snapshot)
 	world.DeleteSnapshot(snapshot)
 	if err := world.World.Restore(ctx, snapshot); err == nil {
-		t.Error("a snapshot that was deleted is restored")
+		t.Error("a deleted snapshot was restored")
 	}
 }
 
-func TestAResetLeavesNoTables(t *testing.T) {
+func TestAResetDeletesTables(t *testing.T) {
 	world := cartsWorld(t)
 	world.Reset()
 	tables, err := world.DynamoDB.ListTables(ctx, &dynamodb.ListTablesInput{})

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// A program that is none of ours. (One that a test wrote could be busy: a process that another test starts has the file
-// open for a moment.)
+// program returns the path of a program in testdata. A program that the test wrote could be busy, because a process that
+// another test starts has the file open for a moment.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", name))
@@ -27,7 +27,7 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// Starts a server that ends with the test at the latest.
+// started starts a server that ends at the latest with the test.
 func started(t *testing.T, options Options) *Server {
 	t.Helper()
 	server, err := Start(context.Background(), options)
@@ -43,18 +43,18 @@ func serves(server *Server) bool { return server.readHealth(context.Background()
 func says(t *testing.T, err error, sentence string) {
 	t.Helper()
 	if err == nil || err.Error() != sentence {
-		t.Errorf("the error is\n%v\nand not\n%s", err, sentence)
+		t.Errorf("got the error\n%v\nwanted\n%s", err, sentence)
 	}
 }
 
-// The sentence about a program that Options.Binary names.
+// namedBinaryError is the message about a program in Options.Binary.
 func namedBinaryError(path, why string) string {
-	return "mayfly: Options.Binary names " + path + ", which cannot run on " + runtime.GOOS + "/" + runtime.GOARCH +
-		" (" + why + "). Set Options.Binary to bin/mayfly from " + archive(runtime.GOOS, runtime.GOARCH) +
-		", or unset it to use the mayfly on PATH."
+	return "mayfly: cannot run " + path + " from Options.Binary on " + runtime.GOOS + "/" + runtime.GOARCH +
+		" (" + why + "): set Options.Binary to bin/mayfly from " + archive(runtime.GOOS, runtime.GOARCH) +
+		", or unset it to use the mayfly on PATH"
 }
 
-func TestTheArchiveIsNamedForTheMachine(t *testing.T) {
+func TestTheNameOfTheArchiveDependsOnTheMachine(t *testing.T) {
 	t.Parallel()
 	for machine, wanted := range map[[2]string]string{
 		{"linux", "amd64"}:  "mayfly-" + shownVersion() + "-linux-x86_64.tar.gz",
@@ -73,11 +73,11 @@ func shownVersion() string {
 	return Version
 }
 
-func TestAServerAnswersOnceItIsStartedAndEndsWithClose(t *testing.T) {
+func TestAServerAnswersAfterStartAndEndsWithClose(t *testing.T) {
 	t.Parallel()
 	server := started(t, Options{})
 	if !serves(server) || !strings.HasPrefix(server.URL(), "http://127.0.0.1:") || server.Version() == "" {
-		t.Errorf("there is %s at %s", server.Version(), server.URL())
+		t.Errorf("version %s at %s", server.Version(), server.URL())
 	}
 	for range 2 {
 		if err := server.Close(); err != nil {
@@ -85,7 +85,7 @@ func TestAServerAnswersOnceItIsStartedAndEndsWithClose(t *testing.T) {
 		}
 	}
 	if serves(server) {
-		t.Error("it goes on after Close")
+		t.Error("the server still answers after Close")
 	}
 	if server.endErr != nil {
 		t.Errorf("it ended with %v", server.endErr)
@@ -95,7 +95,7 @@ func TestAServerAnswersOnceItIsStartedAndEndsWithClose(t *testing.T) {
 	}
 }
 
-func TestMoreArgumentsAreTheServersAndGoBeforeThePackagesOwn(t *testing.T) {
+func TestArgsArePassedToTheServerAndOverrideThePackagesOwn(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -117,19 +117,19 @@ func TestMoreArgumentsAreTheServersAndGoBeforeThePackagesOwn(t *testing.T) {
 	}
 }
 
-func TestWithoutAnyBinaryOneSentenceSaysHowToGetOne(t *testing.T) {
+func TestWithoutABinaryTheErrorSaysHowToGetOne(t *testing.T) {
 	t.Setenv("MAYFLY_BINARY", "")
 	t.Setenv("PATH", t.TempDir())
 	_, err := Start(context.Background(), Options{})
-	says(t, err, "mayfly: no mayfly program found. Unpack "+archive(runtime.GOOS, runtime.GOARCH)+" from Mayfly's release and "+
-		"set MAYFLY_BINARY to its bin/mayfly, or put bin/mayfly on PATH. To use a running server, set MAYFLY_URL.")
+	says(t, err, "mayfly: no mayfly program found: unpack "+archive(runtime.GOOS, runtime.GOARCH)+" from Mayfly's release and "+
+		"set MAYFLY_BINARY to its bin/mayfly, put bin/mayfly on PATH, or set MAYFLY_URL to a running server")
 	var none *BinaryError
 	if !errors.As(err, &none) || none.Path != "" || !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("the error is %#v", err)
 	}
 }
 
-func TestWithoutANamedBinaryTheOneOnPATHIsTaken(t *testing.T) {
+func TestWithoutAConfiguredBinaryTheOneOnPATHIsUsed(t *testing.T) {
 	directory := t.TempDir()
 	if err := os.Symlink(os.Getenv("MAYFLY_BINARY"), filepath.Join(directory, "mayfly")); err != nil {
 		t.Fatal(err)
@@ -142,13 +142,13 @@ func TestWithoutANamedBinaryTheOneOnPATHIsTaken(t *testing.T) {
 	}
 }
 
-func TestABinaryThatIsNamedAndMissingIsAnErrorThatNamesItAndNoneOnPATHIsTaken(t *testing.T) {
+func TestThereIsNoFallbackIfAConfiguredBinaryIsMissing(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "mayfly")
 	t.Setenv("PATH", filepath.Dir(os.Getenv("MAYFLY_BINARY")))
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	sentence := func(name string) string {
-		return "mayfly: " + name + " names " + missing + ", which cannot run on " + platform + " (no such file or directory). " +
-			"Set " + name + " to bin/mayfly from " + archive(runtime.GOOS, runtime.GOARCH) + ", or unset it to use the mayfly on PATH."
+		return "mayfly: cannot run " + missing + " from " + name + " on " + platform + " (no such file or directory): " +
+			"set " + name + " to bin/mayfly from " + archive(runtime.GOOS, runtime.GOARCH) + ", or unset it to use the mayfly on PATH"
 	}
 	_, err := Start(context.Background(), Options{Binary: missing})
 	says(t, err, sentence("Options.Binary"))
@@ -160,7 +160,7 @@ func TestABinaryThatIsNamedAndMissingIsAnErrorThatNamesItAndNoneOnPATHIsTaken(t 
 	says(t, err, sentence("MAYFLY_BINARY"))
 }
 
-func TestABinaryOfAnotherPlatformIsAnErrorThatSaysSo(t *testing.T) {
+func TestABinaryForAnotherPlatformIsRejected(t *testing.T) {
 	t.Parallel()
 	path := program(t, "other_platform")
 	_, err := Start(context.Background(), Options{Binary: path})
@@ -170,13 +170,13 @@ func TestABinaryOfAnotherPlatformIsAnErrorThatSaysSo(t *testing.T) {
 	says(t, err, namedBinaryError(notes, "not an executable file"))
 }
 
-func TestAServerThatDoesNotAnswerInTimeIsEndedAndItsLogShown(t *testing.T) {
+func TestAServerThatDoesNotAnswerInTimeIsEndedAndReportedWithItsLog(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	begun := time.Now()
 	_, err := Start(context.Background(), Options{Binary: program(t, "thinks"), Args: []string{pidFile},
 		StartTimeout: 500 * time.Millisecond})
-	says(t, err, "mayfly: the server did not answer within 500ms. If it needs longer, raise Options.StartTimeout. Its log ends "+
+	says(t, err, "mayfly: the server did not answer within 500ms; to wait longer, raise Options.StartTimeout; its log ends "+
 		"with:\n    thinking")
 	var late *StartError
 	if !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) || late.Log != "thinking" {
@@ -190,15 +190,15 @@ func TestAServerThatDoesNotAnswerInTimeIsEndedAndItsLogShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if exec.Command("kill", "-0", strings.TrimSpace(string(pid))).Run() == nil {
-		t.Error("it still runs")
+		t.Error("the process still runs")
 	}
 }
 
-func TestAServerThatEndsBeforeItAnswersIsAnErrorWithItsStatusAndLog(t *testing.T) {
+func TestAServerThatEndsBeforeItAnswersIsReportedWithStatusAndLog(t *testing.T) {
 	t.Parallel()
 	binary := program(t, "ends")
 	_, err := Start(context.Background(), Options{Binary: binary})
-	says(t, err, "mayfly: the server "+binary+" ended before it answered (exit status 3). Its log ends with:\n"+
+	says(t, err, "mayfly: the server "+binary+" ended before it answered (exit status 3); its log ends with:\n"+
 		"    no table can be laid")
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 3 {
@@ -206,7 +206,7 @@ func TestAServerThatEndsBeforeItAnswersIsAnErrorWithItsStatusAndLog(t *testing.T
 	}
 }
 
-func TestAPortThatIsTakenIsAnErrorThatNamesIt(t *testing.T) {
+func TestAPortInUseIsReported(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -221,25 +221,25 @@ func TestAPortThatIsTakenIsAnErrorThatNamesIt(t *testing.T) {
 	}
 }
 
-func TestAServerOfAnotherReleaseIsRefusedWithBothVersionsAndEnded(t *testing.T) {
+func TestAServerOfAnotherReleaseIsRejectedWithBothVersions(t *testing.T) {
 	t.Parallel()
 	server := started(t, Options{})
 	_, err := start(context.Background(), Options{URL: server.URL()}, "99.7.1")
-	says(t, err, "mayfly: this package is version 99.7.1, but the server "+server.URL()+" is version "+server.Version()+
-		". Use a server of version 99.7.x (set MAYFLY_BINARY or MAYFLY_URL), or version "+server.Version()+" of the package.")
+	says(t, err, "mayfly: package version 99.7.1 cannot use the server "+server.URL()+", which is version "+server.Version()+
+		": use a 99.7.x server (set MAYFLY_BINARY or MAYFLY_URL), or version "+server.Version()+" of the package")
 	var mismatch *VersionError
 	if !errors.As(err, &mismatch) || mismatch.Package != "99.7.1" || mismatch.Server != server.Version() {
 		t.Errorf("the error is %#v", err)
 	}
 	if !serves(server) {
-		t.Error("a server that was there before is ended")
+		t.Error("the existing server was ended")
 	}
 	if _, err := start(context.Background(), Options{}, "99.7.1"); !errors.As(err, &mismatch) {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-func TestTheReleaseIsTheMajorAndTheMinorNumber(t *testing.T) {
+func TestTheReleaseIsTheMajorAndMinorVersion(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]string{{"0.1.0", "0.1.9"}, {"1.2.3", "1.2.0"}, {"0.0.0", "7.0.0"}} {
 		if err := checkVersion(pair[0], pair[1], ""); err != nil {
@@ -253,7 +253,7 @@ func TestTheReleaseIsTheMajorAndTheMinorNumber(t *testing.T) {
 	}
 }
 
-func TestAServerOfMAYFLY_URLIsUsedAndNotEnded(t *testing.T) {
+func TestAServerAtMAYFLY_URLIsUsedAndKeepsRunning(t *testing.T) {
 	server := started(t, Options{})
 	t.Setenv("MAYFLY_URL", server.URL()+"/")
 	t.Setenv("MAYFLY_BINARY", "/nowhere/mayfly")
@@ -268,11 +268,11 @@ func TestAServerOfMAYFLY_URLIsUsedAndNotEnded(t *testing.T) {
 		t.Error(err)
 	}
 	if !serves(server) {
-		t.Error("it is ended")
+		t.Error("Close ended the existing server")
 	}
 }
 
-func TestAnAddressWhereNoMayflyAnswersIsAnErrorThatNamesIt(t *testing.T) {
+func TestAURLWhereNoMayflyServerAnswersIsReported(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -282,18 +282,18 @@ func TestAnAddressWhereNoMayflyAnswersIsAnErrorThatNamesIt(t *testing.T) {
 	_ = listener.Close()
 	_, err = Start(context.Background(), Options{URL: url})
 	var unanswered *URLError
-	if !errors.As(err, &unanswered) || !strings.HasPrefix(err.Error(), "mayfly: no Mayfly answers at "+url+" (") {
+	if !errors.As(err, &unanswered) || !strings.HasPrefix(err.Error(), "mayfly: no Mayfly server answers at "+url+" (") {
 		t.Errorf("the error is %v", err)
 	}
 
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
 	_, err = Start(context.Background(), Options{URL: other.URL})
-	says(t, err, "mayfly: no Mayfly answers at "+other.URL+" (another program answers with HTTP status 404). MAYFLY_URL or "+
-		"Options.URL names this address: start a server there, or unset it to have one started.")
+	says(t, err, "mayfly: no Mayfly server answers at "+other.URL+" (another program answers with HTTP status 404): start one "+
+		"there, or unset MAYFLY_URL and Options.URL to let the package start one")
 }
 
-func TestACallToAServerThatHasDiedSaysSo(t *testing.T) {
+func TestACallToADeadServerReportsHowItEnded(t *testing.T) {
 	t.Parallel()
 	server := started(t, Options{})
 	world := server.World()
@@ -303,15 +303,15 @@ func TestACallToAServerThatHasDiedSaysSo(t *testing.T) {
 	_, err := world.Clock.Now(context.Background())
 	var ended *EndedError
 	if !errors.As(err, &ended) || ended.How != "signal: killed" ||
-		!strings.HasPrefix(err.Error(), "mayfly: the server has ended (signal: killed). ") {
+		!strings.HasPrefix(err.Error(), "mayfly: the server has ended (signal: killed); ") {
 		t.Errorf("the error is %v", err)
 	}
 	if !server.Ended() {
-		t.Error("Ended says no")
+		t.Error("Ended returns false")
 	}
 }
 
-func TestAContextThatIsOverEndsTheStart(t *testing.T) {
+func TestACanceledContextEndsTheStart(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -321,14 +321,14 @@ func TestAContextThatIsOverEndsTheStart(t *testing.T) {
 	}
 }
 
-func TestAContextThatIsOverCountsBeforeWhatTheProgramSays(t *testing.T) {
+func TestACanceledContextTakesPrecedenceOverTheProgramsOutput(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	announced := make(chan string, 1)
 	ended := make(chan struct{})
 	close(ended)
-	for range 100 { // each time, a line, an end and a context that is over are ready
+	for range 100 { // each time, a line, the end of the process and a canceled context are ready
 		announced <- "hello"
 		if _, err := (&Server{ended: ended}).awaitFirstLine(ctx, announced); !errors.Is(err, context.Canceled) {
 			t.Fatalf("the error is %v", err)
@@ -340,7 +340,7 @@ func TestAContextThatIsOverCountsBeforeWhatTheProgramSays(t *testing.T) {
 	}
 }
 
-func TestTheLineOfAProgramThatHasEndedCounts(t *testing.T) {
+func TestTheFirstLineOfAProgramThatHasEndedIsRead(t *testing.T) {
 	t.Parallel()
 	announced := make(chan string, 1)
 	ended := make(chan struct{})
@@ -354,7 +354,7 @@ func TestTheLineOfAProgramThatHasEndedCounts(t *testing.T) {
 	}
 }
 
-func TestAServerThatSaysSomethingElseFirstIsNoMayfly(t *testing.T) {
+func TestAProgramWithAnotherFirstLineIsRejected(t *testing.T) {
 	t.Parallel()
 	path := program(t, "greets")
 	_, err := Start(context.Background(), Options{Binary: path})

@@ -25,19 +25,19 @@ type Table struct {
 	More    func(*dynamodb.CreateTableInput) // changes the request before it is sent; may be nil
 }
 
-// KeyAttribute is an attribute of a key. S, N and B make one.
+// KeyAttribute is an attribute of a key. S, N and B create one.
 type KeyAttribute struct {
 	name string
 	kind types.ScalarAttributeType
 }
 
-// S is a key attribute that holds a string.
+// S returns a key attribute that holds a string.
 func S(name string) KeyAttribute { return KeyAttribute{name, types.ScalarAttributeTypeS} }
 
-// N is a key attribute that holds a number.
+// N returns a key attribute that holds a number.
 func N(name string) KeyAttribute { return KeyAttribute{name, types.ScalarAttributeTypeN} }
 
-// B is a key attribute that holds bytes.
+// B returns a key attribute that holds bytes.
 func B(name string) KeyAttribute { return KeyAttribute{name, types.ScalarAttributeTypeB} }
 
 // StreamView says what a table's stream records contain. The zero value is StreamNewAndOldImages.
@@ -51,7 +51,7 @@ const (
 	StreamOff             StreamView = "OFF" // no stream
 )
 
-// Index is a secondary index. A global index has its own partition key. A local index shares that of the table, and
+// Index is a secondary index. A global index needs Key, its partition key. A local index has the table's partition key and
 // needs Sort.
 type Index struct {
 	Name       string
@@ -67,16 +67,16 @@ type Projection struct {
 	attributes []string
 }
 
-// KeysOnly is a projection of the keys of the table and the index.
+// KeysOnly returns a projection of the keys of the table and the index.
 func KeysOnly() Projection { return Projection{kind: types.ProjectionTypeKeysOnly} }
 
-// Include is a projection of the keys and these attributes.
+// Include returns a projection of the keys and these attributes.
 func Include(attributes ...string) Projection {
 	return Projection{kind: types.ProjectionTypeInclude, attributes: attributes}
 }
 
-// CreateTable creates the table, enables its TTL, and returns the table's description. Capacity is on demand. A table
-// that contradicts itself is an error, and no request is sent.
+// CreateTable creates the table, enables its TTL, and returns the table's description. Capacity is on demand. If the
+// description is invalid, it returns an error and sends no request.
 func (world *World) CreateTable(ctx context.Context, table Table) (*types.TableDescription, error) {
 	input, err := table.input()
 	if err != nil {
@@ -96,7 +96,7 @@ func (world *World) CreateTable(ctx context.Context, table Table) (*types.TableD
 	return created.TableDescription, nil
 }
 
-// An *EndedError is a whole sentence already.
+// plain wraps an error, except an *EndedError, whose message is complete already.
 func plain(err error, format string, values ...any) error {
 	var ended *EndedError
 	if errors.As(err, &ended) {
@@ -173,7 +173,7 @@ func (index Index) addTo(input *dynamodb.CreateTableInput, partition KeyAttribut
 	return nil
 }
 
-// The attributes of all keys of a table, each once.
+// keyAttributes are the distinct attributes of all keys of a table.
 type keyAttributes struct{ definitions []types.AttributeDefinition }
 
 func (attributes *keyAttributes) keys(partition, sort KeyAttribute) ([]types.KeySchemaElement, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go/mayflytest"
 )
 
-func TestATableOfANameAloneHasTheKeyIDAndAStreamWithBothImages(t *testing.T) {
+func TestATableHasTheKeyIDAndAStreamByDefault(t *testing.T) {
 	t.Parallel()
 	world := mayflytest.Start(t)
 	table := world.CreateTable(mayfly.Table{Name: "carts"})
@@ -25,7 +25,7 @@ func TestATableOfANameAloneHasTheKeyIDAndAStreamWithBothImages(t *testing.T) {
 	equal(t, world.TTL("carts").Status().Status, "DISABLED")
 }
 
-func TestATableHasWhatItsDescriptionSays(t *testing.T) {
+func TestATableHasTheRequestedKeysIndexesAndSettings(t *testing.T) {
 	t.Parallel()
 	world := mayflytest.Start(t)
 	table := world.CreateTable(mayfly.Table{
@@ -63,7 +63,7 @@ func TestATableCanHaveNoStream(t *testing.T) {
 	equal(t, table.LatestStreamArn, nil)
 }
 
-func TestATableThatContradictsItselfIsAnErrorBeforeAnyRequest(t *testing.T) {
+func TestAnInvalidTableIsRejectedBeforeAnyRequest(t *testing.T) {
 	t.Parallel()
 	world := mayflytest.Server(t).World()
 	for sentence, table := range map[string]mayfly.Table{
@@ -81,7 +81,7 @@ func TestATableThatContradictsItselfIsAnErrorBeforeAnyRequest(t *testing.T) {
 	} {
 		_, err := world.CreateTable(ctx, table)
 		if err == nil || err.Error() != sentence {
-			t.Errorf("the error is\n%v\nand not\n%s", err, sentence)
+			t.Errorf("got the error\n%v\nwanted\n%s", err, sentence)
 		}
 	}
 	tables, err := world.DynamoDB.ListTables(ctx, &dynamodb.ListTablesInput{})
@@ -89,7 +89,7 @@ func TestATableThatContradictsItselfIsAnErrorBeforeAnyRequest(t *testing.T) {
 	equal(t, len(tables.TableNames), 0)
 }
 
-func TestATableThatTheServerRefusesIsItsError(t *testing.T) {
+func TestCreateTableReturnsTheServersError(t *testing.T) {
 	world := cartsWorld(t)
 	_, err := world.World.CreateTable(ctx, carts)
 	var exists *types.ResourceInUseException

@@ -16,12 +16,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Trigger has the table's stream call a function, from the stream's beginning on, and returns the mapping's UUID.
-// `settings` are further members of Lambda's CreateEventSourceMapping, by their names there, or nil:
+// Trigger makes the table's stream call a function, starting with the stream's oldest record. It returns the mapping's UUID.
+// `settings` are further members of Lambda's CreateEventSourceMapping, or nil:
 //
 //	map[string]any{"BatchSize": 10, "MaximumRetryAttempts": 2}
 //
-// Lambda's own client does the same: lambda.NewFromConfig(world.Config()).
+// The AWS SDK client for Lambda can do the same: lambda.NewFromConfig(world.Config()).
 func (world *World) Trigger(ctx context.Context, table, function string, settings map[string]any) (string, error) {
 	described, err := world.DynamoDB.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	if err != nil {
@@ -35,7 +35,7 @@ func (world *World) Trigger(ctx context.Context, table, function string, setting
 	maps.Copy(mapping, settings)
 	text, err := json.Marshal(mapping)
 	if err != nil {
-		return "", fmt.Errorf("mayfly: the settings cannot be written: %w", err)
+		return "", fmt.Errorf("mayfly: cannot encode the settings: %w", err)
 	}
 	request, err := world.lambdaRequest(ctx, "/2015-03-31/event-source-mappings/", text)
 	if err != nil {
@@ -50,7 +50,7 @@ func (world *World) Trigger(ctx context.Context, table, function string, setting
 	return created.UUID, err
 }
 
-// Lambda's routes know the account by the signature.
+// lambdaRequest returns a signed request, because Lambda's API takes the account from the signature.
 func (world *World) lambdaRequest(ctx context.Context, path string, body []byte) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, "POST", world.URL()+path, bytes.NewReader(body))
 	if err != nil {

@@ -45,10 +45,10 @@ type TTLStatus struct {
 	Mode         TTLMode
 	DelaySeconds []float64  `json:"delay_seconds"` // in mode aws: minimum and maximum
 	Pending      int        // items that will expire
-	Due          int        // those of them whose TTL has passed
+	Due          int        // pending items whose TTL has passed
 	NextDue      *time.Time `json:"next_due"` // nil: no item will expire
 	Expired      int        // items deleted since the server started
-	BornExpired  int        `json:"born_expired"` // those of them whose TTL had passed when they were written
+	BornExpired  int        `json:"born_expired"` // expired items whose TTL had passed when they were written
 
 	Never    map[TTLReason]int // items whose TTL can never fire
 	Suspects []TTLSuspect      // the latest items whose TTL can never fire or had passed when they were written; at most 10
@@ -135,7 +135,7 @@ type Explanation struct {
 	Message   string     // a sentence
 }
 
-// Explain says why the item with that key still exists, or why it does not. The key is map[string]any{"id": "1"}, a struct,
+// Explain says why the item with this key still exists, or why it does not. The key is map[string]any{"id": "1"}, a struct,
 // or attribute values.
 func (ttl TTL) Explain(ctx context.Context, key any) (Explanation, error) {
 	item, err := keyOf(key)

@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-func TestTTLTellsWhatIsPending(t *testing.T) {
+func TestTTLStatusCountsPendingItems(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	putCart(t, world.DynamoDB, "1", new2031.Add(time.Hour))
@@ -22,7 +22,7 @@ func TestTTLTellsWhatIsPending(t *testing.T) {
 	equal(t, *upcoming[0].ExpiresAt, new2031.Add(time.Hour+time.Millisecond))
 }
 
-func TestInTheModeManualASweepDeletes(t *testing.T) {
+func TestInManualModeOnlyASweepDeletesItems(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	world.TTL("carts").Manual()
@@ -34,7 +34,7 @@ func TestInTheModeManualASweepDeletes(t *testing.T) {
 	equal(t, hasCart(t, world.DynamoDB, "1"), false)
 }
 
-func TestInTheModeAWSAnItemStaysForAWhileAndThenGoes(t *testing.T) {
+func TestInAWSModeItemsAreDeletedLate(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	world.TTL("carts").AWS(10*time.Minute, 20*time.Minute, 7)
@@ -48,7 +48,7 @@ func TestInTheModeAWSAnItemStaysForAWhileAndThenGoes(t *testing.T) {
 	equal(t, world.TTL("carts").Status().Mode, mayfly.TTLExact)
 }
 
-func TestExplainSaysWhyAnItemIsStillThereAndWhyItIsNot(t *testing.T) {
+func TestExplainSaysWhyAnItemExistsOrNot(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	putCart(t, world.DynamoDB, "1", new2031.Add(time.Hour))
@@ -65,7 +65,7 @@ func TestExplainSaysWhyAnItemIsStillThereAndWhyItIsNot(t *testing.T) {
 	world.Clock.Advance(2 * time.Hour)
 	equal(t, world.Explain("carts", key("1")).Reason, "expired")
 
-	// What a program writes that goes by its own clock.
+	// As if the program used its own clock.
 	putCart(t, world.DynamoDB, "2", time.Now().Add(time.Hour))
 	equal(t, world.Explain("carts", key("2")).Reason, "born_expired")
 	equal(t, world.TTL("carts").Status().BornExpired, 1)

@@ -2,13 +2,13 @@ package mayfly
 
 import "strings"
 
-// Version is this package's. A server has to be of the same release: the same major and minor number.
+// Version is the version of this package. The server must have the same major and minor version.
 const Version = "0.0.0"
 
-// What Version is in a checkout: the number is filled in when the package is built. It fits every server.
+// unreleased is the value of Version in a checkout; building the package sets the version. It accepts every server.
 const unreleased = "0.0.0"
 
-// checkVersion returns a *VersionError unless a server of that version at `where` serves this package.
+// checkVersion returns a *VersionError unless the package and the server have the same release. `where` names the server.
 func checkVersion(ours, servers, where string) error {
 	if ours == unreleased || release(ours) == release(servers) {
 		return nil
@@ -16,7 +16,7 @@ func checkVersion(ours, servers, where string) error {
 	return &VersionError{Package: ours, Server: servers, Where: where}
 }
 
-// "0.3" of "0.3.1".
+// release returns the major and minor version: "0.3" for "0.3.1".
 func release(version string) string {
 	if end := strings.LastIndexByte(version, '.'); end >= 0 {
 		return version[:end]

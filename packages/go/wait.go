@@ -29,11 +29,11 @@ type Wait struct {
 	Event   Event
 	By      By
 	Since   time.Time     // includes changes in the table's stream since then; zero: only changes after the call
-	Timeout time.Duration // of real time, at most ten minutes; 0: five seconds
+	Timeout time.Duration // in real time, at most ten minutes; 0: five seconds
 }
 
-// WaitFor waits until the item changes, and returns the change's record. The key is map[string]any{"id": "1"}, a struct, or
-// attribute values. If there is no such change in time, the error is a *WaitError.
+// WaitFor waits until the item changes, and returns the change's stream record. The key is map[string]any{"id": "1"}, a
+// struct, or attribute values. If no such change happens in time, the error is a *WaitError.
 func (world *World) WaitFor(ctx context.Context, table string, key any, wait Wait) (Record, error) {
 	item, err := keyOf(key)
 	if err != nil {
@@ -63,7 +63,7 @@ func (world *World) WaitFor(ctx context.Context, table string, key any, wait Wai
 	return answer.Record, err
 }
 
-// Record is one of a stream. Keys and images are there as far as the stream has them.
+// Record is a stream record. Images that the table's stream does not contain are nil.
 type Record struct {
 	EventID        string
 	Event          Event
@@ -72,10 +72,10 @@ type Record struct {
 	NewImage       Item
 	OldImage       Item
 	SequenceNumber string
-	Raw            json.RawMessage // all of it, as functions get it
+	Raw            json.RawMessage // the whole record, as functions receive it
 }
 
-// UnmarshalJSON reads a record as functions and WaitFor get it.
+// UnmarshalJSON reads a record in the format that functions and WaitFor receive.
 func (record *Record) UnmarshalJSON(text []byte) error {
 	var wire struct {
 		EventID   string `json:"eventID"`
@@ -84,7 +84,7 @@ func (record *Record) UnmarshalJSON(text []byte) error {
 			Keys, NewImage, OldImage Item
 			SequenceNumber           string
 		} `json:"dynamodb"`
-		UserIdentity *struct{} `json:"userIdentity"` // is there if the service did it
+		UserIdentity *struct{} `json:"userIdentity"` // present if the service made the change
 	}
 	if err := json.Unmarshal(text, &wire); err != nil {
 		return err

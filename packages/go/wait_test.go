@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-func TestWaitForReturnsTheRecordOfAnItemThatExpired(t *testing.T) {
+func TestWaitForReturnsTheRecordOfAnExpiredItem(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	putCart(t, world.DynamoDB, "1", new2031.Add(time.Hour))
@@ -32,7 +32,7 @@ func TestWaitForReturnsTheRecordOfAnItemThatExpired(t *testing.T) {
 	equal(t, strings.Contains(string(record.Raw), `"dynamodb.amazonaws.com"`), true)
 }
 
-func TestWaitForReturnsWhenSomebodyElseChangesTheItem(t *testing.T) {
+func TestWaitForReturnsWhenAnotherGoroutineChangesTheItem(t *testing.T) {
 	world := cartsWorld(t)
 	changed := make(chan error, 1)
 	go func() {
@@ -40,7 +40,7 @@ func TestWaitForReturnsWhenSomebodyElseChangesTheItem(t *testing.T) {
 		_, err := world.World.WaitFor(ctx, "carts", id, mayfly.Wait{By: mayfly.ByUser})
 		changed <- err
 	}()
-	for i := 0; ; i++ { // until one comes after the call's begin; the same item again is no change
+	for i := 0; ; i++ { // until WaitFor has started; each write has another TTL, because an equal item is not a change
 		putCart(t, world.DynamoDB, "1", new2031.Add(time.Duration(i)*time.Second))
 		select {
 		case err := <-changed:
@@ -51,7 +51,7 @@ func TestWaitForReturnsWhenSomebodyElseChangesTheItem(t *testing.T) {
 	}
 }
 
-func TestWhenTimeIsUpTheErrorSaysWhatDidHappen(t *testing.T) {
+func TestAWaitThatTimesOutListsTheItemsOtherChanges(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	putCart(t, world.DynamoDB, "1", new2031.Add(time.Hour))
@@ -61,7 +61,7 @@ func TestWhenTimeIsUpTheErrorSaysWhatDidHappen(t *testing.T) {
 	if !errors.As(err, &late) {
 		t.Fatalf("the error is %v", err)
 	}
-	equal(t, err.Error(), "mayfly: "+late.Err.Message+" Other changes of the item: INSERT by user.")
+	equal(t, err.Error(), "mayfly: "+late.Err.Message+" Other changes of the item: INSERT by user")
 	equal(t, late.Happened[0].Event, mayfly.Insert)
 	var refused *mayfly.Error
 	equal(t, errors.As(err, &refused), true)

@@ -14,23 +14,24 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// World is an account with its own tables, streams and clock. It starts empty, and its clock starts at the host's time.
+// World is a separate account with its own tables, streams and clock. A new world is empty, and its clock runs with the
+// host's time.
 type World struct {
-	// Clients with the defaults of AWS's SDK, which retry failed calls. If the server has ended, the error is an *EndedError.
+	// AWS SDK clients with the SDK's defaults, which retry failed calls. If the server has ended, the error is an *EndedError.
 	DynamoDB *dynamodb.Client
 	Streams  *dynamodbstreams.Client
 	Clock    *Clock
 
 	server    *Server
 	account   string
-	bornAt    int // in the server's log
+	bornAt    int // position in the server's log
 	functions localFunctions
 	failures  handlerFailures
 }
 
 const secret = "any"
 
-// World makes a new world. It sends no request, so it cannot fail.
+// World creates a world. It sends no request, so it cannot fail.
 func (server *Server) World() *World {
 	world := &World{server: server, account: newAccount(), bornAt: server.log.position()}
 	world.Clock = &Clock{world}
@@ -41,18 +42,18 @@ func (server *Server) World() *World {
 	return world
 }
 
-// Twelve digits of which the first is not 0.
+// newAccount returns twelve random digits. The first one is not 0.
 func newAccount() string {
 	const least = 100_000_000_000
 	number, err := rand.Int(rand.Reader, big.NewInt(9*least))
 	if err != nil {
-		panic("mayfly: there is no randomness: " + err.Error())
+		panic("mayfly: cannot generate a random account: " + err.Error())
 	}
 	return number.Add(number, big.NewInt(least)).String()
 }
 
-// Config is for further clients of AWS's SDK, for example Lambda's. It sets the endpoint, region and credentials, and
-// ignores the user's AWS configuration.
+// Config returns a configuration for other AWS SDK clients, for example for Lambda. It sets the endpoint, region and
+// credentials, and ignores the user's AWS configuration.
 func (world *World) Config() aws.Config {
 	return aws.Config{
 		Region:       world.Region(),
@@ -64,19 +65,19 @@ func (world *World) Config() aws.Config {
 	}
 }
 
-// Account is the world's account: twelve digits. It is also the access key id.
+// Account returns the world's account, twelve digits. It is also the access key id.
 func (world *World) Account() string { return world.account }
 
-// URL is the server's URL, without a slash at the end.
+// URL returns the server's URL, without a trailing slash.
 func (world *World) URL() string { return world.server.url }
 
-// Region is the region of the clients.
+// Region returns the region for which the clients sign.
 func (world *World) Region() string { return world.server.region }
 
-// Server is the server that has the world.
+// Server returns the server that hosts the world.
 func (world *World) Server() *Server { return world.server }
 
-// Environment returns the variables that let a child process use this world, as NAME=VALUE:
+// Environment returns the environment variables with which a child process uses this world, as NAME=VALUE:
 //
 //	command.Env = append(os.Environ(), world.Environment()...)
 func (world *World) Environment() []string {
@@ -92,21 +93,21 @@ func (world *World) Environment() []string {
 	}
 }
 
-// Log returns the lines that the server has logged since the world was made, without those about other worlds. It is empty
-// if the server was not started here.
+// Log returns the server's log since the world was created, without lines about other worlds. It is empty for an existing
+// server that Start did not start.
 func (world *World) Log() string { return world.server.log.about(world.account, world.bornAt) }
 
 const closeWait = 5 * time.Second
 
-// Close delivers what is left to functions, frees the world's memory on the server and stops serving its functions. It
-// returns what CheckHandlers returns: failures of handlers that no earlier call reported.
+// Close delivers the remaining records to functions, frees the world's memory in the server, and stops serving its
+// functions. It returns the error of CheckHandlers: failures of handlers that no earlier call returned.
 func (world *World) Close() error {
-	failed := world.CheckHandlers() // before the reset, which ends calls that are under way
+	failed := world.CheckHandlers() // before the reset, which ends calls in flight
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	_ = world.Reset(ctx)
 	world.functions.close()
-	if world.functions.registered.Load() { // a reset leaves them
+	if world.functions.registered.Load() { // a reset does not remove them
 		registered, _ := world.Functions(ctx)
 		for _, function := range registered {
 			_ = world.RemoveFunction(ctx, function.Name)

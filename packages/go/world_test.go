@@ -16,7 +16,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go/mayflytest"
 )
 
-func TestEachWorldIsAnAccountOfTwelveDigitsThatSeesItsOwnTablesAlone(t *testing.T) {
+func TestWorldsAreIsolatedAccountsOfTwelveDigits(t *testing.T) {
 	one, other := cartsWorld(t), mayflytest.Start(t)
 	for _, world := range []*mayflytest.World{one, other} {
 		if !regexp.MustCompile(`^[1-9][0-9]{11}$`).MatchString(world.Account()) {
@@ -31,7 +31,7 @@ func TestEachWorldIsAnAccountOfTwelveDigitsThatSeesItsOwnTablesAlone(t *testing.
 	equal(t, strings.Join(tables.TableNames, " "), "carts")
 }
 
-func TestTheClientOfStreamsReadsWhatTheClientOfDynamoDBWrote(t *testing.T) {
+func TestTheStreamsClientReadsTheDynamoDBClientsWrites(t *testing.T) {
 	world := cartsWorld(t)
 	putCart(t, world.DynamoDB, "1", new2031)
 	streams, err := world.Streams.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{TableName: aws.String("carts")})
@@ -48,7 +48,7 @@ func TestTheClientOfStreamsReadsWhatTheClientOfDynamoDBWrote(t *testing.T) {
 	equal(t, read.Records[0].EventName, streamtypes.OperationTypeInsert)
 }
 
-func TestTheUsersAWSConfigurationIsNotRead(t *testing.T) {
+func TestClientsIgnoreTheUsersAWSConfiguration(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:1")
 	t.Setenv("AWS_REGION", "nowhere-1")
@@ -61,7 +61,7 @@ func TestTheUsersAWSConfigurationIsNotRead(t *testing.T) {
 	equal(t, *described.Table.TableArn, "arn:aws:dynamodb:us-east-1:"+world.Account()+":table/carts")
 }
 
-func TestAChildProcessIsInTheWorldByItsEnvironment(t *testing.T) {
+func TestAChildProcessUsesTheWorldThroughItsEnvironment(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	child := exec.Command(os.Getenv("MAYFLY_BINARY"), "clock", "show")
@@ -77,7 +77,7 @@ func TestAChildProcessIsInTheWorldByItsEnvironment(t *testing.T) {
 	equal(t, strings.Join(world.Environment(), " "), wanted)
 }
 
-func TestAWorldThatIsClosedLeavesNothing(t *testing.T) {
+func TestClosingAWorldDeletesItsTablesAndFunctions(t *testing.T) {
 	t.Parallel()
 	world := mayflytest.Server(t).World()
 	_, err := world.CreateTable(ctx, carts)
@@ -92,7 +92,7 @@ func TestAWorldThatIsClosedLeavesNothing(t *testing.T) {
 	equal(t, len(functions), 0)
 }
 
-func TestAWorldIsUsedByManyGoroutinesAtOnce(t *testing.T) {
+func TestManyGoroutinesCanUseAWorldConcurrently(t *testing.T) {
 	world := cartsWorld(t)
 	var all sync.WaitGroup
 	for i := range 20 {

@@ -1,4 +1,4 @@
-// `preset: "mayfly-dynamodb"` in a Jest configuration: a server for the run, and worlds by openWorld().
+// Jest preset: `preset: "mayfly-dynamodb"`. It starts a server for the run, on which openWorld() opens worlds.
 "use strict";
 
 module.exports = {

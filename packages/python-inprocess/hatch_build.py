@@ -1,7 +1,7 @@
-"""Puts the library into the wheel, as mayfly_inprocess/libmayfly.so.0. Its tag says that it is for a machine and any Python 3;
-auditwheel then says for which glibc.
+"""Puts the library into the wheel, as mayfly_inprocess/libmayfly.so.0, and tags the wheel for its machine and any Python 3.
+auditwheel then adds the glibc version.
 
-MAYFLY_PACKAGE_LIBRARY is the library, MAYFLY_PACKAGE_PLATFORM what it was linked on (linux_x86_64): `package` sets both.
+`package` sets MAYFLY_PACKAGE_LIBRARY to the library and MAYFLY_PACKAGE_PLATFORM to its platform, for example linux_x86_64.
 """
 
 import os
@@ -13,7 +13,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 class LibraryInWheel(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
-            return  # a checkout finds the library by MAYFLY_LIBRARY
+            return  # an editable install uses MAYFLY_LIBRARY
         build_data["force_include"][_needed("MAYFLY_PACKAGE_LIBRARY")] = "mayfly_inprocess/libmayfly.so.0"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{_needed('MAYFLY_PACKAGE_PLATFORM')}"
@@ -22,5 +22,5 @@ class LibraryInWheel(BuildHookInterface):  # type: ignore[type-arg]
 def _needed(variable: str) -> str:
     value = os.environ.get(variable)
     if not value:
-        raise SystemExit(f"{variable} is not set: build by `package build OUT_DIR LIBRARY VERSION`")
+        raise SystemExit(f"{variable} is not set: run `package build OUT_DIR LIBRARY VERSION`")
     return value

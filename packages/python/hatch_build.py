@@ -1,7 +1,7 @@
 """Puts the program into the wheel, as mayfly/bin/mayfly, and tags the wheel for the program's platforms.
 
-`package` sets MAYFLY_PACKAGE_BINARY, the program, and MAYFLY_PACKAGE_PLATFORM, the platforms that it runs on:
-manylinux2014_x86_64.musllinux_1_2_x86_64. The wheel works with any Python 3, so its tag is py3-none-<platforms>.
+`package` sets MAYFLY_PACKAGE_BINARY to the program and MAYFLY_PACKAGE_PLATFORM to the platforms on which it runs, for
+example manylinux2014_x86_64.musllinux_1_2_x86_64. The wheel works with any Python 3, so its tag is py3-none-<platforms>.
 """
 
 import os
@@ -13,11 +13,11 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 class ProgramInWheel(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
-            return  # a checkout finds the program by MAYFLY_BINARY or PATH
-        program = _needed("MAYFLY_PACKAGE_BINARY", "the mayfly to put into the wheel")
-        platforms = _needed("MAYFLY_PACKAGE_PLATFORM", "the platforms that it runs on, such as manylinux2014_x86_64")
+            return  # an editable install uses MAYFLY_BINARY or PATH
+        program = _needed("MAYFLY_PACKAGE_BINARY", "the path of the program for the wheel")
+        platforms = _needed("MAYFLY_PACKAGE_PLATFORM", "the platforms on which it runs, such as manylinux2014_x86_64")
         if not os.access(program, os.X_OK):
-            raise SystemExit(f"MAYFLY_PACKAGE_BINARY names {program}, which is no file that may be run")
+            raise SystemExit(f"MAYFLY_PACKAGE_BINARY must be an executable file, got {program}")
         build_data["force_include"][program] = "mayfly/bin/mayfly"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platforms}"
@@ -26,5 +26,5 @@ class ProgramInWheel(BuildHookInterface):  # type: ignore[type-arg]
 def _needed(variable: str, what: str) -> str:
     value = os.environ.get(variable)
     if not value:
-        raise SystemExit(f"{variable} is not set: it names {what}; build by `package build OUT_DIR BINARY VERSION`")
+        raise SystemExit(f"{variable} is not set: run `package build OUT_DIR BINARY VERSION`, or set it to {what}")
     return value

@@ -353,16 +353,10 @@ const std::vector<Damage>& all_damages() {
       {"a wrong counter in a snapshot",
        [](Storage& s) { put(s, found(s, table_prefix('K', 1)).key, std::string(16, '\x01')); },
        "snapshot 1 of 000000000000, table carts (000000000000, us-east-1): the counter of its items says"},
-<<<<<<< HEAD
       {"an image of a missing snapshot",
        [](Storage& s) { put(s, image_key(99, "Iimage-of-a-key"), "\x01value"); },
-       "there is an image for a snapshot that is not there"},
-      {"an index entry that is missing from a snapshot",
-=======
-      {"an image for no snapshot", [](Storage& s) { put(s, image_key(99, "Iimage-of-a-key"), "\x01value"); },
        "found an image of a missing snapshot"},
-      {"an index entry that a snapshot lacks",
->>>>>>> 8826e2907c5148f0290875db6bc92f1c1102bc64
+      {"an index entry that is missing from a snapshot",
        [](Storage& s) {
          const Table table = carts_table();
          const std::string entry = index_entry_key(table, table.indexes[1], cart("c"));

@@ -27,47 +27,46 @@ func (clock Clock) Freeze() time.Time {
 	return must(clock.t, now, err)
 }
 
-// FreezeAt stops the clock at that time. It can go back only while the world has no tables.
+// FreezeAt stops the clock at a time. A clock can move back only while the world has no tables.
 func (clock Clock) FreezeAt(at time.Time) {
 	clock.t.Helper()
 	check(clock.t, clock.clock.FreezeAt(ctx, at))
 }
 
-// Set moves the clock, which stays frozen or running.
+// Set moves the clock to a time. A frozen clock stays frozen; otherwise the clock keeps running.
 func (clock Clock) Set(to time.Time) {
 	clock.t.Helper()
 	check(clock.t, clock.clock.Set(ctx, to))
 }
 
-// Real makes it follow the host's clock.
+// Real returns the clock to the host's time.
 func (clock Clock) Real() {
 	clock.t.Helper()
 	check(clock.t, clock.clock.Real(ctx))
 }
 
-// Rate makes it run `times` as fast as the host's clock.
+// Rate makes the clock run from its current time, at `times` the speed of the host's clock.
 func (clock Clock) Rate(times float64) {
 	clock.t.Helper()
 	check(clock.t, clock.clock.Rate(ctx, times))
 }
 
-// Advance moves the clock forward. When it returns, expired items are deleted, also from indexes, and their records can be
-// read from streams. With mayfly.Settle, a function that fails fails the test, unless it was registered with
-// mayfly.MayFail.
+// Advance moves the clock forward. When it returns, expired items are gone from the table and its indexes, and their stream
+// records can be read. With mayfly.Settle, the test fails if a function fails that was not registered with mayfly.MayFail.
 func (clock Clock) Advance(by time.Duration, options ...mayfly.AdvanceOption) mayfly.Advanced {
 	clock.t.Helper()
 	advanced, err := clock.clock.Advance(ctx, by, options...)
 	return must(clock.t, advanced, err)
 }
 
-// AdvanceTo advances to a time.
+// AdvanceTo advances the clock to a time.
 func (clock Clock) AdvanceTo(to time.Time, options ...mayfly.AdvanceOption) mayfly.Advanced {
 	clock.t.Helper()
 	advanced, err := clock.clock.AdvanceTo(ctx, to, options...)
 	return must(clock.t, advanced, err)
 }
 
-// AdvanceToNextExpiry advances to the next instant at which an item expires.
+// AdvanceToNextExpiry advances the clock to the next instant at which an item expires.
 func (clock Clock) AdvanceToNextExpiry(options ...mayfly.AdvanceOption) mayfly.Advanced {
 	clock.t.Helper()
 	advanced, err := clock.clock.AdvanceToNextExpiry(ctx, options...)

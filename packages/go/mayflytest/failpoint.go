@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// Failpoint keeps an item's expiry between its instant and its deletion.
+// Failpoint stops the expiry of an item just before its deletion.
 type Failpoint struct {
 	t     testing.TB
 	point *mayfly.Failpoint
@@ -16,7 +16,7 @@ type Failpoint struct {
 
 const reachedWait = 10 * time.Second
 
-// Reached returns when the expiry has come to the point; after ten seconds without that the test fails.
+// Reached waits until the item's expiry has reached the failpoint. The test fails after ten seconds.
 func (point Failpoint) Reached() {
 	point.t.Helper()
 	limited, cancel := context.WithTimeout(ctx, reachedWait)
@@ -24,7 +24,7 @@ func (point Failpoint) Reached() {
 	check(point.t, point.point.Reached(limited))
 }
 
-// Release lets the expiry go on: the item is looked at again, and stays if it was renewed.
+// Release lets the expiry continue. The item is re-checked and stays if it was renewed.
 func (point Failpoint) Release() {
 	point.t.Helper()
 	check(point.t, point.point.Release(ctx))

@@ -11,12 +11,12 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// Options is mayfly.Options: the program, a running server, more arguments of `mayfly serve`.
+// Options is mayfly.Options: the program, an existing server, additional arguments of `mayfly serve`.
 type Options = mayfly.Options
 
 // Start returns a new world, which is closed when the test ends. All tests of the test binary that pass the same options,
-// or none, share a server. If the server has ended, the next Start starts another one. A server that cannot be started
-// fails the test with a sentence that says what to do.
+// or none, share a server. If the server has ended, the next Start starts a new one. If the server cannot be started, the
+// test fails with a message that says what to do.
 func Start(t testing.TB, options ...Options) *World {
 	t.Helper()
 	return newWorld(t, Server(t, options...))
@@ -31,7 +31,7 @@ func Server(t testing.TB, options ...Options) *mayfly.Server {
 	case 1:
 		chosen = options[0]
 	default:
-		t.Fatal("mayflytest: Start takes Options once")
+		t.Fatal("mayflytest: Start accepts at most one Options")
 	}
 	server, err := shared.server(chosen)
 	if err != nil {
@@ -52,7 +52,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// servers of this process, one for each set of options.
+// servers are the servers of this process, one for each set of options.
 type servers struct {
 	mutex   sync.Mutex
 	started map[string]*started

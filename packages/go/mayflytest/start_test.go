@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { Main(m) }
 
-// recorder is a test that may fail. It records what it was told.
+// recorder is a testing.TB for a test that can fail. It records errors and logs.
 type recorder struct {
 	testing.TB
 	mutex    sync.Mutex
@@ -48,7 +48,7 @@ func (r *recorder) Fatal(values ...any) {
 	panic(failedNow{fmt.Sprint(values...)})
 }
 
-// Runs `test` and its cleanup functions. Returns the sentence of Fatal, or "".
+// run runs `test` and its cleanup functions. It returns the message of Fatal, or "".
 func (r *recorder) run(test func()) (sentence string) {
 	defer func() {
 		switch failure := recover().(type) {
@@ -66,38 +66,38 @@ func (r *recorder) run(test func()) (sentence string) {
 	return ""
 }
 
-func TestAllTestsShareAServerAndEachHasAWorldOfItsOwn(t *testing.T) {
+func TestTestsShareAServerAndEachHasItsOwnWorld(t *testing.T) {
 	t.Parallel()
 	one, other := Start(t), Start(t)
 	if one.Server() != other.Server() || one.Account() == other.Account() {
-		t.Errorf("there are %s at %s and %s at %s", one.Account(), one.URL(), other.Account(), other.URL())
+		t.Errorf("the worlds are %s at %s and %s at %s", one.Account(), one.URL(), other.Account(), other.URL())
 	}
 }
 
-func TestOtherOptionsAreAnotherServer(t *testing.T) {
+func TestEachSetOfOptionsHasItsOwnServer(t *testing.T) {
 	t.Parallel()
 	frozen := Options{Args: []string{"--clock", "frozen", "--now", "2031-01-01T00:00:00Z"}}
 	world := Start(t, frozen)
 	if world.Server() == Server(t) || world.Server() != Server(t, frozen) {
-		t.Error("servers are shared by others than those who ask for the same")
+		t.Error("servers are not shared by exactly the tests with the same options")
 	}
 	if now := world.Clock.Now(); now.Year() != 2031 {
 		t.Errorf("it is %v", now)
 	}
 }
 
-func TestAServerThatDoesNotStartFailsEachTestWithASentence(t *testing.T) {
+func TestAFailedStartFailsEachTestWithItsMessage(t *testing.T) {
 	t.Parallel()
 	for range 2 {
 		r := &recorder{}
 		sentence := r.run(func() { Start(r, Options{Binary: "/nowhere/mayfly"}) })
-		if !strings.HasPrefix(sentence, "mayfly: Options.Binary names /nowhere/mayfly, which cannot run on ") {
+		if !strings.HasPrefix(sentence, "mayfly: cannot run /nowhere/mayfly from Options.Binary on ") {
 			t.Errorf("the test fails with %s", sentence)
 		}
 	}
 }
 
-func TestAFailedTestShowsTheServersLogAboutItsOwnWorld(t *testing.T) {
+func TestAFailedTestShowsTheServersLogAboutItsWorld(t *testing.T) {
 	t.Parallel()
 	own := Options{Args: []string{"--log-level", "debug"}}
 	r := &recorder{}
@@ -108,7 +108,7 @@ func TestAFailedTestShowsTheServersLogAboutItsOwnWorld(t *testing.T) {
 		other.Clock.Freeze()
 		other.CreateTable(mayfly.Table{Name: "others"})
 		world.Explain("cards", map[string]any{"id": "1"})
-		t.Error("a table that is not there is explained")
+		t.Error("Explain succeeded for a missing table")
 	})
 	if !strings.HasPrefix(sentence, "mayfly: There is no table 'cards' in account ") {
 		t.Errorf("the test fails with %s", sentence)
@@ -122,13 +122,13 @@ func TestAFailedTestShowsTheServersLogAboutItsOwnWorld(t *testing.T) {
 	}
 	good := &recorder{}
 	if sentence := good.run(func() { Start(good, own) }); sentence != "" || len(good.log) != 0 {
-		t.Errorf("a good test says %s and logs %q", sentence, good.log)
+		t.Errorf("a passing test fails with %q and logs %q", sentence, good.log)
 	}
 }
 
 var errNoStamps = errors.New("no stamps")
 
-// A world with the table carts, one item, and a function reminder that fails.
+// failing returns a world with the table carts, one item, and a function reminder that fails.
 func failing(t testing.TB, settings map[string]any, options ...mayfly.FunctionOption) (world *World, called chan struct{}) {
 	world, called = Start(t), make(chan struct{}, 100)
 	world.CreateTable(mayfly.Table{Name: "carts", TTL: "ttl"})
@@ -146,7 +146,7 @@ func put(t testing.TB, world *World, item map[string]types.AttributeValue) {
 	check(t, err)
 }
 
-func TestAHandlerThatFailsFailsItsTestAtSettleAndNotAgainAtItsEnd(t *testing.T) {
+func TestAFailingHandlerFailsItsTestOnceAtSettle(t *testing.T) {
 	t.Parallel()
 	for name, settle := range map[string]func(*World){
 		"Settle":  func(world *World) { world.Settle() },
@@ -166,20 +166,20 @@ func TestAHandlerThatFailsFailsItsTestAtSettleAndNotAgainAtItsEnd(t *testing.T) 
 	}
 }
 
-func TestAHandlerThatFailsFailsItsTestAtTheLatestAtItsEnd(t *testing.T) {
+func TestAFailingHandlerFailsItsTestAtItsEnd(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
 	sentence := r.run(func() {
 		_, called := failing(r, map[string]any{"MaximumRetryAttempts": 1})
 		<-called
-		<-called // the first call's failure is kept by now
+		<-called // the second call, so the first call's failure is recorded
 	})
 	if sentence != "" || len(r.errors) == 0 || !strings.HasPrefix(r.errors[0], "mayfly: The handler of function reminder failed") {
 		t.Errorf("the test fails with %q %q", sentence, r.errors)
 	}
 }
 
-func TestAHandlerThatWasNotCalledYetFailsItsTestAtItsEnd(t *testing.T) {
+func TestTheEndOfATestDeliversRemainingRecordsToHandlers(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
 	sentence := r.run(func() {
@@ -190,7 +190,7 @@ func TestAHandlerThatWasNotCalledYetFailsItsTestAtItsEnd(t *testing.T) {
 	}
 }
 
-func TestAHandlerThatMayFailFailsNoTest(t *testing.T) {
+func TestAHandlerThatMayFailDoesNotFailItsTest(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
 	sentence := r.run(func() {
@@ -204,7 +204,7 @@ func TestAHandlerThatMayFailFailsNoTest(t *testing.T) {
 	}
 }
 
-func TestAFailedTestNamesItemsWhoseTTLIsProbablyAMistake(t *testing.T) {
+func TestAFailedTestListsItemsWithASuspectTTL(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
 	r.run(func() {
@@ -219,7 +219,7 @@ func TestAFailedTestNamesItemsWhoseTTLIsProbablyAMistake(t *testing.T) {
 	}
 }
 
-func TestAfterTheServerHasEndedTheNextTestHasAnotherOne(t *testing.T) {
+func TestAfterAServersEndTheNextTestGetsANewOne(t *testing.T) {
 	t.Parallel()
 	own := Options{Args: []string{"--log-level", "warning"}}
 	r := &recorder{}
@@ -230,13 +230,13 @@ func TestAfterTheServerHasEndedTheNextTestHasAnotherOne(t *testing.T) {
 		}
 		world.CreateTable(mayfly.Table{Name: "carts"})
 	})
-	if !strings.HasPrefix(sentence, "mayfly: the server has ended (exit status 0).") {
+	if !strings.HasPrefix(sentence, "mayfly: the server has ended (exit status 0);") {
 		t.Errorf("the test fails with %q", sentence)
 	}
 	Start(t, own).CreateTable(mayfly.Table{Name: "carts"})
 }
 
-// One call of each kind to a server that has ended: each fails its test.
+// TestEachMethodFailsTheTestWithItsError makes one call of each kind to a server that has ended.
 func TestEachMethodFailsTheTestWithItsError(t *testing.T) {
 	t.Parallel()
 	server, err := mayfly.Start(ctx, mayfly.Options{})
@@ -288,7 +288,7 @@ func TestEachMethodFailsTheTestWithItsError(t *testing.T) {
 	}
 }
 
-func TestTheServersOfARunAreEndedWithIt(t *testing.T) {
+func TestServersEndWithTheRun(t *testing.T) {
 	t.Parallel()
 	var own servers
 	server, err := own.server(Options{})
@@ -299,6 +299,6 @@ func TestTheServersOfARunAreEndedWithIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := server.World().Clock.Now(ctx); err == nil {
-		t.Error("it goes on")
+		t.Error("the server still answers")
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// World is the test's own account. DynamoDB and Streams are ready clients of AWS's SDK; Config is for further ones. The
-// methods fail the test where those of the embedded World return an error.
+// World is the test's own account. DynamoDB and Streams are AWS SDK clients for it, and Config configures other ones. If a
+// method of the embedded World returns an error, the method of this type fails the test.
 type World struct {
 	*mayfly.World // for other goroutines, and for errors that the test expects
 	Clock         Clock
 	t             testing.TB
 }
 
-// A World ends with its test. t.Context would be too early: it is canceled before the test's cleanup functions run.
+// ctx is the context of all calls. t.Context is canceled before the test's cleanup functions run, which need the world.
 var ctx = context.Background()
 
-// The server's last log lines arrive a moment later than its answers.
+// logLag is how much later than its responses the server's last log lines can arrive.
 const logLag = 50 * time.Millisecond
 
 const suspectsWait = 5 * time.Second
@@ -44,7 +44,7 @@ func newWorld(t testing.TB, server *mayfly.Server) *World {
 	return world
 }
 
-// report logs what can explain why the test failed.
+// report logs information that can explain why the test failed.
 func (world *World) report() {
 	limited, cancel := context.WithTimeout(ctx, suspectsWait)
 	defer cancel()
@@ -53,7 +53,7 @@ func (world *World) report() {
 		key, _ := json.Marshal(suspect.Key)
 		world.t.Logf("mayfly: check the TTL of %s/%s: %s", suspect.Table, key, suspect.Message)
 	}
-	if err == nil { // the error of a server that has ended has its log
+	if err == nil { // if the server has ended, the error has its log
 		time.Sleep(logLag)
 		if log := world.Log(); log != "" {
 			world.t.Logf("mayfly's log of this test (account %s):\n%s", world.Account(), log)
@@ -61,7 +61,7 @@ func (world *World) report() {
 	}
 }
 
-// check fails the test for an error.
+// check fails the test if err is not nil.
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -82,16 +82,16 @@ func (world *World) CreateTable(table mayfly.Table) *types.TableDescription {
 	return must(world.t, description, err)
 }
 
-// Settle waits until every record in the world's streams has reached its functions, without moving the clock. A function
-// that fails fails the test, unless it was registered with mayfly.MayFail.
+// Settle waits until every record in the world's streams has reached its functions, without moving the clock. The test
+// fails if a function fails that was not registered with mayfly.MayFail.
 func (world *World) Settle(options ...mayfly.AdvanceOption) mayfly.Advanced {
 	world.t.Helper()
 	advanced, err := world.World.Settle(ctx, options...)
 	return must(world.t, advanced, err)
 }
 
-// WaitFor waits for a change of the item and returns its record. If there is none in time, the test fails with what
-// changed instead.
+// WaitFor waits for a change of the item and returns its record. If the change does not happen in time, the test fails, and
+// the message lists the item's other changes.
 func (world *World) WaitFor(table string, key any, wait mayfly.Wait) mayfly.Record {
 	world.t.Helper()
 	record, err := world.World.WaitFor(ctx, table, key, wait)
@@ -108,14 +108,14 @@ func (world *World) Explain(table string, key any) mayfly.Explanation {
 // TTL returns the time to live of a table.
 func (world *World) TTL(table string) TTL { return TTL{world.t, world.World.TTL(table)} }
 
-// Snapshot keeps the present state of the world.
+// Snapshot saves the state of the world.
 func (world *World) Snapshot() mayfly.SnapshotID {
 	world.t.Helper()
 	id, err := world.World.Snapshot(ctx)
 	return must(world.t, id, err)
 }
 
-// Restore brings back the state that a snapshot kept, including the clock.
+// Restore restores the state that a snapshot saved, including the clock.
 func (world *World) Restore(snapshot mayfly.SnapshotID) {
 	world.t.Helper()
 	check(world.t, world.World.Restore(ctx, snapshot))
@@ -127,7 +127,7 @@ func (world *World) DeleteSnapshot(snapshot mayfly.SnapshotID) {
 	check(world.t, world.World.DeleteSnapshot(ctx, snapshot))
 }
 
-// Reset removes everything except functions.
+// Reset deletes everything except registered functions, and resets the clock.
 func (world *World) Reset() {
 	world.t.Helper()
 	check(world.t, world.World.Reset(ctx))
@@ -152,22 +152,22 @@ func (world *World) FaultCounts() []mayfly.FaultCount {
 	return must(world.t, counts, err)
 }
 
-// Failpoint stops the item's expiry before its deletion, until it is released. An advance waits there, so call it in another
-// goroutine, through world.World.Clock.
+// Failpoint stops the item's expiry just before its deletion, until it is released. An advance blocks there, so call it in
+// another goroutine, through world.World.Clock.
 func (world *World) Failpoint(table string, key any) Failpoint {
 	world.t.Helper()
 	point, err := world.World.Failpoint(ctx, table, key)
 	return Failpoint{world.t, must(world.t, point, err)}
 }
 
-// Function registers a function of the test. Event source mappings and Lambda's Invoke call it. An error or a panic in it
-// fails the test, at Settle, at a settled Advance or at the test's end, unless mayfly.MayFail is given.
+// Function registers a function of the test, which event source mappings and Lambda's Invoke call. Unless mayfly.MayFail is
+// given, an error or a panic in it fails the test at Settle, at a settled Advance or at the test's end.
 func (world *World) Function(name string, function mayfly.Function, options ...mayfly.FunctionOption) {
 	world.t.Helper()
 	check(world.t, world.World.Function(ctx, name, function, options...))
 }
 
-// FunctionAt registers the function that answers at an address, http://….
+// FunctionAt registers a function that runs at a URL, http://….
 func (world *World) FunctionAt(name, address string, timeout time.Duration, options ...mayfly.FunctionOption) {
 	world.t.Helper()
 	check(world.t, world.World.FunctionAt(ctx, name, address, timeout, options...))
@@ -180,7 +180,7 @@ func (world *World) Trigger(table, function string, settings map[string]any) str
 	return must(world.t, id, err)
 }
 
-// Control makes any call of the control API and returns the answer.
+// Control makes any call of the control API and returns the response.
 func (world *World) Control(method, path string, body any) json.RawMessage {
 	world.t.Helper()
 	var answer json.RawMessage

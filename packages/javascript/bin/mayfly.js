@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `mayfly` on the command line: runs the binary that mayfly-dynamodb found, and ends as it ends.
+// The command `mayfly`: runs the program that mayfly-dynamodb finds, and exits with its status.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -20,5 +20,5 @@ child.on("error", (problem) => {
   console.error(`mayfly: cannot run ${binary}: ${problem.message}`);
   process.exitCode = 1;
 });
-// As shells say it: 128 and the signal's number.
+// Like a shell: 128 plus the signal number.
 child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -1,5 +1,5 @@
-// Types of the AWS SDK. Its packages are optional: where one is not installed, its types are `any`, so that a project
-// with `skipLibCheck: false` still compiles. The directives must be JSDoc comments, which tsc keeps in declarations.
+// Types of the AWS SDK. Its packages are optional. If one is not installed, its types are `any`, so that a project with
+// `skipLibCheck: false` still compiles. The directives must be JSDoc comments, because tsc keeps those in declarations.
 
 /** @ts-ignore: optional */
 export type { CreateTableCommandInput } from "@aws-sdk/client-dynamodb";

@@ -1,6 +1,6 @@
-// Finds the program: named by the caller, by MAYFLY_BINARY, in the platform's package, or on PATH.
+// Finds the program: the caller's path, MAYFLY_BINARY, the platform's package, or PATH, in this order.
 //
-// What is named and not there is an error; it does not fall on to the next place.
+// If the caller's path or MAYFLY_BINARY does not exist, that is an error. There is no fallback.
 
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
@@ -8,12 +8,15 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { ServerError } from "./errors";
 
 const howToGetIt =
-  "Install the package of your platform (@mayfly-dynamodb/linux-x64 or @mayfly-dynamodb/linux-arm64), " +
+  "Install the package for your platform (@mayfly-dynamodb/linux-x64 or @mayfly-dynamodb/linux-arm64), " +
   "or set MAYFLY_BINARY to a mayfly that you have built.";
 
-/** The path of the program. Throws a ServerError that says what to do if there is none. */
+/**
+ * Finds the program that `Server.start()` runs: `named`, MAYFLY_BINARY, the platform's package, or `mayfly` on PATH.
+ * Returns its path. Throws a ServerError that says what to do if there is none, or if it is for another platform.
+ */
 export function findBinary(named?: string, environment: NodeJS.ProcessEnv = process.env): string {
-  if (named) return usable(named, "the option binary");
+  if (named) return usable(named, "The option binary");
   if (environment.MAYFLY_BINARY) return usable(environment.MAYFLY_BINARY, "MAYFLY_BINARY");
   const found = bundledBinary() ?? binaryOnPath(environment.PATH ?? "");
   if (found) {
@@ -22,15 +25,15 @@ export function findBinary(named?: string, environment: NodeJS.ProcessEnv = proc
   }
   throw new ServerError(
     "no-binary",
-    `There is no mayfly for ${process.platform} on ${process.arch} here: no package @mayfly-dynamodb/` +
-      `${process.platform}-${process.arch} is installed, and no mayfly is on PATH. ${howToGetIt}`,
+    `No mayfly program found for ${process.platform} on ${process.arch}: the package @mayfly-dynamodb/` +
+      `${process.platform}-${process.arch} is not installed, and PATH has no mayfly. ${howToGetIt}`,
   );
 }
 
 function usable(path: string, whence: string): string {
-  const missing = (what: string) => new ServerError("binary-missing", `${whence} names ${path}, ${what}`);
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw missing("and there is no such file.");
-  if (!isExecutable(path)) throw missing(`which may not be executed: chmod +x ${path}`);
+  const missing = (what: string) => new ServerError("binary-missing", `${whence} is set to ${path}, ${what}`);
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw missing("but there is no such file.");
+  if (!isExecutable(path)) throw missing(`which is not executable: chmod +x ${path}`);
   checkPlatform(path);
   return resolve(path);
 }
@@ -66,8 +69,8 @@ function binaryOnPath(path: string): string | undefined {
     );
 }
 
-// npm's scripts put node_modules/.bin on PATH, where `mayfly` is this package's own script, which looks for the
-// binary here: it would find itself. Elsewhere than with npm it is a shell script that names ours.
+// npm's scripts put node_modules/.bin on PATH, where `mayfly` is this package's own script. That script calls
+// findBinary() and would run itself. Other package managers put a shell script there that runs this package's script.
 function isOurScript(file: string): boolean {
   const start = head(file, 4096);
   return start.subarray(0, 2).toString() === "#!" && start.includes("mayfly-dynamodb");
@@ -83,8 +86,8 @@ function head(file: string, bytes: number): Buffer {
   }
 }
 
-// ELF's header: 0x7f "ELF", and at 18 the machine. Asked here, as the kernel's refusal would lead to a shell that
-// tries to read the program.
+// An ELF header begins with 0x7f "ELF" and has the machine at offset 18. It is checked here, because after the kernel's
+// refusal a shell would try to run the program as a script.
 const machines: Record<number, string> = { 0x3e: "x64", 0xb7: "arm64", 0x28: "arm", 0x03: "ia32", 0xf3: "riscv64" };
 
 function checkPlatform(path: string): void {
@@ -96,8 +99,8 @@ function checkPlatform(path: string): void {
   if (platform === process.platform && machine === process.arch) return;
   throw new ServerError(
     "wrong-platform",
-    `${path} is no program for ${process.platform} on ${process.arch}, but for ${platform}` +
-      `${isElf ? ` on ${machine}` : ""}. ${howToGetIt}`,
+    `${path} is a program for ${platform}${isElf ? ` on ${machine}` : ""}, not for ` +
+      `${process.platform} on ${process.arch}. ${howToGetIt}`,
   );
 }
 

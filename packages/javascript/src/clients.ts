@@ -1,4 +1,4 @@
-// The AWS SDK's clients of a world. Every setting that they would read from the user's AWS configuration is given.
+// The AWS SDK clients of a world. Every setting is given explicitly, so that they do not read the user's AWS configuration.
 
 import type { DynamoDBStreamsClientConfig } from "@aws-sdk/client-dynamodb-streams";
 
@@ -10,7 +10,7 @@ export function clientConfig(url: string, account: string, region: string) {
     endpoint: url,
     region,
     credentials: { accessKeyId: account, secretAccessKey: "mayfly" },
-    // A fault reaches the test at once; who tests retries makes a client that does.
+    // No retries, so that a fault reaches the test at once. A test of retries creates its own client.
     maxAttempts: 1,
     retryMode: "standard",
     defaultsMode: "standard",
@@ -25,7 +25,7 @@ export function clientConfig(url: string, account: string, region: string) {
   } satisfies Record<string, unknown> as DynamoDBClientConfig;
 }
 
-/** AWS's clients, made when they are first asked for. */
+/** A world's AWS SDK clients. Each is created on first use. */
 export class Clients {
   readonly config: DynamoDBClientConfig;
   readonly #connections: Connections;
@@ -63,13 +63,13 @@ export class Clients {
     return this.#streams;
   }
 
-  // A call that meets a server that died says so, instead of ECONNREFUSED.
+  // Makes a call to a dead server say how the server died, instead of ECONNREFUSED.
   #explaining<Client>(client: Client): Client {
     const explain = (next: any, context: any) => async (call: any) => {
       try {
         return await next(call);
       } catch (problem) {
-        // In Jest's sandbox the SDK wraps the error, whose code is then in the message alone.
+        // In Jest's sandbox the SDK wraps the error, and the code is only in the message.
         const { code, message } = problem as NodeJS.ErrnoException;
         const disconnected = /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/.test(`${code} ${message}`);
         const request = String(context.commandName).replace(/Command$/, "");
@@ -86,7 +86,7 @@ export class Clients {
   }
 }
 
-/** AWS's SDK, if the project has it. */
+/** The AWS SDK of the project. Throws an Error that says what to install if it has none. */
 export function sdk(): typeof import("@aws-sdk/client-dynamodb") {
   return needed("@aws-sdk/client-dynamodb", () => require("@aws-sdk/client-dynamodb"));
 }

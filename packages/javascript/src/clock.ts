@@ -1,5 +1,5 @@
-// The clock of a world. What falls due while it is moved is gone when the call returns: from its table, from its
-// indexes, and into the stream.
+// The clock of a world. When a call that moves it returns, items that expired on the way are gone from the table and its
+// indexes, and their records are in the stream.
 
 import type { Control } from "./control";
 import type { AttributeJson, EventName, FunctionError } from "./errors";
@@ -7,39 +7,40 @@ import type { Follower } from "./follow";
 import { refuseUnknown } from "./options";
 import { dateOrNull, durationSeconds, instantJson, isInstant, type Duration, type Instant } from "./times";
 
-/** How a clock runs; `offset` is what `real` becomes when it is moved. */
+/** How a clock runs. A `real` clock becomes an `offset` clock when it is moved. */
 export type ClockMode = "real" | "frozen" | "offset" | "rate";
 
 export interface ClockState {
   mode: ClockMode;
   now: Date;
-  /** How many times as fast as the host's clock, in the mode `rate`. */
+  /** In the mode `rate`: the speed, as a multiple of the host's clock. */
   rate?: number;
 }
 
-/** Why an item's TTL never fires. */
+/** Why an item's TTL can never fire. */
 export type NeverReason = "milliseconds" | "string" | "wrong_type" | "too_old";
 
 /** The result of moving a clock. */
 export interface Advanced {
+  /** The clock's new time. */
   now: Date;
   /** How many items expired, in all tables. */
   expired: number;
   /** How many items expired, by table. */
   tables: Record<string, number>;
-  /** When something expires next; null if nothing will. */
+  /** When the next item expires; null if none will. */
   nextExpiry: Date | null;
-  /** How many items have a TTL that never fires, by table and reason: `{ carts: { string: 1 } }`. */
+  /** How many items have a TTL that can never fire, by table and reason: `{ carts: { string: 1 } }`. */
   never: Record<string, Partial<Record<NeverReason, number>>>;
   /** How many items had already expired when they were written, by table, since the last advance. */
   bornExpired: Record<string, number>;
   /** With `settle`: whether every record reached its function. */
   settled?: boolean;
-  /** With `settle`: the event source mappings that are not done, and why. */
+  /** With `settle`: the event source mappings that still have records to deliver, and why. */
   unfinished?: Unfinished[];
   /** With `settle`: the batches that were given up since the last settle. */
   givenUp?: GivenUp[];
-  /** A sentence, if nothing is going to expire and the clock stayed where it is. */
+  /** Why the clock did not move, for example because no item will expire. */
   message?: string;
 }
 
@@ -59,9 +60,9 @@ export interface Unfinished {
   /** The function's name. */
   function: string;
   table?: string;
-  /** The batch that fails and is being retried. */
+  /** The failed batch that is being retried. */
   retrying?: { attempts: number; records: number; error: FunctionError };
-  /** False if nobody registered the function. */
+  /** False if the function is not registered. */
   registered?: boolean;
 }
 
@@ -79,7 +80,7 @@ export interface GivenUp {
   error?: FunctionError;
   /** The first records of the batch. */
   records: { sequenceNumber: string; event: EventName; key: Record<string, AttributeJson> }[];
-  /** How many further records the batch has. */
+  /** How many more records the batch has. */
   leftOut: number;
   /** Where the batch was sent, if the mapping has a destination. */
   destination?: string;
@@ -87,71 +88,77 @@ export interface GivenUp {
 
 export interface AdvanceOptions {
   /**
-   * Return when every record in the streams has reached its function, was given up, or is in retry after its function
+   * Wait until every record in the streams has reached its function, was given up, or is being retried after its function
    * failed. Throws a HandlerError if a function failed that was not registered with `mayFail`.
    */
   settle?: boolean;
-  /** The time limit for that, in real seconds: 30. */
+  /** The time limit of `settle`, in real seconds. Default: 30. */
   settleSeconds?: number;
-  /** Let stream records age by the jump, so that they are trimmed after 24 hours. */
+  /** Age stream records by the jump, so that records older than 24 hours are trimmed. */
   ageStreams?: boolean;
 }
 
+/** A world's clock. TTL, creation times and the age of stream records follow it. */
 export class Clock {
   readonly #control: Control;
   readonly #follower: Follower | undefined;
   readonly #check: (settled: Settled) => void;
-  #at: Date | undefined; // where the follower is
+  #at: Date | undefined; // the follower's time
 
-  /** @internal Worlds make their clocks. `check` throws if a settle found failures. */
+  /** @internal Worlds create their clocks. `check` throws if a settle found failures. */
   constructor(control: Control, check: (settled: Settled) => void, follower?: Follower) {
     this.#control = control;
     this.#check = check;
     this.#follower = follower;
   }
 
-  /** What time it is in the world. */
+  /** The world's time. */
   async now(): Promise<Date> {
     return (await this.state()).now;
   }
 
-  /** In epoch seconds, rounded down, as TTL wants them; `offset` is added: `await clock.epochSeconds("1h")`. */
+  /**
+   * The world's time plus `offset` as the value of a TTL attribute, in whole epoch seconds, rounded down:
+   * `await clock.epochSeconds("1h")`.
+   */
   async epochSeconds(offset: Duration = "0s"): Promise<number> {
     return Math.floor((await this.now()).getTime() / 1000 + durationSeconds(offset));
   }
 
+  /** The clock's mode and time. */
   async state(): Promise<ClockState> {
     return stateOf(await this.#control.call("GET", "/clock"));
   }
 
   /**
-   * Stops it, at a time or where it is. A later time is an advance; an earlier one is refused (MayflyError, status
-   * 409) while the world has tables.
+   * Freezes the clock at its current time or at `at`. Moving to a later time expires items on the way. Throws a MayflyError
+   * with status 409 if `at` is earlier and the world has tables.
    */
   async freeze(at?: Instant): Promise<Advanced> {
     return this.#put({ mode: "frozen", ...(at === undefined ? {} : { now: instantJson(at) }) });
   }
 
-  /** Moves it to a time; it goes on as it went. The same rule as for freeze. */
+  /** Moves the clock to a time; a frozen clock stays frozen, others keep running. Throws as freeze() does. */
   async set(to: Instant): Promise<Advanced> {
     return this.#put({ now: instantJson(to) });
   }
 
-  /** Lets it go with the host's. Refused (409) where that would be back in time while the world has tables. */
+  /** Returns the clock to the host's time. Throws a MayflyError with status 409 if it is ahead and the world has tables. */
   async real(): Promise<Advanced> {
     this.#refuseToRun("real()");
     return this.#put({ mode: "real" });
   }
 
-  /** Lets it go `times` as fast as the host's, from where it is. */
+  /** Lets the clock run from its current time, at `times` the speed of the host's clock. */
   async rate(times: number): Promise<Advanced> {
     this.#refuseToRun("rate()");
     return this.#put({ mode: "rate", rate: times });
   }
 
   /**
-   * Moves it through every instant at which something expires: by a span (`"48h"`, `{ hours: 48 }`), to a time (a
-   * Date, `"2031-01-01T00:00:00Z"`), or to the `"next-expiry"`.
+   * Moves the clock forward, through every instant at which an item expires: by a span (`"48h"`, `{ hours: 48 }`), to a
+   * time (a Date, `"2031-01-01T00:00:00Z"`), or to the `"next-expiry"`. When it returns, expired items are gone from the
+   * table and its indexes, and their records are in the stream.
    */
   async advance(by: Duration | Instant | "next-expiry", options: AdvanceOptions & { settle: true }): Promise<Settled>;
   async advance(by: Duration | Instant | "next-expiry", options?: AdvanceOptions): Promise<Advanced>;
@@ -165,7 +172,7 @@ export class Clock {
       : {};
     const body = { ...way, ...ageing, ...settling };
     const before = this.#at;
-    // The program's Date goes first: functions are called with what expires while the advance is under way.
+    // The program's Date moves first, because functions are called during the advance.
     this.#tell(await this.#target(by));
     let advanced;
     try {
@@ -178,7 +185,7 @@ export class Clock {
     return advanced;
   }
 
-  /** @internal After a restore or a reset: the program's Date is where the clock is. */
+  /** @internal Moves the program's Date to the clock's time after a restore or a reset. */
   async catchUp(): Promise<void> {
     if (!this.#follower) return;
     const { mode, now } = await this.state();
@@ -186,7 +193,7 @@ export class Clock {
     else await this.freeze();
   }
 
-  // Where an advance will come to, for who follows; nothing if that is nowhere, or no time.
+  // The time at which an advance will end, for the follower; undefined if there is no follower or no such time.
   async #target(by: Duration | Instant): Promise<Date | undefined> {
     if (!this.#follower || !this.#at) return undefined;
     if (by === "next-expiry") {
@@ -216,7 +223,7 @@ export class Clock {
   #refuseToRun(call: string): void {
     if (!this.#follower) return;
     throw new TypeError(
-      `clock.${call} is not for a world with follow: the program's Date stands still between moves. ` +
+      `clock.${call} cannot be used in a world with follow, because the program's Date stands still between moves. ` +
         "Use advance(), or a world without follow.",
     );
   }

@@ -1,4 +1,4 @@
-// The control API of one account: JSON in, JSON out, refusals as MayflyError.
+// Calls the control API for one account. Errors are thrown as MayflyError.
 
 import { MayflyError, WaitTimeoutError } from "./errors";
 import type { Connections } from "./http";
@@ -14,14 +14,14 @@ export class Control {
     this.region = region;
   }
 
-  /** Any call: `call("PUT", "/clock", { mode: "frozen" })`; what it answers, as JSON. */
+  /** Makes any call: `call("PUT", "/clock", { mode: "frozen" })`. Returns the response's JSON. */
   async call(method: string, path: string, body?: unknown, timeoutMs?: number): Promise<any> {
     const headers = { "X-Mayfly-Account": this.account, "X-Mayfly-Region": this.region };
     const full = "/_mayfly" + (path.startsWith("/") ? path : `/${path}`);
     return this.#ask(method, full, headers, body, timeoutMs);
   }
 
-  /** A request of AWS's, whose account is that of the key it names; signatures are not checked. */
+  /** Sends a request of an AWS API. The access key id selects the account. The signature is not a valid one. */
   async aws(service: "dynamodb" | "lambda", method: string, path: string, target: string, body: unknown): Promise<any> {
     const date = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
     const scope = `${this.account}/${date.slice(0, 8)}/${this.region}/${service}/aws4_request`;
@@ -48,7 +48,7 @@ export class Control {
     if (answer.status < 300) return answer.body;
     const { __type = "", message, Message, records } = answer.body ?? {};
     const type = String(__type).replace(/^.*#/, "");
-    const sentence = message ?? Message ?? `${method} ${path} answered ${answer.status}`;
+    const sentence = message ?? Message ?? `${method} ${path} returned HTTP status ${answer.status}`;
     if (answer.status === 408 && Array.isArray(records)) throw new WaitTimeoutError(sentence, records);
     throw new MayflyError(type, sentence, answer.status);
   }

@@ -1,7 +1,7 @@
-// Errors: no server could be started or reached, the control API refused a call, a wait timed out. (HandlerError is in
-// failures.ts.)
+// The package's errors: no server could be started or reached, the control API refused a call, a wait timed out.
+// HandlerError is in failures.ts.
 
-/** Why there is no server to test with. */
+/** Why no server could be started or reached. */
 export type ServerProblem =
   | "no-binary"
   | "binary-missing"
@@ -12,10 +12,10 @@ export type ServerProblem =
   | "unreachable"
   | "version-mismatch";
 
-/** There is no server to test with. The message says what to do about it, and holds the server's last log lines. */
+/** No server could be started or reached. The message says what to do, and contains the server's last log lines. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
-  /** Which of the problems it is, for programs. */
+  /** The kind of problem, for programs. */
   readonly problem: ServerProblem;
 
   constructor(problem: ServerProblem, message: string) {
@@ -39,10 +39,10 @@ export class MayflyError extends Error {
   }
 }
 
-/** A change that was waited for did not come in time. */
+/** The expected change did not happen in time. */
 export class WaitTimeoutError extends MayflyError {
   override readonly name = "WaitTimeoutError";
-  /** What did happen to the item meanwhile, oldest first, as DynamoDB Streams' records. */
+  /** The item's other changes, oldest first. */
   readonly records: StreamRecord[];
 
   constructor(message: string, records: StreamRecord[]) {
@@ -51,22 +51,22 @@ export class WaitTimeoutError extends MayflyError {
   }
 }
 
-/** What was done to an item. */
+/** The kind of a change. */
 export type EventName = "INSERT" | "MODIFY" | "REMOVE";
 
-/** How a call of a function failed, as the server saw it. */
+/** How a function call failed, as the server observed it. */
 export interface FunctionError {
-  /** The HTTP status of the function's answer. */
+  /** The HTTP status of the function's response. */
   status: number;
-  /** `"Unhandled"`, for example; what a destination is told. */
+  /** The error that an on-failure destination receives: `"Unhandled"`. */
   error?: string;
-  /** The function's `errorType`, if it gave one: `"TypeError"`. */
+  /** The response's `errorType`, if it has one: `"TypeError"`. */
   type?: string;
-  /** The function's `errorMessage`, if it gave one. */
+  /** The response's `errorMessage`, if it has one. */
   message?: string;
 }
 
-/** A record of DynamoDB Streams, as GetRecords and Lambda's events have it; attributes are DynamoDB JSON. */
+/** A DynamoDB Streams record, as in GetRecords and Lambda events. Attributes are DynamoDB JSON. */
 export interface StreamRecord {
   eventID: string;
   eventName: EventName;
@@ -83,8 +83,8 @@ export interface StreamRecord {
     StreamViewType: string;
   };
   /**
-   * Present if TTL deleted the item: `{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"}`. In the events of
-   * functions the names are in lower case, as on AWS: `{"type":…,"principalId":…}`.
+   * Present if TTL deleted the item: `{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"}`. In events for functions
+   * the names begin in lower case, as on AWS: `{"type":…,"principalId":…}`.
    */
   userIdentity?: Record<string, string>;
 }

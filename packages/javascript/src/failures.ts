@@ -1,17 +1,17 @@
-// Failures of a world's functions: kept, printed, and raised once as a HandlerError.
+// Failures of a world's functions. Each is recorded, printed when it happens, and thrown once as a HandlerError.
 
 import { stripVTControlCharacters } from "node:util";
 
 import type { GivenUp, Settled, Unfinished } from "./clock";
 import type { FunctionError } from "./errors";
 
-/** One failed call of a function of the test. */
+/** A failed call of one of the test's own functions. */
 export interface HandlerFailure {
   /** The function's name. */
   function: string;
-  /** What the handler threw, or what its promise was rejected with. */
+  /** The value that the handler threw or with which its promise was rejected. */
   error: unknown;
-  /** What it was called with. */
+  /** The event that the handler was called with. */
   event: any;
 }
 
@@ -20,14 +20,15 @@ const sentencesMax = 5;
 const errorCharactersMax = 500;
 
 /**
- * A function failed, and the test did not declare that with `mayFail`. Thrown by `settle()` and by an advance with
- * `settle`, and at the latest when the test ends. `cause` is the first error of a handler, if it is the test's.
+ * A function failed that was not registered with `mayFail`, or a settle found a mapping with records for an unregistered
+ * function. Thrown by `settle()`, by an advance with `settle`, or when the test ends. `cause` is the first error that one
+ * of the test's own handlers threw.
  */
 export class HandlerError extends Error {
   override readonly name = "HandlerError";
   /** The failed calls of the test's own functions since the last HandlerError, oldest first; at most 100. */
   readonly failures: HandlerFailure[];
-  /** The answer of the settle that found the failures. */
+  /** The result of the settle that found the failures; undefined if the end of the test found them. */
   readonly settled: Settled | undefined;
 
   constructor(message: string, failures: HandlerFailure[], settled?: Settled) {
@@ -49,12 +50,12 @@ export class HandlerFailures {
   readonly #printed = new Map<string, string>();
   readonly #raised = new Set<string>();
 
-  /** The failed calls of all functions of the test, those with mayFail too, oldest first; at most 100. */
+  /** The first failed calls of the test's own functions, including those with mayFail, oldest first; at most 100. */
   get all(): HandlerFailure[] {
     return [...this.#all];
   }
 
-  /** Says whether a function's failures are expected. */
+  /** Sets whether a function's failures are expected. */
   declare(name: string, mayFail: boolean): void {
     if (mayFail) this.#mayFail.add(name);
     else this.#mayFail.delete(name);
@@ -73,7 +74,7 @@ export class HandlerFailures {
     if (!raised && this.#unraised.length < failuresMax) this.#unraised.push(failure);
   }
 
-  /** The error to raise now, if there is one: for what failed since the last, and what a settle answered. */
+  /** The error to throw now, if any, for failures since the last error and for those that a settle reports. */
   take(settled?: Settled): HandlerError | undefined {
     const failures = this.#unraised.filter((failure) => !this.#mayFail.has(failure.function));
     this.#unraised = [];
@@ -95,7 +96,7 @@ function recordsOf({ function: name, event }: HandlerFailure): string[] {
   return event.Records.map((record: any) => record?.eventID).filter(Boolean).map((id: string) => `${name} ${id}`);
 }
 
-// "Function reminder failed on table carts: 2 records were given up after 1 attempt (RetryAttemptsExhausted). …"
+// "Function reminder failed on table carts: Mayfly gave up 2 records after 1 attempt (RetryAttemptsExhausted). …"
 function failureSentences(failures: HandlerFailure[], stuck: Stuck[]): string[] {
   if (failures.length === 0 && stuck.length === 0) return [];
   const sentences = new Set(stuckSentences(stuck));
@@ -121,7 +122,7 @@ function unregisteredSentences(mappings: Unfinished[]): string[] {
   );
 }
 
-// Batches of the same mapping that ended the same way are one sentence.
+// One sentence for all batches of a function and table that ended the same way.
 function stuckSentences(stuck: Stuck[]): string[] {
   const groups = new Map<string, { first: Stuck; records: number; attempts: number }>();
   for (const each of stuck) {

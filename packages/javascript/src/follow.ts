@@ -1,14 +1,14 @@
-// The program's own Date, moved together with a world's clock: a test's code that writes `ttl = Date.now() / 1000 +
-// 3600` after an advance means an hour from the world's now.
+// Makes the program's Date follow a world's clock. Code that writes `ttl = Date.now() / 1000 + 3600` after an advance then
+// means an hour from the world's time.
 
-/** Puts the program's Date where the world's clock is. */
+/** Sets the program's Date to the time of the world's clock. */
 export interface Follower {
   move(now: Date): void;
-  /** Gives the real Date back. */
+  /** Restores the real Date. */
   stop(): void;
 }
 
-/** What `follow` takes where no test runner is known: a function that is told each time, or a Follower. */
+/** The option `follow` for other test runners: a function that is called with each new time, or a Follower. */
 export type Follow = ((now: Date) => void) | Follower;
 
 export function followerOf(follow: Follow): Follower {

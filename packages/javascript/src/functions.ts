@@ -1,5 +1,5 @@
-// Functions of this process as a world's Lambda functions. node:http serves them on the loopback address, and event
-// source mappings call them with the records of a table's stream.
+// Serves functions of this process as a world's Lambda functions, with node:http on the loopback interface. Event source
+// mappings call them with the records of a table's stream.
 
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,40 +8,40 @@ import type { Control } from "./control";
 import type { StreamRecord } from "./errors";
 import type { HandlerFailures } from "./failures";
 
-/** What a mapping calls a function with. */
+/** The event with which a mapping calls a function. */
 export interface StreamEvent {
   Records: (StreamRecord & { eventSourceARN: string })[];
   [more: string]: unknown;
 }
 
-/** A Lambda function: what it returns is the answer; what it throws fails the invocation, and the test. */
+/** A Lambda handler. Its result is the response. An error that it throws fails the invocation and the test. */
 export type Handler<Event = StreamEvent> = (event: Event, context: { functionName: string }) => unknown;
 
-/** One call of a function: the event, and what it returned or threw. */
+/** A call of a function: the event, and the result or the error. */
 export interface Invocation<Event = StreamEvent> {
   event: Event;
   result?: unknown;
   error?: unknown;
 }
 
-/** Parameters of CreateEventSourceMapping: BatchSize, FilterCriteria, MaximumRetryAttempts, … */
+/** Parameters of Lambda's CreateEventSourceMapping: BatchSize, FilterCriteria, MaximumRetryAttempts, … */
 export type MappingOptions = Record<string, unknown>;
 
-/** A function that a world knows by its name. */
+/** A function of this process that is registered in a world. */
 export interface LocalFunction<Event = StreamEvent> {
   readonly name: string;
-  /** Where it is served. */
+  /** The URL at which it is served. */
   readonly url: string;
   /** Its finished calls, in the order in which they ended. */
   readonly invocations: Invocation<Event>[];
   /**
-   * Creates an event source mapping, which calls the function with a table's changes from the beginning of its stream.
-   * The table needs a stream. Returns the mapping.
+   * Creates an event source mapping, which calls the function with a table's changes, starting with the oldest record of
+   * its stream. Returns the mapping. Throws a TypeError if the table has no stream.
    */
   consume(table: string, options?: MappingOptions): Promise<{ UUID: string; [more: string]: unknown }>;
 }
 
-/** Serves a world's local functions; one HTTP server, from the first function on. */
+/** The HTTP server of a world's local functions. It starts with the first function. */
 export class LocalFunctions {
   readonly #control: Control;
   readonly #failures: HandlerFailures;
@@ -64,7 +64,7 @@ export class LocalFunctions {
     return { name, url, invocations, consume: (table, options = {}) => createMapping(control, name, table, options) };
   }
 
-  /** Resolves when the handlers that are running now have ended. */
+  /** Resolves when the currently running handlers have ended. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#running);
   }
@@ -92,7 +92,7 @@ export class LocalFunctions {
     const known = this.#handlers.get(name);
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);
-    if (!known) return send(response, 404, { errorMessage: `there is no function ${name}` });
+    if (!known) return send(response, 404, { errorMessage: `no function "${name}" is registered` });
     const event = JSON.parse(Buffer.concat(parts).toString("utf8") || "null");
     const call = (async () => known.handler(event, { functionName: name }))();
     this.#running.add(call);

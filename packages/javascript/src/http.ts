@@ -1,4 +1,5 @@
-// One JSON request to a server. By node:http, because fetch gives up on answers that take minutes, as an await's may.
+// Sends JSON requests to a server. It uses node:http, because fetch gives up on responses that take minutes, as an await's
+// can.
 
 import * as http from "node:http";
 import * as https from "node:https";
@@ -16,11 +17,11 @@ export interface Asked {
   path: string;
   headers?: Record<string, string>;
   body?: unknown;
-  /** How long the answer may take; without it, as long as it takes. */
+  /** Time limit for the response. Default: none. */
   timeoutMs?: number;
 }
 
-/** How a server ended that nobody closed. */
+/** How a server ended without close(). */
 export interface Death {
   /** `"was killed by SIGKILL"`, `"exited with status 3"`. */
   how: string;
@@ -28,10 +29,10 @@ export interface Death {
   log: string;
 }
 
-/** Tells whether and how a server died; undefined if it did not, or nobody knows. */
+/** Returns how a server died, or undefined if it did not die or that is unknown. */
 export type Autopsy = () => Promise<Death | undefined>;
 
-/** Connections to one server, kept open between requests. Idle ones do not keep the process alive. */
+/** Persistent connections to one server. Idle ones do not keep the process alive. */
 export class Connections {
   readonly url: URL;
   readonly #autopsy: Autopsy;
@@ -48,13 +49,13 @@ export class Connections {
     try {
       return await this.#once(asked);
     } catch (problem) {
-      // The server closed a connection that stood idle just as we took it.
+      // The server closed an idle connection just as this request took it. It has not seen the request.
       if ((problem as { reusedSocket?: boolean }).reusedSocket) return this.#once(asked);
       throw problem;
     }
   }
 
-  /** The error for a request, "GET /_mayfly/clock" or "PutItem", that the server did not answer because it died. */
+  /** The error for a request ("GET /_mayfly/clock", "PutItem") that a dead server did not answer; undefined if it runs. */
   async death(request: string, cause: unknown): Promise<MayflyError | undefined> {
     const death = await this.#autopsy();
     if (!death) return undefined;
@@ -89,7 +90,7 @@ export class Connections {
         },
       );
       if (timeoutMs !== undefined) {
-        request.setTimeout(timeoutMs, () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)));
+        request.setTimeout(timeoutMs, () => request.destroy(new Error(`no response within ${timeoutMs} ms`)));
       }
       request.on("error", (problem: NodeJS.ErrnoException) => {
         const reusedSocket = request.reusedSocket && (problem.code === "ECONNRESET" || problem.code === "EPIPE");
@@ -106,6 +107,6 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // metrics, which are for Prometheus
+    return text; // metrics are in Prometheus's text format
   }
 }

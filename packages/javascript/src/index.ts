@@ -1,4 +1,4 @@
-// mayfly-dynamodb: DynamoDB for tests. A Server has Worlds, a World has a Clock.
+// mayfly-dynamodb: DynamoDB for tests. A Server hosts Worlds, and each World has a Clock.
 
 export {
   Clock,

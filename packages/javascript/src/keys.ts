@@ -1,14 +1,14 @@
-// Keys as people write them, `{id: "1", n: 7}`, in DynamoDB JSON, `{"id":{"S":"1"},"n":{"N":"7"}}`.
+// Converts keys of plain values, `{ id: "1", n: 7 }`, to DynamoDB JSON, `{"id":{"S":"1"},"n":{"N":"7"}}`.
 
 import type { AttributeJson } from "./errors";
 
-/** A key's attribute: plain, or in DynamoDB JSON already. */
+/** A key attribute: a plain value or DynamoDB JSON. */
 export type KeyValue = string | number | bigint | Uint8Array | { S: string } | { N: string } | { B: Uint8Array | string };
 
 /** An item's key: `{ id: "1" }`. */
 export type Key = Record<string, KeyValue>;
 
-/** Only strings, numbers and bytes can be keys: a TypeError names anything else. */
+/** Throws a TypeError if an attribute is not a string, a number or bytes. */
 export function keyJson(key: Key): Record<string, AttributeJson> {
   return Object.fromEntries(Object.entries(key).map(([name, value]) => [name, attribute(name, value)]));
 }
@@ -22,7 +22,7 @@ function attribute(name: string, value: unknown): AttributeJson {
     if (typeof given.S === "string" || typeof given.N === "string" || typeof given.B === "string") return given;
     if (ArrayBuffer.isView(given.B)) return { B: base64(given.B) };
   }
-  throw new TypeError(`A key's attribute is a string, a number or bytes; ${name} is none of them.`);
+  throw new TypeError(`The key attribute "${name}" must be a string, a number or bytes.`);
 }
 
 function base64(bytes: ArrayBufferView): string {

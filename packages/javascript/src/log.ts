@@ -1,4 +1,4 @@
-// The server's log: a file, so that workers in other processes can read it when a test fails.
+// The server's log. It is a file, so that workers in other processes can read it when a test fails.
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
@@ -11,12 +11,12 @@ export class ServerLog {
     this.path = path;
   }
 
-  /** Where it ends now, for `since`; 0 if it is gone. */
+  /** The current end of the log, for `since`; 0 if the file no longer exists. */
   get end(): number {
     return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Its last lines, of what was written from `since` on. */
+  /** The last lines that were written from position `since` on. */
   tail(lines = 40, since = 0): string {
     let descriptor: number;
     try {
@@ -36,13 +36,13 @@ export class ServerLog {
   }
 }
 
-/** What to print when a test has failed: the server's log during the test, and what its world says. */
+/** The text to print for a failed test: the server's log during the test, and its world's suspect items. */
 export function reportOfTest(log: string | undefined, suspects: string | undefined): string | undefined {
   const parts = [log ? `Mayfly's log:\n${log}` : undefined, suspects].filter(Boolean);
   return parts.length > 0 ? parts.join("\n") : undefined;
 }
 
-/** For the end of a message: the log's lines, or that it is empty. */
+/** The end of an error message: the log's lines, or a note that it is empty. */
 export function withLog(log: string): string {
   return log === "" ? " Its log is empty." : ` Its log:\n${log.replace(/^/gm, "  ")}`;
 }

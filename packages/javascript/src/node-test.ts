@@ -1,4 +1,5 @@
-// For node:test, which runs each test file in a process of its own: a server for each file, and a world for each test.
+// The entry point for node:test: a server for each test file, because node:test runs each file in a separate process, and a
+// world for each test.
 
 import { after, type TestContext } from "node:test";
 
@@ -7,10 +8,10 @@ import { reportOfTest } from "./log";
 import { Server, type ServerOptions } from "./server";
 import type { World, WorldOptions } from "./world";
 
-/** As a world's options; `follow: true` moves the test's mocked Date (t.mock.timers). */
+/** A world's options. `follow: true` makes the test's mocked Date (t.mock.timers) follow the world's clock. */
 export interface NodeTestWorldOptions extends Omit<WorldOptions, "follow"> {
   follow?: WorldOptions["follow"] | boolean;
-  /** How the file's server is started. Only the first world's options count. */
+  /** Options of the file's server. Only those of the file's first world apply. */
   server?: ServerOptions;
 }
 
@@ -21,7 +22,7 @@ after(async () => {
   await started?.close();
 });
 
-/** The file's server, started when it is first needed. If it has died, another one is started. */
+/** The file's server. It starts with the first call. If it has died, a new one is started. */
 export async function fileServer(options?: ServerOptions): Promise<Server> {
   if (!server) server = Server.start((startOptions = options));
   const current = server;
@@ -32,8 +33,8 @@ export async function fileServer(options?: ServerOptions): Promise<Server> {
 }
 
 /**
- * A world for one test, closed when the test has ended. If a function of the world failed, the test fails; if the test
- * fails, the server's log is among its diagnostics.
+ * Opens a world for a test. It is closed when the test ends. The test fails if a function of the world failed. If the test
+ * fails, its diagnostics contain the server's log.
  */
 export async function openWorld(t: TestContext, options: NodeTestWorldOptions = {}): Promise<World> {
   const { follow, server: serverOptions, ...rest } = options;
@@ -52,7 +53,7 @@ export async function openWorld(t: TestContext, options: NodeTestWorldOptions = 
   return world;
 }
 
-// Date alone: the SDK's timers go on. The test's own mocks end with the test.
+// Mocks only Date, so that the SDK's timers keep running. A test's mocks end with the test.
 function mockedDate(t: TestContext): Follower {
   const timers = t.mock.timers as unknown as {
     enable(options: { apis: string[]; now: number }): void;
@@ -62,7 +63,7 @@ function mockedDate(t: TestContext): Follower {
   if (!timers?.setTime) {
     throw new Error(
       `follow: true needs Node 20.11 or later, which can mock Date; this is ${process.version}. ` +
-        "Give a function as follow, which is told the time.",
+        "Set follow to a function instead, which is called with the time.",
     );
   }
   let enabled = false;

@@ -1,4 +1,4 @@
-/** Throws a TypeError for a misspelled option: callers in JavaScript have no compiler that finds it. */
+/** Throws a TypeError for an unknown option, because in JavaScript no compiler finds a misspelled one. */
 export function refuseUnknown(call: string, options: object, names: readonly string[], advice = "."): void {
   const unknown = Object.keys(options).find((option) => !names.includes(option));
   if (unknown === undefined) return;

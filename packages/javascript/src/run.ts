@@ -1,6 +1,6 @@
-// The run's server, for test runners whose tests run in other processes or threads than the one that starts it. The owner
-// keeps a file up to date that says where the server is, and how servers before it ended; if the server dies, the owner
-// starts another one.
+// The server of a test run, for test runners that start it in one process and run tests in other processes or threads. The
+// owner maintains a file with the server's address and how earlier servers ended. If the server dies, the owner starts a
+// new one.
 
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,9 +18,9 @@ interface RunServer {
 }
 
 interface State {
-  /** Undefined while a server is being started in place of one that died. */
+  /** Undefined while a new server is starting after the last one died. */
   server?: RunServer;
-  /** Why none could be started in its place. */
+  /** Why no new server could be started. */
   failed?: string;
   deaths: (Death & { url: string })[];
 }
@@ -30,12 +30,12 @@ const pollMs = 5;
 const deathNoticeMs = 1_000; // until the owner notices that its server died
 const restartMsMax = 30_000;
 
-/** What tests need to know to use the run's server. */
+/** What a test process needs in order to use the run's server. */
 export interface ProvidedRun {
   url: string;
   /** The file of the server's log, if it is known. */
   logFile?: string;
-  /** The file that the owner keeps up to date; undefined if the server was started by somebody else. */
+  /** The file that the owner maintains; undefined for an existing server that the owner did not start. */
   stateFile?: string;
 }
 
@@ -107,9 +107,9 @@ export class OwnedRun {
     await dead.close();
     try {
       if (this.#state.deaths.length > restartsMax) {
-        throw new ServerError("ended", `Mayfly's server died ${restartsMax + 1} times in this run. It is not started again.`);
+        throw new ServerError("ended", `Mayfly's server died ${restartsMax + 1} times in this run. It will not be restarted.`);
       }
-      // Not by MAYFLY_URL, which may name the dead one by now.
+      // Ignore MAYFLY_URL, which may have the dead server's address by now.
       const server = await Server.start({ ...this.#options, url: "" });
       if (this.#closed) return await server.close();
       this.#server = server;
@@ -121,7 +121,7 @@ export class OwnedRun {
     }
   }
 
-  // Readers see the old file or the new one, never a part.
+  // Replaces the file atomically, so that readers never see part of it.
   #write(): void {
     if (this.#closed) return;
     const next = `${this.#stateFile}.next`;
@@ -130,12 +130,12 @@ export class OwnedRun {
   }
 }
 
-/** Where the run's server is now, for code that makes its own clients; undefined if that is not known. */
+/** The run's current server, for code that creates its own clients; undefined if it is not known. */
 export function currentServer(stateFile: string | undefined): RunServer | undefined {
   return stateFile === undefined ? undefined : read(stateFile)?.server;
 }
 
-/** The run's server as tests use it, in another process, thread or sandbox than its owner's. */
+/** The run's server as tests in another process, thread or sandbox use it. */
 export class AttachedRun {
   readonly #provided: ProvidedRun;
   #url: string | undefined;
@@ -145,7 +145,7 @@ export class AttachedRun {
     this.#provided = provided;
   }
 
-  /** The server. If it has died, the one that the owner starts in its place. */
+  /** The server, or its replacement if it has died. Throws a ServerError if no server starts within 30 seconds. */
   async server(): Promise<Server> {
     const { stateFile } = this.#provided;
     if (stateFile === undefined) return (this.#server ??= Server.attach(this.#provided));
@@ -157,7 +157,7 @@ export class AttachedRun {
       if (await server?.answers()) return server!;
       await pause(pollMs);
     }
-    throw new ServerError("ended", `Mayfly's server died, and no other one was started within ${restartMsMax / 1000} s.`);
+    throw new ServerError("ended", `Mayfly's server died, and no new one started within ${restartMsMax / 1000} s.`);
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-// A server for tests: a child process on a free port of the loopback address, or one that already runs.
+// A server for tests: a child process on a free port of the loopback interface, or an existing server.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
@@ -16,22 +16,22 @@ import { World, type WorldOptions } from "./world";
 export interface ServerOptions {
   /** Use the server at this URL instead of starting one. Default: MAYFLY_URL, if that is set. */
   url?: string;
-  /** The program. Default: MAYFLY_BINARY, the platform's package, or `mayfly` on PATH. */
+  /** The path of the program. Default: MAYFLY_BINARY, the platform's package, or `mayfly` on PATH. */
   binary?: string;
-  /** Further arguments of `mayfly serve`: `["--table-delay-ms", "50"]`. */
+  /** Additional arguments of `mayfly serve`: `["--table-delay-ms", "50"]`. */
   args?: string[];
-  /** The port; 0, the default, takes a free one. */
+  /** The port. Default: 0, a free port. */
   port?: number;
-  /** How long the start may take, in milliseconds: 10,000. */
+  /** Time limit for the start, in milliseconds. Default: 10,000. */
   startTimeoutMs?: number;
-  /** With `url`: the file of the server's log, if it is known. */
+  /** With `url`: the path of the server's log file, if it is known. */
   logFile?: string;
 }
 
 const startTimeoutMsDefault = 10_000;
 const endTimeoutMs = 5_000;
-const exitNoticeMs = 200; // the time it may take until this process learns of a server's end
-// The real ones: a test may have replaced them by fake ones when it starts a server.
+const exitNoticeMs = 200; // how long it can take until this process learns that a server has ended
+// The real timers, because a test may have replaced the global ones before it starts a server.
 const { setTimeout, clearTimeout } = globalThis;
 
 interface Started {
@@ -39,7 +39,8 @@ interface Started {
   directory: string;
 }
 
-// What this process has started and not ended. --exit-with-parent ends them when it is killed; this, when it exits.
+// Servers that this process has started and not ended. `endRunning` ends them when the process exits, and
+// --exit-with-parent when it is killed.
 const running = new Set<Started>();
 
 function endRunning(): void {
@@ -49,8 +50,9 @@ function endRunning(): void {
   }
 }
 
+/** A Mayfly server. `Server.start()` starts one, `world()` opens worlds on it. */
 export class Server {
-  /** `http://127.0.0.1:PORT`, without a slash at its end. */
+  /** `http://127.0.0.1:PORT`, without a trailing slash. */
   readonly url: string;
   /** The server's version. */
   readonly version: string;
@@ -72,7 +74,7 @@ export class Server {
   }
 
   /**
-   * Starts a server, or attaches to the one that `url` or MAYFLY_URL names. When it returns, requests are answered.
+   * Starts a server, or attaches to the existing one at `url` or MAYFLY_URL. When it returns, the server answers requests.
    * Throws a ServerError whose message says what to do.
    */
   static async start(options: ServerOptions = {}): Promise<Server> {
@@ -80,7 +82,7 @@ export class Server {
     return url ? Server.attach({ ...options, url }) : Server.#launch(options);
   }
 
-  /** @internal Attaches to a server; `autopsy` knows whether it died. */
+  /** @internal Attaches to a server. `autopsy` returns how it died. */
   static async attach(options: ServerOptions & { url: string }, autopsy?: Autopsy): Promise<Server> {
     const url = options.url.replace(/\/+$/, "");
     const connections = new Connections(url, autopsy);
@@ -93,8 +95,8 @@ export class Server {
       if (problem instanceof ServerError) throw problem;
       throw new ServerError(
         "unreachable",
-        `No Mayfly server answers at ${url} (${(problem as Error).message}). Start one there, or unset MAYFLY_URL to ` +
-          "have one started for you.",
+        `No Mayfly server answers at ${url} (${(problem as Error).message}). Start one there, or unset MAYFLY_URL to let ` +
+          "the package start a server.",
       );
     }
   }
@@ -104,7 +106,7 @@ export class Server {
     const directory = mkdtempSync(join(tmpdir(), "mayfly-"));
     const log = new ServerLog(join(directory, "server.log"));
     const logDescriptor = openSync(log.path, "a");
-    // A session of its own: Ctrl-C is for the test runner, which ends the server when its tests have ended.
+    // A separate process session, so that Ctrl-C reaches only the test runner, which then ends the server.
     const child = spawn(binary, serveArguments(options), {
       stdio: ["ignore", "pipe", logDescriptor],
       detached: true,
@@ -121,7 +123,7 @@ export class Server {
         throw new ServerError("timed-out", `${url} did not answer: ${problem.message}.${withLog(log.tail())}`);
       });
       checkVersion(version, binary);
-      // Nothing that it may still say keeps this process waiting.
+      // Neither the server nor its output keeps this process alive.
       child.unref();
       const stdout = child.stdout as Socket;
       stdout.resume();
@@ -133,14 +135,14 @@ export class Server {
     }
   }
 
-  /** Opens a world: an account that nobody else has, with tables, streams and a clock of its own. */
+  /** Opens a world: a separate account, with its own tables, streams and clock. Throws a ServerError if the server died. */
   async world(options: WorldOptions = {}): Promise<World> {
     const died = this.#started && howEnded(this.#started.child);
-    if (died) throw new ServerError("ended", `Mayfly's server ${died}. Start another one.${withLog(this.log!.tail())}`);
+    if (died) throw new ServerError("ended", `Mayfly's server ${died}. Start a new one.${withLog(this.log!.tail())}`);
     return World.open(this.url, this.#connections, options);
   }
 
-  /** @internal Calls it when the server that was started here ends without close(). */
+  /** @internal Calls `call` when the server ends without close(). Requires: the server was started here. */
   onDeath(call: (death: Death) => void): void {
     const { child } = this.#started!;
     const tell = () => this.#closing || call({ how: howEnded(child)!, log: this.log!.tail() });
@@ -148,7 +150,7 @@ export class Server {
     else child.once("exit", tell);
   }
 
-  /** @internal Whether it answers. */
+  /** @internal Whether the server answers. */
   async answers(): Promise<boolean> {
     return versionOf(this.#connections, startTimeoutMsDefault).then(
       () => true,
@@ -156,7 +158,7 @@ export class Server {
     );
   }
 
-  /** Ends the server, if it was started here: SIGTERM, and SIGKILL after five seconds. */
+  /** Ends the server if it was started here: SIGTERM, and SIGKILL after five seconds. An existing server keeps running. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#connections.close();
@@ -181,7 +183,7 @@ function serveArguments(options: ServerOptions): string[] {
   ];
 }
 
-// The first line on its stdout says where it listens.
+// The server's URL, which is in the first line of its stdout.
 function urlOf(child: ChildProcess, binary: string, log: ServerLog, options: ServerOptions): Promise<string> {
   const timeoutMs = options.startTimeoutMs ?? startTimeoutMsDefault;
   return new Promise((resolve, reject) => {
@@ -204,7 +206,7 @@ function urlOf(child: ChildProcess, binary: string, log: ServerLog, options: Ser
       resolve(url);
     });
     child.on("error", (problem) => fail(new ServerError("ended", `${binary} cannot be run: ${problem.message}.`)));
-    // By then its stdout has been read, and its log is whole.
+    // When "close" is emitted, its stdout has been read and its log is complete.
     child.on("close", (code, signal) => fail(endedEarly(binary, code, signal, log.tail())));
   });
 }
@@ -214,14 +216,14 @@ function endedEarly(binary: string, code: number | null, signal: string | null, 
   if (taken) {
     return new ServerError(
       "port-taken",
-      `${taken[1]} is in use. Stop what listens there, or choose another port (0 takes a free one).${withLog(log)}`,
+      `${taken[1]} is in use. Stop the program that listens there, or choose another port (0 for a free one).${withLog(log)}`,
     );
   }
   const how = signal ? `was killed by ${signal}` : `exited with status ${code}`;
   return new ServerError("ended", `${binary} ${how} before it was ready.${withLog(log)}`);
 }
 
-// As health says it.
+// The version that the health check reports.
 async function versionOf(connections: Connections, timeoutMs: number): Promise<string> {
   const { body } = await connections.ask({ method: "GET", path: "/_mayfly/health", timeoutMs });
   if (typeof body?.version === "string") return body.version;
@@ -243,7 +245,7 @@ async function end(started: Started): Promise<void> {
   if (running.size === 0) process.off("exit", endRunning);
 }
 
-/** "was killed by SIGKILL", "exited with status 3"; undefined if it runs. */
+/** How the process ended: "was killed by SIGKILL", "exited with status 3"; undefined if it runs. */
 function howEnded({ exitCode, signalCode }: ChildProcess): string | undefined {
   if (signalCode) return `was killed by ${signalCode}`;
   return exitCode === null ? undefined : `exited with status ${exitCode}`;

@@ -1,4 +1,4 @@
-// Tables for tests, in one line: `createTable("carts", { key: "id", ttl: "ttl" })`.
+// Creates tables in one line: `createTable("carts", { key: "id", ttl: "ttl" })`.
 
 import type { CreateTableCommandInput, DynamoDBClient, TableDescription } from "./aws";
 import { sdk } from "./clients";
@@ -7,7 +7,7 @@ import { refuseUnknown } from "./options";
 /** The type of a key attribute. */
 export type KeyType = "S" | "N" | "B";
 
-/** A key attribute: its name, if it is a string, or its name and type. */
+/** A key attribute: a name for a string, or a name and type. */
 export type KeyAttribute = string | { name: string; type: KeyType };
 
 /** What a stream's records contain besides the keys. */
@@ -16,24 +16,24 @@ export type StreamViewType = "KEYS_ONLY" | "NEW_IMAGE" | "OLD_IMAGE" | "NEW_AND_
 /** A secondary index. */
 export interface Index {
   name: string;
-  /** The partition key. Required for a global index; a local one has the table's. */
+  /** The partition key. Required for a global index. A local index has the table's. */
   key?: KeyAttribute;
   /** The sort key. Required for a local index. */
   sort?: KeyAttribute;
   /** The attributes that the index contains: all (the default), keys only, or keys and the listed ones. */
   projection?: "ALL" | "KEYS_ONLY" | readonly string[];
-  /** Make it a local index. */
+  /** Whether it is a local index. Default: `false`. */
   local?: boolean;
 }
 
 export interface TableOptions {
-  /** The partition key: `"id"` by default. */
+  /** The partition key. Default: `"id"`. */
   key?: KeyAttribute;
-  /** The sort key. */
+  /** The sort key. Default: none. */
   sort?: KeyAttribute;
-  /** The attribute that holds the TTL, in epoch seconds. */
+  /** The attribute that holds the TTL, in epoch seconds. Default: none. */
   ttl?: string;
-  /** The stream: `true`, the default, has new and old images. */
+  /** The stream: `true` (new and old images), `false`, or a view type. Default: `true`. */
   stream?: boolean | StreamViewType;
   /** Secondary indexes. */
   indexes?: readonly Index[];
@@ -88,7 +88,7 @@ function createTableInput(name: string, options: TableOptions): CreateTableComma
   };
 }
 
-// JavaScript's callers have no compiler that tells them.
+// Checked at run time, because JavaScript has no compiler that checks the types.
 function checkIndexes(table: string, indexes: readonly Index[]): void {
   const isIndex = (value: unknown) => typeof value === "object" && value !== null;
   if (!Array.isArray(indexes) || !indexes.every(isIndex)) {
@@ -136,7 +136,7 @@ function projected(projection: Index["projection"] = "ALL") {
   return { Projection: { ProjectionType: "INCLUDE" as const, NonKeyAttributes: [...projection] } };
 }
 
-/** The types of all key attributes. */
+/** The types of a table's key attributes. */
 class Attributes {
   readonly #table: string;
   readonly #types = new Map<string, { type: KeyType; of: string }>();
@@ -145,14 +145,14 @@ class Attributes {
     this.#table = table;
   }
 
-  /** A key schema, whose attributes are remembered. Throws a TypeError if one is malformed or already has another type. */
+  /** Returns a key schema and records its attributes. Throws a TypeError if one is malformed or has another type already. */
   schema(of: string, key: KeyAttribute, sort: KeyAttribute | undefined) {
     const schema = [{ AttributeName: this.#add(of, key), KeyType: "HASH" as const }];
     if (sort === undefined) return schema;
     return [...schema, { AttributeName: this.#add(of, sort), KeyType: "RANGE" as const }];
   }
 
-  /** AttributeDefinitions, and those of `more` that are not among them. */
+  /** The recorded attributes as AttributeDefinitions, plus those of `more` that are not recorded. */
   definitions(more: CreateTableCommandInput["AttributeDefinitions"] = []) {
     const ours = [...this.#types].map(([AttributeName, { type }]) => ({ AttributeName, AttributeType: type }));
     return [...ours, ...more.filter(({ AttributeName }: { AttributeName?: string }) => !this.#types.has(AttributeName!))];

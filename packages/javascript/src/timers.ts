@@ -1,4 +1,4 @@
-// The real timers: a test may have replaced the global ones by fake ones when these are needed.
+// The real timers, because a test may have replaced the global ones with fake ones.
 
 const { setTimeout, clearTimeout } = globalThis;
 
@@ -6,7 +6,7 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Waits for a promise, at most so long. */
+/** Waits for a promise, for at most `ms` milliseconds. */
 export async function within(ms: number, promise: Promise<void>): Promise<void> {
   let timer;
   const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));

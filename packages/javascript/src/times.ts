@@ -1,9 +1,9 @@
-// Times and spans as people write them, for the control API.
+// Converts times and time spans for the control API.
 
-/** A time: a Date, anything with toISOString(), or `"2031-01-01T00:00:00Z"`. */
+/** A time: a Date, any object with toISOString(), or `"2031-01-01T00:00:00Z"`. */
 export type Instant = string | { toISOString(): string };
 
-/** A time span: `"48h"`, `"1h30m"`, `"500ms"`, or `{ days: 2, hours: 1 }`. Negative ones are refused. */
+/** A time span: `"48h"`, `"1h30m"`, `"500ms"`, or `{ days: 2, hours: 1 }`. It cannot be negative. */
 export type Duration =
   | string
   | {

@@ -1,4 +1,4 @@
-// Time to live of one table: how it stands, when what is due is deleted, why an item is still there.
+// A table's time to live: its status, when expired items are deleted, and why an item still exists.
 
 import type { NeverReason } from "./clock";
 import type { Control } from "./control";
@@ -6,17 +6,17 @@ import type { AttributeJson } from "./errors";
 import { keyJson, type Key } from "./keys";
 import { dateOrNull } from "./times";
 
-/** When an expired item is deleted: at once, late by a delay as on AWS, or by a sweep. */
+/** When expired items are deleted: immediately, late as on AWS, or by a sweep. */
 export type TtlMode = "exact" | "aws" | "manual";
 
-/** An item whose TTL never fires, or that had already expired when it was written. */
+/** An item whose TTL can never fire, or that had already expired when it was written. */
 export interface TtlSuspect {
   /** In DynamoDB JSON. */
   key: Record<string, AttributeJson>;
   reason: NeverReason | "born_expired";
   /** A sentence. */
   message: string;
-  /** When it was written; null for an item that is older than the server's process. */
+  /** When it was written; null if that was before the server's process started. */
   at: Date | null;
 }
 
@@ -24,35 +24,39 @@ export interface TtlStatus {
   status: "ENABLED" | "DISABLED";
   attribute?: string;
   mode: TtlMode;
-  /** In the mode `aws`: the least and the most that a deletion comes late. */
+  /** In the mode `aws`: the minimum and maximum delay of a deletion. */
   delaySeconds?: [number, number];
   seed?: number;
   /** How many items will expire. */
   pending: number;
-  /** How many of them are due and still there. */
+  /** How many of these are due but not deleted. */
   due: number;
+  /** When the next item is due; null if none will expire. */
   nextDue: Date | null;
-  /** How many have been deleted since the server started. */
+  /** How many items expired since the server started. */
   expired: number;
-  /** How many of those were due already when they were written: by a writer that goes by another clock, say. */
+  /** How many of these were already due when they were written, for example by a program with another clock. */
   bornExpired: number;
   /** How late they were deleted, in milliseconds. */
   lagMs: { p50: number; p99: number; max: number };
+  /** How many items expire in each window of time. */
   windows: { window: string; count: number }[];
-  /** How many items have a TTL that never fires, by reason. */
+  /** How many items have a TTL that can never fire, by reason. */
   never: Partial<Record<NeverReason, number>>;
-  /** The latest items with a TTL that never fires or had passed when they were written; at most ten. */
+  /** The latest items whose TTL can never fire or had passed when they were written; at most ten. */
   suspects: TtlSuspect[];
 }
 
+/** An item that will expire. */
 export interface Upcoming {
   /** In DynamoDB JSON. */
   key: Record<string, AttributeJson>;
   due: Date;
-  /** Null if only a sweep deletes it. */
+  /** When it will be deleted; null if only a sweep deletes it. */
   expiresAt: Date | null;
 }
 
+/** Why an item still exists, or why it does not. */
 export interface Explanation {
   reason:
     | "due"
@@ -66,28 +70,31 @@ export interface Explanation {
     | "milliseconds"
     | "too_old"
     | "ttl_disabled";
+  /** When the item will be deleted; null if never, or by a sweep. */
   expiresAt: Date | null;
   /** A sentence. */
   message: string;
 }
 
+/** A table's time to live. Calls throw a MayflyError if the table does not exist. */
 export class Ttl {
   readonly #control: Control;
   readonly #path: string;
 
-  /** @internal `world.ttl(table)` makes it. */
+  /** @internal Created by `world.ttl(table)`. */
   constructor(control: Control, table: string) {
     this.#control = control;
     this.#path = `/ttl/${encodeURIComponent(table)}`;
   }
 
+  /** The table's TTL attribute, mode and counters. */
   async status(): Promise<TtlStatus> {
     return statusOf(await this.#control.call("GET", this.#path));
   }
 
   /**
-   * When what is due is deleted: `exact`, at once; `aws`, late by a delay from `delaySeconds` (drawn from `seed`);
-   * `manual`, by sweep().
+   * Sets when expired items are deleted: `exact`, immediately; `aws`, late by a delay within `delaySeconds` that depends on
+   * `seed`; `manual`, only by sweep(). Returns the new status.
    */
   async set(
     mode: TtlMode,
@@ -102,12 +109,12 @@ export class Ttl {
     return statusOf(await this.#control.call("PUT", this.#path, body));
   }
 
-  /** Deletes what is due, in every mode; how many that were. */
+  /** Deletes all expired items now, in every mode. Returns how many it deleted. */
   async sweep(): Promise<number> {
     return (await this.#control.call("POST", `${this.#path}/sweep`, {})).expired;
   }
 
-  /** What goes next, soonest first. */
+  /** The next items that will expire, soonest first; at most `limit`. */
   async upcoming(limit = 100): Promise<Upcoming[]> {
     const { items } = await this.#control.call("GET", `${this.#path}/upcoming?limit=${limit}`);
     return items.map((item: any) => ({
@@ -117,7 +124,7 @@ export class Ttl {
     }));
   }
 
-  /** Why an item is still there, or is not. */
+  /** Explains why an item still exists, or why it does not. */
   async explain(key: Key): Promise<Explanation> {
     const answer = await this.#control.call("POST", `${this.#path}/explain`, { key: keyJson(key) });
     return { reason: answer.reason, expiresAt: dateOrNull(answer.expires_at), message: answer.message };

@@ -1,4 +1,4 @@
-// Which server goes with this package: one of the same major and minor version.
+// Checks that a server has this package's major and minor version.
 
 import { ServerError } from "./errors";
 
@@ -10,8 +10,8 @@ export function checkVersion(server: string, whence: string): void {
   if (line(server) === line(packageVersion)) return;
   throw new ServerError(
     "version-mismatch",
-    `${whence} is Mayfly ${server}, and this is mayfly-dynamodb ${packageVersion}, which goes with ` +
-      `${line(packageVersion)}: install mayfly-dynamodb@${line(server)}, or use a server ${line(packageVersion)} ` +
-      "(without MAYFLY_URL and MAYFLY_BINARY it is the package's own).",
+    `${whence} is Mayfly ${server}, but mayfly-dynamodb ${packageVersion} needs a ${line(packageVersion)} server. ` +
+      `Install mayfly-dynamodb@${line(server)}, or use a ${line(packageVersion)} server (if MAYFLY_URL and MAYFLY_BINARY ` +
+      "are not set, the package uses its own).",
   );
 }

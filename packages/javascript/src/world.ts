@@ -1,5 +1,5 @@
-// A world: an account that nobody else has, with tables, streams and a clock of its own. Each test has one, so that
-// tests that run at the same time share nothing.
+// A world: a separate account with its own tables, streams and clock. Each test has its own, so that concurrent tests share
+// nothing.
 
 import { randomInt } from "node:crypto";
 
@@ -27,20 +27,21 @@ import { instantJson, type Instant } from "./times";
 import { Ttl, type Explanation, type TtlSuspect } from "./ttl";
 
 export interface WorldOptions {
-  /** Stop the clock at once: at this time, or where it is (`true`). */
+  /** Freeze the clock, at this time or at its current time (`true`). Default: the clock runs with the host's time. */
   frozen?: Instant | true;
-  /** Move the program's Date together with the world's clock, which is frozen then. */
+  /** Make the program's Date follow the world's clock, which this freezes. */
   follow?: Follow;
-  /** Tables to begin with, as CreateTable takes them: those of a jest-dynamodb-config.js, say. */
+  /** Tables to create, as parameters of CreateTable, for example those of a jest-dynamodb-config.js. */
   tables?: CreateTableCommandInput[];
-  /** Put `environment` into process.env until the world is closed, for code that makes its own clients. */
+  /** Set the world's environment variables in process.env until it is closed, for code that creates its own clients. */
   environment?: boolean;
+  /** The region for which clients sign. Default: `"us-east-1"`. */
   region?: string;
-  /** Twelve digits; without it, random ones. */
+  /** The account, twelve digits. Default: a random, unused one. */
   account?: string;
 }
 
-/** What a fault does to an operation. */
+/** What a fault rule does to the operations that it matches. */
 export type FaultKind =
   | "throttle"
   | "internal_server_error"
@@ -51,52 +52,55 @@ export type FaultKind =
   | "stale_reads"
   | "replicated_write_conflict";
 
-/** A rule by which operations fail. docs/control.md describes each fault. */
+/** A rule that makes operations fail. docs/control.md describes each fault. */
 export interface FaultRule {
   fault: FaultKind;
   /** Only this operation: `"PutItem"`. */
   operation?: string;
   /** Only operations on this table. */
   table?: string;
-  /** How often the fault strikes at most. */
+  /** How many operations fail. Default: all matching ones. */
   count?: number;
-  /** How often it strikes, from 0 to 1; the same way each time for the same seed. */
+  /** The probability that a matching operation fails, from 0 to 1. Default: 1. */
   probability?: number;
+  /** The seed of random choices. The same seed gives the same choices. */
   seed?: number;
-  /** Of `throttle`: the exception. */
+  /** For `throttle`: the exception. Default: the one that AWS would return. */
   exception?: "ProvisionedThroughputExceededException" | "ThrottlingException" | "RequestLimitExceeded";
   /**
-   * Of `internal_server_error`, `connection_closed` and `latency`: whether the operation is applied although the client does
-   * not hear of it. Default: only latency's is, before the delay.
+   * For `internal_server_error`, `connection_closed` and `latency`: whether the operation takes effect although the client
+   * sees no success. Default: only with `latency`, before the delay.
    */
   applied?: boolean;
-  /** Of `latency` and `stale_reads`. */
+  /** For `latency`: the delay, in real time. For `stale_reads`: the maximum lag, on the world's clock. */
   milliseconds?: number;
-  /** Of `unprocessed`: how many items a batch leaves unprocessed. */
+  /** For `unprocessed`: how many items of a batch stay unprocessed. */
   items?: number;
-  /** Of `stale_reads`: how many commits a read lags behind at most. */
+  /** For `stale_reads`: how many commits a read can lag behind. */
   writes?: number;
 }
 
 export interface WaitOptions {
+  /** The kind of change. Default: any. */
   event?: EventName;
-  /** Who changes the item: `service` is TTL. Default: anybody. */
+  /** Who makes the change: a client, or the service (TTL). Default: either. */
   by?: "user" | "service";
-  /** Also count changes that the table's stream has since this time of the world's clock. */
+  /** Also accept earlier changes, from this time of the world's clock on. Default: only changes after the call. */
   since?: Instant;
-  /** In real seconds: 5. */
+  /** The time limit, in real seconds. Default: 5. */
   timeoutSeconds?: number;
 }
 
-/** A snapshot of a world: tables, items, pending expiries, streams, clock. */
+/** A saved state of a world: tables, items, pending expiries, streams and clock. */
 export interface Snapshot {
   readonly id: string;
-  /** Restores it, any number of times. */
+  /** Restores this state of the world. Can be called any number of times. */
   restore(): Promise<void>;
+  /** Deletes this snapshot and frees its memory. */
   delete(): Promise<void>;
 }
 
-/** A place where the expiry of one item stops, between "due" and "deleted". */
+/** Stops the expiry of one item just before its deletion. */
 export interface Failpoint {
   table: string;
   key: Record<string, unknown>;
@@ -105,12 +109,13 @@ export interface Failpoint {
 }
 
 const closeTimeoutMs = 2_000;
-const deliveryTimeoutMs = 2_000; // how long the end of a test waits until functions have processed what was written
+const deliveryTimeoutMs = 2_000; // how long the end of a test waits for functions to process the remaining records
 
+/** A separate account with its own tables, streams and clock. Calls throw a MayflyError if the server refuses them. */
 export class World {
-  /** The server's. */
+  /** The server's URL. */
   readonly url: string;
-  /** Twelve digits, which are the access key id, too. */
+  /** Twelve digits. Used as the access key id, it selects this world. */
   readonly account: string;
   readonly region: string;
   readonly clock: Clock;
@@ -134,7 +139,7 @@ export class World {
     this.#functions = new LocalFunctions(this.#control, this.#failures);
   }
 
-  /** @internal `server.world()` opens it. */
+  /** @internal Called by `server.world()`. */
   static async open(url: string, connections: Connections, options: WorldOptions): Promise<World> {
     const world = new World(url, connections, options);
     try {
@@ -151,27 +156,27 @@ export class World {
     }
   }
 
-  /** The AWS SDK's client of DynamoDB. */
+  /** The AWS SDK client for DynamoDB. */
   get dynamodb(): DynamoDBClient {
     return this.#clients.dynamodb;
   }
 
-  /** The AWS SDK's document client, which takes and returns plain objects. */
+  /** The AWS SDK document client, which accepts and returns plain objects. */
   get documents(): DynamoDBDocumentClient {
     return this.#clients.documents;
   }
 
-  /** The AWS SDK's client of DynamoDB Streams. */
+  /** The AWS SDK client for DynamoDB Streams. */
   get streams(): DynamoDBStreamsClient {
     return this.#clients.streams;
   }
 
-  /** The configuration that makes any client of the AWS SDK one of this world. */
+  /** The configuration with which any AWS SDK client uses this world. */
   get clientConfig(): DynamoDBClientConfig {
     return { ...this.#clients.config };
   }
 
-  /** The environment variables with which another process, or a client that code makes for itself, uses this world. */
+  /** The environment variables with which another process, or a client that other code creates, uses this world. */
   get environment(): Record<string, string> {
     return {
       AWS_ENDPOINT_URL_DYNAMODB: this.url,
@@ -187,25 +192,26 @@ export class World {
 
   /**
    * Creates a table: `createTable("carts", { key: "customer", sort: { name: "at", type: "N" }, ttl: "ttl" })`. It has a
-   * stream unless `stream` is false.
+   * stream unless `stream` is false. Returns the table's description. Throws a TypeError for invalid options before it
+   * sends a request.
    */
   async createTable(name: string, options: TableOptions = {}): Promise<TableDescription> {
     return createTable(this.dynamodb, name, options);
   }
 
-  /** A table's time to live: its status and mode, what expires next, why an item is still there. */
+  /** A table's time to live: its status and mode, the next expiries, and explanations. */
   ttl(table: string): Ttl {
     return new Ttl(this.#control, table);
   }
 
-  /** Explains why an item is still there, or why it is not. */
+  /** Explains why an item still exists, or why it does not. */
   async explain(table: string, key: Key): Promise<Explanation> {
     return this.ttl(table).explain(key);
   }
 
   /**
-   * Waits until an item changes, and returns the record. Changes since the call count, or, with `since`, changes since
-   * that time. Throws a WaitTimeoutError whose `records` are the other changes of the item.
+   * Waits until an item changes, and returns the record. Only changes after the call count; with `since`, changes from
+   * that time on. Throws a WaitTimeoutError whose `records` are the item's other changes.
    */
   async waitFor(table: string, key: Key, options: WaitOptions = {}): Promise<StreamRecord> {
     refuseUnknown(`waitFor("${table}")`, options, ["event", "by", "since", "timeoutSeconds"]);
@@ -244,7 +250,10 @@ export class World {
     await this.clock.catchUp();
   }
 
-  /** Empties the world: removes tables, streams, snapshots, mappings and faults, and resets the clock. */
+  /**
+   * Deletes all tables, streams, snapshots, event source mappings and faults, and resets the clock. Registered functions
+   * remain.
+   */
   async reset(): Promise<void> {
     await this.#control.call("POST", "/reset", {});
     await this.clock.catchUp();
@@ -261,27 +270,28 @@ export class World {
     else await this.#control.call("DELETE", "/faults", {});
   }
 
-  /** Stops the expiry of an item between "due" and "deleted", until releaseFailpoints(). */
+  /** Stops the expiry of an item just before its deletion, until releaseFailpoints(). */
   async armFailpoint(table: string, key: Key): Promise<void> {
     await this.#control.call("PUT", "/failpoints", { table, key: keyJson(key) });
   }
 
+  /** The world's failpoints. */
   async failpoints(): Promise<Failpoint[]> {
     return (await this.#control.call("GET", "/failpoints")).failpoints;
   }
 
-  /** Lets the expiry of an item continue, or of all items. */
+  /** Lets the expiry of one item, or of all items, continue. */
   async releaseFailpoints(table?: string, key?: Key): Promise<void> {
     const which = table === undefined || key === undefined ? {} : { table, key: keyJson(key) };
     await this.#control.call("DELETE", "/failpoints", which);
   }
 
   /**
-   * Registers a function of this process, or what answers at a URL, as a Lambda function of the world, for event source
-   * mappings and Invoke. `consume(table)` of a local function creates a mapping.
+   * Registers a function of this process, or a function that runs at a URL, as a Lambda function for event source mappings
+   * and Invoke. `consume(table)` of a local function creates a mapping.
    *
-   * An error of a handler is printed, and fails the test with a HandlerError: at the next settle, and at the latest when
-   * the test ends. Register the function with `mayFail: true` if the test expects errors.
+   * An error that a handler throws is printed, and fails the test with a HandlerError at the next settle or when the test
+   * ends. Register the function with `mayFail: true` if the test expects errors.
    */
   async function<Event = StreamEvent>(
     name: string,
@@ -297,7 +307,7 @@ export class World {
     return registerFunction(this.#control, name, handler, options.timeoutSeconds);
   }
 
-  /** The failed calls of the test's own functions, those with `mayFail` too, oldest first; at most 100. */
+  /** The first failed calls of the test's own functions, including those with `mayFail`, oldest first; at most 100. */
   handlerFailures(): HandlerFailure[] {
     return this.#failures.all;
   }
@@ -311,15 +321,15 @@ export class World {
     return this.clock.advance("0s", { ...options, settle: true });
   }
 
-  /** Makes any other call of the control API: `control("POST", "/streams/carts/split", {})`. Returns its answer. */
+  /** Makes any other call of the control API: `control("POST", "/streams/carts/split", {})`. Returns the response's JSON. */
   async control(method: string, path: string, body?: unknown): Promise<any> {
     return this.#control.call(method, path, body ?? (method === "GET" ? undefined : {}));
   }
 
   /**
-   * Delivers what is left to functions, for at most two seconds. Then empties the account, closes clients and local
-   * functions, and gives the program's Date and environment back. Last, throws a HandlerError if a function failed since
-   * the last one was thrown.
+   * Delivers the remaining records to functions, for at most two seconds. It then empties the account, closes clients and
+   * local functions, and restores the program's Date and environment. Throws a HandlerError if a function failed since the
+   * last HandlerError.
    */
   async close(): Promise<void> {
     const { error } = await this.end(false);
@@ -331,8 +341,8 @@ export class World {
   }
 
   /**
-   * @internal Closes it when its test has ended. Returns the HandlerError that close() would throw, and, if the test has
-   * failed or does now, a report of items whose TTL is suspect.
+   * @internal Closes the world at the end of its test. Returns the HandlerError that close() would throw and, if the test
+   * has failed or fails because of that error, a report of items with a suspect TTL.
    */
   async end(failed: boolean): Promise<{ error?: HandlerError; suspects?: string }> {
     if (this.#closed) {
@@ -340,7 +350,7 @@ export class World {
       return {};
     }
     const handlers = this.#deliver();
-    // What handlers throw because the world is being closed does not count.
+    // Errors that handlers throw because the world is being closed do not count.
     const ended = handlers.then(async () => {
       const error = this.#failures.take();
       const suspects = failed || error ? await this.suspects() : undefined;
@@ -351,16 +361,16 @@ export class World {
     return ended;
   }
 
-  // A test does not end before its handlers have failed.
+  // Waits for handlers, so that a failing handler fails before its test ends.
   async #deliver(): Promise<void> {
     if (this.#functionNames.size > 0) {
       const body = { seconds: 0, settle: "triggers", settle_seconds: deliveryTimeoutMs / 1000 };
       await this.#control.call("POST", "/clock/advance", body, 2 * deliveryTimeoutMs).catch(() => undefined);
     }
-    await within(deliveryTimeoutMs, this.#functions.idle()); // those that nothing triggers
+    await within(deliveryTimeoutMs, this.#functions.idle()); // also handlers that no mapping called
   }
 
-  /** @internal For the report of a failed test: items whose TTL never fires, or had passed when they were written. */
+  /** @internal For the report of a failed test: items whose TTL can never fire or had passed when they were written. */
   async suspects(): Promise<string | undefined> {
     const { tables = {} } = await this.#control.call("GET", "/ttl", undefined, closeTimeoutMs).catch(() => ({}));
     const lines = Object.entries<{ suspects?: TtlSuspect[] }>(tables).flatMap(([table, { suspects = [] }]) =>
@@ -379,7 +389,7 @@ export class World {
     this.#restoreEnvironment?.();
     this.#clients.destroy();
     const calls = [...this.#functionNames].map((name) => ["DELETE", `/functions/${encodeURIComponent(name)}`]);
-    // A server that died has nothing to give back.
+    // Errors are ignored, because a dead server has nothing to free.
     for (const [method, path] of [["POST", "/reset"], ...calls]) {
       await this.#control.call(method!, path!, {}, closeTimeoutMs).catch(() => undefined);
     }
@@ -388,9 +398,9 @@ export class World {
 }
 
 export interface FunctionOptions {
-  /** The time limit of a call: 60. */
+  /** The time limit of a call, in seconds. Default: 60. */
   timeoutSeconds?: number;
-  /** The test expects that the function fails: errors are neither printed nor thrown. */
+  /** The test expects the function to fail: errors are neither printed nor thrown. */
   mayFail?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Where the program is found, and what is said where it is not.
+// How the program is found, and the errors if it is not.
 
 import assert from "node:assert/strict";
 import { chmodSync, cpSync, symlinkSync, writeFileSync } from "node:fs";
@@ -16,33 +16,33 @@ const problem = (name, message) => (error) => {
   return true;
 };
 
-test("the platform's package has it", () => {
+test("the program in the platform's package is found", () => {
   const found = findBinary(undefined, { PATH: "" });
   assert.equal(found, join(root, `node_modules/@mayfly-dynamodb/linux-${process.arch}/bin/mayfly`));
 });
 
-test("MAYFLY_BINARY comes before the platform's package, and an argument before that", () => {
+test("MAYFLY_BINARY overrides the platform's package, and an argument overrides both", () => {
   assert.equal(findBinary(undefined, { MAYFLY_BINARY: binary }), binary);
   assert.equal(findBinary(binary, { MAYFLY_BINARY: "/not/there" }), binary);
 });
 
-test("a named program that is not there is named, and nothing else is taken", () => {
+test("there is no fallback if a configured program does not exist", () => {
   assert.throws(
     () => findBinary(undefined, { MAYFLY_BINARY: "/not/there/mayfly", PATH: process.env.PATH }),
-    problem("binary-missing", /^MAYFLY_BINARY names \/not\/there\/mayfly, and there is no such file\.$/),
+    problem("binary-missing", /^MAYFLY_BINARY is set to \/not\/there\/mayfly, but there is no such file\.$/),
   );
   assert.throws(
     () => findBinary("/not/there/mayfly"),
-    problem("binary-missing", /^the option binary names \/not\/there\/mayfly, and there is no such file\.$/),
+    problem("binary-missing", /^The option binary is set to \/not\/there\/mayfly, but there is no such file\.$/),
   );
 });
 
-test("a named program that may not be executed is named", (t) => {
+test("a file that is not executable is rejected", (t) => {
   const path = join(project(t, { mayfly: "a program, one day" }), "mayfly");
-  assert.throws(() => findBinary(path), problem("binary-missing", /which may not be executed: chmod \+x .*mayfly$/));
+  assert.throws(() => findBinary(path), problem("binary-missing", /which is not executable: chmod \+x .*mayfly$/));
 });
 
-test("a program for another machine is told from one for this", (t) => {
+test("a program for another machine is rejected", (t) => {
   const path = join(project(t, {}), "mayfly");
   const machine = process.arch === "x64" ? 0xb7 : 0x3e;
   writeFileSync(path, Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, machine, 0]));
@@ -50,32 +50,32 @@ test("a program for another machine is told from one for this", (t) => {
   const other = process.arch === "x64" ? "arm64" : "x64";
   assert.throws(
     () => findBinary(path),
-    problem("wrong-platform", new RegExp(`is no program for linux on ${process.arch}, but for linux on ${other}\\. Install`)),
+    problem("wrong-platform", new RegExp(`is a program for linux on ${other}, not for linux on ${process.arch}\\. Install`)),
   );
 });
 
-// The main package alone, as where no platform's package could be installed.
+// A project with only the main package, as if the platform's package could not be installed.
 function withoutPlatform(t) {
   const directory = project(t, { "find.cjs": 'console.log(require("mayfly-dynamodb").findBinary());' }, "/tmp");
   cpSync(join(root, "node_modules/mayfly-dynamodb"), join(directory, "node_modules/mayfly-dynamodb"), { recursive: true });
   return directory;
 }
 
-test("without the platform's package it is the mayfly on PATH", async (t) => {
+test("without the platform's package, the mayfly on PATH is found", async (t) => {
   const directory = withoutPlatform(t);
   symlinkSync(binary, join(directory, "mayfly"));
   const { output } = await node(directory, ["find.cjs"], { PATH: `/not/there:${directory}` });
   assert.equal(output.trim(), join(directory, "mayfly"));
 });
 
-test("where there is none, a sentence says how to get one", async (t) => {
+test("if no program is found, the error says how to get one", async (t) => {
   const { status, output } = await node(withoutPlatform(t), ["find.cjs"], { PATH: "/not/there" });
   assert.equal(status, 1);
   assert.match(
     output,
     new RegExp(
-      `There is no mayfly for linux on ${process.arch} here: no package @mayfly-dynamodb/linux-${process.arch} is ` +
-        "installed, and no mayfly is on PATH\\. Install the package of your platform \\(.*\\), or set MAYFLY_BINARY to a " +
+      `No mayfly program found for linux on ${process.arch}: the package @mayfly-dynamodb/linux-${process.arch} is not ` +
+        "installed, and PATH has no mayfly\\. Install the package for your platform \\(.*\\), or set MAYFLY_BINARY to a " +
         "mayfly that you have built\\.",
     ),
   );
@@ -87,10 +87,10 @@ test("the command mayfly does not find itself on PATH", async (t) => {
   const path = `${directory}:${process.execPath.replace(/\/node$/, "")}`;
   const { status, output } = await run(directory, join(directory, "mayfly"), ["--version"], { PATH: path });
   assert.equal(status, 1);
-  assert.match(output, /^mayfly: There is no mayfly for linux/);
+  assert.match(output, /^mayfly: No mayfly program found for linux/);
 });
 
-test("the command mayfly is the program, and ends as it ends", async () => {
+test("the command mayfly runs the program and exits with its status", async () => {
   const command = join(root, "node_modules/.bin/mayfly");
   const shown = await run(root, command, ["--version"]);
   assert.equal(shown.status, 0);

@@ -1,4 +1,4 @@
-// A function that fails fails the test: errors are printed, raised once, and can be declared.
+// A failing function fails the test. Its errors are printed, thrown once, and can be declared as expected.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -23,7 +23,7 @@ async function withCarts(t, handler, { mapping = {}, ...options } = {}) {
 const put = (world, ...ids) =>
   Promise.all(ids.map((id) => world.documents.send(new PutCommand({ TableName: "carts", Item: { id } }))));
 
-// A function that returns what console.error was called with until then. (The SDK prints warnings, too.)
+// Returns a function that returns Mayfly's calls of console.error so far. (The SDK also prints warnings.)
 function printed(t) {
   const { mock } = t.mock.method(console, "error", () => {});
   return () => mock.calls.map((call) => call.arguments).filter(([text]) => text.startsWith("Mayfly"));
@@ -45,7 +45,7 @@ const fails = () => {
 const once = { mapping: { MaximumRetryAttempts: 0 } };
 const declare = "If the test expects this, register the function with { mayFail: true }.";
 
-test("settle throws what a handler threw, and what was given up", async (t) => {
+test("settle throws a handler's error with the records that were given up", async (t) => {
   const lines = printed(t);
   const { world, reminder } = await withCarts(t, fails, once);
   await put(world, "1");
@@ -66,14 +66,14 @@ test("settle throws what a handler threw, and what was given up", async (t) => {
   assert.match(sequenceNumber, /^\d+$/);
   assert.deepEqual(record, { event: "INSERT", key: { id: { S: "1" } } });
   assert.equal(givenUp[0].leftOut, 0);
-  // Printed when it happened, with its trace.
+  // Printed when it happened, with its stack trace.
   assert.deepEqual(lines(), [['Mayfly: the function "reminder" failed:', error.cause]]);
 
-  assert.equal((await world.settle()).settled, true, "raised once");
+  assert.equal((await world.settle()).settled, true, "thrown once");
   await world.close();
 });
 
-test("an advance with settle throws, too; the items have expired all the same", async (t) => {
+test("an advance with settle throws after the clock has moved", async (t) => {
   printed(t);
   const { world } = await withCarts(t, fails, once);
   await put(world, "1");
@@ -81,11 +81,11 @@ test("an advance with settle throws, too; the items have expired all the same", 
   assert.equal(error.settled.now.toISOString(), "2031-01-01T01:00:00.000Z");
 });
 
-test("a batch that is retried without end is raised before the settle's time limit", { timeout: 300_000 }, async (t) => {
+test("settle throws before its time limit if a function keeps failing", { timeout: 300_000 }, async (t) => {
   const lines = printed(t);
   const { world } = await withCarts(t, async () => fails());
   await put(world, "1");
-  // A settle that waited for its limit would outlast the test's own.
+  // A settle that waited for its limit would exceed the test's own time limit.
   const error = await handlerError(world.settle({ settleSeconds: 600 }));
   assert.match(
     error.message,
@@ -95,10 +95,10 @@ test("a batch that is retried without end is raised before the settle's time lim
   assert.deepEqual([name, table, retrying.records], ["reminder", "carts", 1]);
   assert.deepEqual(retrying.error, { status: 200, error: "Unhandled", type: "RangeError", message: "no\n   cart" });
   assert.equal(lines().length, 1, "retries of the same records with the same error are not printed again");
-  await world.close(); // Nor are they raised again.
+  await world.close(); // does not throw them again
 });
 
-test("a handler that succeeds when it is retried has failed", async (t) => {
+test("a handler that succeeds only after retries has failed", async (t) => {
   printed(t);
   let calls = 0;
   const { world, reminder } = await withCarts(t, () => ++calls < 3 && fails());
@@ -109,7 +109,7 @@ test("a handler that succeeds when it is retried has failed", async (t) => {
   assert.equal(reminder.invocations.length, 3);
 });
 
-test("with mayFail nothing is printed or thrown, and failures can be read", async (t) => {
+test("with mayFail, failures are neither printed nor thrown, but can be read", async (t) => {
   const lines = printed(t);
   const { world } = await withCarts(t, fails, { ...once, mayFail: true });
   await put(world, "1");
@@ -124,7 +124,7 @@ test("with mayFail nothing is printed or thrown, and failures can be read", asyn
   assert.equal(lines().length, 0);
 });
 
-test("close throws what no settle has thrown, after everything was given back", async (t) => {
+test("close throws failures that no settle has thrown, after it has freed everything", async (t) => {
   printed(t);
   const { world, reminder } = await withCarts(t, fails);
   await put(world, "1");
@@ -136,7 +136,7 @@ test("close throws what no settle has thrown, after everything was given back", 
   await world.close();
 });
 
-test("settle throws if the function of a trigger is not registered", async (t) => {
+test("settle throws if a trigger's function is not registered", async (t) => {
   const { world, reminder } = await withCarts(t, () => {});
   await reminder.consume("carts", { FunctionName: "remindr" });
   assert.equal((await world.settle()).settled, true); // there are no records yet
@@ -151,7 +151,7 @@ test("settle throws if the function of a trigger is not registered", async (t) =
   assert.equal((await world.settle()).settled, true);
 });
 
-test("close delivers what no settle has", async (t) => {
+test("close delivers the remaining records", async (t) => {
   printed(t);
   const mapping = { MaximumBatchingWindowInSeconds: 300, MaximumRetryAttempts: 0 };
   const { world } = await withCarts(t, fails, { mapping });
@@ -159,7 +159,7 @@ test("close delivers what no settle has", async (t) => {
   assert.match((await handlerError(world.close())).message, /^Function reminder failed 1 time\. /);
 });
 
-test("close waits for a handler that is running", async (t) => {
+test("close waits for a running handler", async (t) => {
   printed(t);
   let goOn;
   const { world } = await withCarts(t, async () => {
@@ -173,7 +173,7 @@ test("close waits for a handler that is running", async (t) => {
   assert.match((await closing).message, /^Function reminder failed 1 time\. /);
 });
 
-test("a function elsewhere that fails is raised, unless it may", async (t) => {
+test("settle throws if a function elsewhere fails, except with mayFail", async (t) => {
   const elsewhere = createServer((request, response) => {
     request.resume();
     response.writeHead(500).end("{}");
@@ -200,7 +200,7 @@ test("a function elsewhere that fails is raised, unless it may", async (t) => {
   }
 });
 
-// Lambda's API, whose account is that of the key in the signature.
+// Lambda's CreateEventSourceMapping. The access key id in the signature selects the account.
 async function createMapping(world, body) {
   const scope = `${world.account}/20310101/${world.region}/lambda/aws4_request`;
   const response = await fetch(`${world.url}/2015-03-31/event-source-mappings/`, {
@@ -215,7 +215,7 @@ async function createMapping(world, body) {
   assert.ok(response.ok, await response.text());
 }
 
-test("a long error and many functions are cut short", async (t) => {
+test("long errors and long lists of functions are shortened", async (t) => {
   printed(t);
   const { world } = await withCarts(t, () => {
     throw new Error("x".repeat(5000));

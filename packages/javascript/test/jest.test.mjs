@@ -1,4 +1,4 @@
-// mayfly-dynamodb/jest and its preset, in projects that the real Jest runs: 30, and 29.
+// mayfly-dynamodb/jest and its preset, in projects that the real Jest runs, versions 30 and 29.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
@@ -26,7 +26,7 @@ test("the run's server", async () => {
 `;
 
 for (const workers of [1, 2]) {
-  test(`with ${workers} workers tests share one server and nothing else`, async (t) => {
+  test(`with ${workers} workers, tests share one server and nothing else`, async (t) => {
     const directory = project(t, { "jest.config.js": config, "a.test.js": sharesNothing, "b.test.js": sharesNothing });
     const { status, output } = await jest(directory, workers === 1 ? "--runInBand" : "--maxWorkers=2");
     assert.equal(status, 0, output);
@@ -39,14 +39,14 @@ for (const workers of [1, 2]) {
   });
 }
 
-test("Jest 29 takes it, too", async (t) => {
+test("the preset works with Jest 29", async (t) => {
   const directory = project(t, { "jest.config.js": config, "a.test.js": sharesNothing }, join(root, "jest-29"));
   const { status, output } = await node(directory, [join(root, "jest-29/node_modules/jest/bin/jest.js")]);
   assert.equal(status, 0, output);
   assert.match(output, /Tests: +4 passed/);
 });
 
-test("a test's world ends with the test, a file's with the file", async (t) => {
+test("a test's world ends with the test, and a file's world with the file", async (t) => {
   const { status, output } = await jest(
     project(t, {
       "jest.config.js": config,
@@ -72,7 +72,7 @@ test("a test's world ends with the test, a file's with the file", async (t) => {
   assert.match(output, /Tests: +2 passed/);
 });
 
-test("follow moves Date with the world's clock, and gives it back", async (t) => {
+test("follow moves Date with the world's clock, and restores it", async (t) => {
   const { status, output } = await jest(
     project(t, {
       "jest.config.js": config,
@@ -94,7 +94,7 @@ test("follow moves Date with the world's clock, and gives it back", async (t) =>
   assert.match(output, /Tests: +2 passed/);
 });
 
-test("a test that fails shows the server's log; one that passes does not", async (t) => {
+test("only a failed test shows the server's log", async (t) => {
   const { status, output } = await node(
     project(t, {
       "jest.config.js": config,
@@ -115,12 +115,12 @@ test("a test that fails shows the server's log; one that passes does not", async
   assert.equal(output.match(/Mayfly's log:/g).length, 1, output);
 });
 
-test("without the preset a sentence says to set it", async (t) => {
+test("without the preset, the error says to set it", async (t) => {
   const { status, output } = await jest(
     project(t, { "jest.config.js": "module.exports = {};", "a.test.js": `${head} test("a", () => openWorld());` }),
   );
   assert.equal(status, 1);
-  assert.match(output, /There is no server: set preset: "mayfly-dynamodb" in the Jest configuration\./);
+  assert.match(output, /No Mayfly server was started: set preset: "mayfly-dynamodb" in the Jest configuration\./);
 });
 
 test("withMayfly adds worlds to another environment", async (t) => {
@@ -140,7 +140,7 @@ test("withMayfly adds worlds to another environment", async (t) => {
   assert.equal(status, 0, output);
 });
 
-// --- for those who come from @shelf/jest-dynamodb
+// --- projects that used @shelf/jest-dynamodb before
 
 const port = await freePort();
 const tables = `[{
@@ -201,18 +201,18 @@ const theirConfigs = {
   },
 };
 for (const [what, files] of Object.entries(theirConfigs)) {
-  test(`a jest-dynamodb-config.js that is ${what} is taken as it is`, async (t) => {
+  test(`a jest-dynamodb-config.js that is ${what} works unchanged`, async (t) => {
     const all = { "jest.config.js": config, "a.test.js": theirTest, ...files };
     const there = Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined));
     const { status, output } = await jest(project(t, there));
     assert.equal(status, 0, output);
     assert.match(output, /Tests: +1 passed/);
-    const told = /^mayfly: these of jest-dynamodb-config\.js do nothing here: installerConfig, -dbPath \.\/db$/m;
+    const told = /^mayfly: ignored in jest-dynamodb-config\.js: installerConfig, -dbPath \.\/db$/m;
     assert.equal(told.test(output), what === "one with everything", output);
   });
 }
 
-test("JEST_DYNAMODB_CONFIG names the file elsewhere, and one that is not there is named", async (t) => {
+test("JEST_DYNAMODB_CONFIG selects another file, and a missing file is reported", async (t) => {
   const directory = project(t, {
     "jest.config.js": config,
     "elsewhere/dynamodb.js": `module.exports = { tables: ${tables}, port: ${port} };`,
@@ -223,10 +223,10 @@ test("JEST_DYNAMODB_CONFIG names the file elsewhere, and one that is not there i
   assert.equal(there.status, 0, there.output);
   const absent = await node(directory, [bin], { JEST_DYNAMODB_CONFIG: "nowhere.js" });
   assert.equal(absent.status, 1);
-  assert.match(absent.output, /JEST_DYNAMODB_CONFIG names nowhere\.js, and there is no such file\./);
+  assert.match(absent.output, /JEST_DYNAMODB_CONFIG is set to nowhere\.js, but there is no such file\./);
 });
 
-test("its port, if it is taken, is named", async (t) => {
+test("if the port of jest-dynamodb-config.js is in use, that is reported", async (t) => {
   const other = createServer().listen(0, "127.0.0.1");
   await new Promise((listening) => other.once("listening", listening));
   t.after(() => other.close());
@@ -239,12 +239,12 @@ test("its port, if it is taken, is named", async (t) => {
     }),
   );
   assert.equal(status, 1);
-  assert.match(output, new RegExp(`127\\.0\\.0\\.1:${taken} is in use\\. Stop what listens there`));
+  assert.match(output, new RegExp(`127\\.0\\.0\\.1:${taken} is in use\\. Stop the program that listens there`));
 });
 
-test("a hostname beyond the loopback, and a file without tables, are told", async (t) => {
+test("a hostname other than loopback and a file without tables are rejected", async (t) => {
   for (const [exported, message] of [
-    ["{ tables: [], hostname: 'dynamodb' }", /hostname is dynamodb, and a server is started on the loopback alone/],
+    ["{ tables: [], hostname: 'dynamodb' }", /hostname must be a loopback address such as localhost, got dynamodb\./],
     ["{ table: [] }", /jest-dynamodb-config\.js must export an object with tables, or a function that returns one\./],
   ]) {
     const files = { "jest.config.js": config, "jest-dynamodb-config.js": `module.exports = ${exported};` };
@@ -266,7 +266,7 @@ const failing = `
   }
 `;
 
-test("a handler that fails fails its test, or its file, when that ends, and nothing else", async (t) => {
+test("a failing handler fails its test or file, and no other", async (t) => {
   const { status, output } = await jest(
     project(t, {
       "jest.config.js": config,
@@ -297,7 +297,7 @@ test("a handler that fails fails its test, or its file, when that ends, and noth
 });
 
 for (const workers of ["--runInBand", "--maxWorkers=2"]) {
-  test(`with ${workers} tests after one whose server died have another server`, async (t) => {
+  test(`with ${workers}, tests after a server's death get a new server`, async (t) => {
     const kill = `
       const { readFileSync } = require("node:fs");
       const state = () => JSON.parse(readFileSync(process.env.MAYFLY_SERVER_STATE));
@@ -338,7 +338,7 @@ for (const workers of ["--runInBand", "--maxWorkers=2"]) {
   });
 }
 
-test("a test that fails shows items whose TTL never fires", async (t) => {
+test("a failed test shows items whose TTL can never fire", async (t) => {
   const { status, output } = await jest(
     project(t, {
       "jest.config.js": config,

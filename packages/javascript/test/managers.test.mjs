@@ -1,4 +1,4 @@
-// pnpm and Yarn: a user's project whose packages they install, as README says, from the tarballs.
+// Installs a project's packages from the tarballs with pnpm and Yarn, as the README describes.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -12,7 +12,7 @@ const tarball = (name) => `file:${join(tarballs, `${name}-${version}.tgz`)}`;
 const platform = `linux-${process.arch}`;
 const here = { [`@mayfly-dynamodb/${platform}`]: tarball(`mayfly-dynamodb-${platform}`) };
 
-// Yarn looks for all platforms' packages. Where those of the other platform have not been built, this one's does.
+// Yarn needs the packages of all platforms. If the other platform's was not built, this platform's is used in its place.
 const other = `linux-${process.arch === "x64" ? "arm64" : "x64"}`;
 const built = existsSync(join(tarballs, `mayfly-dynamodb-${other}-${version}.tgz`));
 const both = { ...here, [`@mayfly-dynamodb/${other}`]: tarball(`mayfly-dynamodb-${built ? other : platform}`) };
@@ -47,7 +47,7 @@ test("a cart is gone after two days", async (t) => {
 });
 `;
 
-// Outside of the directory where npm has installed everything, in which Node would find it.
+// Outside of the directory where npm has installed everything, because Node would find those packages.
 const parent = join(root, "..", "mayfly-managers");
 
 const yarn4 = (settings) => ({
@@ -64,12 +64,12 @@ const managers = {
     files: { "package.json": described({ resolutions: both }) },
   },
   "Yarn 4 with node_modules": yarn4("nodeLinker: node-modules\n"),
-  // What imports ES modules says so to Plug'n'Play.
+  // Plug'n'Play needs this setting for ES modules.
   "Yarn 4 with Plug'n'Play": yarn4("nodeLinker: pnp\npnpEnableEsmLoader: true\n"),
 };
 
 for (const [name, { program, files }] of Object.entries(managers)) {
-  test(`with ${name} the program is found, and a project's test is green`, { timeout: 300_000 }, async (t) => {
+  test(`with ${name}, the program is found and a project's test passes`, { timeout: 300_000 }, async (t) => {
     const directory = project(t, { ...files, "cart.test.mjs": cart }, parent);
     const manager = join(root, "managers/node_modules", program);
     const quiet = { YARN_ENABLE_TELEMETRY: "0", YARN_ENABLE_IMMUTABLE_INSTALLS: "false", CI: "" };

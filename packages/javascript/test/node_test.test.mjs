@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { gone, node, project } from "./project.mjs";
 
-// Node 18 can mock no Date, and tells no test's hooks how it ended.
+// Node 18 cannot mock Date, and does not tell a test's hooks whether the test failed.
 const old = Number(process.versions.node.split(".")[0]) < 20;
 
 const head = `
@@ -15,7 +15,7 @@ import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { fileServer, openWorld } from "mayfly-dynamodb/node-test";
 `;
 
-test("each test has a world, and the file a server that ends with it", async (t) => {
+test("each test has its own world, and each file a server that ends with it", async (t) => {
   const directory = project(t, {
     "a.test.mjs": `${head}
       const accounts = new Set();
@@ -38,7 +38,7 @@ test("each test has a world, and the file a server that ends with it", async (t)
   await gone(Number(/pid=(\d+)/.exec(output)[1]));
 });
 
-test("follow moves Date with the world's clock, and gives it back", async (t) => {
+test("follow moves Date with the world's clock, and restores it", async (t) => {
   const directory = project(t, {
     "a.test.mjs": `${head}
       test("an hour later", async (t) => {
@@ -59,7 +59,7 @@ test("follow moves Date with the world's clock, and gives it back", async (t) =>
   assert.match(output, /# pass 2\n/);
 });
 
-test("a test that fails shows the server's log", async (t) => {
+test("a failed test shows the server's log", async (t) => {
   const directory = project(t, {
     "a.test.mjs": `${head}
       test("fails", async (t) => {
@@ -74,7 +74,7 @@ test("a test that fails shows the server's log", async (t) => {
   assert.equal(/Mayfly's log:[^]*CreateTable/.test(output), !old, output);
 });
 
-test("require has it, too", async (t) => {
+test("the entry point can be loaded with require", async (t) => {
   const directory = project(t, {
     "a.test.cjs": `
       const { test } = require("node:test");
@@ -98,7 +98,7 @@ const failing = `
   }
 `;
 
-test("a handler that fails fails its test when that ends, and no other", async (t) => {
+test("a failing handler fails its test, and no other", async (t) => {
   const directory = project(t, {
     "a.test.mjs": `${head} ${failing}
       test("nobody looks", async (t) => { await failed(await openWorld(t)); });
@@ -119,7 +119,7 @@ test("a handler that fails fails its test when that ends, and no other", async (
   assert.match(output, /error: '?Function reminder failed \d+ times?\. Its last error was RangeError: no cart\./);
 });
 
-test("after a test whose server died the next has another server", async (t) => {
+test("a test after a server's death gets a new server", async (t) => {
   const directory = project(t, {
     "a.test.mjs": `${head}
       test("dies", async (t) => {
@@ -142,7 +142,7 @@ test("after a test whose server died the next has another server", async (t) => 
   await gone(Number(/pid=(\d+)/.exec(output)[1]));
 });
 
-test("a test that fails shows items whose TTL never fires", { skip: old }, async (t) => {
+test("a failed test shows items whose TTL can never fire", { skip: old }, async (t) => {
   const directory = project(t, {
     "a.test.mjs": `${head}
       test("fails", async (t) => {

@@ -1,4 +1,4 @@
-// Small projects of a user's, in directories of their own below the one where the packages are installed.
+// Creates and runs small user projects, each in its own directory below the one where the packages are installed.
 
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ export const root = resolve(import.meta.dirname ?? new URL(".", import.meta.url)
 export const binary = process.env.MAYFLY_TEST_BINARY;
 export const version = process.env.MAYFLY_TEST_VERSION;
 
-/** A directory with `files`, name to text; removed when the test has ended. */
+/** Creates a directory with `files`, a map from name to text. It is removed when the test ends. */
 export function project(t, files, parent = root) {
   mkdirSync(join(parent, "projects"), { recursive: true });
   const directory = mkdtempSync(join(parent, "projects", "p-"));
@@ -20,7 +20,7 @@ export function project(t, files, parent = root) {
   return directory;
 }
 
-/** Runs a program to its end: { status, signal, output }, output being stdout and stderr as they came. */
+/** Runs a program to its end. Returns { status, signal, output }, where output is stdout and stderr interleaved. */
 export async function run(directory, command, args, environment = {}) {
   const child = spawn(command, args, {
     cwd: directory,
@@ -37,7 +37,7 @@ export async function run(directory, command, args, environment = {}) {
   return { status, signal, output };
 }
 
-/** This process's environment, without what its own test runner put there. */
+/** This process's environment, without the variables that its test runner has set. */
 export function userEnvironment() {
   const { NODE_TEST_CONTEXT, NODE_OPTIONS, FORCE_COLOR, MAYFLY_URL, MAYFLY_BINARY, ...rest } = process.env;
   return { ...rest, NO_COLOR: "1", NODE_NO_WARNINGS: "1" };
@@ -48,7 +48,7 @@ export const vitest = (directory, ...args) =>
   node(directory, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args]);
 export const jest = (directory, ...args) => node(directory, [join(root, "node_modules/jest/bin/jest.js"), ...args]);
 
-/** Whether a process is there; one that has ended, and whose parent has not asked how, is not. */
+/** Whether a process runs. A zombie does not. */
 export function isRunning(pid) {
   try {
     return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
@@ -57,11 +57,11 @@ export function isRunning(pid) {
   }
 }
 
-/** Until a process is gone; fails after `msMax`. */
+/** Waits until a process has ended. Throws after `msMax`. */
 export async function gone(pid, msMax = 5000) {
   const deadline = Date.now() + msMax;
   while (isRunning(pid)) {
-    if (Date.now() > deadline) throw new Error(`process ${pid} is still there after ${msMax} ms`);
+    if (Date.now() > deadline) throw new Error(`process ${pid} still runs after ${msMax} ms`);
     await new Promise((resume) => setTimeout(resume, 5));
   }
 }

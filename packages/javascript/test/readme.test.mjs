@@ -1,5 +1,5 @@
-// README.md's examples, each run as it stands. A block that opens with a file's name is that file, of a project made of
-// its section (the first section and those of Jest have runners of their own); the others go on in one world.
+// Runs the README's examples unchanged. A block that starts with a file name becomes that file in a project, which contains
+// the files of one or more sections. The other blocks run one after the other in one world.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -31,11 +31,11 @@ function passed(count, { status, output }) {
   assert.match(output, new RegExp(`Tests: +${count} passed|Tests +${count} passed|# pass ${count}\n`));
 }
 
-test("Vitest's, with the one that follows", async (t) => {
+test("the Vitest examples pass", async (t) => {
   passed(2, await vitest(project(t, filesOf("mayfly-dynamodb", "Two clocks"))));
 });
 
-test("Jest's, with a jest-dynamodb-config.js and the environment", async (t) => {
+test("the Jest examples pass, with a jest-dynamodb-config.js and environment", async (t) => {
   const files = filesOf("Jest", "Code that makes its own clients");
   assert.deepEqual(Object.keys(files).sort(), [
     "carts.test.js",
@@ -44,22 +44,22 @@ test("Jest's, with a jest-dynamodb-config.js and the environment", async (t) => 
     "jest-dynamodb-config.js",
     "jest.config.js",
   ]);
-  // Its port may be somebody's on this machine.
+  // Port 8000 may be in use on this machine.
   files["jest-dynamodb-config.js"] = files["jest-dynamodb-config.js"].replace("port: 8000", "port: 0");
   passed(3, await jest(project(t, files)));
 });
 
-test("node:test's", async (t) => {
+test("the node:test example passes", async (t) => {
   passed(1, await node(project(t, filesOf("node:test")), ["--test", "--test-reporter=tap"]));
 });
 
-test("the program's", async (t) => {
+test("the example program prints the expected output", async (t) => {
   const { status, output } = await node(project(t, filesOf("Anywhere")), ["program.mjs"]);
   assert.equal(status, 0, output);
   assert.equal(output, "2031-01-01T00:00:00.000Z\n");
 });
 
-test("those of a world, one after the other", async () => {
+test("the examples in the section about worlds run one after the other", async () => {
   const server = await Server.start();
   const world = await server.world({ frozen: "2031-01-01T00:00:00Z" });
   const examples = sections.get("A world");
@@ -72,7 +72,7 @@ test("those of a world, one after the other", async () => {
   await server.close();
 });
 
-test("no other block is left out", () => {
+test("every example is run by a test", () => {
   const run = ["mayfly-dynamodb", "Two clocks", "Jest", "Code that makes its own clients", "node:test", "Anywhere", "A world"];
   for (const [name, code] of sections) assert.ok(run.includes(name) || code.length === 0, name);
 });

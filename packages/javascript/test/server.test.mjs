@@ -1,4 +1,4 @@
-// A server's start, its end, and what is said where it cannot be had.
+// A server's start and end, and the errors if it cannot be started or reached.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -22,10 +22,10 @@ async function refusal(options) {
     assert.ok(error instanceof ServerError, error.stack);
     return error;
   }
-  assert.fail("a server was had");
+  assert.fail("the server started");
 }
 
-test("it answers when start() returns, and is gone when close() does", async () => {
+test("a server answers when start() returns, and is gone when close() returns", async () => {
   const server = await Server.start();
   assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
   assert.equal(server.version, version);
@@ -45,14 +45,14 @@ test("two servers share nothing", async () => {
   await Promise.all([one.close(), other.close()]);
 });
 
-test("further arguments are the program's, and replace those that it has anyway", async () => {
+test("arguments are passed to the program and override the package's own", async () => {
   const server = await Server.start({ args: ["--clock", "frozen", "--now", "2031-01-01T00:00:00Z", "--accounts-max=3"] });
   const world = await server.world();
   assert.equal((await world.clock.now()).toISOString(), "2031-01-01T00:00:00.000Z");
   await server.close();
 });
 
-test("a port that is taken is named", async (t) => {
+test("a port in use is reported", async (t) => {
   const other = createServer().listen(0, "127.0.0.1");
   t.after(() => other.close());
   await new Promise((listening) => other.once("listening", listening));
@@ -61,24 +61,24 @@ test("a port that is taken is named", async (t) => {
   assert.equal(error.problem, "port-taken");
   assert.match(
     error.message,
-    new RegExp(`^127\\.0\\.0\\.1:${port} is in use. Stop what listens there, or choose another port \\(0 takes a free one\\)`),
+    new RegExp(`^127\\.0\\.0\\.1:${port} is in use. Stop the program that listens there, or choose another port \\(0 for a free one\\)`),
   );
 });
 
-test("a program that ends before it answers is told with its status and log", async (t) => {
+test("a program that exits before it answers is reported with its status and log", async (t) => {
   const directory = project(t, { mayfly: "#!/bin/sh\necho 'the moon is in the way' >&2\nexit 3\n" });
   const error = await refusal({ binary: join(directory, "mayfly") });
   assert.equal(error.problem, "ended");
   assert.match(error.message, /mayfly exited with status 3 before it was ready\. Its log:\n {2}the moon is in the way$/);
 });
 
-test("a program that does not know an option is told with what it says", async () => {
+test("an unknown option is reported with the program's message", async () => {
   const error = await refusal({ args: ["--no-such-option"] });
   assert.equal(error.problem, "ended");
   assert.match(error.message, /--no-such-option/);
 });
 
-test("a start that takes too long is given up, and the process ended", async (t) => {
+test("a start that exceeds the time limit fails and ends the process", async (t) => {
   const directory = project(t, { mayfly: "#!/bin/sh\necho \"$$ waits\" >&2\nexec sleep 60\n" });
   const error = await refusal({ binary: join(directory, "mayfly"), startTimeoutMs: 300 });
   assert.equal(error.problem, "timed-out");
@@ -91,28 +91,28 @@ const server = require("node:http").createServer((request, response) => { ${answ
 server.listen(0, "127.0.0.1", () => console.log("mayfly listening on http://127.0.0.1:" + server.address().port));
 `;
 
-test("a program that listens and does not answer is given up", async (t) => {
+test("a program that listens but does not answer is reported", async (t) => {
   const directory = project(t, { mayfly: pretender("") });
   const error = await refusal({ binary: join(directory, "mayfly"), startTimeoutMs: 1000 });
   assert.equal(error.problem, "timed-out");
-  assert.match(error.message, /^http:\/\/127\.0\.0\.1:\d+ did not answer: no answer in 1000 ms\./);
+  assert.match(error.message, /^http:\/\/127\.0\.0\.1:\d+ did not answer: no response within 1000 ms\./);
 });
 
-test("a server of another version is refused, with both versions and what to do", async (t) => {
+test("a server of another release is rejected, with both versions in the message", async (t) => {
   const directory = project(t, { mayfly: pretender(`response.end('{"status":"ok","version":"9.7.1"}')`) });
   const error = await refusal({ binary: join(directory, "mayfly") });
   assert.equal(error.problem, "version-mismatch");
   const line = version.split(".").slice(0, 2).join(".");
   assert.ok(
     error.message.includes(
-      `mayfly is Mayfly 9.7.1, and this is mayfly-dynamodb ${version}, which goes with ${line}: install ` +
-        `mayfly-dynamodb@9.7, or use a server ${line}`,
+      `mayfly is Mayfly 9.7.1, but mayfly-dynamodb ${version} needs a ${line} server. Install ` +
+        `mayfly-dynamodb@9.7, or use a ${line} server`,
     ),
     error.message,
   );
 });
 
-test("with a URL that server is used, and goes on when the attached one is closed", async (t) => {
+test("an existing server at a URL is used, and close() leaves it running", async (t) => {
   const server = await Server.start();
   t.after(() => server.close());
   const attached = await Server.start({ url: `${server.url}/` });
@@ -122,7 +122,7 @@ test("with a URL that server is used, and goes on when the attached one is close
   assert.ok(isRunning(server.pid));
 });
 
-test("MAYFLY_URL is such a URL", async (t) => {
+test("MAYFLY_URL selects an existing server", async (t) => {
   const server = await Server.start();
   t.after(() => server.close());
   process.env.MAYFLY_URL = server.url;
@@ -132,7 +132,7 @@ test("MAYFLY_URL is such a URL", async (t) => {
   assert.equal(attached.pid, undefined);
 });
 
-test("a URL where nobody answers is named", async () => {
+test("a URL where no server answers is reported", async () => {
   const error = await refusal({ url: "http://127.0.0.1:1" });
   assert.equal(error.problem, "unreachable");
   assert.match(
@@ -141,7 +141,7 @@ test("a URL where nobody answers is named", async () => {
   );
 });
 
-test("a call that meets a dead server says how the server ended, with its log", async () => {
+test("a call to a dead server reports how it died and its log", async () => {
   const died = (request) => (error) => {
     assert.ok(error instanceof MayflyError, error.stack);
     assert.equal(error.type, "Unreachable");
@@ -167,7 +167,7 @@ test("a call that meets a dead server says how the server ended, with its log", 
   await server.close();
 });
 
-test("a server that exits is told with its status", async (t) => {
+test("a server that exited is reported with its status", async (t) => {
   const directory = project(t, {
     mayfly: pretender(`
       if (request.url !== "/_mayfly/health") { console.error("out of patience"); process.exit(7); }
@@ -182,7 +182,7 @@ test("a server that exits is told with its status", async (t) => {
   await server.close();
 });
 
-test("a server that somebody else runs and that does not answer is named", async () => {
+test("an external server that does not answer is reported by its URL", async () => {
   const owned = await Server.start();
   const world = await (await Server.start({ url: owned.url })).world();
   await owned.close();
@@ -193,7 +193,7 @@ test("a server that somebody else runs and that does not answer is named", async
   await assert.rejects(world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1" } })), { code: "ECONNREFUSED" });
 });
 
-// A process that starts a server, says its pid, and goes on as `then` says.
+// Runs a process that starts a server, prints its pid, and then runs the code `then`.
 function starter(t, then) {
   const script = `
     const { Server } = require("mayfly-dynamodb");
@@ -209,7 +209,7 @@ function starter(t, then) {
   return { child, pid };
 }
 
-test("SIGKILL of the process leaves no server behind", async (t) => {
+test("a server ends when its process is killed", async (t) => {
   const { child, pid } = starter(t, "setInterval(() => {}, 1000);");
   const server = await pid;
   assert.ok(isRunning(server));
@@ -217,7 +217,7 @@ test("SIGKILL of the process leaves no server behind", async (t) => {
   await gone(server);
 });
 
-test("neither does a process that ends without closing it", async (t) => {
+test("a server ends with a process that does not close it", async (t) => {
   for (const then of ["process.exit(3);", "throw new Error('as tests do');", ""]) {
     const { child, pid } = starter(t, then);
     const ended = new Promise((resolve) => child.once("exit", resolve));

@@ -1,4 +1,4 @@
-// createTable: what CreateTable is called with, and what is refused before any request.
+// createTable: the parameters of CreateTable, and the options that it rejects before any request.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -31,7 +31,7 @@ test("a table has the string key id and a stream by default", async (t) => {
   assert.equal(table.GlobalSecondaryIndexes, undefined);
 });
 
-test("key, sort, ttl, stream and indexes are the table's", async (t) => {
+test("a table has the requested keys, TTL, stream and indexes", async (t) => {
   const world = await open(t);
   const at = { name: "at", type: "N" };
   const table = await world.createTable("orders", {
@@ -71,7 +71,7 @@ test("key, sort, ttl, stream and indexes are the table's", async (t) => {
   assert.deepEqual(TimeToLiveDescription, { TimeToLiveStatus: "ENABLED", AttributeName: "expires" });
 });
 
-test("stream: false leaves the stream out", async (t) => {
+test("stream: false creates a table without a stream", async (t) => {
   const world = await open(t);
   assert.equal((await world.createTable("carts", { stream: false })).StreamSpecification, undefined);
 });
@@ -99,7 +99,7 @@ test("more is merged into CreateTable's parameters", async (t) => {
   assert.deepEqual(indexed.GlobalSecondaryIndexes.map(({ IndexName }) => IndexName).sort(), ["raw", "short"]);
 });
 
-test("what makes no table is refused before any request", async (t) => {
+test("invalid options are rejected before any request", async (t) => {
   const world = await open(t);
   const refused = (options, message) => assert.rejects(world.createTable("carts", options), { name: "TypeError", message });
   await refused(

@@ -1,4 +1,4 @@
-// What a user's TypeScript sees, by ES modules and by CommonJS.
+// Compiles TypeScript programs that use the package, as ES modules and as CommonJS.
 
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
@@ -16,7 +16,7 @@ const options = {
   noEmit: true,
 };
 
-// Vite's own declarations need the DOM's, and other optional packages.
+// Vite's declarations need those of the DOM and of other optional packages.
 const vitestOptions = { skipLibCheck: true };
 
 const tsc = (directory) => node(directory, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."]);
@@ -77,12 +77,12 @@ export const config: JestDynamodbConfig = { tables: [], port: 8000 };
 export { openNodeWorld, openJestWorld, withMayfly };
 `;
 
-test("programs of both kinds are checked", async (t) => {
+test("correct programs of both kinds compile", async (t) => {
   const { status, output } = await compile(t, { "a.mts": core, "b.cts": core });
   assert.equal(status, 0, output);
 });
 
-test("Vitest's fixtures and what is provided are typed", async (t) => {
+test("Vitest's fixtures and provided values are typed", async (t) => {
   const { status, output } = await compile(t, {
     "a.mts": `
       import { inject } from "vitest";
@@ -102,7 +102,7 @@ test("Vitest's fixtures and what is provided are typed", async (t) => {
   assert.equal(status, 0, output);
 });
 
-// A project as npm makes it, with these packages and no others.
+// A project in which only these packages are installed.
 function installed(t, names) {
   const directory = typed(t, { "a.mts": core, "b.cts": core }, {}, join(root, "..", "mayfly-types"));
   for (const name of names) {
@@ -119,13 +119,13 @@ for (const [what, names] of [
   ["@aws-sdk/client-dynamodb-streams", ["@aws-sdk/client-dynamodb", "@aws-sdk/lib-dynamodb"]],
   ["the AWS SDK", []],
 ]) {
-  test(`without ${what} declarations compile, with skipLibCheck: false`, async (t) => {
+  test(`without ${what}, the declarations compile with skipLibCheck: false`, async (t) => {
     const { status, output } = await tsc(installed(t, ["@types/node", ...names]));
     assert.equal(status, 0, output);
   });
 }
 
-test("the SDK's types are the SDK's", async (t) => {
+test("clients and table descriptions have the SDK's types", async (t) => {
   const { status, output } = await compile(t, {
     "a.mts": `
       import { Server } from "mayfly-dynamodb";
@@ -140,7 +140,7 @@ test("the SDK's types are the SDK's", async (t) => {
   assert.deepEqual([...output.matchAll(/^a\.mts\((\d+),/gm)].map(([, line]) => Number(line)), [4, 5, 6, 7], output);
 });
 
-test("what is wrong is found", async (t) => {
+test("mistakes do not compile", async (t) => {
   const { status, output } = await compile(t, {
     "a.mts": `
       import { Server } from "mayfly-dynamodb";

@@ -14,7 +14,7 @@ import { describe, expect, inject } from "vitest";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { openWorld, runServer, test, testWith } from "mayfly-dynamodb/vitest";
 `;
-// Fails where two files share anything: each makes the same table and counts what is in it.
+// Fails if two files share anything: each creates the same table and checks its items.
 const sharesNothing = `${head}
 for (const n of [1, 2, 3]) {
   test.concurrent("alone " + n, async ({ world, documents, expect }) => {
@@ -31,7 +31,7 @@ test("the run's server is not this process's", async () => {
 `;
 
 for (const pool of ["threads", "forks", "vmThreads"]) {
-  test(`in the pool ${pool} tests share one server and nothing else`, async (t) => {
+  test(`in the pool ${pool}, tests share one server and nothing else`, async (t) => {
     const files = { "vitest.config.mjs": config(`pool: "${pool}", maxWorkers: 2, minWorkers: 2`) };
     for (const name of ["a", "b"]) files[`${name}.test.mjs`] = sharesNothing;
     const { status, output } = await vitest(project(t, files));
@@ -44,7 +44,7 @@ for (const pool of ["threads", "forks", "vmThreads"]) {
   });
 }
 
-test("follow moves Date with the world's clock, and gives it back", async (t) => {
+test("follow moves Date with the world's clock, and restores it", async (t) => {
   const { status, output } = await vitest(
     project(t, {
       "vitest.config.mjs": config(),
@@ -70,7 +70,7 @@ test("follow moves Date with the world's clock, and gives it back", async (t) =>
   assert.match(output, /Tests +2 passed/);
 });
 
-test("a test that fails shows the server's log; one that passes does not", async (t) => {
+test("only a failed test shows the server's log", async (t) => {
   const setup = `
     import { globalSetup } from "mayfly-dynamodb/vitest/setup";
     export default globalSetup({ args: ["--log-level", "debug"] });
@@ -93,15 +93,15 @@ test("a test that fails shows the server's log; one that passes does not", async
   assert.equal(output.match(/Mayfly's log:/g).length, 1);
 });
 
-test("without the globalSetup a sentence says to add it", async (t) => {
+test("without the globalSetup, the error says to add it", async (t) => {
   const { status, output } = await vitest(
     project(t, { "a.test.mjs": `${head} test("a world", async ({ world }) => { expect(world).toBeDefined(); });` }),
   );
   assert.equal(status, 1);
-  assert.match(output, /There is no server: add globalSetup: \["mayfly-dynamodb\/vitest\/setup"\] to `test` of the Vitest/);
+  assert.match(output, /No Mayfly server was started: add globalSetup: \["mayfly-dynamodb\/vitest\/setup"\] to `test` in the Vitest/);
 });
 
-test("a world of beforeAll is opened by hand", async (t) => {
+test("openWorld opens a world in beforeAll", async (t) => {
   const { status, output } = await vitest(
     project(t, {
       "vitest.config.mjs": config(),
@@ -117,7 +117,7 @@ test("a world of beforeAll is opened by hand", async (t) => {
   assert.equal(status, 0, output);
 });
 
-test("a server that cannot be started ends the run with the sentence", async (t) => {
+test("a failed start ends the run with its message", async (t) => {
   const { status, output } = await vitest(
     project(t, {
       "vitest.config.mjs": config().replace("mayfly-dynamodb/vitest/setup", "./setup.mjs"),
@@ -129,7 +129,7 @@ test("a server that cannot be started ends the run with the sentence", async (t)
     }),
   );
   assert.equal(status, 1);
-  assert.match(output, /the option binary names \/not\/there, and there is no such file\./);
+  assert.match(output, /The option binary is set to \/not\/there, but there is no such file\./);
 });
 
 // A world whose handler has failed when `failed` returns.
@@ -144,7 +144,7 @@ const failing = `
   }
 `;
 
-test("a handler that fails fails its test when that ends, and no other", async (t) => {
+test("a failing handler fails its test, and no other", async (t) => {
   const { status, output } = await vitest(
     project(t, {
       "vitest.config.mjs": config(),
@@ -167,7 +167,7 @@ test("a handler that fails fails its test when that ends, and no other", async (
 });
 
 for (const pool of ["threads", "forks"]) {
-  test(`in the pool ${pool} tests after one whose server died have another server`, async (t) => {
+  test(`in the pool ${pool}, tests after a server's death get a new server`, async (t) => {
     const next = `${head}
       test("next", async ({ world, expect }) => {
         await world.createTable("carts");
@@ -199,7 +199,7 @@ for (const pool of ["threads", "forks"]) {
   });
 }
 
-test("a test that fails shows items whose TTL never fires", async (t) => {
+test("a failed test shows items whose TTL can never fire", async (t) => {
   const { status, output } = await vitest(
     project(t, {
       "vitest.config.mjs": config(),

@@ -1,4 +1,4 @@
-// A world: tables, streams and a clock that nobody else has.
+// A world: a separate account with its own tables, streams and clock.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ async function withCarts(t, options) {
 const put = (world, Item) => world.documents.send(new PutCommand({ TableName: "carts", Item }));
 const get = async (world, id) => (await world.documents.send(new GetCommand({ TableName: "carts", Key: { id } }))).Item;
 
-test("what a world has no other has, also by the same names", async (t) => {
+test("worlds are isolated even if their tables have the same names", async (t) => {
   const [one, other] = [await withCarts(t), await withCarts(t)];
   await put(one, { id: "1", of: "one" });
   assert.equal(await get(other, "1"), undefined);
@@ -43,7 +43,7 @@ test("what a world has no other has, also by the same names", async (t) => {
   assert.notEqual(one.account, other.account);
 });
 
-test("an advance says what expired, and it is gone", async (t) => {
+test("an advance deletes expired items and reports them", async (t) => {
   const world = await withCarts(t);
   await put(world, { id: "1", ttl: startSeconds + hour });
   await put(world, { id: "2", ttl: startSeconds + 3 * hour });
@@ -60,7 +60,7 @@ test("an advance says what expired, and it is gone", async (t) => {
   assert.deepEqual(await get(world, "2"), { id: "2", ttl: startSeconds + 3 * hour });
 });
 
-test("clocks are moved by spans, to times, and to the next expiry", async (t) => {
+test("a clock moves by a span, to a time, and to the next expiry", async (t) => {
   const { clock } = await withCarts(t);
   const at = async () => (await clock.now()).toISOString();
   await clock.advance("1h30m");
@@ -77,7 +77,7 @@ test("clocks are moved by spans, to times, and to the next expiry", async (t) =>
   assert.equal(await clock.epochSeconds("1h"), Date.parse("2031-01-04T01:00:00Z") / 1000);
 });
 
-test("a clock can be real, and as many times as fast", async (t) => {
+test("a clock can be real, frozen, or run at a rate", async (t) => {
   const world = await server.world();
   t.after(() => world.close());
   assert.equal((await world.clock.state()).mode, "real");
@@ -90,7 +90,7 @@ test("a clock can be real, and as many times as fast", async (t) => {
   assert.deepEqual(await world.clock.now(), now);
 });
 
-test("a time span without its unit is refused", async (t) => {
+test("a time span without a unit is rejected", async (t) => {
   const { clock } = await open(t);
   const message = / is not a time span\. Write it with its unit: "48h", "1h30m" or \{ hours: 48 \}\.$/;
   for (const span of ["3600", "-1h", "soon", { hour: 1 }, {}, { hours: "1" }, 3600, null]) {
@@ -98,7 +98,7 @@ test("a time span without its unit is refused", async (t) => {
   }
 });
 
-test("what the control API refuses is a MayflyError with its type and status", async (t) => {
+test("an error of the control API is a MayflyError with type and status", async (t) => {
   const world = await withCarts(t);
   await assert.rejects(world.clock.set("2030-01-01T00:00:00Z"), (error) => {
     assert.ok(error instanceof MayflyError);
@@ -110,7 +110,7 @@ test("what the control API refuses is a MayflyError with its type and status", a
   await assert.rejects(world.control("POST", "/clock/advance", { weeks: 1 }), { status: 400 });
 });
 
-test("an item's removal is waited for, and told with who did it", async (t) => {
+test("waitFor returns the record of a removal, with who removed the item", async (t) => {
   const world = await withCarts(t);
   await put(world, { id: "1", ttl: startSeconds + hour });
   await world.clock.advance("2h");
@@ -120,7 +120,7 @@ test("an item's removal is waited for, and told with who did it", async (t) => {
   assert.deepEqual(record.userIdentity, { Type: "Service", PrincipalId: "dynamodb.amazonaws.com" });
 });
 
-test("a wait that is in vain says what did happen", async (t) => {
+test("a wait that times out lists the item's other changes", async (t) => {
   const world = await withCarts(t);
   await put(world, { id: "1" });
   const wait = world.waitFor("carts", { id: "1" }, { event: "REMOVE", since: start, timeoutSeconds: 0.05 });
@@ -133,7 +133,7 @@ test("a wait that is in vain says what did happen", async (t) => {
   });
 });
 
-test("a misspelled option is refused", async (t) => {
+test("a misspelled option is rejected", async (t) => {
   const world = await withCarts(t);
   for (const [call, message] of [
     [
@@ -154,7 +154,7 @@ test("a misspelled option is refused", async (t) => {
   }
 });
 
-test("a wait without since says that earlier changes do not count", async (t) => {
+test("a wait that times out suggests since", async (t) => {
   const world = await withCarts(t);
   await put(world, { id: "1" });
   await assert.rejects(world.waitFor("carts", { id: "1" }, { event: "INSERT", timeoutSeconds: 0.05 }), (error) => {
@@ -164,7 +164,7 @@ test("a wait without since says that earlier changes do not count", async (t) =>
   });
 });
 
-test("keys are plain values or DynamoDB JSON; anything else is named", async (t) => {
+test("keys are plain values or DynamoDB JSON, and other values are rejected", async (t) => {
   const world = await open(t);
   const types = { text: ["S", "1", { S: "1" }], number: ["N", 7, { N: "7" }], bytes: ["B", Buffer.from("b"), { B: "Yg==" }] };
   for (const [table, [type, plain, json]] of Object.entries(types)) {
@@ -173,11 +173,11 @@ test("keys are plain values or DynamoDB JSON; anything else is named", async (t)
   }
   assert.equal((await world.explain("number", { id: 7n })).reason, "ttl_disabled");
   await assert.rejects(world.explain("text", { id: true }), {
-    message: "A key's attribute is a string, a number or bytes; id is none of them.",
+    message: 'The key attribute "id" must be a string, a number or bytes.',
   });
 });
 
-test("a table's TTL has a status, a mode, what is upcoming, and reasons", async (t) => {
+test("ttl() returns status, upcoming items and explanations, and sets the mode", async (t) => {
   const world = await withCarts(t);
   const ttl = world.ttl("carts");
   await put(world, { id: "1", ttl: startSeconds + hour });
@@ -200,7 +200,7 @@ test("a table's TTL has a status, a mode, what is upcoming, and reasons", async 
   assert.deepEqual((await ttl.set("aws", { delaySeconds: [600, 1200], seed: 3 })).delaySeconds, [600, 1200]);
 });
 
-test("a snapshot brings back items and time", async (t) => {
+test("a snapshot restores items and clock", async (t) => {
   const world = await withCarts(t);
   await put(world, { id: "1", ttl: startSeconds + hour });
   const snapshot = await world.snapshot();
@@ -214,7 +214,7 @@ test("a snapshot brings back items and time", async (t) => {
   await assert.rejects(snapshot.restore(), { type: "NotFound", status: 404 });
 });
 
-test("faults strike operations until they are cleared", async (t) => {
+test("fault rules apply until they are removed", async (t) => {
   const world = await withCarts(t);
   await world.faults([{ fault: "throttle", operation: "PutItem", table: "carts" }]);
   await assert.rejects(put(world, { id: "1" }), { name: "ProvisionedThroughputExceededException" });
@@ -227,7 +227,7 @@ test("faults strike operations until they are cleared", async (t) => {
   await put(world, { id: "1" });
 });
 
-test("an expiry stops at a failpoint, and the item can be renewed there", async (t) => {
+test("an item renewed at a failpoint survives", async (t) => {
   const world = await withCarts(t);
   await put(world, { id: "1", ttl: startSeconds + hour });
   await world.armFailpoint("carts", { id: "1" });
@@ -239,7 +239,7 @@ test("an expiry stops at a failpoint, and the item can be renewed there", async 
   assert.deepEqual(await get(world, "1"), { id: "1", ttl: startSeconds + 9 * hour });
 });
 
-test("a function of the test gets what a table's stream has", async (t) => {
+test("a function receives the records of a table's stream", async (t) => {
   const world = await withCarts(t);
   const goodbye = await world.function("goodbye", ({ Records }) => ({ seen: Records.length }));
   await goodbye.consume("carts", {
@@ -253,21 +253,21 @@ test("a function of the test gets what a table's stream has", async (t) => {
   assert.deepEqual(result, { seen: 1 });
 });
 
-test("a mapping of a table without a stream is refused in a sentence", async (t) => {
+test("consume() rejects a table without a stream", async (t) => {
   const world = await open(t);
   await world.createTable("plain", { stream: false });
   const consumer = await world.function("consumer", () => {});
   await assert.rejects(consumer.consume("plain"), /^TypeError: The table plain has no stream to consume/);
 });
 
-test("a function may also be what answers at a URL", async (t) => {
+test("a function can run at a URL", async (t) => {
   const world = await open(t);
   await world.function("elsewhere", "http://127.0.0.1:9/", { timeoutSeconds: 3 });
   const { functions } = await world.control("GET", "/functions");
   assert.deepEqual(functions, [{ name: "elsewhere", url: "http://127.0.0.1:9/", timeout_seconds: 3 }]);
 });
 
-test("follow is told where the clock is, after each move", async (t) => {
+test("follow is called with the clock's time after each move", async (t) => {
   const told = [];
   const world = await withCarts(t, { follow: (now) => told.push(now.toISOString()) });
   const snapshot = await world.snapshot();
@@ -275,11 +275,11 @@ test("follow is told where the clock is, after each move", async (t) => {
   await snapshot.restore();
   assert.deepEqual(told, ["2031-01-01T00:00:00.000Z", "2031-01-01T01:00:00.000Z", "2031-01-01T00:00:00.000Z"]);
   await assert.rejects(world.clock.advance("2030-01-01T00:00:00Z"), { status: 409 });
-  assert.deepEqual(told.slice(3), ["2030-01-01T00:00:00.000Z", "2031-01-01T00:00:00.000Z"], "there, and back");
-  await assert.rejects(world.clock.rate(60), /^TypeError: clock\.rate\(\) is not for a world with follow/);
+  assert.deepEqual(told.slice(3), ["2030-01-01T00:00:00.000Z", "2031-01-01T00:00:00.000Z"], "moved, and moved back after the error");
+  await assert.rejects(world.clock.rate(60), /^TypeError: clock\.rate\(\) cannot be used in a world with follow/);
 });
 
-test("follow is told before functions are called with what expired", async (t) => {
+test("follow is called before functions receive the expired items", async (t) => {
   let now;
   const world = await withCarts(t, { follow: (date) => (now = date) });
   const consumer = await world.function("consumer", () => now.toISOString());
@@ -292,7 +292,7 @@ test("follow is told before functions are called with what expired", async (t) =
   assert.equal(consumer.invocations.at(-1).result, "2031-01-01T09:00:00.001Z");
 });
 
-test("the environment brings a client that code makes for itself into the world", async (t) => {
+test("with environment, clients created by other code use the world", async (t) => {
   const before = { ...process.env };
   const world = await withCarts(t, { environment: true });
   const { TableNames } = await new DynamoDBClient({}).send(new ListTablesCommand({}));
@@ -301,7 +301,7 @@ test("the environment brings a client that code makes for itself into the world"
   assert.deepEqual({ ...process.env }, before);
 });
 
-test("the user's AWS configuration is not read", async (t) => {
+test("a world's clients do not read the user's AWS configuration", async (t) => {
   const directory = project(t, {
     "list.mjs": `
       import fs from "node:fs/promises";
@@ -322,7 +322,7 @@ test("the user's AWS configuration is not read", async (t) => {
       await world.dynamodb.send(new ListTablesCommand({}));
       await world.streams.send(new ListStreamsCommand({}));
       console.log("of the world's clients", read);
-      // What it takes to be seen.
+      // A client that does read it shows that this test would notice.
       await new DynamoDBClient({ endpoint: server.url }).send(new ListTablesCommand({})).catch(() => {});
       console.log("of another", read.some((path) => path.endsWith("config")));
       await server.close();
@@ -341,13 +341,13 @@ test("the user's AWS configuration is not read", async (t) => {
   assert.equal(output, "of the world's clients []\nof another true\n");
 });
 
-test("the streams' client is made ready, too", async (t) => {
+test("the client for DynamoDB Streams works", async (t) => {
   const world = await withCarts(t);
   const { Streams } = await world.streams.send(new ListStreamsCommand({}));
   assert.deepEqual(Streams.map(({ TableName }) => TableName), ["carts"]);
 });
 
-test("a closed world has given everything back", async () => {
+test("closing a world deletes its tables and functions", async () => {
   const world = await server.world();
   await world.createTable("carts", { sort: { name: "n", type: "N" } });
   await world.function("here", () => {});
@@ -357,7 +357,7 @@ test("a closed world has given everything back", async () => {
   assert.deepEqual(await world.control("GET", "/functions"), { functions: [] });
 });
 
-test("closing a world whose server has gone is no error", async () => {
+test("closing a world after its server succeeds", async () => {
   const other = await Server.start();
   const world = await other.world();
   await other.close();
@@ -365,7 +365,7 @@ test("closing a world whose server has gone is no error", async () => {
   await assert.rejects(world.control("GET", "/clock"), { type: "Unreachable", status: 0 });
 });
 
-test("a world begins with the tables that it is given", async (t) => {
+test("a world can be opened with tables", async (t) => {
   const tables = [
     {
       TableName: "files",
@@ -378,7 +378,7 @@ test("a world begins with the tables that it is given", async (t) => {
   assert.deepEqual((await world.documents.send(new ScanCommand({ TableName: "files" }))).Items, []);
 });
 
-test("require and import get the same classes", async () => {
+test("require and import return the same classes", async () => {
   const { createRequire } = await import("node:module");
   assert.equal(createRequire(import.meta.url)("mayfly-dynamodb").Server, Server);
 });

@@ -7,6 +7,6 @@ pytest_plugins = ["pytester"]
 
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What whoever runs these tests has set is no part of them; but for the library, which a checkout has nowhere else."""
+    """Removes variables that the developer may have set, except MAYFLY_LIBRARY, which tests in a checkout need."""
     for name in ("MAYFLY_URL", "MAYFLY_BINARY"):
         monkeypatch.delenv(name, raising=False)

@@ -31,7 +31,7 @@ def children() -> list[str]:
         return file.read().split()
 
 
-def test_an_item_is_gone_at_its_instant_and_no_process_was_started(server):
+def test_items_expire_and_no_process_is_started(server):
     before = children()
     with Server(in_process=True) as other, other.world() as world:
         world.clock.freeze("2031-01-01T00:00:00Z")
@@ -46,7 +46,7 @@ def test_an_item_is_gone_at_its_instant_and_no_process_was_started(server):
     assert children() == before
 
 
-def test_calls_need_no_socket_but_those_that_may_wait(server, monkeypatch):
+def test_only_calls_that_can_block_use_a_socket(server, monkeypatch):
     world = World(server)
     asked = []
     connections = server.instance().connections
@@ -64,13 +64,13 @@ def test_calls_need_no_socket_but_those_that_may_wait(server, monkeypatch):
     world.wait_for("carts", {"id": "1"}, "INSERT", since=0)
     world.clock.advance(1, settle=True)
     assert asked == ["/_mayfly/await", "/_mayfly/clock/advance"]
-    # From then on time may stop there.
+    # Once a failpoint is armed, a call that moves the clock can block.
     with world.failpoint("carts", {"id": "1"}):
         world.clock.advance(1)
     assert asked.count("/_mayfly/clock/advance") == 2
 
 
-def test_whose_account_it_is_and_which_region_is_told_by_function_calls_too():
+def test_function_calls_use_the_worlds_account_and_region():
     with Server(in_process=True, region="eu-west-1") as server, server.world() as one, server.world() as other:
         one.create_table("carts")
         assert other.execute("ListTables") == {"TableNames": []}
@@ -79,7 +79,7 @@ def test_whose_account_it_is_and_which_region_is_told_by_function_calls_too():
         assert arn == f"arn:aws:dynamodb:eu-west-1:{one.account}:table/carts"
 
 
-def test_an_operation_whose_answer_a_fault_took_runs_once(server):
+def test_an_operation_whose_response_a_fault_dropped_runs_once(server):
     with server.world() as world:
         world.create_table("carts")
         world.faults(Fault("connection_closed", operation="UpdateItem", applied=True, count=1))
@@ -94,7 +94,7 @@ def test_an_operation_whose_answer_a_fault_took_runs_once(server):
         assert world.execute("Scan", TableName="carts")["Items"] == [{"id": {"S": "1"}, "n": {"N": "1"}}]
 
 
-def test_text_is_what_it_was(server):
+def test_nul_and_non_ascii_text_is_stored_unchanged(server):
     with server.world() as world:
         world.create_table("carts")
         item = {"id": {"S": "\0 ä \U0001f5fb"}, "b": {"B": "AAE="}}
@@ -102,7 +102,7 @@ def test_text_is_what_it_was(server):
         assert world.execute("Scan", TableName="carts")["Items"] == [item]
 
 
-def test_arguments_are_those_of_the_program():
+def test_arguments_are_those_of_mayfly_serve():
     arguments = ["--clock=frozen", "--now", "2031-01-01T00:00:00Z", "--stream-shards", "2", "--exact-recovery", "--port=0"]
     with Server(in_process=True, args=arguments) as server, server.world() as world:
         assert world.clock.now().year == 2031
@@ -117,49 +117,49 @@ def test_arguments_are_those_of_the_program():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--schema", "tables.json"], "unknown option 'schema': what is for a program of its own needs in_process=False"),
+        (["--schema", "tables.json"], "unknown option 'schema': options of a separate process need in_process=False"),
         (["--clock", "stopped"], "the option clock must be real, frozen, offset or rate=60"),
         (["--data", "/proc/nowhere"], ".*"),
-        (["--port"], "the option --port wants a value"),
-        (["port"], "'port' is no option of `mayfly serve`"),
+        (["--port"], "the option --port requires a value"),
+        (["port"], "'port' is not an option of `mayfly serve`"),
     ],
 )
-def test_what_is_wrong_is_a_sentence(arguments, sentence):
+def test_invalid_arguments_are_reported(arguments, sentence):
     with pytest.raises(StartError, match=f"^Mayfly cannot start in this process: {sentence}$"):
         Server(in_process=True, args=arguments)
 
 
-def test_a_port_that_is_taken_is_a_sentence_and_leaves_nothing_open(server):
+def test_a_port_in_use_is_reported(server):
     port = server.url.rpartition(":")[2]
     with pytest.raises(StartError, match=f"cannot listen on 127.0.0.1:{port}: the port is taken$"):
         Server(in_process=True, args=["--port", port])
 
 
-def test_it_goes_with_neither_a_binary_nor_a_url_and_before_the_environment(monkeypatch):
-    with pytest.raises(ValueError, match="neither a binary nor a url"):
+def test_in_process_excludes_binary_and_url_and_overrides_the_environment(monkeypatch):
+    with pytest.raises(ValueError, match="^in_process cannot be combined with binary or url"):
         Server("mayfly", in_process=True)
-    with pytest.raises(ValueError, match="neither a binary nor a url"):
+    with pytest.raises(ValueError, match="^in_process cannot be combined with binary or url"):
         Server(url="http://127.0.0.1:1", in_process=True)
     monkeypatch.setenv("MAYFLY_URL", "http://127.0.0.1:1")
     with Server(in_process=True) as server:
         assert server.version
 
 
-def test_a_library_that_is_missing_is_a_sentence(monkeypatch, tmp_path):
+def test_a_missing_library_is_reported(monkeypatch, tmp_path):
     monkeypatch.delenv("MAYFLY_LIBRARY", raising=False)
     monkeypatch.setattr(_library, "_packaged", lambda: None)
     monkeypatch.setattr(_library, "NAME", "libmayfly-there-is-none.so.0")
-    with pytest.raises(LibraryError, match="^there is no libmayfly.so.0 to load: install the wheel of mayfly-dynamodb-inprocess"):
+    with pytest.raises(LibraryError, match="^libmayfly.so.0 not found: install the mayfly-dynamodb-inprocess wheel for "):
         Server(in_process=True)
     text = tmp_path / "libmayfly.so.0"
     text.write_text("no library")
     for path in (text, tmp_path / "none"):
         monkeypatch.setenv("MAYFLY_LIBRARY", str(path))
-        with pytest.raises(LibraryError, match=f"^MAYFLY_LIBRARY names {path}, which cannot be loaded on Linux"):
+        with pytest.raises(LibraryError, match=f"^cannot load {path} on Linux .*: correct MAYFLY_LIBRARY, or remove it$"):
             Server(in_process=True)
 
 
-def test_closed_it_says_so_and_a_second_close_does_nothing():
+def test_calls_to_a_closed_server_raise_and_a_second_close_does_nothing():
     server = Server(in_process=True)
     world = server.world()
     world.clock.freeze()
@@ -175,7 +175,7 @@ def test_closed_it_says_so_and_a_second_close_does_nothing():
         assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
-def test_closing_ends_what_waits():
+def test_closing_ends_blocked_calls():
     server = Server(in_process=True)
     world = server.world()
     world.create_table("carts")
@@ -197,7 +197,7 @@ def test_closing_ends_what_waits():
     assert isinstance(ends[0], (ControlError, EndedError))
 
 
-def test_one_that_is_forgotten_is_closed():
+def test_a_garbage_collected_server_is_closed():
     server = Server(in_process=True)
     port = int(server.url.rpartition(":")[2])
     del server
@@ -205,7 +205,7 @@ def test_one_that_is_forgotten_is_closed():
         assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
-def test_threads_ask_at_once(server):
+def test_threads_can_share_a_world(server):
     with server.world() as world:
         now = world.clock.freeze()
         world.create_table("carts")
@@ -225,7 +225,7 @@ def test_threads_ask_at_once(server):
         assert world.execute("Scan", TableName="carts", Select="COUNT")["Count"] == 400
 
 
-def test_a_forked_process_asks_over_http_and_ends_nothing(server):
+def test_a_forked_process_uses_http_and_does_not_end_the_server(server):
     with server.world() as world:
         now = world.clock.freeze()
         world.create_table("carts")
@@ -247,8 +247,8 @@ def test_a_forked_process_asks_over_http_and_ends_nothing(server):
         assert world.clock.now() == now
 
 
-def test_a_forked_process_ends_as_any_does(server):
-    """By C's exit, with all that it does: RocksDB's timer would wait there for its thread."""
+def test_a_forked_process_can_exit(server):
+    """C's exit() runs destructors, and RocksDB's timer would wait there for a thread that only the parent has."""
     program = """
 import os, sys
 from mayfly import Server
@@ -269,13 +269,13 @@ def _tables(url: str) -> str:
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_processes_of_multiprocessing_use_its_endpoint(server, method):
+def test_multiprocessing_workers_can_use_the_endpoint(server, method):
     with multiprocessing.get_context(method).Pool(2) as pool:
         assert pool.map(_tables, [server.url] * 4) == ["carts"] * 4
 
 
 @pytest.mark.parametrize("end", ["", "import sys; sys.exit(3)", "raise SystemExit(3)", "import os; os._exit(3)", "1 / 0"])
-def test_it_ends_with_the_interpreter(end):
+def test_the_interpreter_can_exit_while_a_call_is_blocked(end):
     program = f"""
 import threading
 from mayfly import Server
@@ -289,7 +289,7 @@ threading.Thread(target=lambda: world.wait_for("carts", {{"id": "1"}}, timeout=6
     assert done.returncode == {"": 0, "1 / 0": 1}.get(end, 3)
 
 
-def test_it_ends_with_a_process_that_is_killed_or_asked_to_end():
+def test_signals_end_the_process():
     program = "import sys; from mayfly import Server; s = Server(in_process=True); print(s.url, flush=True); sys.stdin.read()"
     for signal_number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         with subprocess.Popen(
@@ -300,7 +300,7 @@ def test_it_ends_with_a_process_that_is_killed_or_asked_to_end():
             assert child.wait(30) == -signal_number
 
 
-def test_a_wait_is_interrupted():
+def test_a_signal_handler_can_interrupt_a_wait():
     program = """
 import signal
 from mayfly import Server
@@ -318,7 +318,7 @@ except KeyboardInterrupt:
     assert python(program).stdout == "interrupted ['carts']\n"
 
 
-def test_two_are_two(server):
+def test_two_servers_in_a_process_are_separate(server):
     with Server(in_process=True) as other:
         world = World(server, "000000000042")
         world.create_table("carts")
@@ -326,7 +326,7 @@ def test_two_are_two(server):
         world.close()
 
 
-def test_asyncio_awaits_it():
+def test_an_async_server_can_run_in_process():
     async def steps():
         async with AsyncServer(in_process=True) as server, server.world() as world:
             await world.create_table("carts", ttl="ttl")
@@ -361,7 +361,7 @@ def test_one(mayfly, n):
 
 @pytest.mark.parametrize("workers", ["0", "2"])
 @pytest.mark.parametrize("how", ["option", "configuration"])
-def test_pytest_has_it_in_its_own_process(pytester, how, workers):
+def test_pytest_runs_the_server_in_its_process(pytester, how, workers):
     pytester.makepyfile(USES)
     if how == "configuration":
         pytester.makeini("[pytest]\nmayfly_in_process = true\nmayfly_args = --stream-shards 2")
@@ -371,7 +371,7 @@ def test_pytest_has_it_in_its_own_process(pytester, how, workers):
     assert len(list(pytester.path.glob("in-*"))) == max(int(workers), 1)
 
 
-def test_a_server_that_is_named_goes_before_the_configuration(pytester, monkeypatch, server):
+def test_a_url_overrides_mayfly_in_process_in_the_configuration(pytester, monkeypatch, server):
     pytester.makepyfile(f"def test_one(mayfly): assert mayfly.url == {server.url!r}")
     pytester.makeini("[pytest]\nmayfly_in_process = true")
     options = ("-p", "no:cacheprovider")
@@ -379,10 +379,10 @@ def test_a_server_that_is_named_goes_before_the_configuration(pytester, monkeypa
     monkeypatch.setenv("MAYFLY_URL", server.url)
     pytester.runpytest_subprocess(*options, timeout=60).assert_outcomes(passed=1)
     result = pytester.runpytest_subprocess(*options, "--mayfly-in-process", "--mayfly-url", server.url, timeout=60)
-    assert "--mayfly-in-process goes with neither --mayfly-url nor --mayfly-binary" in result.stderr.str()
+    assert "--mayfly-in-process cannot be combined with --mayfly-url or --mayfly-binary" in result.stderr.str()
 
 
-def test_a_check_handler_is_told_expression_file_and_line_until_it_is_removed():
+def test_a_check_handler_receives_expression_file_and_line_until_it_is_removed():
     told = []
     library = _library.find_library()
     set_check_handler(lambda *about: told.append(about))

@@ -1,4 +1,4 @@
-"""The wheel as `package build` made it, and what it asks of a system."""
+"""Tests the wheel that `package build` built and that is installed. MAYFLY_PACKAGE_WHEEL is its path."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ WHEEL = os.environ.get("MAYFLY_PACKAGE_WHEEL")
 
 @pytest.fixture
 def wheel() -> Path:
-    assert WHEEL, "MAYFLY_PACKAGE_WHEEL is not set: run the tests by `package test`"
+    assert WHEEL, "MAYFLY_PACKAGE_WHEEL is not set: run the tests with `package test`"
     return Path(WHEEL)
 
 
-def test_its_tag_is_auditwheels(wheel):
+def test_the_wheels_tag_is_the_one_auditwheel_determines(wheel):
     shown = subprocess.run(
         [sys.executable, "-m", "auditwheel", "show", str(wheel)], stdout=subprocess.PIPE, text=True, check=True
     ).stdout
@@ -30,7 +30,7 @@ def test_its_tag_is_auditwheels(wheel):
     assert wheel.name.split("-")[2:4] == ["py3", "none"]
 
 
-def test_it_has_the_library_the_licence_and_no_more(wheel):
+def test_the_wheel_contains_only_the_package_with_library_and_license(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert [name for name in names if name.endswith("/LICENSE")]
@@ -41,7 +41,7 @@ def test_it_has_the_library_the_licence_and_no_more(wheel):
     }
 
 
-def test_it_is_what_is_installed_and_loaded(wheel):
+def test_the_library_in_the_wheel_is_the_one_that_is_loaded(wheel):
     from mayfly._library import find_library
 
     from mayfly_inprocess import LIBRARY

@@ -1,7 +1,7 @@
-"""What a server in this process costs beside one in a process of its own: python bench/in_process.py
+"""Compares the cost of a server in this process with that of a separate process: python bench/in_process.py
 
-Both have to be installed (mayfly-dynamodb[boto3], mayfly-dynamodb-inprocess), or named by MAYFLY_BINARY and MAYFLY_LIBRARY.
-Each figure is the median of so many, and the least; the two take turns, so that a busy machine is busy for both.
+Install mayfly-dynamodb[boto3] and mayfly-dynamodb-inprocess, or set MAYFLY_BINARY and MAYFLY_LIBRARY. Each figure is the
+median and the minimum of all rounds. The two kinds of server alternate, so that other load on the machine affects both.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def figures(server: Server, calls: int) -> dict[str, float]:
         dynamodb = world.dynamodb
         dynamodb.put_item(TableName="carts", Item=ITEM)
         return {
-            "PutItem by boto3": each_of(lambda: dynamodb.put_item(TableName="carts", Item=ITEM), calls),
-            "GetItem by boto3": each_of(lambda: dynamodb.get_item(TableName="carts", Key=KEY), calls),
-            "PutItem by world.execute": each_of(lambda: world.execute("PutItem", TableName="carts", Item=ITEM), calls),
-            "GetItem by world.execute": each_of(lambda: world.execute("GetItem", TableName="carts", Key=KEY), calls),
+            "PutItem with boto3": each_of(lambda: dynamodb.put_item(TableName="carts", Item=ITEM), calls),
+            "GetItem with boto3": each_of(lambda: dynamodb.get_item(TableName="carts", Key=KEY), calls),
+            "PutItem with world.execute": each_of(lambda: world.execute("PutItem", TableName="carts", Item=ITEM), calls),
+            "GetItem with world.execute": each_of(lambda: world.execute("GetItem", TableName="carts", Key=KEY), calls),
             "clock.now()": each_of(world.clock.now, calls),
-            "30 tests, a world each": seconds_of(lambda: [one_test(server) for _ in range(30)]),
+            "30 tests, one world each": seconds_of(lambda: [one_test(server) for _ in range(30)]),
         }
 
 
@@ -67,13 +67,13 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=11)
     options.add_argument("--calls", type=int, default=500)
     given = options.parse_args()
-    measured(True, 1)  # what is imported, loaded and in the page cache from then on
+    measured(True, 1)  # warm-up: imports, the loaded library and the page cache
     measured(False, 1)
     found: dict[bool, list[dict[str, float]]] = {True: [], False: []}
     for _ in range(given.rounds):
         for in_process in (False, True):
             found[in_process].append(measured(in_process, given.calls))
-    print(f"{'median (least), ms':26}{'own process':>20}{'in process':>20}")
+    print(f"{'median (min), ms':26}{'separate process':>20}{'in process':>20}")
     for what in found[True][0]:
         row = [[round_[what] * 1000 for round_ in found[in_process]] for in_process in (False, True)]
         print(f"{what:26}" + "".join(f"{statistics.median(each):12.3f} ({min(each):.3f})" for each in row))

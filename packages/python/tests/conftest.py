@@ -14,7 +14,7 @@ from mayfly import Server
 pytest_plugins = ["pytester"]
 
 ENVIRONMENT_THAT_MISLEADS = {
-    "AWS_PROFILE": "there-is-none",
+    "AWS_PROFILE": "no-such-profile",
     "AWS_ENDPOINT_URL": "http://127.0.0.1:1",
     "AWS_ACCESS_KEY_ID": "000000000001",
     "AWS_REGION": "mars-north-1",
@@ -26,14 +26,14 @@ ENVIRONMENT_THAT_MISLEADS = {
 
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What whoever runs these tests has set is no part of them."""
+    """Removes variables that the developer may have set."""
     for name in ("MAYFLY_URL", "MAYFLY_BINARY"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
 def program(tmp_path: Path) -> Callable[[str], Path]:
-    """Makes a program of Python's text, to be started in mayfly's place."""
+    """Creates an executable Python program to start instead of mayfly."""
 
     def make(text: str) -> Path:
         path = tmp_path / "not-mayfly"
@@ -45,7 +45,7 @@ def program(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def await_log(server: Server, text: str, seconds: float = 10) -> None:
-    """A server answers before the last of what it says at its start is written, and read."""
+    """Waits until the server's log contains `text`. The server can answer before its last start-up lines are read."""
     end = time.monotonic() + seconds
     while text not in server.log():
         assert time.monotonic() < end, server.log()
@@ -53,7 +53,7 @@ def await_log(server: Server, text: str, seconds: float = 10) -> None:
 
 
 def is_there(pid: int) -> bool:
-    """A process that runs, not one that has ended and nobody has asked about."""
+    """Whether the process runs. A zombie does not."""
     try:
         os.kill(pid, 0)
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -68,5 +68,5 @@ def is_gone_within(pid: int, seconds: float) -> bool:
             return True
         time.sleep(0.005)
     with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, 9)  # it is ours, and nobody else will end it
+        os.kill(pid, 9)  # do not leave it behind
     return False

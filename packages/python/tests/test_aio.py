@@ -19,7 +19,7 @@ Y2031 = datetime.datetime(2031, 1, 1, tzinfo=timezone.utc)
 
 
 def awaited(test):
-    """Runs a coroutine test in an event loop of its own."""
+    """Runs a coroutine test in a new event loop."""
 
     @functools.wraps(test)
     def run(*args, **kwargs):
@@ -35,22 +35,22 @@ async def test_a_server_starts_and_ends():
         assert is_there(pid)
         assert server.version.count(".") == 2
     assert not is_there(pid)
-    assert "keeps everything in memory" in server.log()  # of which all is read by now
+    assert "keeps everything in memory" in server.log()  # the log is complete after the end
 
 
-def test_a_server_that_is_not_started_says_so():
+def test_using_a_server_before_its_start_raises():
     with pytest.raises(RuntimeError, match="^the server is not started: use `async with "):
         AsyncServer().world()
 
 
 @awaited
-async def test_a_server_that_cannot_start_says_so(tmp_path):
+async def test_a_server_that_cannot_start_raises(tmp_path):
     with pytest.raises(BinaryError):
         await AsyncServer(tmp_path / "none").start()
 
 
 @awaited
-async def test_items_expire_and_are_waited_for(mayfly_server):
+async def test_an_expiry_can_be_awaited(mayfly_server):
     async with AsyncServer.of(mayfly_server).world() as world:
         assert await world.clock.freeze(Y2031) == Y2031
         await world.create_table("carts", ttl="ttl")
@@ -67,13 +67,13 @@ async def test_items_expire_and_are_waited_for(mayfly_server):
 
 
 @awaited
-async def test_many_wait_at_once_and_who_is_cancelled_leaves_nothing(mayfly):
+async def test_many_waits_run_at_once_and_one_can_be_canceled(mayfly):
     async with AsyncWorld.of(mayfly) as world:
         await world.create_table("carts")
         waiting = [asyncio.create_task(world.wait_for("carts", {"id": str(i)}, timeout=60)) for i in range(60)]
         waiting[0].cancel()
         client = await world.dynamodb()
-        while not all(task.done() for task in waiting):  # a wait begins when its request has come
+        while not all(task.done() for task in waiting):  # a wait misses changes before its request arrives
             for i in range(1, 60):
                 if not waiting[i].done():
                     await client.put_item(TableName="carts", Item={"id": {"S": str(i)}, "n": {"N": str(os.urandom(1)[0])}})
@@ -82,7 +82,7 @@ async def test_many_wait_at_once_and_who_is_cancelled_leaves_nothing(mayfly):
 
 
 @awaited
-async def test_it_is_the_same_world_and_leaves_it_as_it_is(mayfly):
+async def test_an_async_world_shares_a_world_and_leaves_it_unchanged(mayfly):
     async with AsyncWorld.of(mayfly) as world:
         await world.clock.freeze(Y2031)
         await world.create_table("carts")
@@ -92,7 +92,7 @@ async def test_it_is_the_same_world_and_leaves_it_as_it_is(mayfly):
 
 
 @awaited
-async def test_a_world_that_is_closed_leaves_nothing(mayfly_server):
+async def test_closing_a_world_deletes_its_tables_and_functions(mayfly_server):
     async with AsyncServer.of(mayfly_server).world() as world:
         await world.create_table("carts")
         await world.function("one", "http://127.0.0.1:1/")
@@ -103,7 +103,7 @@ async def test_a_world_that_is_closed_leaves_nothing(mayfly_server):
 
 
 @awaited
-async def test_clients_read_nothing_of_the_users_configuration(mayfly, monkeypatch):
+async def test_clients_ignore_the_users_aws_configuration(mayfly, monkeypatch):
     for name, value in ENVIRONMENT_THAT_MISLEADS.items():
         monkeypatch.setenv(name, value)
     async with AsyncWorld.of(mayfly) as world:
@@ -111,7 +111,7 @@ async def test_clients_read_nothing_of_the_users_configuration(mayfly, monkeypat
 
 
 @awaited
-async def test_functions_may_be_coroutines(mayfly):
+async def test_functions_can_be_coroutines(mayfly):
     calls = []
 
     async def one(event, context):
@@ -134,7 +134,7 @@ async def test_functions_may_be_coroutines(mayfly):
 
 
 @awaited
-async def test_snapshots_faults_ttl_and_all_else(mayfly):
+async def test_snapshots_ttl_modes_faults_and_clock_modes_work(mayfly):
     async with AsyncWorld.of(mayfly) as world:
         await world.clock.freeze(Y2031)
         await world.create_table("carts", ttl="ttl")
@@ -168,7 +168,7 @@ async def test_snapshots_faults_ttl_and_all_else(mayfly):
 
 
 @awaited
-async def test_a_failpoint_is_awaited(mayfly):
+async def test_a_failpoint_can_be_awaited(mayfly):
     async with AsyncWorld.of(mayfly) as world:
         await world.clock.freeze(Y2031)
         await world.create_table("carts", ttl="ttl")
@@ -193,11 +193,11 @@ def test_the_programs_clock_follows(mayfly):
             world.clock.unfollow()
             assert datetime.datetime.now(timezone.utc) < Y2031
 
-    asyncio.run(steps())  # without a time-out: the event loop's clock may have moved, too
+    asyncio.run(steps())  # without a time-out, because the event loop's clock may move too
 
 
 @awaited
-async def test_refusals_and_time_outs_are_the_same_errors(mayfly):
+async def test_errors_are_those_of_the_synchronous_world(mayfly):
     async with AsyncWorld.of(mayfly) as world:
         with pytest.raises(ControlError, match="There is no table 'none'"):
             await world.ttl("none").status()
@@ -212,7 +212,7 @@ async def test_refusals_and_time_outs_are_the_same_errors(mayfly):
 
 
 @awaited
-async def test_a_server_that_died_is_named_with_its_log():
+async def test_calls_to_a_dead_server_say_how_it_died():
     async with AsyncServer() as server, server.world() as world:
         os.kill(server.server.pid, signal.SIGKILL)
         client = await world.dynamodb()
@@ -227,14 +227,14 @@ async def test_a_server_that_died_is_named_with_its_log():
 
 
 @awaited
-async def test_an_address_where_nobody_answers():
+async def test_a_url_without_a_server_is_reported():
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with pytest.raises(MayflyError, match=f"^no Mayfly answers at http://127.0.0.1:{port} "):
+    with pytest.raises(MayflyError, match=f"^no Mayfly server answers at http://127.0.0.1:{port} "):
         async with AsyncServer(url=f"http://127.0.0.1:{port}"):
             pass
 
 
-def test_a_server_of_the_synchronous_kind_stays_the_callers():
+def test_an_async_server_can_wrap_a_synchronous_one():
     with Server() as server:
         assert AsyncServer.of(server).url == server.url

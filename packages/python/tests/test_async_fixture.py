@@ -59,7 +59,7 @@ def run(pytester: pytest.Pytester, text: str, *arguments: str) -> pytest.RunResu
         ("@pytest.mark.anyio\n@pytest.mark.parametrize('anyio_backend', [('asyncio', {'debug': True})])", ()),
     ],
 )
-def test_an_async_test_has_its_world_awaited(pytester, marks, arguments):
+def test_an_async_test_gets_an_async_world(pytester, marks, arguments):
     result = run(pytester, TEST.replace("MARKS", marks), *arguments)
     result.assert_outcomes(passed=3, errors=1)
     result.stdout.fnmatch_lines(
@@ -70,13 +70,13 @@ def test_an_async_test_has_its_world_awaited(pytester, marks, arguments):
     )
 
 
-def test_it_says_what_to_install(pytester):
+def test_without_an_async_plugin_the_error_says_what_to_install(pytester):
     result = run(pytester, "def test_one(mayfly_async): pass", "-p", "no:asyncio", "-p", "no:anyio")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["mayfly_async needs pytest-asyncio 0.24 or later, or anyio: pip install pytest-asyncio"])
 
 
-def test_it_says_that_it_needs_asyncio(pytester):
+def test_another_anyio_backend_is_rejected(pytester):
     text = """
 import pytest
 
@@ -90,4 +90,4 @@ async def test_one(mayfly_async):
 """
     result = run(pytester, text)
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["mayfly_async needs asyncio, and this test runs on trio: use the asyncio backend"])
+    result.stdout.fnmatch_lines(["mayfly_async needs asyncio, but this test runs on trio: use the asyncio backend"])

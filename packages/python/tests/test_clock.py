@@ -11,7 +11,7 @@ from mayfly._instant import instant_of, instant_text
 Y2031 = datetime.datetime(2031, 1, 1, tzinfo=timezone.utc)
 
 
-def test_it_begins_with_the_hosts_time(mayfly):
+def test_a_new_clock_shows_the_hosts_time(mayfly):
     reading = mayfly.clock.read()
     assert reading.mode == "real"
     assert abs(reading.now - datetime.datetime.now(timezone.utc)) < timedelta(seconds=5)
@@ -20,23 +20,23 @@ def test_it_begins_with_the_hosts_time(mayfly):
 @pytest.mark.parametrize(
     "at", [Y2031, "2031-01-01T00:00:00Z", Y2031.timestamp(), Y2031.astimezone(timezone(timedelta(hours=5)))]
 )
-def test_it_stands_still_at_the_time_that_it_is_given(mayfly, at):
+def test_a_clock_can_be_frozen_at_a_given_time(mayfly, at):
     assert mayfly.clock.freeze(at) == Y2031
     assert mayfly.clock.now() == mayfly.clock.now() == Y2031
     assert mayfly.clock.epoch_seconds(60) == mayfly.clock.epoch_seconds(timedelta(minutes=1)) == 1924992060
 
 
-def test_it_stands_still_now_if_no_time_is_given(mayfly):
+def test_a_clock_is_frozen_at_its_current_time_by_default(mayfly):
     assert mayfly.clock.freeze() == mayfly.clock.now()
     assert mayfly.clock.read().mode == "frozen"
 
 
-def test_a_time_without_a_zone_is_refused(mayfly):
+def test_a_datetime_without_a_time_zone_is_rejected(mayfly):
     with pytest.raises(ValueError, match=r"\) has no time zone: add tzinfo=timezone.utc\.$"):
         mayfly.clock.freeze(datetime.datetime(2031, 1, 1))
 
 
-def test_it_is_set_and_runs_and_is_real_again(mayfly):
+def test_each_call_changes_the_clocks_mode(mayfly):
     mayfly.clock.set(Y2031)
     assert mayfly.clock.read().mode == "offset"
     mayfly.clock.rate(60)
@@ -48,7 +48,7 @@ def test_it_is_set_and_runs_and_is_real_again(mayfly):
     assert mayfly.clock.read().mode == "real"
 
 
-def test_it_does_not_go_back_where_there_are_tables(mayfly):
+def test_a_clock_with_tables_cannot_move_back(mayfly):
     mayfly.clock.freeze(Y2031)
     mayfly.create_table("carts")
     with pytest.raises(ControlError) as error:
@@ -59,13 +59,13 @@ def test_it_does_not_go_back_where_there_are_tables(mayfly):
 @pytest.mark.parametrize(
     ("by", "parts"), [(3600, {}), (timedelta(hours=1), {}), (None, {"hours": 1}), (1800, {"minutes": 29, "seconds": 60})]
 )
-def test_an_advance_is_a_span(mayfly, by, parts):
+def test_an_advance_adds_up_its_arguments(mayfly, by, parts):
     mayfly.clock.freeze(Y2031)
     assert mayfly.clock.advance(by, **parts).now == Y2031 + timedelta(hours=1)
 
 
 @pytest.mark.parametrize("method", ["advance", "epoch_seconds"])
-def test_a_span_that_is_text_is_refused(mayfly, method):
+def test_text_is_not_a_time_span(mayfly, method):
     with pytest.raises(TypeError) as error:
         getattr(mayfly.clock, method)("48h")
     assert str(error.value) == (
@@ -73,7 +73,7 @@ def test_a_span_that_is_text_is_refused(mayfly, method):
     )
 
 
-def test_an_advance_says_what_expired_and_what_is_next(mayfly):
+def test_an_advance_reports_expired_items_and_the_next_expiry(mayfly):
     mayfly.clock.freeze(Y2031)
     for table in ("carts", "sessions"):
         mayfly.create_table(table, ttl="ttl")
@@ -88,7 +88,7 @@ def test_an_advance_says_what_expired_and_what_is_next(mayfly):
     assert (nothing.next_expiry, nothing.message) == (None, "No item is going to expire, so the clock did not move.")
 
 
-def test_an_advance_ages_streams_if_it_is_told_to(mayfly):
+def test_an_advance_ages_stream_records_only_with_age_streams(mayfly):
     mayfly.clock.freeze(Y2031)
     mayfly.create_table("carts")
     mayfly.dynamodb.put_item(TableName="carts", Item={"id": {"S": "1"}})
@@ -105,12 +105,12 @@ def test_an_advance_ages_streams_if_it_is_told_to(mayfly):
     assert records() == 0
 
 
-def test_an_advance_back_is_refused(mayfly):
+def test_a_negative_advance_is_rejected(mayfly):
     with pytest.raises(ControlError, match=r"^'seconds' must be between 0 and "):
         mayfly.clock.advance(-1)
 
 
 @pytest.mark.parametrize("text", ["2031-01-01T00:00:00Z", "2031-01-01T00:00:00.001Z", "2031-01-01T00:00:00.120Z"])
-def test_times_are_read_and_written_to_the_millisecond(text):
+def test_times_keep_their_milliseconds(text):
     assert instant_of(instant_text(instant_of(text))) == instant_of(text)
     assert instant_of("2031-01-01T00:00:00.001Z").microsecond == 1000

@@ -1,4 +1,4 @@
-"""The program's clock, datetime.now(), moves with the world's. It is the whole process's, so each test gives it back."""
+"""The program's clock, datetime.now(), follows the world's. A process has only one, so each test restores it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Y2031 = datetime.datetime(2031, 1, 1, tzinfo=timezone.utc)
 
 @pytest.fixture(params=["time_machine", "freezegun"])
 def _by(request, monkeypatch):
-    """By the one that is installed: the other is not, as far as can be seen."""
+    """Runs the test with each of the two libraries, and hides the other one."""
     other = {"time_machine": "freezegun", "freezegun": "time_machine"}[request.param]
     monkeypatch.setitem(sys.modules, other, None)
     yield
@@ -28,7 +28,7 @@ def now() -> datetime.datetime:
 
 
 @pytest.mark.usefixtures("_by")
-def test_it_moves_with_every_move_of_the_worlds(mayfly_server):
+def test_the_programs_clock_follows_every_change_of_the_worlds(mayfly_server):
     before = now() - timedelta(milliseconds=1)  # the world's clock counts whole milliseconds
     with mayfly_server.world() as world:
         world.clock.freeze(Y2031, follow=True)
@@ -53,7 +53,7 @@ def test_it_moves_with_every_move_of_the_worlds(mayfly_server):
 
 
 @pytest.mark.usefixtures("_by")
-def test_sdk_and_waiting_work_at_that_time(mayfly_server):
+def test_the_sdk_and_waits_work_while_the_programs_clock_follows(mayfly_server):
     with mayfly_server.world() as world:
         world.clock.freeze(Y2031, follow=True)
         world.create_table("carts", ttl="ttl")
@@ -63,7 +63,7 @@ def test_sdk_and_waiting_work_at_that_time(mayfly_server):
 
 
 @pytest.mark.usefixtures("_by")
-def test_it_is_the_hosts_again_when_it_is_told_so(mayfly):
+def test_unfollow_restores_the_programs_clock(mayfly):
     mayfly.clock.freeze(Y2031, follow=True)
     mayfly.clock.unfollow()
     mayfly.clock.unfollow()
@@ -73,10 +73,10 @@ def test_it_is_the_hosts_again_when_it_is_told_so(mayfly):
 
 
 @pytest.mark.usefixtures("_by")
-def test_it_follows_one_world_at_a_time(mayfly_server):
+def test_the_programs_clock_follows_one_world_at_a_time(mayfly_server):
     with mayfly_server.world() as one, mayfly_server.world() as other:
         one.clock.freeze(Y2031, follow=True)
-        with pytest.raises(FollowError, match="^the program's clock follows another world already, "):
+        with pytest.raises(FollowError, match="^the program's clock already follows another world, "):
             other.clock.follow()
         other.clock.freeze("2035-01-01T00:00:00Z")
         assert now() == Y2031
@@ -86,18 +86,18 @@ def test_it_follows_one_world_at_a_time(mayfly_server):
 
 
 @pytest.mark.usefixtures("_by")
-def test_it_cannot_run_at_a_rate(mayfly):
+def test_the_programs_clock_cannot_follow_a_rate(mayfly):
     mayfly.clock.freeze(Y2031, follow=True)
-    with pytest.raises(FollowError, match="^the program's clock cannot follow one that runs at a rate: "):
+    with pytest.raises(FollowError, match="^the program's clock cannot follow a clock that runs at a rate: "):
         mayfly.clock.rate(60)
     assert mayfly.clock.read().mode == "frozen"
 
 
-def test_neither_is_installed(mayfly, monkeypatch):
+def test_following_requires_one_of_the_libraries(mayfly, monkeypatch):
     monkeypatch.setitem(sys.modules, "freezegun", None)
     monkeypatch.setitem(sys.modules, "time_machine", None)
     with pytest.raises(FollowError) as error:
         mayfly.clock.freeze(follow=True)
     assert str(error.value) == (
-        "to have the program's clock follow the world's, install time-machine or freezegun: pip install time-machine"
+        "following the world's clock requires time-machine or freezegun: pip install time-machine"
     )

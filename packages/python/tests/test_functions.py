@@ -17,7 +17,7 @@ def carts(mayfly):
     return mayfly.resource.Table("carts")
 
 
-def test_a_function_gets_the_event_and_its_context(mayfly, carts):
+def test_a_function_receives_the_event_and_a_context(mayfly, carts):
     calls = []
     mayfly.function("one", lambda event, context: calls.append((event, context)))
     assert len(mayfly.trigger("carts", "one", BatchSize=10)) == 36
@@ -30,7 +30,7 @@ def test_a_function_gets_the_event_and_its_context(mayfly, carts):
 
 
 @pytest.mark.parametrize("name", ["takes_an_event", "takes_more_that_has_defaults"])
-def test_a_function_may_take_the_event_alone(mayfly, name):
+def test_a_function_can_take_only_the_event(mayfly, name):
     def takes_an_event(event):
         return event["n"] + 1
 
@@ -42,7 +42,7 @@ def test_a_function_may_take_the_event_alone(mayfly, name):
     assert json.load(answer["Payload"]) == 2
 
 
-def test_what_a_function_raises_fails_the_invocation(mayfly, carts):
+def test_an_exception_fails_the_invocation(mayfly, carts):
     tries = []
 
     def fails_twice(event):
@@ -57,7 +57,7 @@ def test_what_a_function_raises_fails_the_invocation(mayfly, carts):
     assert tries == [1, 1, 1]
 
 
-def test_an_error_has_its_type_and_message(mayfly):
+def test_a_failed_invocation_returns_the_exceptions_type_and_message(mayfly):
     def fails(event):
         raise ValueError("no")
 
@@ -67,17 +67,17 @@ def test_an_error_has_its_type_and_message(mayfly):
     assert json.load(answer["Payload"]) == {"errorType": "ValueError", "errorMessage": "no"}
 
 
-def test_what_cannot_be_json_fails_the_invocation(mayfly):
+def test_a_result_that_is_not_json_fails_the_invocation(mayfly):
     mayfly.function("odd", lambda event: object(), may_fail=True)
     answer = mayfly.client("lambda").invoke(FunctionName="odd", Payload=b"{}")
     assert json.load(answer["Payload"]) == {
         "errorType": "TypeError",
-        "errorMessage": "the function 'odd' returned a object that cannot be encoded as JSON: "
+        "errorMessage": "the result of function 'odd' has type object and cannot be encoded as JSON: "
         "Object of type object is not JSON serializable",
     }
 
 
-def test_calls_run_at_once(mayfly):
+def test_invocations_run_concurrently(mayfly):
     together = threading.Barrier(2)
     mayfly.function("meet", lambda event: together.wait(10))
     invoke = mayfly.client("lambda").invoke
@@ -97,7 +97,7 @@ def test_functions_are_listed_and_removed(mayfly):
     assert "elsewhere" not in {function.name for function in mayfly.functions()}
 
 
-def test_a_table_without_a_stream_triggers_nothing(mayfly):
+def test_a_trigger_needs_a_stream(mayfly):
     mayfly.create_table("carts", stream=False)
     with pytest.raises(MayflyError) as error:
         mayfly.trigger("carts", "one")
@@ -108,7 +108,7 @@ def fails(event):
     raise ValueError("no")
 
 
-def test_a_function_that_may_fail_raises_nothing(mayfly, carts, capfd):
+def test_a_settle_does_not_raise_failures_of_a_function_that_may_fail(mayfly, carts, capfd):
     mayfly.function("fails", fails, may_fail=True)
     mayfly.trigger("carts", "fails", MaximumRetryAttempts=1)
     carts.put_item(Item={"id": "1"})
@@ -125,7 +125,7 @@ def test_a_function_that_may_fail_raises_nothing(mayfly, carts, capfd):
     assert mayfly.settle().settled is True
 
 
-def test_a_function_elsewhere_that_fails_is_raised(mayfly, carts):
+def test_a_settle_raises_a_failure_of_a_function_elsewhere(mayfly, carts):
     mayfly.function("elsewhere", "http://127.0.0.1:9/x")
     mayfly.trigger("carts", "elsewhere", MaximumRetryAttempts=1)
     carts.put_item(Item={"id": "1"})
@@ -140,7 +140,7 @@ def test_a_function_elsewhere_that_fails_is_raised(mayfly, carts):
     assert error.value.advanced.given_up[0]["function"] == "elsewhere"
 
 
-def test_a_function_that_keeps_failing_is_raised_without_a_wait(mayfly, carts):
+def test_a_settle_does_not_wait_for_a_function_that_keeps_failing(mayfly, carts):
     mayfly.function("fails", fails)
     mayfly.trigger("carts", "fails")
     carts.put_item(Item={"id": "1"})
@@ -153,7 +153,7 @@ def test_a_function_that_keeps_failing_is_raised_without_a_wait(mayfly, carts):
     assert [type(each.error) for each in error.value.failures] == [ValueError] * 3
 
 
-def test_every_function_that_failed_is_named(mayfly):
+def test_a_handler_error_names_every_failed_function(mayfly):
     mayfly.function("one", fails)
     mayfly.function("two", lambda event: event["none"])
     for name in ("one", "two", "two"):
@@ -168,7 +168,7 @@ def test_every_function_that_failed_is_named(mayfly):
     assert mayfly.settle().settled
 
 
-def test_a_function_that_is_registered_again_may_fail_no_longer(mayfly):
+def test_registering_a_function_again_resets_may_fail(mayfly):
     mayfly.function("one", fails, may_fail=True)
     mayfly.client("lambda").invoke(FunctionName="one", Payload=b"{}")
     assert mayfly.settle().settled
@@ -178,7 +178,7 @@ def test_a_function_that_is_registered_again_may_fail_no_longer(mayfly):
         mayfly.settle()
 
 
-def test_what_handlers_raise_beside_exceptions_is_a_failure(mayfly):
+def test_pytest_fail_and_sys_exit_in_a_handler_are_failures(mayfly):
     for name, handler in (("skips", lambda event: pytest.fail("here")), ("exits", lambda event: sys.exit(3))):
         mayfly.function(name, handler)
         answer = mayfly.client("lambda").invoke(FunctionName=name, Payload=b"{}")
@@ -187,7 +187,7 @@ def test_what_handlers_raise_beside_exceptions_is_a_failure(mayfly):
         mayfly.settle()
 
 
-def test_a_settle_raises_if_a_triggers_function_is_not_registered(mayfly, carts):
+def test_a_settle_raises_if_a_triggers_function_is_unregistered(mayfly, carts):
     mayfly.function("reminder", lambda event: None)
     mayfly.trigger("carts", "remindr")
     assert mayfly.settle().settled  # there are no records yet
@@ -202,7 +202,7 @@ def test_a_settle_raises_if_a_triggers_function_is_not_registered(mayfly, carts)
     assert mayfly.settle().settled
 
 
-def test_a_world_delivers_at_its_end_what_no_settle_has(mayfly_server):
+def test_closing_a_world_delivers_the_remaining_records(mayfly_server):
     world = mayfly_server.world()
     world.create_table("carts", key="id")
     world.function("one", fails)
@@ -212,7 +212,7 @@ def test_a_world_delivers_at_its_end_what_no_settle_has(mayfly_server):
         world.close()
 
 
-def test_a_world_raises_at_its_end_what_no_settle_has(mayfly_server):
+def test_closing_a_world_raises_failures_that_no_settle_has_raised(mayfly_server):
     world = mayfly_server.world()
     world.function("one", fails)
     world.client("lambda").invoke(FunctionName="one", Payload=b"{}")
@@ -228,7 +228,7 @@ def test_a_world_raises_at_its_end_what_no_settle_has(mayfly_server):
         raise KeyError("the test's own")
 
 
-def test_a_handler_that_fails_again_and_again_holds_little(mayfly):
+def test_the_number_of_kept_failures_is_limited(mayfly):
     mayfly.function("one", fails)
     invoke = mayfly.client("lambda").invoke
     for _ in range(FAILURES_MAX + 5):
@@ -238,7 +238,7 @@ def test_a_handler_that_fails_again_and_again_holds_little(mayfly):
         mayfly.settle()
 
 
-def test_an_error_of_many_lines_or_without_end_is_a_short_one(mayfly):
+def test_long_error_messages_are_shortened(mayfly):
     def verbose(event):
         raise ValueError("\x1b[31mone\t" + "x" * 10_000 + "\n  two")
 

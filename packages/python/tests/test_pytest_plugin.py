@@ -14,7 +14,7 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments, timeout=60)
 
 
-def test_each_test_has_a_world_of_its_own_and_the_run_shares_a_server(pytester):
+def test_each_test_has_its_own_world_on_the_runs_server(pytester):
     pytester.makepyfile(
         """
         seen = []
@@ -39,7 +39,7 @@ def test_each_test_has_a_world_of_its_own_and_the_run_shares_a_server(pytester):
     run(pytester).assert_outcomes(passed=3)
 
 
-def test_a_run_that_uses_no_fixture_starts_no_server_and_loads_no_sdk(pytester):
+def test_a_run_without_the_fixtures_starts_no_server_and_loads_no_sdk(pytester):
     pytester.makepyfile(
         """
         import sys, threading
@@ -58,7 +58,7 @@ def test_the_server_ends_with_the_run(pytester):
     assert not is_there(int((pytester.path / "pid").read_text()))
 
 
-def test_the_server_ends_with_a_run_that_is_killed(pytester):
+def test_the_server_ends_when_the_run_is_killed(pytester):
     pytester.makepyfile("def test_one(mayfly_server): print('pid', mayfly_server.pid, flush=True); input()")
     command = [sys.executable, "-m", "pytest", "-s", "-q", "-p", "no:cacheprovider"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=pytester.path) as child:
@@ -71,7 +71,7 @@ def test_the_server_ends_with_a_run_that_is_killed(pytester):
     assert is_gone_within(pid, 2)
 
 
-def test_four_processes_of_xdist_have_a_server_each(pytester):
+def test_each_xdist_process_has_its_own_server(pytester):
     pytester.makepyfile(
         """
         import pathlib, pytest
@@ -93,7 +93,7 @@ def test_four_processes_of_xdist_have_a_server_each(pytester):
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")])
-def test_a_failed_test_shows_what_the_server_logged_meanwhile(pytester, arguments):
+def test_a_failed_test_shows_the_servers_log_during_the_test(pytester, arguments):
     pytester.makepyfile(
         """
         def expire(mayfly, hours):
@@ -121,7 +121,7 @@ def test_a_failed_test_shows_what_the_server_logged_meanwhile(pytester, argument
     assert "CreateTable" in log
 
 
-def test_a_server_that_died_is_named_in_the_report_and_the_next_test_has_a_fresh_one(pytester):
+def test_a_dead_server_is_reported_and_the_next_test_gets_a_new_one(pytester):
     pytester.makepyfile(
         """
         import os
@@ -146,7 +146,7 @@ def test_a_server_that_died_is_named_in_the_report_and_the_next_test_has_a_fresh
     )
 
 
-def test_an_error_is_shown_at_the_tests_own_line(pytester):
+def test_an_error_is_shown_at_the_line_of_the_test(pytester):
     pytester.makepyfile(
         """
         def test_one(mayfly):
@@ -178,7 +178,7 @@ def remind(event):
 
 
 @pytest.mark.parametrize("settings", ["", ", MaximumRetryAttempts=0", ", MaximumRetryAttempts=2"])
-def test_a_handler_that_fails_fails_its_test_at_the_settle(pytester, settings):
+def test_a_failing_handler_fails_its_test_at_the_settle(pytester, settings):
     pytester.makepyfile(
         FAILS
         + f"""
@@ -207,7 +207,7 @@ def test_one(mayfly, carts):
     assert "_functions.py" not in result.stdout.str()
 
 
-def test_a_handler_that_fails_fails_its_test_at_the_end_if_no_settle_said_so(pytester):
+def test_a_failing_handler_fails_its_test_at_the_end_without_a_settle(pytester):
     pytester.makepyfile(
         FAILS
         + """
@@ -245,7 +245,7 @@ def test_four(mayfly, mayfly_session):
     assert "the server died" not in result.stdout.str()
 
 
-def test_a_failure_is_raised_once(pytester):
+def test_a_failure_is_raised_only_once(pytester):
     pytester.makepyfile(
         FAILS
         + """
@@ -258,14 +258,14 @@ def test_one(mayfly, carts):
     assert not error.value.advanced.settled
     assert error.value.advanced.unfinished[0]["retrying"]["attempts"] == 3
     assert [each.function for each in error.value.failures] == ["reminder"] * 3
-    while len(mayfly.handler_failures()) < 4:  # it is tried again meanwhile
+    while len(mayfly.handler_failures()) < 4:  # until the next retry has failed
         pass
 """
     )
     run(pytester).assert_outcomes(passed=1)
 
 
-def test_a_failed_test_lists_the_items_whose_ttl_cannot_fire(pytester):
+def test_a_failed_test_lists_items_whose_ttl_can_never_fire(pytester):
     pytester.makepyfile(
         """
         def test_one(mayfly):
@@ -292,16 +292,16 @@ def test_a_failed_test_lists_the_items_whose_ttl_cannot_fire(pytester):
     assert result.stdout.str().count("Mayfly's TTL warnings") == 1
 
 
-def test_a_server_that_does_not_start_is_one_sentence_for_each_test(pytester):
+def test_a_failed_start_is_reported_for_each_test_without_a_traceback(pytester):
     pytester.makepyfile(USES + "\ndef test_two(mayfly): pass")
     result = run(pytester, "--mayfly-binary", "/nowhere/mayfly")
     result.assert_outcomes(errors=2)
-    assert result.stdout.str().count("\nmayfly: binary names /nowhere/mayfly, which cannot be started on ") == 2
+    assert result.stdout.str().count("\nmayfly: cannot run /nowhere/mayfly on ") == 2
     assert "Traceback" not in result.stdout.str()
 
 
 @pytest.mark.parametrize("how", ["option", "environment", "configuration"])
-def test_a_server_that_runs_is_used(pytester, monkeypatch, mayfly_server, how):
+def test_an_existing_server_can_be_used(pytester, monkeypatch, mayfly_server, how):
     pytester.makepyfile(f"def test_one(mayfly): assert (mayfly.url, mayfly.server.pid) == ({mayfly_server.url!r}, None)")
     if how == "configuration":
         pytester.makeini(f"[pytest]\nmayfly_url = {mayfly_server.url}")
@@ -312,7 +312,7 @@ def test_a_server_that_runs_is_used(pytester, monkeypatch, mayfly_server, how):
     assert mayfly_server.ended is None
 
 
-def test_a_binary_on_the_command_line_goes_before_any_other_name(pytester, monkeypatch):
+def test_a_binary_on_the_command_line_overrides_all_other_settings(pytester, monkeypatch):
     from mayfly._binary import find_binary
 
     binary = find_binary().path
@@ -326,7 +326,7 @@ def test_a_binary_on_the_command_line_goes_before_any_other_name(pytester, monke
     run(pytester).assert_outcomes(passed=1)
 
 
-def test_the_configuration_names_a_binary_and_arguments(pytester):
+def test_the_configuration_sets_a_binary_and_arguments(pytester):
     from mayfly._binary import find_binary
 
     pytester.makepyfile("def test_one(mayfly): assert mayfly.clock.now().year == 2031")
@@ -336,7 +336,7 @@ def test_the_configuration_names_a_binary_and_arguments(pytester):
     run(pytester).assert_outcomes(passed=1)
 
 
-def test_the_programs_clock_follows_if_the_configuration_says_so(pytester):
+def test_mayfly_follow_clock_makes_the_programs_clock_follow(pytester):
     pytester.makepyfile(
         """
         import time
@@ -353,7 +353,7 @@ def test_the_programs_clock_follows_if_the_configuration_says_so(pytester):
     run(pytester).assert_outcomes(passed=2)
 
 
-def test_nothing_is_left_open_that_python_would_warn_of(pytester):
+def test_no_resource_is_left_open(pytester):
     pytester.makepyfile(
         """
         import asyncio, gc, threading
@@ -388,7 +388,7 @@ def test_nothing_is_left_open_that_python_would_warn_of(pytester):
     assert "ResourceWarning" not in result.stdout.str() + result.stderr.str()
 
 
-def test_the_help_says_what_there_is(pytester):
+def test_the_help_lists_the_options(pytester):
     output = run(pytester, "--help").stdout.str()
     for word in ("--mayfly-url=URL", "--mayfly-binary=FILE", "mayfly_args (args)", "mayfly_follow_clock (bool)"):
         assert word in output

@@ -1,4 +1,4 @@
-"""Every example of the README is run: tests by pytest, programs by themselves, configuration as pytest reads it."""
+"""Runs every example of the README: tests with pytest, programs with Python, configuration as pytest.ini."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ TESTS = [text for language, text in EXAMPLES if language == "python" and re.sear
 PROGRAMS = [text for language, text in EXAMPLES if language == "python" and text not in TESTS]
 
 
-def test_there_are_examples_of_each_kind():
+def test_the_readme_has_examples_of_each_kind():
     assert (len(TESTS), len(PROGRAMS)) == (9, 2)
     assert {language for language, _ in EXAMPLES} == {"python", "sh", "ini"}
 
 
-def test_the_first_example_needs_three_lines_of_set_up_at_most():
+def test_the_first_example_needs_no_imports():
     assert "import" not in TESTS[0]
 
 
-def test_tests_pass(pytester):
+def test_example_tests_pass(pytester):
     pytester.makepyfile(**{f"test_example_{number}": text for number, text in enumerate(TESTS)})
     pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=60).assert_outcomes(passed=len(TESTS))
 
 
-def test_the_configuration_is_known(pytester):
+def test_the_example_configuration_is_valid(pytester):
     (configuration,) = [text for language, text in EXAMPLES if language == "ini"]
     (pytester.path / "pytest.ini").write_text(configuration)
     pytester.makepyfile("def test_one(mayfly): assert mayfly.clock._following")
@@ -38,12 +38,12 @@ def test_the_configuration_is_known(pytester):
 
 
 @pytest.mark.parametrize(("program", "output"), list(zip(PROGRAMS, ["2031-01-01 01:00:00+00:00\n", "INSERT by user\n"])))
-def test_programs_print_what_they_should(program, output):
+def test_example_programs_print_the_expected_output(program, output):
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
     assert done.stdout == output
 
 
-def test_every_error_is_named():
+def test_the_readme_names_every_error():
     from mayfly import errors
 
     for name, kind in vars(errors).items():

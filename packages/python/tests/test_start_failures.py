@@ -1,4 +1,4 @@
-"""Whatever is wrong with the server's start is one sentence, and what to do is in it."""
+"""A failed start raises an error whose message says what to do."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from mayfly import (
 HERE = f"{platform.system()} {platform.machine()}"
 
 
-def test_no_program(tmp_path, monkeypatch):
+def test_a_missing_program_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(_binary, "BUNDLED", tmp_path / "none")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BinaryError) as error:
         Server()
     assert str(error.value) == (
-        f"there is no mayfly to start: install the wheel of mayfly-dynamodb that was built for {HERE}, or put the program on "
-        "PATH, or name it by MAYFLY_BINARY, or name a server that runs by MAYFLY_URL"
+        f"no mayfly program found: install the mayfly-dynamodb wheel for {HERE}, put mayfly on PATH, set MAYFLY_BINARY to "
+        "its path, or set MAYFLY_URL to the URL of a running server"
     )
 
 
-def test_empty_and_relative_parts_of_path_are_passed_over(tmp_path, monkeypatch):
+def test_empty_and_relative_entries_of_path_are_skipped(tmp_path, monkeypatch):
     program = tmp_path / "bin" / "mayfly"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
@@ -60,11 +60,10 @@ def test_empty_and_relative_parts_of_path_are_passed_over(tmp_path, monkeypatch)
     assert _binary.find_binary().path == str(program)
 
 
-def test_a_named_program_that_is_missing(tmp_path, monkeypatch):
+def test_a_configured_program_that_is_missing_is_reported(tmp_path, monkeypatch):
     missing = tmp_path / "missing"
     sentence = (
-        f"MAYFLY_BINARY names {missing}, which cannot be started on {HERE} (there is no such file): name another, or none to "
-        "take the one that comes with the package"
+        f"cannot run {missing} on {HERE} (no such file): correct MAYFLY_BINARY, or remove it to use the package's own program"
     )
     monkeypatch.setenv("MAYFLY_BINARY", str(missing))
     with pytest.raises(BinaryError) as error:
@@ -75,71 +74,73 @@ def test_a_named_program_that_is_missing(tmp_path, monkeypatch):
     assert str(error.value) == sentence.replace("MAYFLY_BINARY", "binary")
 
 
-def test_a_named_program_that_may_not_be_run(tmp_path):
+def test_a_file_that_is_not_executable_is_rejected(tmp_path):
     (tmp_path / "text").write_text("")
-    with pytest.raises(BinaryError, match="it is not a file that may be run"):
+    with pytest.raises(BinaryError, match=r"\(not an executable file\)"):
         Server(tmp_path / "text")
-    with pytest.raises(BinaryError, match="it is not a file that may be run"):
+    with pytest.raises(BinaryError, match=r"\(not an executable file\)"):
         Server(tmp_path)
 
 
-def test_a_program_of_another_platform(tmp_path):
+def test_a_program_for_another_platform_is_rejected(tmp_path):
     other = tmp_path / "other"
     other.write_bytes(b"\x7fELF" + bytes(60))
     other.chmod(0o755)
     with pytest.raises(BinaryError) as error:
         Server(other)
-    assert str(error.value).startswith(f"binary names {other}, which cannot be started on {HERE} (Exec format error): ")
+    assert str(error.value).startswith(f"cannot run {other} on {HERE} (Exec format error): correct binary, ")
 
 
-def test_a_server_that_does_not_answer_in_time(program):
+def test_a_server_that_prints_no_address_in_time_is_killed(program):
     slow = program("import sys, time; print('I am slow', file=sys.stderr, flush=True); time.sleep(60)")
     with pytest.raises(StartError) as error:
         Server(slow, start_timeout=0.7)
     assert str(error.value) == (
-        f"the server {slow} does not answer after 0.7 s: see its log, or allow more by start_timeout\n    I am slow"
+        f"the server {slow} did not answer within 0.7 s; to wait longer, raise start_timeout. Its log:\n    I am slow"
     )
     assert (error.value.log, error.value.exit_status) == ("I am slow", None)
 
 
-def test_a_server_that_listens_and_does_not_answer_in_time(program):
+def test_a_server_that_listens_but_does_not_answer_in_time_is_reported(program):
     deaf = program(
         "import socket, time; s = socket.create_server(('127.0.0.1', 0))\n"
         "print('mayfly listening on http://127.0.0.1:%d' % s.getsockname()[1], flush=True); time.sleep(60)"
     )
-    with pytest.raises(StartError, match=r"and does not answer \(timed out\): see its log, or allow more by start_timeout"):
+    with pytest.raises(StartError, match=r"but did not answer \(timed out\); to wait longer, raise start_timeout\."):
         Server(deaf, start_timeout=0.7)
 
 
-def test_a_server_that_ends_before_it_answers(program):
+def test_a_server_that_ends_before_it_answers_is_reported_with_its_log(program):
     dies = program("import sys; sys.exit('no memory left')")
     with pytest.raises(StartError) as error:
         Server(dies)
     assert str(error.value) == (
-        f"the server {dies} ended before it answered (exit status 1): its log says why\n    no memory left"
+        f"the server {dies} ended before it answered (exit status 1). Its log:\n    no memory left"
     )
     assert (error.value.log, error.value.exit_status) == ("no memory left", 1)
 
 
-def test_a_server_that_ends_without_a_word(program):
-    with pytest.raises(StartError, match=r"\(killed by SIGKILL\): its log says why; it logged nothing$"):
+def test_a_server_that_ends_without_output_is_reported(program):
+    with pytest.raises(StartError, match=r"\(killed by SIGKILL\)\. Its log is empty\.$"):
         Server(program("import os; os.kill(os.getpid(), 9)"))
 
 
-def test_a_port_that_is_taken():
+def test_a_port_in_use_is_reported():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        with pytest.raises(StartError, match=f"exit status [0-9]+\\): its log says why\n.*{port}"):
+        with pytest.raises(StartError, match=f"exit status [0-9]+\\)\\. Its log:\n.*{port}"):
             Server(args=["--port", port])
 
 
-def test_an_option_that_there_is_not():
+def test_an_unknown_option_is_reported():
     with pytest.raises(StartError, match="unknown option '--nonsense'"):
         Server(args=["--nonsense"])
 
 
-def test_a_program_that_is_another():
-    with pytest.raises(StartError, match=r"/echo says 'serve --exit-with-parent.*' where .*: is it mayfly\?|ended before"):
+def test_a_program_other_than_mayfly_is_reported():
+    with pytest.raises(
+        StartError, match=r"/echo printed 'serve --exit-with-parent.*' instead of .*: is it mayfly\?|ended before"
+    ):
         Server("/bin/echo")
 
 
@@ -154,20 +155,20 @@ server.serve_forever()
 """
 
 
-def test_a_server_of_another_release(program, monkeypatch):
+def test_a_server_of_another_release_is_rejected(program, monkeypatch):
     monkeypatch.setattr(_instance, "package_version", lambda: "0.1.0")
     other = program(OTHER_VERSION)
     with pytest.raises(VersionError) as error:
         Server(other)
     assert str(error.value) == (
-        f"this package is mayfly-dynamodb 0.1.0, but the server {other} is 9.8.7: take a server of 0.1 (MAYFLY_BINARY, "
+        f"mayfly-dynamodb 0.1.0 cannot use the server {other}, which is version 9.8.7: use a 0.1 server (MAYFLY_BINARY, "
         "MAYFLY_URL), or install mayfly-dynamodb 9.8.7"
     )
 
 
 @pytest.fixture
 def answering():
-    """A server that answers `said.status` and `said.text`."""
+    """An HTTP server that responds with `Said.status` and `Said.text`."""
 
     class Said(http.server.BaseHTTPRequestHandler):
         status, text = 200, b""
@@ -191,35 +192,36 @@ def answering():
 @pytest.mark.parametrize(
     ("status", "text", "reason"),
     [
-        (404, "<p>nothing</p>", "what answers there with the status 404 is no Mayfly"),
-        (200, "[]", "what answers there with the status 200 is no Mayfly"),
-        (503, json.dumps({"status": "out of order", "version": "0.1.0"}), "it says that it is out of order"),
+        (404, "<p>nothing</p>", "the response, with HTTP status 404, is not from Mayfly"),
+        (200, "[]", "the response, with HTTP status 200, is not from Mayfly"),
+        (503, json.dumps({"status": "out of order", "version": "0.1.0"}), "its health status is 'out of order'"),
     ],
 )
-def test_an_address_where_another_answers(answering, status, text, reason):
+def test_a_url_where_something_else_answers_is_rejected(answering, status, text, reason):
     answering.status, answering.text = status, text.encode()
     with pytest.raises(UrlError) as error:
         Server(url=answering.url)
     assert str(error.value) == (
-        f"no Mayfly answers at {answering.url} ({reason}): start it there, or name no URL (MAYFLY_URL) to have one started"
+        f"no Mayfly server answers at {answering.url} ({reason}): start one there, or remove the URL (MAYFLY_URL) to let the "
+        "package start a server"
     )
 
 
-def test_an_address_where_nobody_answers(monkeypatch):
+def test_a_url_where_no_server_listens_is_rejected(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as free:
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     monkeypatch.setenv("MAYFLY_URL", url)
-    with pytest.raises(UrlError, match=f"^no Mayfly answers at {url} .*Connection refused"):
+    with pytest.raises(UrlError, match=f"^no Mayfly server answers at {url} .*Connection refused"):
         Server()
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://localhost", "http://", "http://localhost:port"])
-def test_an_address_that_is_none(url):
-    with pytest.raises(UrlError, match="^no Mayfly answers at "):
+def test_a_malformed_url_is_rejected(url):
+    with pytest.raises(UrlError, match="^no Mayfly server answers at "):
         Server(url=url)
 
 
-def test_boto3_is_missing_or_aiobotocore():
+def test_a_missing_sdk_is_reported():
     program = """
 import asyncio, sys
 sys.modules["boto3"] = sys.modules["aiobotocore"] = sys.modules["aiobotocore.config"] = None
@@ -235,13 +237,13 @@ with Server() as server, server.world() as world:
 """
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True)
     assert done.stdout == (
-        "boto3 is not installed, and this client needs it: pip install 'mayfly-dynamodb[boto3]' (or boto3)\n"
-        "aiobotocore is not installed, and this client needs it: pip install 'mayfly-dynamodb[aio]' (or aiobotocore)\n"
+        "this client needs boto3, which is not installed: pip install 'mayfly-dynamodb[boto3]' (or boto3)\n"
+        "this client needs aiobotocore, which is not installed: pip install 'mayfly-dynamodb[aio]' (or aiobotocore)\n"
     )
 
 
 @pytest.mark.parametrize("kind", [BinaryError, StartError, UrlError, VersionError])
-def test_each_is_a_mayfly_error(kind):
+def test_every_error_is_a_mayfly_error(kind):
     assert issubclass(kind, MayflyError)
 
 
@@ -259,6 +261,6 @@ def test_each_is_a_mayfly_error(kind):
         MissingExtraError("boto3", "boto3"),
     ],
 )
-def test_an_error_can_come_from_another_process(error):
+def test_errors_can_be_pickled(error):
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), vars(again)) == (str(error), vars(error))

@@ -29,14 +29,14 @@ def check(table: dict) -> None:
     assert table["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
 
 
-def test_a_table_has_the_keys_indexes_stream_and_ttl_that_are_asked_for(mayfly):
+def test_a_table_has_the_requested_keys_indexes_stream_and_ttl(mayfly):
     created = mayfly.create_table("things", key="place", sort=("at", "N"), ttl="until", stream="KEYS_ONLY", indexes=INDEXES)
     check(created)
     check(mayfly.dynamodb.describe_table(TableName="things")["Table"])
     assert mayfly.ttl("things").status().attribute == "until"
 
 
-def test_a_table_is_created_by_asyncio_too(mayfly):
+def test_an_async_world_creates_the_same_table(mayfly):
     async def steps():
         async with AsyncWorld.of(mayfly) as world:
             check(await world.create_table("things", key="place", sort=("at", "N"), stream="KEYS_ONLY", indexes=INDEXES))
@@ -44,7 +44,7 @@ def test_a_table_is_created_by_asyncio_too(mayfly):
     asyncio.run(steps())
 
 
-def test_a_stream_is_on_by_default(mayfly):
+def test_a_stream_is_enabled_by_default(mayfly):
     assert mayfly.create_table("carts")["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES"
     assert "StreamSpecification" not in mayfly.create_table("others", stream=False)
 
@@ -126,7 +126,7 @@ def test_further_members_of_create_table_are_merged(mayfly):
         ),
     ],
 )
-def test_arguments_that_cannot_be_right_are_refused_before_any_request(mayfly, monkeypatch, arguments, kind, message):
+def test_invalid_arguments_are_rejected_before_any_request(mayfly, monkeypatch, arguments, kind, message):
     monkeypatch.setattr(World, "run", lambda *_: pytest.fail("a request was sent"))
     with pytest.raises(kind) as error:
         mayfly.create_table("carts", **arguments)
@@ -153,7 +153,7 @@ def test_arguments_that_cannot_be_right_are_refused_before_any_request(mayfly, m
         ),
     ],
 )
-def test_an_index_that_cannot_be_right_is_refused(arguments, message):
+def test_an_invalid_index_is_rejected(arguments, message):
     with pytest.raises(ValueError) as error:
         Index("by_at", **arguments)
     assert str(error.value) == message

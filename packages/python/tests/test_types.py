@@ -1,4 +1,4 @@
-"""The package and programs that use it, by mypy --strict."""
+"""Checks the package, and programs that use it, with mypy --strict."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def mypy(*arguments: str) -> str:
 
 
 def test_the_package_type_checks(tmp_path):
-    # A copy: mypy reports nothing about installed packages, and takes the directory around a path for sources.
+    # A copy, because mypy does not report errors in installed packages, and treats the directory around a path as sources.
     copy = shutil.copytree(Path(mayfly.__file__).parent, tmp_path / "mayfly")
     assert mypy("--config-file", str(PYPROJECT), str(copy)) == ""
 
@@ -48,7 +48,7 @@ async def await_it(world: AsyncWorld) -> Advanced:
 """
 
 
-def test_a_program_that_is_right_type_checks(tmp_path):
+def test_a_correct_program_type_checks(tmp_path):
     program = tmp_path / "right.py"
     program.write_text(RIGHT)
     assert mypy(str(program)) == ""
@@ -80,5 +80,5 @@ def test_a_misspelled_name_does_not_type_check(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["py.typed"])
-def test_the_types_are_there_for_others(name):
+def test_the_package_is_marked_as_typed(name):
     assert (Path(mayfly.__file__).parent / name).is_file()

@@ -1,4 +1,4 @@
-"""The wheel as `package build` made it. These tests are of the wheel that is installed, so they want to know its file."""
+"""Tests the wheel that `package build` built and that is installed. MAYFLY_PACKAGE_WHEEL is its path."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ WHEEL = os.environ.get("MAYFLY_PACKAGE_WHEEL")
 
 @pytest.fixture
 def wheel() -> Path:
-    assert WHEEL, "MAYFLY_PACKAGE_WHEEL is not set: run the tests by `package test`"
+    assert WHEEL, "MAYFLY_PACKAGE_WHEEL is not set: run the tests with `package test`"
     return Path(WHEEL)
 
 
-def test_its_tag_is_one_that_auditwheel_agrees_to(wheel):
+def test_auditwheel_agrees_with_the_wheels_tag(wheel):
     shown = subprocess.run(
         [sys.executable, "-m", "auditwheel", "show", str(wheel)], stdout=subprocess.PIPE, text=True, check=True
     ).stdout
@@ -38,7 +38,7 @@ def test_its_tag_is_one_that_auditwheel_agrees_to(wheel):
     assert "requires no external shared libraries" in said
 
 
-def test_one_wheel_is_for_glibc_and_for_musl(wheel):
+def test_the_wheel_is_tagged_for_glibc_and_musl(wheel):
     _, _, _, tags = parse_wheel_filename(wheel.name)
     machine = platform.machine()
     platforms = {f"manylinux2014_{machine}", f"musllinux_1_2_{machine}"}
@@ -55,14 +55,14 @@ def test_one_wheel_is_for_glibc_and_for_musl(wheel):
 
 @pytest.mark.parametrize("system", ["manylinux2014", "musllinux_1_2"])
 @pytest.mark.parametrize("python", ["39", "314"])
-def test_pip_takes_it_on_glibc_and_on_musl(wheel, tmp_path, system, python):
+def test_pip_selects_the_wheel_on_glibc_and_musl(wheel, tmp_path, system, python):
     pip = [sys.executable, "-m", "pip", "download", "-q", "--no-index", "--find-links", str(wheel.parent), "--no-deps"]
     for_system = ["--platform", f"{system}_{platform.machine()}", "--python-version", python, "--only-binary", ":all:"]
     subprocess.run([*pip, *for_system, "--dest", str(tmp_path), "mayfly-dynamodb"], check=True)
     assert [path.name for path in tmp_path.iterdir()] == [wheel.name]
 
 
-def test_it_has_the_program_the_types_the_licence_and_no_more(wheel):
+def test_the_wheel_contains_only_the_package_with_program_types_and_license(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         program = archive.getinfo("mayfly/bin/mayfly")
@@ -72,7 +72,7 @@ def test_it_has_the_program_the_types_the_licence_and_no_more(wheel):
     assert not [name for name in names if not name.startswith("mayfly/") and ".dist-info/" not in name]
 
 
-def test_it_is_what_is_installed(wheel):
+def test_the_installed_package_is_the_wheel(wheel):
     assert Path(mayfly.__file__).parent == BUNDLED.parent.parent
     assert wheel.name.startswith(f"mayfly_dynamodb-{metadata.version('mayfly-dynamodb')}-")
     with zipfile.ZipFile(wheel) as archive:
@@ -84,5 +84,5 @@ def test_the_programs_version_is_the_packages(wheel):
     assert said == f"mayfly {metadata.version('mayfly-dynamodb')}\n"
 
 
-def test_it_depends_on_nothing_without_an_extra():
+def test_the_package_has_no_required_dependencies():
     assert all("extra ==" in requirement for requirement in metadata.requires("mayfly-dynamodb"))

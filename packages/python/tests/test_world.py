@@ -14,19 +14,19 @@ from mayfly import ControlError, Fault, MayflyError, Server, WaitError, World
 
 @pytest.fixture
 def carts(mayfly):
-    """A table of a world whose clock stands still."""
+    """A table in a world with a frozen clock."""
     mayfly.clock.freeze("2031-01-01T00:00:00Z")
     mayfly.create_table("carts", key="id", ttl="ttl")
     return mayfly.resource.Table("carts")
 
 
-def test_an_account_is_twelve_digits_and_begins_with_none(mayfly_server):
+def test_an_account_is_twelve_digits_and_does_not_start_with_0(mayfly_server):
     accounts = [mayfly_server.world().account for _ in range(200)]
     assert len(set(accounts)) == 200
     assert all(len(account) == 12 and account.isdigit() and account[0] != "0" for account in accounts)
 
 
-def test_worlds_see_nothing_of_each_other(mayfly_server):
+def test_worlds_are_isolated(mayfly_server):
     with mayfly_server.world() as one, mayfly_server.world() as other:
         one.clock.freeze("2031-01-01T00:00:00Z")
         one.create_table("carts")
@@ -35,7 +35,7 @@ def test_worlds_see_nothing_of_each_other(mayfly_server):
         assert other.clock.read().mode == "real"
 
 
-def test_a_world_that_is_closed_leaves_nothing(mayfly_server):
+def test_closing_a_world_deletes_its_tables_and_functions(mayfly_server):
     with mayfly_server.world() as world:
         world.create_table("carts")
         world.function("one", "http://127.0.0.1:1/")
@@ -45,7 +45,7 @@ def test_a_world_that_is_closed_leaves_nothing(mayfly_server):
         assert again.functions() == []
 
 
-def test_clients_read_nothing_of_the_users_configuration(mayfly_server, monkeypatch, tmp_path):
+def test_clients_ignore_the_users_aws_configuration(mayfly_server, monkeypatch, tmp_path):
     for name, value in ENVIRONMENT_THAT_MISLEADS.items():
         monkeypatch.setenv(name, value)
     (tmp_path / "config").write_text("[default]\nregion = mars-north-1\n[broken")
@@ -59,12 +59,12 @@ def test_clients_read_nothing_of_the_users_configuration(mayfly_server, monkeypa
         assert len(world.streams.list_streams(TableName="carts")["Streams"]) == 1
 
 
-def test_clients_are_made_once(mayfly):
+def test_clients_are_created_once(mayfly):
     assert mayfly.dynamodb is mayfly.dynamodb
     assert mayfly.resource is mayfly.resource
 
 
-def test_a_client_takes_a_configuration_of_the_callers(mayfly):
+def test_a_client_accepts_a_config(mayfly):
     from botocore.config import Config
 
     client = mayfly.client("dynamodb", config=Config(retries={"total_max_attempts": 1}))
@@ -74,7 +74,7 @@ def test_a_client_takes_a_configuration_of_the_callers(mayfly):
     assert mayfly.fault_counts()[0].struck == 1
 
 
-def test_a_child_process_is_in_the_world(mayfly):
+def test_a_child_process_uses_the_world_through_its_environment(mayfly):
     mayfly.create_table("carts")
     program = "import boto3, os; print(boto3.client('dynamodb').list_tables()['TableNames'], os.environ['MAYFLY_ACCOUNT'])"
     done = subprocess.run(
@@ -87,7 +87,7 @@ def test_a_child_process_is_in_the_world(mayfly):
     assert done.stdout == f"['carts'] {mayfly.account}\n"
 
 
-def test_a_table_is_as_it_is_asked_for(mayfly):
+def test_a_table_can_have_a_sort_key_and_no_stream(mayfly):
     mayfly.create_table("measures", key="place", sort=("at", "N"), stream=False)
     table = mayfly.dynamodb.describe_table(TableName="measures")["Table"]
     assert [key["AttributeName"] for key in table["KeySchema"]] == ["place", "at"]
@@ -95,7 +95,7 @@ def test_a_table_is_as_it_is_asked_for(mayfly):
     assert "LatestStreamArn" not in table
 
 
-def test_a_change_is_waited_for(mayfly, carts):
+def test_wait_for_returns_the_record_of_a_change(mayfly, carts):
     began = mayfly.clock.now()
     carts.put_item(Item={"id": "1", "n": 7, "ttl": mayfly.clock.epoch_seconds(60)})
     inserted = mayfly.wait_for("carts", {"id": "1"}, since=began)
@@ -110,24 +110,24 @@ def test_a_change_is_waited_for(mayfly, carts):
     assert int(removed.sequence_number) > int(inserted.sequence_number)
 
 
-def test_what_does_not_happen_in_time_is_an_error_with_what_did(mayfly, carts):
+def test_a_wait_that_times_out_lists_the_items_other_changes(mayfly, carts):
     began = mayfly.clock.now()
     carts.put_item(Item={"id": "1"})
     with pytest.raises(WaitError) as error:
         mayfly.wait_for("carts", {"id": "1"}, "REMOVE", since=began, timeout=0.05)
     assert [record.event for record in error.value.records] == ["INSERT"]
-    assert str(error.value).endswith(" What happened: INSERT by user.")
+    assert str(error.value).endswith(" Other changes of the item: INSERT by user.")
     assert isinstance(error.value, TimeoutError)
 
 
-def test_a_wait_without_since_says_that_earlier_changes_do_not_count(mayfly, carts):
+def test_a_wait_that_times_out_suggests_since(mayfly, carts):
     carts.put_item(Item={"id": "1"})
     with pytest.raises(WaitError) as error:
         mayfly.wait_for("carts", {"id": "1"}, "INSERT", timeout=0.05)
     assert str(error.value).endswith(" Only changes after the call count; to accept earlier ones, pass since=….")
 
 
-def test_a_refusal_has_its_type_message_and_status(mayfly):
+def test_a_control_error_has_type_message_and_status(mayfly):
     with pytest.raises(ControlError) as error:
         mayfly.wait_for("none", {"id": "1"})
     assert (error.value.type, error.value.status) == ("NotFound", 404)
@@ -136,7 +136,7 @@ def test_a_refusal_has_its_type_message_and_status(mayfly):
     assert str(error.value) == f"{message} (NotFound, HTTP status 404)"
 
 
-def test_a_snapshot_brings_back_items_and_clock(mayfly, carts):
+def test_a_snapshot_restores_items_and_clock(mayfly, carts):
     carts.put_item(Item={"id": "1", "ttl": mayfly.clock.epoch_seconds(60)})
     snapshot = mayfly.snapshot()
     for _ in range(2):
@@ -151,22 +151,22 @@ def test_a_snapshot_brings_back_items_and_clock(mayfly, carts):
         mayfly.restore(snapshot.id)
 
 
-def test_a_reset_leaves_nothing(mayfly, carts):
+def test_a_reset_deletes_tables_and_resets_the_clock(mayfly, carts):
     mayfly.reset()
     assert mayfly.dynamodb.list_tables()["TableNames"] == []
     assert mayfly.clock.read().mode == "real"
 
 
-def test_faults_strike_as_told_and_are_counted(mayfly, carts):
+def test_faults_apply_and_are_counted(mayfly, carts):
     mayfly.faults(Fault("throttle", operation="PutItem", table="carts", count=2))
-    carts.put_item(Item={"id": "1"})  # the SDK tries again
+    carts.put_item(Item={"id": "1"})  # the SDK retries
     (counted,) = mayfly.fault_counts()
     assert (counted.rule.fault, counted.rule.count, counted.struck) == ("throttle", 2, 2)
     mayfly.clear_faults()
     assert mayfly.fault_counts() == []
 
 
-def test_a_retry_meets_its_own_write_whose_answer_was_lost(mayfly, carts):
+def test_a_retry_sees_its_own_write_whose_response_was_lost(mayfly, carts):
     mayfly.faults(Fault("connection_closed", operation="PutItem", applied=True, count=1))
     with pytest.raises(mayfly.dynamodb.exceptions.ConditionalCheckFailedException):
         carts.put_item(Item={"id": "lock"}, ConditionExpression="attribute_not_exists(id)")
@@ -174,7 +174,7 @@ def test_a_retry_meets_its_own_write_whose_answer_was_lost(mayfly, carts):
     assert (counted.rule.applied, counted.struck) == (True, 1)
 
 
-def test_ttl_is_late_as_on_aws_or_when_told(mayfly, carts):
+def test_a_tables_ttl_mode_can_be_aws_manual_or_exact(mayfly, carts):
     ttl = mayfly.ttl("carts")
     due = mayfly.clock.epoch_seconds(60)
     ttl.aws(600, 1680, seed=3)
@@ -195,36 +195,37 @@ def test_ttl_is_late_as_on_aws_or_when_told(mayfly, carts):
     assert ttl.explain({"id": "3"}).reason == "born_expired"
 
 
-def test_an_item_that_is_renewed_at_a_failpoint_stays(mayfly, carts):
+def test_an_item_renewed_at_a_failpoint_survives(mayfly, carts):
     from concurrent.futures import ThreadPoolExecutor
 
     carts.put_item(Item={"id": "1", "ttl": mayfly.clock.epoch_seconds(60)})
     with ThreadPoolExecutor() as threads, mayfly.failpoint("carts", {"id": "1"}) as point:
-        with pytest.raises(WaitError, match=r"^Nothing has reached the failpoint at {'id': '1'} of carts within 0.01 s.$"):
+        message = r"^The expiry of {'id': '1'} in carts did not reach the failpoint within 0.01 s.$"
+        with pytest.raises(WaitError, match=message):
             point.wait_reached(0.01)
         advanced = threads.submit(mayfly.clock.advance, minutes=2)
         point.wait_reached()
         carts.put_item(Item={"id": "1", "ttl": mayfly.clock.epoch_seconds(3600)})
         mayfly.release_failpoints()
         assert advanced.result(30).expired == 0
-        with pytest.raises(MayflyError, match="it was released, or the table is gone"):
+        with pytest.raises(MayflyError, match="it was released, or the table was deleted"):
             point.wait_reached()
     assert carts.get_item(Key={"id": "1"})["Item"]
 
 
-def test_any_other_call_can_be_made(mayfly, carts):
+def test_control_makes_any_call_of_the_control_api(mayfly, carts):
     assert mayfly.control("GET", "/jobs") == mayfly.control("GET", "jobs") == {"jobs": []}
     shards = mayfly.control("POST", "/streams/carts/split", {})["shards"]
     assert len(shards) == 3
 
 
-def test_a_world_of_another_process_is_met_by_its_account(mayfly):
+def test_an_account_opens_the_world_of_another_process(mayfly):
     mayfly.create_table("carts")
     with Server(url=mayfly.url) as server:
         assert World(server, mayfly.account).dynamodb.list_tables()["TableNames"] == ["carts"]
 
 
-def test_the_log_begins_with_the_world(mayfly_server):
+def test_a_worlds_log_begins_with_the_world(mayfly_server):
     await_log(mayfly_server, "keeps everything in memory")
     with mayfly_server.world() as world:
         world.clock.freeze("2031-01-01T00:00:00Z")
@@ -233,6 +234,6 @@ def test_the_log_begins_with_the_world(mayfly_server):
         assert "keeps everything in memory" not in world.log()
 
 
-def test_a_world_says_what_it_is(mayfly):
+def test_a_worlds_repr_names_account_and_url(mayfly):
     assert repr(mayfly) == f"<mayfly.World {mayfly.account} at {mayfly.url}>"
     assert json.dumps(mayfly.environment)

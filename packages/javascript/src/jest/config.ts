@@ -1,5 +1,5 @@
-// An existing jest-dynamodb-config.js, as @shelf/jest-dynamodb reads it: an object, or a function that returns one or
-// promises it.
+// Reads a jest-dynamodb-config.js, the configuration of @shelf/jest-dynamodb. It exports an object, or a function that
+// returns the object or a promise of it.
 //
 //   { tables: [CreateTable's parameters, …], port: 8000, hostname: "localhost", options: ["-sharedDb"],
 //     clientConfig: {…}, installerConfig: {…} }
@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import type { CreateTableCommandInput, DynamoDBClientConfig } from "../aws";
 import type { ServerOptions } from "../server";
 
-/** What the file says. */
+/** The exported object. */
 export interface JestDynamodbConfig {
   tables: CreateTableCommandInput[];
   port?: number;
@@ -19,21 +19,21 @@ export interface JestDynamodbConfig {
   /** Arguments of DynamoDB Local. */
   options?: string[];
   clientConfig?: DynamoDBClientConfig;
-  /** Where DynamoDB Local's jar would be; nothing is installed here. */
+  /** Where to install DynamoDB Local. Ignored, because Mayfly installs nothing. */
   installerConfig?: unknown;
 }
 
 const fileName = "jest-dynamodb-config.js";
-const defaultPort = 8000; // as there: tests have it in their endpoint
+const defaultPort = 8000; // as with @shelf/jest-dynamodb, because tests have it in their endpoint
 const loopback = ["localhost", "127.0.0.1", "[::1]", "::1", "0.0.0.0"];
 
-/** The project's configuration, if it has one; JEST_DYNAMODB_CONFIG names it elsewhere. */
+/** The project's configuration, or undefined if it has none. JEST_DYNAMODB_CONFIG overrides its path. */
 export async function readConfig(rootDir: string): Promise<JestDynamodbConfig | undefined> {
   const named = process.env.JEST_DYNAMODB_CONFIG;
   const places = named ? [resolve(named)] : [resolve(fileName), resolve(rootDir, fileName)];
   const path = places.find((place) => existsSync(place));
   if (!path) {
-    if (named) throw new Error(`JEST_DYNAMODB_CONFIG names ${named}, and there is no such file.`);
+    if (named) throw new Error(`JEST_DYNAMODB_CONFIG is set to ${named}, but there is no such file.`);
     return undefined;
   }
   const exported = await load(path);
@@ -47,7 +47,7 @@ export async function readConfig(rootDir: string): Promise<JestDynamodbConfig | 
 async function load(path: string): Promise<any> {
   let loaded: any;
   try {
-    loaded = require(path); // Jest's transform, for TypeScript say, is for require
+    loaded = require(path); // Jest's transforms, for example for TypeScript, apply only to require
   } catch (problem) {
     const { code } = problem as NodeJS.ErrnoException;
     if (code !== "ERR_REQUIRE_ESM" && code !== "ERR_REQUIRE_ASYNC_MODULE" && !(problem instanceof SyntaxError)) {
@@ -58,13 +58,13 @@ async function load(path: string): Promise<any> {
   return loaded.default ?? loaded;
 }
 
-/** How the server is started so that what the configuration's tests expect of DynamoDB Local is so. */
+/** Converts options of DynamoDB Local to options of the server. `ignored` lists those that have no effect. */
 export function serverOptions(config: JestDynamodbConfig): { server: ServerOptions; ignored: string[] } {
   const { hostname = "localhost", options = ["-sharedDb"] } = config;
   if (!loopback.includes(hostname)) {
     throw new Error(
-      `hostname is ${hostname}, and a server is started on the loopback alone: leave hostname out, or set MAYFLY_URL ` +
-        "to a server that runs there.",
+      `hostname must be a loopback address such as localhost, got ${hostname}. Remove it, or set MAYFLY_URL to a server ` +
+        "that runs there.",
     );
   }
   const args: string[] = [];

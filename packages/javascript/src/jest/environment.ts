@@ -1,5 +1,5 @@
-// Jest's test environment: worlds end with their tests, failures of their functions fail the tests, and the server's log
-// is shown when a test fails. It extends jest-environment-node; withMayfly() extends another one.
+// The Jest test environment. It closes worlds when their tests end, makes failures of their functions fail the tests, and
+// shows the server's log for failed tests. It extends jest-environment-node; withMayfly() extends any other environment.
 
 import { setDefaultResultOrder } from "node:dns";
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ import { reportOfTest, ServerLog } from "../log";
 import { currentServer } from "../run";
 import { logVariable, scopeKey, stateVariable, urlVariable, type End, type Scope } from "./shared";
 
-/** What this asks of a test environment, as jest-environment-node and -jsdom are. */
+/** The part of a test environment, such as jest-environment-node or -jsdom, that is used here. */
 interface Environment {
   global: any;
   fakeTimersModern: { useRealTimers(): void } | null;
@@ -19,7 +19,10 @@ interface Environment {
 }
 type EnvironmentClass = new (config: any, context: any) => Environment;
 
-/** `module.exports = withMayfly(require("jest-environment-jsdom").TestEnvironment)` in a file of yours. */
+/**
+ * Adds worlds to another test environment. In your own environment file:
+ * `module.exports = withMayfly(require("jest-environment-jsdom").TestEnvironment)`.
+ */
 export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
   return class MayflyEnvironment extends Base {
     readonly #console: Console;
@@ -35,9 +38,9 @@ export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
 
     override async setup(): Promise<void> {
       await super.setup();
-      // Node 18 tries ::1 first, and only that, for the `http://localhost:8000` of tests.
+      // For `http://localhost:8000` in tests, Node 18 would try only ::1.
       setDefaultResultOrder("ipv4first");
-      // The server may be another one than when this worker was started.
+      // A new server may have been started since this worker started.
       const server = currentServer(process.env[stateVariable]);
       if (server) this.global.process.env[urlVariable] = server.url;
       this.global[scopeKey] = {
@@ -52,7 +55,7 @@ export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
       await super.teardown();
     }
 
-    // jest-circus waits for what this returns.
+    // jest-circus awaits the promise that this returns.
     override async handleTestEvent(event: any, state: any): Promise<void> {
       await super.handleTestEvent?.(event, state);
       if (event.name === "test_start" && !event.test.concurrent) {
@@ -78,7 +81,7 @@ export function withMayfly(Base: EnvironmentClass): EnvironmentClass {
   };
 }
 
-// In the reverse order of their opening. Every one is ended, whether one before it failed or not.
+// Ends all worlds in reverse order, even if one of them fails.
 async function endAll(ends: End[], failed: boolean): Promise<{ errors: Error[]; suspects: string | undefined }> {
   const errors: Error[] = [];
   const reports: string[] = [];
@@ -90,7 +93,7 @@ async function endAll(ends: End[], failed: boolean): Promise<{ errors: Error[]; 
   return { errors, suspects: reports.length > 0 ? reports.join("\n") : undefined };
 }
 
-// Jest brings jest-environment-node; a package manager that keeps packages apart shows it to Jest alone.
+// Loads jest-environment-node, a dependency of Jest. With strict package managers, only Jest's own packages can resolve it.
 function nodeEnvironment(): EnvironmentClass {
   const paths = [require.main?.filename, join(process.cwd(), "package.json"), __filename];
   for (const path of paths) {
@@ -100,7 +103,7 @@ function nodeEnvironment(): EnvironmentClass {
         for (const step of way) from = createRequire(from.resolve(`${step}/package.json`));
         return from("jest-environment-node").TestEnvironment;
       } catch {
-        // The next way, then.
+        // Try the next way.
       }
     }
   }

@@ -1,2 +1,2 @@
-// For `import`: the same functions that `require` gets.
+// The entry point for `import`. It exports the same functions as the one for `require`.
 export * from "./index.js";

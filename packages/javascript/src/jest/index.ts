@@ -1,4 +1,4 @@
-// For Jest: a world for each test. The preset starts the server: `preset: "mayfly-dynamodb"`.
+// The entry point for Jest: a world for each test. The preset, `preset: "mayfly-dynamodb"`, starts the server.
 
 import type { Follower } from "../follow";
 import { AttachedRun } from "../run";
@@ -8,12 +8,12 @@ import { logVariable, scopeKey, stateVariable, urlVariable, type End, type Scope
 
 export type { JestDynamodbConfig } from "./config";
 
-/** As a world's options; `follow: true` moves Jest's fake Date (jest.setSystemTime). */
+/** A world's options. `follow: true` makes Jest's fake Date (jest.setSystemTime) follow the world's clock. */
 export interface JestWorldOptions extends Omit<WorldOptions, "follow"> {
   follow?: WorldOptions["follow"] | boolean;
 }
 
-// Jest gives them to every module of a test file.
+// Jest provides these in every module of a test file.
 declare const jest: {
   useFakeTimers(options: { now: number; doNotFake: string[] }): void;
   setSystemTime(now: number): void;
@@ -23,10 +23,10 @@ declare const afterAll: (hook: () => Promise<void>) => void;
 
 let run: AttachedRun | undefined;
 
-/** The run's server, which the preset started. If it has died, the one that was started in its place. */
+/** The run's server, which the preset started, or its replacement if it has died. */
 export async function runServer(): Promise<Server> {
   const url = process.env[urlVariable];
-  if (!url) throw new Error('There is no server: set preset: "mayfly-dynamodb" in the Jest configuration.');
+  if (!url) throw new Error('No Mayfly server was started: set preset: "mayfly-dynamodb" in the Jest configuration.');
   if (!run) {
     const attached = new AttachedRun({ url, logFile: process.env[logVariable], stateFile: process.env[stateVariable] });
     run = attached;
@@ -39,8 +39,8 @@ export async function runServer(): Promise<Server> {
 }
 
 /**
- * A world that is closed when the test has ended, or, if it was opened in beforeAll, when the file has. If a function of
- * the world failed, the test fails; if the test fails, the server's log is printed.
+ * Opens a world. It is closed when the test ends or, if it was opened in beforeAll, when the file ends. The test fails if a
+ * function of the world failed. If the test fails, the server's log is printed.
  */
 export async function openWorld(options: JestWorldOptions = {}): Promise<World> {
   const { follow, ...rest } = options;
@@ -50,8 +50,8 @@ export async function openWorld(options: JestWorldOptions = {}): Promise<World> 
   return world;
 }
 
-// The environment's. Another environment than the preset's does not say when a test has ended: worlds last until the
-// file's end.
+// The environment's scope. An environment other than the preset's does not report the end of a test, so worlds then last
+// until the end of the file.
 const scope = (): Scope => (globalThis as any)[scopeKey] ?? ofFile;
 const ends: End[] = [];
 const ofFile: Scope = {
@@ -67,7 +67,7 @@ if (scope() === ofFile && typeof afterAll === "function") {
   });
 }
 
-// Date alone: the SDK's timers go on.
+// Fakes only Date, so that the SDK's timers keep running.
 const timers = [
   "hrtime",
   "nextTick",

@@ -1,4 +1,4 @@
-// Keeps the run's server from globalSetup to globalTeardown, which Jest loads as separate modules.
+// Passes the run's server from globalSetup to globalTeardown, which Jest loads as separate modules.
 
 import type { OwnedRun } from "../run";
 import { logVariable, stateVariable, urlVariable } from "./shared";
@@ -7,7 +7,7 @@ const key = Symbol.for("mayfly-dynamodb.jest.run");
 
 interface Kept {
   run: OwnedRun;
-  /** MAYFLY_URL as it was before. */
+  /** The value of MAYFLY_URL before the run. */
   givenUrl: string | undefined;
 }
 

@@ -1,4 +1,5 @@
-// Jest's globalSetup: one server for the run, and the tables of a jest-dynamodb-config.js, if there is one.
+// The Jest globalSetup. It starts one server for the run, and creates the tables of a jest-dynamodb-config.js, if there is
+// one.
 
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -12,16 +13,16 @@ import { logVariable, stateVariable, urlVariable } from "./shared";
 
 const pauseMs = 10;
 
-/** Jest calls it before the first test file. */
+/** Called by Jest before the first test file. */
 export default async function globalSetup(globalConfig: { rootDir: string }): Promise<void> {
   const config = await readConfig(globalConfig.rootDir);
   const { server: options, ignored } = config ? serverOptions(config) : { server: {}, ignored: [] };
   const given = process.env[urlVariable];
   if (ignored.length > 0 && !given) {
-    process.stderr.write(`mayfly: these of jest-dynamodb-config.js do nothing here: ${ignored.join(", ")}\n`);
+    process.stderr.write(`mayfly: ignored in jest-dynamodb-config.js: ${ignored.join(", ")}\n`);
   }
   const run = await OwnedRun.start(options, async (server) => {
-    // For workers that are started from now on.
+    // For workers that start later.
     process.env[urlVariable] = server.url;
     if (server.log) process.env[logVariable] = server.log.path;
     if (config) await createTables(server, config);
@@ -31,7 +32,8 @@ export default async function globalSetup(globalConfig: { rootDir: string }): Pr
   keep(run, given);
 }
 
-// For everybody who signs with no account's number, as tests that came from DynamoDB Local do.
+// Creates the tables in the default account, which clients use whose access key id is not an account number, as in tests
+// written for DynamoDB Local.
 async function createTables(server: Server, { tables, clientConfig: given = {} }: JestDynamodbConfig): Promise<void> {
   const { CreateTableCommand, DeleteTableCommand, DescribeTableCommand, DynamoDBClient } = sdk();
   const client = new DynamoDBClient({
@@ -40,12 +42,12 @@ async function createTables(server: Server, { tables, clientConfig: given = {} }
     endpoint: server.url,
   });
   const create = async (table: CreateTableCommandInput) => {
-    // A server that ran already may have it from a run before.
+    // An existing server may still have the table from an earlier run.
     if (server.pid === undefined) {
       await client.send(new DeleteTableCommand({ TableName: table.TableName })).catch(() => undefined);
     }
     const { TableDescription } = await client.send(new CreateTableCommand(table));
-    // With -delayTransientStatuses they are CREATING for a while.
+    // With -delayTransientStatuses, tables are CREATING for a while.
     for (let now = TableDescription; now?.TableStatus === "CREATING"; await pause(pauseMs)) {
       now = (await client.send(new DescribeTableCommand({ TableName: table.TableName }))).Table;
     }

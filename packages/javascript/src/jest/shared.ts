@@ -8,14 +8,14 @@ export const stateVariable = "MAYFLY_SERVER_STATE";
 /** The name under which the test environment puts a Scope on the sandbox's global object. */
 export const scopeKey = "__mayfly_scope__";
 
-/** Ends a world, as World.end() does. */
+/** Ends a world. See World.end(). */
 export type End = (failed: boolean) => Promise<{ error?: Error; suspects?: string }>;
 
 export interface Scope {
-  /** Calls it when the current test has ended; outside of a test, when the file has. */
+  /** Registers `end` to be called when the current test ends or, outside of a test, when the file ends. */
   atEnd(end: End): void;
-  /** Calls it when the file has ended. */
+  /** Registers `end` to be called when the file ends. */
   atFileEnd(end: End): void;
-  /** Restores the real Date. Between tests the sandbox's `jest` must not be called. */
+  /** Restores the real Date. Needed because the sandbox's `jest` cannot be called between tests. */
   useRealTimers(): void;
 }

@@ -1,8 +1,8 @@
-// Jest's globalTeardown: ends the run's server.
+// The Jest globalTeardown. It ends the run's server.
 
 import { endRun } from "./run";
 
-/** Jest calls it after the last test file. */
+/** Called by Jest after the last test file. */
 export default async function globalTeardown(): Promise<void> {
   await endRun();
 }

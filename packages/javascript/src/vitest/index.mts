@@ -1,4 +1,5 @@
-// For Vitest: `test` with a world for each test. The server is the globalSetup's, mayfly-dynamodb/vitest/setup.
+// The entry point for Vitest: `test` with a world for each test. The globalSetup, mayfly-dynamodb/vitest/setup, starts the
+// server.
 
 import { inject, test as base, vi } from "vitest";
 
@@ -10,46 +11,47 @@ import type { Server } from "../server.js";
 import type { World, WorldOptions } from "../world.js";
 import type {} from "./setup.mjs";
 
-/** As a world's options; `follow: true` moves Vitest's mocked Date (vi.setSystemTime). */
+/** A world's options. `follow: true` makes Vitest's mocked Date (vi.setSystemTime) follow the world's clock. */
 export interface VitestWorldOptions extends Omit<WorldOptions, "follow"> {
   follow?: WorldOptions["follow"] | boolean;
 }
 
 export interface MayflyFixtures {
   /**
-   * A world for the test, closed when the test has ended. If a function of the world failed, the test fails; if the test
-   * fails, the server's log is printed.
+   * The test's world. It is closed when the test ends. The test fails if a function of the world failed. If the test fails,
+   * the server's log is printed.
    */
   world: World;
   /** The world's clock. */
   clock: Clock;
   /** The world's document client. */
   documents: World["documents"];
-  /** The world's client of DynamoDB. */
+  /** The world's client for DynamoDB. */
   dynamodb: World["dynamodb"];
 }
 
 let run: AttachedRun | undefined;
 
-/** The run's server, which globalSetup started. If it has died, the one that was started in its place. */
+/** The run's server, which globalSetup started, or its replacement if it has died. */
 export async function runServer(): Promise<Server> {
   const provided = inject("mayfly");
   if (!provided) {
     throw new Error(
-      'There is no server: add globalSetup: ["mayfly-dynamodb/vitest/setup"] to `test` of the Vitest configuration.',
+      'No Mayfly server was started: add globalSetup: ["mayfly-dynamodb/vitest/setup"] to `test` in the Vitest ' +
+        "configuration.",
     );
   }
   return (run ??= new AttachedRun(provided)).server();
 }
 
-/** Another world, for beforeAll for example. Close it yourself. */
+/** Opens another world, for example in beforeAll. The caller must close it. */
 export async function openWorld(options: VitestWorldOptions = {}): Promise<World> {
   const { follow, ...rest } = options;
   const following = follow === true ? mockedDate : follow || undefined;
   return (await runServer()).world({ ...rest, ...(following ? { follow: following } : {}) });
 }
 
-/** Vitest's test, whose context has a world that begins so: `const test = testWith({ follow: true })`. */
+/** Vitest's `test` with a world that has these options in its context: `const test = testWith({ follow: true })`. */
 export function testWith(options: VitestWorldOptions) {
   return base.extend<MayflyFixtures>({
     world: async ({ task }, use) => {
@@ -70,13 +72,13 @@ export function testWith(options: VitestWorldOptions) {
   });
 }
 
-/** Vitest's test, whose context has a world. */
+/** Vitest's `test` with a world in its context. */
 export const test = testWith({});
 
-/** The same by its other name. */
+/** An alias of `test`. */
 export const it = test;
 
-// Without vi.useFakeTimers() Date alone is mocked: the SDK's timers go on.
+// Without vi.useFakeTimers(), only Date is mocked, so the SDK's timers keep running.
 const mockedDate: Follower = {
   move(now) {
     vi.setSystemTime(now);

@@ -1,10 +1,10 @@
-// Vitest's globalSetup: `globalSetup: ["mayfly-dynamodb/vitest/setup"]`. One server for the run; tests learn where by
-// inject("mayfly").
+// The Vitest globalSetup: `globalSetup: ["mayfly-dynamodb/vitest/setup"]`. It starts one server for the run. Tests get its
+// address from inject("mayfly").
 
 import { OwnedRun, type ProvidedRun } from "../run.js";
 import type { ServerOptions } from "../server.js";
 
-/** What tests get by `inject("mayfly")`. */
+/** The value of `inject("mayfly")`. */
 export interface ProvidedMayfly extends ProvidedRun {
   version: string;
 }
@@ -15,13 +15,13 @@ declare module "vitest" {
   }
 }
 
-/** What this asks of Vitest's project. */
+/** The part of Vitest's project that is used here. */
 interface Project {
   provide(key: "mayfly", value: ProvidedMayfly): void;
 }
 
 /**
- * For a globalSetup file of your own, with other arguments of the server:
+ * Creates a globalSetup with server options, for your own setup file:
  * `export default globalSetup({ args: ["--table-delay-ms", "50"] })`.
  */
 export function globalSetup(options: ServerOptions = {}) {

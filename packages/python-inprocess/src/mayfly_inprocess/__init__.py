@@ -1,4 +1,4 @@
-"""Has libmayfly.so.0 beside it, which `mayfly.Server(in_process=True)` loads. There is nothing here to call."""
+"""Contains libmayfly.so.0, which `mayfly.Server(in_process=True)` loads. This package has no functions."""
 
 from pathlib import Path
 

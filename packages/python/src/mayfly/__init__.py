@@ -1,4 +1,4 @@
-"""DynamoDB for tests: each test has its own world, with tables, streams and a clock that the test moves.
+"""DynamoDB for tests. Each test has its own world: tables, streams, and a clock that the test moves.
 
     from mayfly import Server
 
@@ -8,7 +8,7 @@
         world.resource.Table("carts").put_item(Item={"id": "1", "ttl": world.clock.epoch_seconds(3600)})
         assert world.clock.advance(hours=2).tables == {"carts": 1}
 
-With pytest, the fixture `mayfly` is such a world. `mayfly.aio` is the same for asyncio.
+With pytest, the fixture `mayfly` is such a world. `mayfly.aio` has the same API for asyncio.
 """
 
 from ._calls.clock import Advanced, FunctionError, GivenUp, Reading, Unfinished

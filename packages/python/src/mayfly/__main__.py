@@ -1,4 +1,4 @@
-"""The program itself: `mayfly serve`, `python -m mayfly clock advance 48h`. It takes this process's place."""
+"""Runs the mayfly program: `mayfly serve`, `python -m mayfly clock advance 48h`. The program replaces this process."""
 
 from __future__ import annotations
 

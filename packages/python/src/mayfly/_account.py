@@ -1,4 +1,4 @@
-"""Accounts: what a world is to the server, and how a child process comes to be in it."""
+"""Accounts. A world is an account on the server, and a child process selects it through its environment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SECRET = "any"
 
 
 def new_account() -> str:
-    """Twelve digits of which the first is not 0."""
+    """Twelve random digits. The first one is not 0."""
     return str(10**11 + secrets.randbelow(9 * 10**11))
 
 

@@ -1,4 +1,4 @@
-"""Which program is started: the one that is named, the one by MAYFLY_BINARY, the package's own, or the one on PATH."""
+"""Finds the program to start: the one that the caller names, MAYFLY_BINARY, the package's own, or the one on PATH."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ BUNDLED = Path(__file__).parent / "bin" / "mayfly"
 @dataclass(frozen=True)
 class Binary:
     path: str
-    named_by: Optional[str]  # None: it was found
+    named_by: Optional[str]  # the option or variable that has the path; None if the package found it
 
 
 def find_binary(named: Optional[StrPath] = None, named_by: str = "binary") -> Binary:
-    """Raises a BinaryError if there is none, or if one is named and is not there: nothing else is taken then."""
+    """Raises a BinaryError if no program is found. There is no fallback if a named program does not exist."""
     if named:
         return _named(os.fspath(named), named_by)
     by_environment = os.environ.get("MAYFLY_BINARY")
@@ -38,15 +38,15 @@ def find_binary(named: Optional[StrPath] = None, named_by: str = "binary") -> Bi
 def _named(path: str, named_by: str) -> Binary:
     path = os.path.abspath(os.path.expanduser(path))
     if not os.path.exists(path):
-        raise BinaryError(path, named_by, "there is no such file")
+        raise BinaryError(path, named_by, "no such file")
     if not os.path.isfile(path) or not os.access(path, os.X_OK):
-        raise BinaryError(path, named_by, "it is not a file that may be run")
+        raise BinaryError(path, named_by, "not an executable file")
     return Binary(path, named_by)
 
 
 def _on_path() -> Optional[str]:
     for directory in os.get_exec_path():
-        # An empty or relative one depends on the working directory, which may hold another program.
+        # An empty or relative entry depends on the working directory, which may contain another program named mayfly.
         if not os.path.isabs(directory):
             continue
         path = os.path.join(directory, "mayfly")
@@ -56,7 +56,7 @@ def _on_path() -> Optional[str]:
 
 
 def _is_our_script(path: str) -> bool:
-    """This package's own console script, which looks for the program itself, and would find itself for ever."""
+    """Whether it is this package's console script. That script calls `find_binary` and would run itself forever."""
     with open(path, "rb") as file:
         start = file.read(2048)
     return start.startswith(b"#!") and b"mayfly.__main__" in start

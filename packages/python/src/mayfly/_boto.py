@@ -1,5 +1,5 @@
-"""boto3's clients and resources. They read nothing of the user's AWS configuration: no files, no environment, no proxy. All
-of them share the service models that the first client loads."""
+"""boto3 clients and resources. They do not read the user's AWS configuration: no files, environment or proxy settings. They
+share the service models that the first client loads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import MissingExtraError
 if TYPE_CHECKING:
     from ._instance import Instance
 
-# A session makes one client at a time; the clients themselves may be used by all threads.
+# Sessions are not thread-safe, but clients are.
 _making = threading.Lock()
 
 
@@ -32,7 +32,7 @@ def resource(service: str, instance: Instance, account: str, region: str, **more
 
 
 def _raise_its_death(client: Any, instance: Instance) -> None:
-    """A call that meets a dead server raises EndedError at once, instead of retrying for half a minute."""
+    """Makes a call to a dead server raise EndedError at once. boto3 would otherwise retry for half a minute."""
 
     def look(operation: Any, caught_exception: Optional[Exception] = None, **_: Any) -> None:
         death = None if caught_exception is None else instance.death(operation.name)
@@ -53,7 +53,7 @@ def _session() -> Any:
 
 
 def unconfigured() -> dict[str, Any]:
-    """botocore's settings, each with its default alone: neither the environment nor a file has a name for it."""
+    """botocore's settings with their defaults, without the names under which the environment and files set them."""
     from botocore.configprovider import BOTOCORE_DEFAUT_SESSION_VARIABLES as settings
 
     unnamed = {name: (None, None, default, convert) for name, (_, _, default, convert) in settings.items()}

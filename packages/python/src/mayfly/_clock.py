@@ -1,5 +1,5 @@
-"""A world's clock: TTL, creation times and the age of stream records go by it. The program's own, `datetime.now()`, goes on
-as ever, unless it is told to follow."""
+"""A world's clock. TTL, creation times and the age of stream records follow it. The program's own clock, `datetime.now()`,
+does not, unless a test makes it follow."""
 
 from __future__ import annotations
 
@@ -21,47 +21,53 @@ T = TypeVar("T")
 
 
 class Clock:
-    """Times are aware datetimes, epoch seconds, or text such as "2031-01-01T00:00:00Z"; those that are returned are
+    """A world's clock: real, frozen, offset, or at a rate.
+
+    Arguments that are times are aware datetimes, epoch seconds, or text such as "2031-01-01T00:00:00Z". Returned times are
     datetimes in UTC, to the millisecond. Spans are timedeltas or seconds.
 
-    A move into the past is refused with a ControlError, a Conflict, while the world has tables. With follow=True the
-    program's own clock moves too, from then on: see `follow`. An advance with `settle` raises a HandlerError if a function
-    fails, unless it was declared with may_fail=True: see `World.settle`."""
+    While the world has tables, moving the clock back raises a ControlError of type Conflict. With follow=True, the
+    program's own clock moves along from then on: see `follow`. An advance with `settle` raises a HandlerError if a function
+    fails that was not registered with may_fail=True: see `World.settle`."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._following = Following()
 
     def now(self) -> datetime.datetime:
+        """The clock's time."""
         return self.read().now
 
     def epoch_seconds(self, in_: Duration = 0) -> int:
-        """The clock's time plus `in_`, as a TTL attribute holds it: whole seconds since 1970."""
+        """The clock's time plus `in_` as the value of a TTL attribute: whole seconds since 1970."""
         span = datetime.timedelta(seconds=seconds_of(in_))
         return int((self.now() + span).timestamp())
 
     def read(self) -> Reading:
-        """The time and the mode: real, frozen, offset or rate."""
+        """The clock's time and mode: real, frozen, offset or rate."""
         return self._world.run(clock.read())
 
     def freeze(self, at: Optional[Instant] = None, *, follow: bool = False) -> datetime.datetime:
-        """Lets it stand still, now or at that time; returns when."""
+        """Stops the clock, at its current time or at the given one. Returns the time at which it stands."""
         return self._moved(clock.put(mode="frozen", now=at), follow)
 
     def set(self, to: Instant, *, follow: bool = False) -> datetime.datetime:
-        """Moves it, frozen or running as it is; what falls due on the way is deleted."""
+        """Moves the clock to a time and deletes the items that expire by then. A frozen clock stays frozen; otherwise the
+        clock keeps running. Returns the new time."""
         return self._moved(clock.put(now=to), follow)
 
     def real(self) -> datetime.datetime:
-        """Lets it be the host's. A Conflict if it is ahead of that and the world has tables."""
+        """Returns the clock to the host's time. Raises a ControlError of type Conflict if the clock is ahead and the world
+        has tables."""
         return self._moved(clock.put(mode="real"), False)
 
     def run(self) -> datetime.datetime:
-        """Lets it go on, as fast as the host's, from where it is."""
+        """Lets the clock run from its current time at normal speed."""
         return self._moved(clock.put(mode="offset"), False)
 
     def rate(self, times: float) -> datetime.datetime:
-        """Lets it run so many times as fast as the host's, from where it is."""
+        """Lets the clock run from its current time, at `times` the speed of the host's clock. Raises a FollowError if the
+        program's clock follows it."""
         if self._following:
             self._following.move(self.now(), "rate")
         return self._moved(clock.put(mode="rate", rate=times), False)
@@ -78,26 +84,27 @@ class Clock:
         age_streams: bool = False,
         follow: bool = False,
     ) -> Advanced:
-        """Moves it forward, through every instant at which something expires: advance(hours=48), advance(timedelta(2)).
-        When it returns, what fell due is deleted, gone from indexes, and readable in streams.
+        """Moves the clock forward, through every instant at which an item expires: advance(hours=48), advance(timedelta(2)).
+        When it returns, expired items are gone from the table and its indexes, and their stream records can be read.
 
-        settle: also wait, as `World.settle` does, for at most 30 seconds of real time, or that many.
-        age_streams: have stream records and iterators age by the jump, so that 24 hours later a record is trimmed."""
+        settle: True also waits as `World.settle` does, for at most 30 seconds of real time; a number sets another limit.
+        age_streams: also age stream records and iterators by the jump, so that records older than 24 hours are trimmed."""
         span = clock.span_of(by, days, hours, minutes, seconds)
         return self._advanced(clock.advance_by(span, settle, age_streams), follow)
 
     def advance_to(self, to: Instant, *, settle: Settle = False, age_streams: bool = False, follow: bool = False) -> Advanced:
-        """`advance` to a time; a Conflict if it has passed."""
+        """Like `advance`, to a time. Raises a ControlError of type Conflict if the time has passed."""
         return self._advanced(clock.advance_to(to, settle, age_streams), follow)
 
     def advance_to_next_expiry(self, *, settle: Settle = False, age_streams: bool = False, follow: bool = False) -> Advanced:
-        """`advance` to the next instant at which something expires. If nothing is going to, it stays where it is, and
-        `message` says so."""
+        """Like `advance`, to the next instant at which an item expires. If no item will expire, the clock stays where it is,
+        and the result's `message` says so."""
         return self._advanced(clock.advance_to_next_expiry(settle, age_streams), follow)
 
     def follow(self) -> None:
-        """Has the program's own clock, `datetime.now()` and `time.time()`, say what this one says, until `unfollow` or the
-        world's end. It takes time-machine or freezegun to be installed, and one world at a time; else a FollowError."""
+        """Makes the program's clock, `datetime.now()` and `time.time()`, show this clock's time until `unfollow` or the end
+        of the world. Raises a FollowError if neither time-machine nor freezegun is installed, or if the program's clock
+        already follows another world."""
         self._following.begin()
         try:
             self.moved()
@@ -106,11 +113,12 @@ class Clock:
             raise
 
     def unfollow(self) -> None:
-        """The program's clock is the host's again."""
+        """Returns the program's clock to the host's time."""
         self._following.end()
 
     def moved(self) -> None:
-        """Has the program's clock, if it follows, say what this one says by now: for who moves the world's by other means."""
+        """Sets the program's clock to this clock's time, if it follows. Call it after moving the world's clock by other
+        means, such as `World.control`."""
         if self._following:
             reading = self.read()
             self._following.move(reading.now, reading.mode)

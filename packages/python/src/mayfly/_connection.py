@@ -1,4 +1,4 @@
-"""HTTP to a server, by connections that are kept. No proxy stands between a test and its server."""
+"""HTTP to a server over persistent connections. Proxy settings are ignored."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collections.abc import Mapping
 from typing import Optional
 from urllib.parse import urlsplit
 
-#: What a call may take: an advance may delete a million items, and an await may take ten minutes.
+#: Time limit for a call. An advance can delete a million items, and an await can take ten minutes.
 CALL_SECONDS_MAX = 700.0
 
-# How a kept connection shows that the server had closed it, or is gone: the request has not been looked at.
+# Errors on an idle connection that the server has closed. The server has not seen the request, so it is safe to send again.
 _CLOSED_MEANWHILE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
 
 
 class Connections:
-    """May be used by all threads, and in processes that are forked. There are as many as threads have asked at once."""
+    """A pool of connections. Thread-safe, and can be used after a fork. It has as many connections as concurrent calls."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise OSError("it is no address such as http://127.0.0.1:8000")
+            raise OSError("expected a URL such as http://127.0.0.1:8000")
         self._secure = parts.scheme == "https"
         self._host, self._port = parts.hostname, parts.port
         self._prefix = parts.path.rstrip("/")
@@ -38,7 +38,7 @@ class Connections:
         headers: Mapping[str, str],
         timeout_seconds: float = CALL_SECONDS_MAX,
     ) -> tuple[int, bytes]:
-        """The status and the whole answer. Raises OSError or http.client.HTTPException if there is none."""
+        """The status and the body of the response. Raises OSError or http.client.HTTPException if there is none."""
         kept = self._take()
         if kept is not None:
             try:
@@ -48,7 +48,7 @@ class Connections:
         return self._ask(self._open(timeout_seconds), method, path, body, headers, timeout_seconds)
 
     def close(self) -> None:
-        """Those that nobody uses."""
+        """Closes the idle connections."""
         while True:
             connection = self._take()
             if connection is None:
@@ -56,7 +56,7 @@ class Connections:
             connection.close()
 
     def _take(self) -> Optional[http.client.HTTPConnection]:
-        if self._process != os.getpid():  # a forked process must not speak on its parent's
+        if self._process != os.getpid():  # a forked process must not use its parent's connections
             self._lock, self._idle, self._process = threading.Lock(), [], os.getpid()
         with self._lock:
             return self._idle.pop() if self._idle else None
@@ -80,7 +80,7 @@ class Connections:
             connection.request(method, self._prefix + path, body, dict(headers))
             answer = connection.getresponse()
             status, text = answer.status, answer.read()
-        except BaseException:  # also a time-out, or Ctrl-C: what it says next would be the answer to this
+        except BaseException:  # including Ctrl-C: a later response on this connection would belong to this request
             connection.close()
             raise
         with self._lock:

@@ -1,7 +1,7 @@
-"""The program's own clock, moved together with a world's: by time-machine if that is installed, else by freezegun.
+"""Makes the program's clock follow a world's clock, with time-machine if that is installed, else with freezegun.
 
-`datetime.now()`, `time.time()` and what is made of them then say what the world's clock says, in the whole process, so it
-follows one world at a time.
+`datetime.now()` and `time.time()` then show the world's time in the whole process, so the program's clock can follow only
+one world at a time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Freezegun:
             self._factory.move_to(to)
             return
         self.stop()
-        # "mayfly": this package's own waiting goes by real time.
+        # This package's own waits use real time.
         self._freezer = self._module.freeze_time(to, tick=ticks, ignore=["mayfly"])
         self._factory = self._freezer.start()
         self._ticks = ticks
@@ -63,7 +63,7 @@ class _Freezegun:
 
 
 class Following:
-    """That the program's clock goes by one world's. Begins with `begin`, ends with `end`; both may be called twice."""
+    """Whether the program's clock follows one world's clock. It does between `begin` and `end`, which are idempotent."""
 
     def __init__(self) -> None:
         self._mover: Optional[Mover] = None
@@ -82,7 +82,7 @@ class Following:
             return
         if mode == "rate":
             raise FollowError(
-                "the program's clock cannot follow one that runs at a rate: freeze the world's clock, or let it run"
+                "the program's clock cannot follow a clock that runs at a rate: freeze the world's clock, or call its run()"
             )
         self._mover.move(to, ticks=mode != "frozen")
 
@@ -102,8 +102,8 @@ def _take(following: Following) -> None:
     with _lock:
         if _followed is not None:
             raise FollowError(
-                "the program's clock follows another world already, and there is one for all of the process: end that by "
-                "its clock.unfollow() first"
+                "the program's clock already follows another world, and can follow only one: call that world's "
+                "clock.unfollow() first"
             )
         _followed = following
 
@@ -126,6 +126,6 @@ def _mover() -> Mover:
         import freezegun
     except ImportError:
         raise FollowError(
-            "to have the program's clock follow the world's, install time-machine or freezegun: pip install time-machine"
+            "following the world's clock requires time-machine or freezegun: pip install time-machine"
         ) from None
     return _Freezegun(freezegun)

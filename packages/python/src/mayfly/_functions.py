@@ -1,4 +1,4 @@
-"""Serves handlers of this process over HTTP, on the loopback interface, to event source mappings and Lambda's Invoke."""
+"""Serves handlers in this process over HTTP, on the loopback interface, for event source mappings and Lambda's Invoke."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from urllib.parse import quote, unquote
 
 from ._handlers import HandlerFailures
 
-#: A handler as Lambda has them, (event, context), or a function of the event alone. Its result is encoded as JSON. An
-#: exception fails the invocation, and the test unless it was declared with may_fail=True.
+#: A Lambda handler, (event, context), or a function of the event only. Its result is encoded as JSON. An exception fails the
+#: invocation. It also fails the test, unless the function was registered with may_fail=True.
 Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class LambdaContext:
-    """The part of Lambda's context that applies here."""
+    """The members of Lambda's context that apply here."""
 
     function_name: str
     aws_request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
 
 
 class LocalFunctions:
-    """Serves nothing before the first `serve`, and nothing after `close`."""
+    """The HTTP server of a world's handlers. It starts with the first `serve` and ends with `close`."""
 
     def __init__(self, failures: HandlerFailures) -> None:
         self._failures = failures
@@ -37,7 +37,7 @@ class LocalFunctions:
         self._server: Optional[http.server.ThreadingHTTPServer] = None
 
     def serve(self, name: str, function: Function) -> str:
-        """The function's URL."""
+        """Adds or replaces a handler. Returns its URL."""
         with self._lock:
             self._functions[name] = function
             if self._server is None:
@@ -65,10 +65,10 @@ def takes_context(function: Function) -> bool:
 
 class _Http(http.server.ThreadingHTTPServer):
     daemon_threads = True
-    block_on_close = False  # a function that hangs keeps no test from ending
+    block_on_close = False  # so that a handler that hangs does not keep the test from ending
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exc_info()[1], ConnectionError):  # the caller's time-out has passed, or its server has ended
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # the caller has timed out, or its server has ended
             super().handle_error(request, client_address)
 
 
@@ -78,13 +78,13 @@ def _listen(functions: dict[str, Function], failures: HandlerFailures) -> http.s
 
     Answer.functions, Answer.failures = functions, failures
     server = _Http(("127.0.0.1", 0), Answer)
-    # A short poll: `shutdown` waits for it.
+    # A short poll interval, because `shutdown` waits for the next poll.
     threading.Thread(target=server.serve_forever, args=(0.005,), name="mayfly functions", daemon=True).start()
     return server
 
 
 class _Answer(http.server.BaseHTTPRequestHandler):
-    """Answers as Lambda's runtime does: with the result, or with an error's type and message."""
+    """Responds as Lambda's runtime does: with the result, or with an error's type and message."""
 
     protocol_version = "HTTP/1.1"
     functions: dict[str, Function]
@@ -95,14 +95,14 @@ class _Answer(http.server.BaseHTTPRequestHandler):
         name = unquote(self.path[1:])
         function = self.functions.get(name)
         if function is None:
-            self._send(404, {"errorType": "NotFound", "errorMessage": f"there is no function {name}"}, True)
+            self._send(404, {"errorType": "NotFound", "errorMessage": f"no function {name!r} is registered"}, True)
             return
         event = None
         try:
             event = json.loads(payload) if payload else None
             result = function(event, LambdaContext(name)) if takes_context(function) else function(event)
             text = _encoded(name, result)
-        except BaseException as error:  # pytest.fail() and sys.exit(), too
+        except BaseException as error:  # including those of pytest.fail() and sys.exit()
             self.failures.add(name, event, error)
             self._send(200, {"errorType": type(error).__name__, "errorMessage": str(error)}, True)
         else:
@@ -130,4 +130,4 @@ def _encoded(name: str, result: Any) -> str:
         return json.dumps(result)
     except (TypeError, ValueError) as error:
         kind = type(result).__name__
-        raise TypeError(f"the function {name!r} returned a {kind} that cannot be encoded as JSON: {error}") from None
+        raise TypeError(f"the result of function {name!r} has type {kind} and cannot be encoded as JSON: {error}") from None

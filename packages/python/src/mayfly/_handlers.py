@@ -1,4 +1,4 @@
-"""Failures of a world's functions: kept, printed when they happen, and raised as a HandlerError, once."""
+"""Failures of a world's functions. Each is recorded, printed when it happens, and raised once as a HandlerError."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .errors import HandlerError, hides_frames
 
 __tracebackhide__ = hides_frames
 
-#: How many failures a world keeps. A handler that fails is called again and again.
+#: How many failures a world keeps. A failing handler is called again and again.
 FAILURES_MAX = 100
-#: How much of an error's message the HandlerError's repeats, in characters.
+#: How much of an error's message is repeated in a HandlerError's message, in characters.
 MESSAGE_MAX = 300
 
 _OURS = (str(Path(__file__).parent), str(Path(concurrent.futures.__file__).parent))
@@ -27,10 +27,10 @@ _OURS = (str(Path(__file__).parent), str(Path(concurrent.futures.__file__).paren
 
 @dataclass(frozen=True)
 class HandlerFailure:
-    """One exception of a handler that runs in the test's process."""
+    """An exception of a handler in the test's process."""
 
-    function: str  #: the name that it was registered by
-    event: Any  #: what it was called with
+    function: str  #: the name under which it was registered
+    event: Any  #: the event that it was called with
     error: BaseException
 
     def __str__(self) -> str:
@@ -38,15 +38,15 @@ class HandlerFailure:
 
 
 class HandlerFailures:
-    """The failures of one world. Thread-safe: handlers fail in threads of their own."""
+    """The failures of one world. Thread-safe, because each invocation of a handler runs in a separate thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._may_fail: set[str] = set()
         self._kept: collections.deque[HandlerFailure] = collections.deque(maxlen=FAILURES_MAX)
         self._unraised: list[HandlerFailure] = []
-        self._raised: set[tuple[str, ...]] = set()  # of records: the function, the error's type and the record's id
-        self._printed: dict[str, str] = {}  # by function, what was printed last
+        self._raised: set[tuple[str, ...]] = set()  # see `_records`
+        self._printed: dict[str, str] = {}  # by function, the text that was printed last
         self._closed = False
 
     def declare(self, function: str, may_fail: bool) -> None:
@@ -57,7 +57,7 @@ class HandlerFailures:
                 self._may_fail.discard(function)
 
     def add(self, function: str, event: Any, error: BaseException) -> None:
-        """Keeps it, and prints it to stderr unless the function may fail."""
+        """Records a failure, and prints it to stderr unless the function may fail."""
         error.__traceback__ = _from_the_handler_on(error.__traceback__)
         failure = HandlerFailure(function, event, error)
         with self._lock:
@@ -82,8 +82,8 @@ class HandlerFailures:
             return list(self._kept)
 
     def check(self, advanced: Advanced) -> None:
-        """Raises a HandlerError for what a settle's answer says of functions that must not fail, and for what the test's own
-        handlers have raised since the last check."""
+        """Raises a HandlerError if the result of a settle reports failures of functions that must not fail, or if the test's
+        own handlers have raised exceptions since the last check."""
         with self._lock:
             given_up = [each for each in advanced.given_up if each["function"] not in self._may_fail]
             unfinished = [each for each in advanced.unfinished if each["function"] not in self._may_fail]
@@ -92,12 +92,12 @@ class HandlerFailures:
             raise error
 
     def take(self) -> Optional[HandlerError]:
-        """The error for what the test's own handlers have raised since the last check, if they have."""
+        """The error for exceptions that the test's own handlers have raised since the last check, or None."""
         with self._lock:
             return _error(self._take(), [], [], None)
 
     def close(self) -> Optional[HandlerError]:
-        """`take`. What fails from now on, because the world is gone, is ignored."""
+        """Like `take`. Later failures are ignored, because the world is gone."""
         with self._lock:
             self._closed = True
             return _error(self._take(), [], [], None)
@@ -110,7 +110,7 @@ class HandlerFailures:
 
 
 def _records(failure: HandlerFailure) -> set[tuple[str, ...]]:
-    """What a retry of the same batch has in common with it."""
+    """The batch's records, as (function, error type, record id). If all of them were raised before, it is a retry."""
     records = failure.event.get("Records") if isinstance(failure.event, dict) else None
     if not isinstance(records, list):
         return set()
@@ -137,7 +137,7 @@ def _error(
 
 
 def _given_up_sentences(given_up: list[GivenUp]) -> list[str]:
-    """Batches of a table that ended the same way are one sentence."""
+    """One sentence for all batches of a function and table that ended the same way."""
     batches: dict[tuple[str, str, str], list[GivenUp]] = {}
     for each in given_up:
         batches.setdefault((each["function"], each["table"], each["condition"]), []).append(each)
@@ -188,7 +188,7 @@ def _last_error(error: Optional[FunctionError]) -> str:
     said = _one_line(": ".join(each for each in (error.get("type"), error.get("message")) if each))
     if not said and "error" in error:
         said = f"{error['error']} (HTTP status {error['status']})"
-    return f" Its last error was {said}." if said else " It processed only a part of the batch."
+    return f" Its last error was {said}." if said else " It processed only part of the batch."
 
 
 def _shown(error: BaseException) -> str:
@@ -197,7 +197,7 @@ def _shown(error: BaseException) -> str:
 
 
 def _one_line(text: str) -> str:
-    """The first line: pytest's assertions go on for many."""
+    """The first line of the text, because pytest's assertion messages have many."""
     line = "".join(each for each in text.strip().partition("\n")[0] if each.isprintable()).strip().rstrip(".")
     return line if len(line) <= MESSAGE_MAX else line[:MESSAGE_MAX] + "…"
 
@@ -207,7 +207,7 @@ def _count(number: int, one: str, more: Optional[str] = None) -> str:
 
 
 def _from_the_handler_on(trace: Optional[TracebackType]) -> Optional[TracebackType]:
-    """Without this package's own frames at the beginning, which called the handler."""
+    """The traceback without the leading frames of this package, which called the handler."""
     inner = trace
     while inner is not None and inner.tb_frame.f_code.co_filename.startswith(_OURS):
         inner = inner.tb_next

@@ -1,7 +1,7 @@
-"""A Mayfly in this very process: no program is started, and what is asked of it goes by function calls where it can.
+"""A server in this process. It starts no program, and most calls to it are function calls.
 
-Its endpoint is for AWS's SDKs, for processes that are forked from this one, and for calls that may wait: a call of C's cannot
-be interrupted by Ctrl-C, or be given up after some time.
+AWS SDKs, forked processes and calls that can block use its endpoint. Blocking calls use it because Ctrl-C and time-outs
+cannot interrupt a C function.
 """
 
 from __future__ import annotations
@@ -25,13 +25,15 @@ _OF_THE_ENDPOINT = frozenset(
     )
 )
 
-# An await, a settle, the end of jobs.
+# An await, a settle, or waiting for jobs to end.
 _WAITS = re.compile(rb'/(await|settle)$|"settle"')
 _SIGNED_FOR = re.compile(r"Credential=(\d{12})/\d+/([^/]+)/dynamodb/")
 
 
 class InProcess:
-    """Returns when its endpoint answers (`url`). May be used by all threads."""
+    """A server in this process. The constructor returns when its endpoint, `url`, answers. Thread-safe.
+
+    Raises LibraryError or StartError."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self.library = find_library()
@@ -51,11 +53,11 @@ class InProcess:
         self.url = str(json.loads(said)["url"])
 
     def ended(self) -> Optional[str]:
-        """ "closed", or None."""
+        """ "closed", or None if it runs."""
         return "closed" if self._closed else None
 
     def end(self) -> None:
-        """A second call, or one in a process that was forked from this one, does nothing."""
+        """Closes the server. A second call does nothing, and neither does a call in a forked process."""
         if os.getpid() == self._owner:
             self._closed = True
             self.library.close(self._handle)
@@ -63,7 +65,7 @@ class InProcess:
     def exchange(
         self, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str]
     ) -> Optional[tuple[int, bytes]]:
-        """The status and the answer; None: this one has to go over HTTP."""
+        """The status and the body of the response. None: the caller must send this request over HTTP."""
         if os.getpid() != self._owner:
             return None
         content = body or b""
@@ -88,23 +90,24 @@ class InProcess:
             status, text = self.library.execute(self._handle, account.encode(), region.encode(), operation.encode(), content)
         if status == CLOSED:
             raise EndedError("closed", None, f"{method} {path}")
-        if status == NO_ANSWER:  # the operation may have run: it must not run again over HTTP
-            raise UnansweredError(f"{self.url} has not answered: {text.decode()}")
+        if status == NO_ANSWER:  # the operation may have run, so it must not run again over HTTP
+            raise UnansweredError(f"{self.url} did not answer: {text.decode()}")
         if status < 0:
-            # Arguments that HTTP refuses in words of its own, or a fork that os.getpid does not show.
+            # Invalid arguments, for which HTTP has its own errors, or a fork that os.getpid does not show.
             return None
         return status, text
 
     def _may_wait(self, method: str, path: str, body: bytes) -> bool:
         if path == "/_mayfly/failpoints" and method == "PUT":
             self._failpoints = True
-        if self._failpoints and method != "GET":  # what moves time stops there
+        if self._failpoints and method != "GET":  # a call that moves the clock blocks at a failpoint
             return True
         return _WAITS.search(path.encode().partition(b"?")[0]) is not None or _WAITS.search(body) is not None
 
 
 def options_of(arguments: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of `mayfly serve` as mayfly_c.h has them: the store's, and the endpoint's."""
+    """Converts arguments of `mayfly serve` to the options of mayfly_open and mayfly_serve (mayfly_c.h). Raises StartError
+    for invalid ones."""
     store: dict[str, Any] = {}
     endpoint: dict[str, Any] = {}
     words = list(arguments)
@@ -112,14 +115,14 @@ def options_of(arguments: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]
         word = words.pop(0)
         name, equals, value = word[2:].partition("=")
         if not word.startswith("--") or not name:
-            raise StartError(f"Mayfly cannot start in this process: {word!r} is no option of `mayfly serve`", None)
+            raise StartError(f"Mayfly cannot start in this process: {word!r} is not an option of `mayfly serve`", None)
         options = endpoint if name in _OF_THE_ENDPOINT else store
         if name in _FLAGS and not equals:
             options[name] = True
             continue
         if not equals:
             if not words:
-                raise StartError(f"Mayfly cannot start in this process: the option {word} wants a value", None)
+                raise StartError(f"Mayfly cannot start in this process: the option {word} requires a value", None)
             value = words.pop(0)
         if name in _REPEATED:
             options.setdefault(name, []).extend(_typed(each) for each in value.split(","))
@@ -137,9 +140,9 @@ def _encoded(text: Optional[str]) -> Optional[bytes]:
 
 
 def _not_started(result: int, said: bytes) -> StartError:
-    sentence = said.decode("utf-8", "replace") or f"the library says {result}"
+    sentence = said.decode("utf-8", "replace") or f"the library returned {result}"
     if result == FORKED:
-        sentence += "; a child can be given world.environment or server.url, or be spawned instead of forked"
+        sentence += "; pass world.environment or server.url to the child process, or spawn it instead of forking"
     elif sentence.startswith("unknown option"):
-        sentence += ": what is for a program of its own needs in_process=False"
+        sentence += ": options of a separate process need in_process=False"
     return StartError(f"Mayfly cannot start in this process: {sentence}", None)

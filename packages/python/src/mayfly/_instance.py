@@ -1,4 +1,5 @@
-"""One run of a server, from its start to its end. A server that died has a new one after it; worlds stay with theirs."""
+"""One run of a server, from its start to its end. A new instance replaces a server that died. Existing worlds keep the old
+one."""
 
 from __future__ import annotations
 
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = hides_frames
 
-# A connection breaks a moment before its process is known to have ended.
+# A connection breaks shortly before the end of its process can be observed.
 END_NOTICED_SECONDS = 0.2
 
 
 class Instance:
-    """Thread-safe. It is a process that was started here, a library in this process, or, if both are None, a server that
-    somebody else runs at `url`."""
+    """A process that this one started, a library in this process or, if both are None, an existing server at `url`.
+    Thread-safe."""
 
     def __init__(self, url: str, process: Optional[ServerProcess] = None, in_process: Optional[InProcess] = None) -> None:
         self.url = url
@@ -44,8 +45,8 @@ class Instance:
                 raise UrlError(self.url, reason) from error
             how = self.process.ended(wait_seconds=END_NOTICED_SECONDS)
             raise StartError(
-                f"the server {self.process.binary.path} says that it listens on {self.url} and does not answer "
-                f"({how or reason}): see its log, or allow more by start_timeout",
+                f"the server {self.process.binary.path} listens on {self.url} but did not answer ({how or reason}); to wait "
+                "longer, raise start_timeout",
                 self.process.last_log(),
             ) from error
         check_version(package_version(), self.version, self._where())
@@ -70,8 +71,8 @@ class Instance:
             raise self.why_not(error, request_name(method, path, headers)) from None
 
     def ended(self) -> Optional[str]:
-        """How it ended: "exit status 1", "killed by SIGKILL", or "closed" in this process. None if it runs, or was not
-        started here."""
+        """How the server ended: "exit status 1", "killed by SIGKILL", or "closed" in this process. None if it runs, or was
+        not started here."""
         if self.in_process is not None:
             return self.in_process.ended()
         return None if self.process is None else self.process.ended()
@@ -89,10 +90,10 @@ class Instance:
 
     def why_not(self, error: Exception, request: str) -> EndedError | UnansweredError:
         """The error for a request that got no response."""
-        return self.death(request) or UnansweredError(f"{self.url} has not answered ({error}): does the server run?")
+        return self.death(request) or UnansweredError(f"{self.url} did not answer ({error}): is the server running?")
 
     def close(self) -> None:
-        """Closes the connections. The server is ended by `end` of its process or library."""
+        """Closes the connections. To end the server, call `end` of its process or library."""
         if self.connections is not None:
             self.connections.close()
 
@@ -103,7 +104,7 @@ class Instance:
 
 
 def request_name(method: str, path: str, headers: Mapping[str, str]) -> str:
-    """What messages call a request: "PutItem", "GET /_mayfly/clock"."""
+    """The name of a request in messages: "PutItem", "GET /_mayfly/clock"."""
     target = headers.get("X-Amz-Target")
     return f"{method} {path.partition('?')[0]}" if target is None else target.rpartition(".")[2]
 
@@ -113,7 +114,7 @@ def _version_of(status: int, health: bytes) -> str:
         said = json.loads(health)
         version = str(said["version"])
     except (ValueError, KeyError, TypeError):
-        raise OSError(f"what answers there with the status {status} is no Mayfly") from None
+        raise OSError(f"the response, with HTTP status {status}, is not from Mayfly") from None
     if status != 200:
-        raise OSError(f"it says that it is {said.get('status')}")
+        raise OSError(f"its health status is {said.get('status')!r}")
     return version

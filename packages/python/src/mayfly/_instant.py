@@ -1,30 +1,31 @@
-"""Times as the control API has them, "2031-01-01T00:00:00.001Z", and as Python has them: aware datetimes in UTC."""
+"""Converts between times of the control API, "2031-01-01T00:00:00.001Z", and Python's aware datetimes in UTC."""
 
 from __future__ import annotations
 
 import datetime
 from typing import Optional, Union
 
-#: What a time can be given as: an aware datetime, epoch seconds, or text as the control API takes it.
+#: A time: an aware datetime, epoch seconds, or text in the control API's format.
 Instant = Union[datetime.datetime, int, float, str]
 #: A span of time: a timedelta, or seconds.
 Duration = Union[datetime.timedelta, int, float]
 
 
 def instant_text(at: Instant) -> str:
+    """Raises ValueError if a datetime has no time zone."""
     if isinstance(at, str):
         return at
     if isinstance(at, (int, float)):
         at = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=at)
     if at.tzinfo is None:
         raise ValueError(f"{at!r} has no time zone: add tzinfo=timezone.utc.")
-    # Not isoformat() of the UTC time alone: the server's clocks tick in milliseconds, and "Z" is how it writes UTC.
+    # isoformat() alone would print microseconds and "+00:00". The server's clocks count milliseconds, and it writes "Z".
     return at.astimezone(datetime.timezone.utc).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def instant_of(text: str) -> datetime.datetime:
     whole, _, fraction = text.rstrip("Z").partition(".")
-    # Python 3.9 and 3.10 read no "Z", and fractions of three or six digits alone.
+    # Python 3.9 and 3.10 cannot read "Z", or fractions of other than three or six digits.
     return datetime.datetime.fromisoformat(f"{whole}.{fraction or '0':0<6.6}+00:00").astimezone(datetime.timezone.utc)
 
 

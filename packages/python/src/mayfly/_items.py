@@ -1,9 +1,9 @@
-"""Items as tests write them, and as DynamoDB's JSON has them:
+"""Converts items between plain values and DynamoDB JSON:
 
     to_dynamodb({"id": "1", "ttl": 7}) == {"id": {"S": "1"}, "ttl": {"N": "7"}}
     from_dynamodb({"id": {"S": "1"}})  == {"id": "1"}
 
-The types are those of boto3's resources: str, int and Decimal, bytes, bool, None, list, dict, and sets.
+The types are those of boto3 resources: str, int, Decimal, bytes, bool, None, list, dict, and sets.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ _TYPES = frozenset(("S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"))
 
 
 def to_dynamodb(item: Mapping[str, Any]) -> Item:
-    """Attributes that are DynamoDB's JSON already, {"S": "1"}, stay as they are."""
+    """Attributes that are already DynamoDB JSON, {"S": "1"}, stay unchanged. Raises TypeError for a value that DynamoDB
+    cannot store."""
     return {name: value if _is_attribute(value) else _attribute(value) for name, value in item.items()}
 
 
 def from_dynamodb(item: Mapping[str, Any]) -> Item:
+    """Numbers become Decimals."""
     return {name: _value(attribute) for name, attribute in item.items()}
 
 
@@ -55,8 +57,8 @@ def _attribute(value: Any) -> Item:
             kind = kinds.pop()
             return {kind + "S": [member[kind] for member in members]}
     raise TypeError(
-        f"{value!r} is nothing that DynamoDB can hold: it takes str, numbers, bytes, bool, None, list, dict, and "
-        "sets of str, of numbers or of bytes"
+        f"DynamoDB cannot store {value!r}: use str, numbers, bytes, bool, None, list, dict, or sets of str, numbers or "
+        "bytes"
     )
 
 
@@ -78,7 +80,7 @@ def _value(attribute: Mapping[str, Any]) -> Any:
         return {Decimal(inner) for inner in value}
     if kind == "BS":
         return {base64.b64decode(inner) for inner in value}
-    return value  # S and BOOL
+    return value  # S or BOOL
 
 
 def _base64(value: bytes | bytearray) -> str:

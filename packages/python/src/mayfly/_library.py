@@ -1,4 +1,4 @@
-"""libmayfly.so.0, by ctypes: the functions of Mayfly's mayfly_c.h. While one runs, other threads of Python do, too."""
+"""Calls the functions of mayfly_c.h in libmayfly.so.0 through ctypes. Other Python threads run during a call."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ CLOSED, FORKED, NO_ANSWER = -2, -5, -6
 _Bytes = Optional[bytes]
 _CheckHandler = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p)
 
-# The expression, the file in Mayfly's source, the line.
+# Called with the expression, the file in Mayfly's source, and the line.
 CheckHandler = Callable[[str, str, int], object]
 
 
 def find_library() -> Library:
-    """By MAYFLY_LIBRARY, of the package mayfly-dynamodb-inprocess, or where the system has its libraries. Raises a
-    LibraryError if there is none, or if one is named and cannot be loaded: nothing else is taken then."""
+    """Loads the library from MAYFLY_LIBRARY, the package mayfly-dynamodb-inprocess, or the system's library path. Raises a
+    LibraryError if it is not found or cannot be loaded. There is no fallback if MAYFLY_LIBRARY cannot be loaded."""
     named = os.environ.get("MAYFLY_LIBRARY")
     if named:
         return _loaded(os.path.abspath(os.path.expanduser(named)), "MAYFLY_LIBRARY")
@@ -50,12 +50,12 @@ def _packaged() -> Optional[str]:
 def _loaded(path: str, named_by: Optional[str]) -> Library:
     try:
         return Library(path)
-    except (OSError, AttributeError) as error:  # no library; one that has other functions
+    except (OSError, AttributeError) as error:  # AttributeError: the library lacks a function
         raise LibraryError(path, named_by, str(error)) from error
 
 
 class Library:
-    """Results that are negative are mayfly_c.h's numbers, and what is said then is a sentence."""
+    """The loaded library. A negative result is an error code of mayfly_c.h; the text with it is then a message."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -71,14 +71,14 @@ class Library:
         self._close = _function(library.mayfly_close, ctypes.c_int, [handle])
         self._free = _function(library.mayfly_free, None, [ctypes.c_void_p])
         self._set_check_handler = _function(library.mayfly_set_check_handler, ctypes.c_int, [_CheckHandler, ctypes.c_void_p])
-        self.check_handler = _CheckHandler()  # ctypes' object has to live as long as the library may call it
+        self.check_handler = _CheckHandler()  # kept alive, because the library can call it at any time
 
     def version(self) -> str:
         version: bytes = self._version()
         return version.decode()
 
     def open(self, options: bytes) -> tuple[int, bytes, Optional[int]]:
-        """The result, what is said, and the handle."""
+        """The result, the text, and the handle, which is None after an error."""
         handle = ctypes.c_void_p()
         result, said = self._call(self._open, options, len(options), ctypes.byref(handle))
         return result, said, handle.value
@@ -105,7 +105,7 @@ class Library:
             called = _CheckHandler(lambda expression, file, line, _: handler(expression.decode(), file.decode(), line))
         result = self._set_check_handler(called, None)
         if result == FORKED:
-            raise MayflyError("a process that was forked from one with a Mayfly in it cannot set the check handler")
+            raise MayflyError("cannot set the check handler in a process that was forked after Mayfly was opened in it")
         if result != 0:
             raise MemoryError
         self.check_handler = called
@@ -127,8 +127,11 @@ def _function(function: Any, result: Any, arguments: list[Any]) -> Any:
 
 
 def set_check_handler(handler: Optional[CheckHandler]) -> None:
-    """Sets what is called when a check inside the library fails, which is a mistake in Mayfly: with the expression, the file in
-    Mayfly's source and the line. The process aborts when `handler` returns or raises. With None, as at first, a line is
-    written to standard error instead. It is about `Server(in_process=True)` alone; a server of its own writes to its log.
-    Raises a LibraryError if the library is not installed."""
+    """Sets the function that the in-process library calls when one of its checks fails, which is a bug in Mayfly.
+
+    handler: called with the expression, the file in Mayfly's source, and the line. The process aborts when it returns or
+        raises. None, the default: the library writes a line to stderr instead.
+
+    It applies only to `Server(in_process=True)`. A separate process writes to its log. Raises a LibraryError if the library
+    is not installed, and a MayflyError in a process that was forked after the library was used."""
     find_library().set_check_handler(handler)

@@ -1,10 +1,10 @@
-"""The fixed names that calls take and answers have, as types: a misspelled one fails to type-check."""
+"""The fixed names in arguments and results, as literal types, so that a type checker reports misspelled ones."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-#: What a fault does to the operations that it matches.
+#: What a fault rule does to the operations that it matches.
 FaultKind = Literal[
     "throttle",
     "internal_server_error",
@@ -15,11 +15,11 @@ FaultKind = Literal[
     "stale_reads",
     "replicated_write_conflict",
 ]
-#: Which exception a throttled operation gets.
+#: The exception that a throttled operation returns.
 ThrottleException = Literal["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"]
-#: What a stream record says of its item.
+#: A stream record's event name.
 EventName = Literal["INSERT", "MODIFY", "REMOVE"]
-#: Who made a change: a client, or the service, which is TTL.
+#: Who made a change: a client ("user"), or TTL ("service").
 ChangedBy = Literal["user", "service"]
 ClockMode = Literal["real", "frozen", "offset", "rate"]
 TtlMode = Literal["exact", "aws", "manual"]
@@ -39,5 +39,5 @@ ExplainReason = Literal[
 ]
 #: A key attribute's type: string, number or binary.
 KeyType = Literal["S", "N", "B"]
-#: What a table's stream records hold.
+#: What a table's stream records contain.
 StreamView = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]

@@ -1,6 +1,6 @@
-"""The last lines that a server has logged. Any thread may read them.
+"""The last lines of a server's log. Thread-safe.
 
-A reader first takes over what is in the server's pipe, so that it sees every line that the server wrote before it answered.
+A reader first empties the server's pipe, so it sees every line that the server wrote before the server's last response.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import threading
 from typing import IO, Optional
 
 LINES_MAX = 1000
-#: As many as an error shows.
+#: How many lines an error shows.
 LAST_LINES = 20
-#: What one look takes from a pipe at most: 4 MB, so that a server that keeps writing holds up nobody.
+#: The most that one look reads from the pipe, 4 MB, so that a server that keeps writing does not block a reader.
 _PIECE_BYTES, _PIECES_MAX = 65536, 64
 
 
@@ -25,12 +25,12 @@ class ServerLog:
         self._lines: collections.deque[str] = collections.deque(maxlen=LINES_MAX)
         self._count = 0
         self._pipe: Optional[IO[bytes]] = None
-        self._owner = os.getpid()  # a process that was forked from it must not empty its pipe
+        self._owner = os.getpid()  # a forked process must not read from the pipe
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._begun = ""  # the line that has no end yet
+        self._begun = ""  # an incomplete last line
 
     def follow(self, pipe: IO[bytes]) -> None:
-        """Keeps the lines of a pipe, and returns when it has ended. The pipe before it has ended."""
+        """Reads a pipe until its end, and then returns. Requires: the previous pipe has ended."""
         os.set_blocking(pipe.fileno(), False)
         with pipe, selectors.DefaultSelector() as selector:
             selector.register(pipe, selectors.EVENT_READ)
@@ -44,25 +44,26 @@ class ServerLog:
             self._keep(line)
 
     def position(self) -> int:
-        """Where the next line will be, for `since`."""
+        """The position of the next line, for `since`."""
         self._look()
         with self._lock:
             return self._count
 
     def since(self, position: int = 0) -> str:
-        """The lines from that position on, as far as they are kept, with a newline between them."""
+        """The lines from that position on that are still kept, separated by newlines."""
         self._look()
         with self._lock:
             wanted = min(self._count - position, len(self._lines))
             return "\n".join(list(self._lines)[len(self._lines) - wanted :])
 
     def last(self) -> str:
+        """The last LAST_LINES lines, separated by newlines."""
         self._look()
         with self._lock:
             return "\n".join(list(self._lines)[-LAST_LINES:])
 
     def _look(self) -> bool:
-        """Takes over what is in the pipe. False if there is no pipe, or it has ended."""
+        """Reads the pipe's contents without blocking. False if there is no pipe, or it has ended."""
         if os.getpid() != self._owner:
             return False
         with self._lock:

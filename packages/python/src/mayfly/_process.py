@@ -1,6 +1,6 @@
-"""A `mayfly serve` that was started here: its address, its log, its end.
+"""A `mayfly serve` process that this process started.
 
-It is started with --exit-with-parent, so it ends with this process, however that ends.
+It is started with --exit-with-parent, so it exits when this process exits for any reason.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ END_SECONDS_MAX = 5.0
 
 
 class ServerProcess:
-    """Returns when the server says where it listens (`url`), which is when it answers."""
+    """Starts the server. The constructor returns when the server has announced its address, `url`, and accepts requests.
+
+    Raises BinaryError or StartError."""
 
     def __init__(self, binary: Binary, arguments: Sequence[str], timeout_seconds: float, log: ServerLog) -> None:
         self.binary = binary
         self.log = log
-        self.was_closed = False  # ended by `end`
+        self.was_closed = False  # by `end`
         self.url = ""
         self._owner = os.getpid()
-        self._announced = threading.Event()  # a first line is there, or will never be
+        self._announced = threading.Event()  # the first line was read, or the output has ended
         self._first_line = ""
         self._last_log: Optional[str] = None
         try:
@@ -38,7 +40,7 @@ class ServerProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is for the tests, which then end the server themselves
+                start_new_session=True,  # so that Ctrl-C reaches only the tests, which then end the server
             )
         except OSError as error:
             raise BinaryError(binary.path, binary.named_by, error.strerror or str(error)) from error
@@ -61,8 +63,8 @@ class ServerProcess:
         return self._child.pid
 
     def ended(self, wait_seconds: float = 0) -> Optional[str]:
-        """How it ended, "exit status 1" or "killed by SIGKILL". None if it runs, and in a process that was forked from this
-        one, which cannot know."""
+        """How the server ended: "exit status 1" or "killed by SIGKILL". None if it runs, and in a forked process, which
+        cannot know."""
         if os.getpid() != self._owner:
             return None
         try:
@@ -72,8 +74,8 @@ class ServerProcess:
         return None if status is None else _how(status)
 
     def last_log(self) -> str:
-        """The end of the log. All that a process that has ended wrote is read before; what a next one writes is not
-        in it."""
+        """The end of the log. After the process has ended, this is the complete end of its output, without lines of a later
+        process."""
         if self._child.poll() is None:
             return self.log.last()
         if self._last_log is None:
@@ -82,8 +84,8 @@ class ServerProcess:
         return self._last_log
 
     def end(self) -> None:
-        """Asks it to end, and kills it if that takes more than five seconds. A second call, or one in a process that was
-        forked from this one, does nothing."""
+        """Terminates the server, and kills it after five seconds. A second call does nothing, and neither does a call in a
+        forked process."""
         if os.getpid() != self._owner:
             return
         if self._child.poll() is None:
@@ -98,12 +100,12 @@ class ServerProcess:
             reader.join(1)
 
     def _await_url(self, timeout_seconds: float) -> None:
-        # Not a deadline by time.monotonic(): a test may have frozen that.
+        # No deadline computed with time.monotonic(), because a test may have frozen it.
         if not self._announced.wait(timeout_seconds):
             self._child.kill()
             self._child.wait()
             raise StartError(
-                f"the server {self.binary.path} does not answer after {timeout_seconds:g} s: see its log, or allow more by "
+                f"the server {self.binary.path} did not answer within {timeout_seconds:g} s; to wait longer, raise "
                 "start_timeout",
                 self.last_log(),
             )
@@ -113,12 +115,12 @@ class ServerProcess:
         how = self.ended(wait_seconds=1)
         if how is not None:
             raise StartError(
-                f"the server {self.binary.path} ended before it answered ({how}): its log says why",
+                f"the server {self.binary.path} ended before it answered ({how})",
                 self.last_log(),
                 self._child.returncode,
             )
         raise StartError(
-            f"{self.binary.path} says {self._first_line!r} where a server says on what it listens: is it mayfly?",
+            f"{self.binary.path} printed {self._first_line!r} instead of the address it listens on: is it mayfly?",
             self.last_log(),
         )
 
@@ -126,12 +128,12 @@ class ServerProcess:
         with output:
             self._first_line = output.readline().decode("utf-8", "replace").rstrip("\r\n")
             self._announced.set()
-            for _ in output:  # the rest is dropped, so that the server never waits for a reader
+            for _ in output:  # discard the rest, so that the server never blocks on a full pipe
                 pass
 
 
 def _command(arguments: Sequence[str]) -> list[str]:
-    """An option may be given only once, so those that the caller gives are left out."""
+    """The arguments with this package's defaults. An option can be given only once, so the caller's options replace them."""
     command = ["serve", "--exit-with-parent"]
     for option, value in (("--port", "0"), ("--accounts-max", "1000000")):
         if not any(argument == option or argument.startswith(option + "=") for argument in arguments):
@@ -145,4 +147,4 @@ def _how(status: int) -> str:
     try:
         return f"killed by {signal.Signals(-status).name}"
     except ValueError:
-        return f"killed by the signal {-status}"
+        return f"killed by signal {-status}"

@@ -1,4 +1,4 @@
-"""The fixture `mayfly_async` under pytest-asyncio. `pytest_plugin` registers this module if that is installed."""
+"""The fixture `mayfly_async` for pytest-asyncio. `pytest_plugin` registers this module if pytest-asyncio is installed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest_asyncio
 from ._world import World
 from .aio import AsyncWorld
 
-_fixture: Any = pytest_asyncio.fixture  # its type is not known where it is not installed
+_fixture: Any = pytest_asyncio.fixture  # Any, because mypy may run without pytest-asyncio
 
 
 async def _world(mayfly: World) -> AsyncIterator[AsyncWorld]:
@@ -19,8 +19,8 @@ async def _world(mayfly: World) -> AsyncIterator[AsyncWorld]:
         yield world
 
 
-# One for each scope that a test's event loop can have: clients are closed in the loop that opened them. A TypeError is
-# raised by releases of pytest-asyncio before 0.24.
+# One fixture for each scope that a test's event loop can have, because a client must be closed in the loop that opened it.
+# pytest-asyncio before 0.24 raises a TypeError here.
 _mayfly_async_function = _fixture(loop_scope="function", name="_mayfly_async_function")(_world)
 _mayfly_async_class = _fixture(loop_scope="class", name="_mayfly_async_class")(_world)
 _mayfly_async_module = _fixture(loop_scope="module", name="_mayfly_async_module")(_world)
@@ -29,12 +29,12 @@ _mayfly_async_session = _fixture(loop_scope="session", name="_mayfly_async_sessi
 
 
 def fixture_name(request: pytest.FixtureRequest) -> str:
-    """The fixture for the event loop of the test that asks."""
+    """The name of the fixture for the requesting test's event loop."""
     marker = request.node.get_closest_marker("asyncio")
     scope = None if marker is None else marker.kwargs.get("loop_scope") or marker.kwargs.get("scope")
     if scope is None:
         try:
             scope = request.config.getini("asyncio_default_test_loop_scope")
-        except (KeyError, ValueError):  # a release that does not have it
+        except (KeyError, ValueError):  # a release without this option
             scope = None
     return f"_mayfly_async_{scope or 'function'}"

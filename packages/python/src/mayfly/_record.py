@@ -1,4 +1,4 @@
-"""A stream record, as functions and `wait_for` get it."""
+"""A stream record, as functions and `wait_for` receive it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ._literals import ChangedBy, EventName
 
 @dataclass(frozen=True)
 class Record:
-    """Keys and images are plain values, {"id": "1"}; an image that the record does not have is None."""
+    """A change of an item. Keys and images are plain values, {"id": "1"}. An image that the record lacks is None."""
 
     event: EventName
-    by: ChangedBy  #: "service" is TTL
+    by: ChangedBy  #: "user", or "service" for TTL
     keys: Item
     new_image: Optional[Item]
     old_image: Optional[Item]
     sequence_number: str
-    raw: dict[str, Any]  #: the whole record in DynamoDB's JSON
+    raw: dict[str, Any]  #: the whole record, in DynamoDB JSON
 
     @staticmethod
     def of(raw: dict[str, Any]) -> Record:
-        """From a record in a Lambda event, a GetRecords response or `wait_for`'s answer."""
+        """Converts a record from a Lambda event, a GetRecords response or the response to an await."""
         change = raw["dynamodb"]
         return Record(
             event=raw["eventName"],

@@ -1,4 +1,4 @@
-"""A Mayfly server: one that is started here, one in this process, or one that runs already.
+"""A Mayfly server: a new process, a server in this process, or an existing server.
 
 with Server() as server, server.world() as world:
     world.clock.freeze("2031-01-01T00:00:00Z")
@@ -28,22 +28,22 @@ START_TIMEOUT_SECONDS = 10.0
 
 
 class Server:
-    """Starts a server, and returns when it answers. It ends with `close`, and at the latest with this process, also if that
-    is killed.
+    """Starts a server. The constructor returns when the server answers. The server ends with `close`, or with this process
+    if that ends first, even if it is killed.
 
-    binary: the program to start, instead of MAYFLY_BINARY, the package's own, or `mayfly` on PATH.
-    url: a server that runs already, instead of MAYFLY_URL. None is started then, and none ended. A `binary` that is given
-        goes before MAYFLY_URL.
-    in_process: have it in this process, by the library of mayfly-dynamodb-inprocess, instead of starting any. It goes
-        before MAYFLY_URL, too. Its log goes to this process's stderr.
-    args: more arguments of `mayfly serve`, such as ["--stream-shards", "4"].
-    region: the region that clients sign for.
-    start_timeout: how many seconds the start may take.
+    binary: the program to start. None: MAYFLY_BINARY, the package's own, or `mayfly` on PATH.
+    url: use the existing server at this URL, and leave it running. None: MAYFLY_URL, unless `binary` or `in_process` is
+        given.
+    in_process: run the server in this process, with the library of mayfly-dynamodb-inprocess. Its log goes to this
+        process's stderr. Cannot be combined with `binary` or `url`.
+    args: additional arguments of `mayfly serve`, such as ["--stream-shards", "4"].
+    region: the region for which clients sign.
+    start_timeout: time limit for the start, in seconds.
 
-    If a server that was started here dies, its worlds are lost: their calls raise EndedError. The next call of `world`
-    starts the server again.
+    If a server that was started here dies, its worlds are lost, and their calls raise EndedError. The next call of `world`
+    starts a new server.
 
-    Raises BinaryError, LibraryError, StartError, UrlError or VersionError, each with a sentence that says what to do.
+    Raises BinaryError, LibraryError, StartError, UrlError or VersionError. Each message says what to do.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Server:
         self._closed = False
         self._end = weakref.finalize(self, _nothing)
         if in_process and (url is not None or binary is not None):
-            raise ValueError("a server in this process has neither a binary nor a url: leave those, or in_process, out")
+            raise ValueError("in_process cannot be combined with binary or url: omit either one")
         if url is None and binary is None and not in_process:
             url = os.environ.get("MAYFLY_URL")
         if in_process:
@@ -81,59 +81,59 @@ class Server:
 
     @property
     def url(self) -> str:
-        """http://127.0.0.1:41234, without a slash at the end."""
+        """The server's URL, without a trailing slash: http://127.0.0.1:41234."""
         return self._instance.url
 
     @property
     def version(self) -> str:
-        """The server's own."""
+        """The server's version."""
         return self._instance.version
 
     @property
     def pid(self) -> Optional[int]:
-        """The server's process, or None if it was not started here, or is in this one."""
+        """The id of the server's process. None if it was not started here, or runs in this process."""
         return None if self._instance.process is None else self._instance.process.pid
 
     @property
     def ended(self) -> Optional[str]:
-        """How it ended, "exit status 1" or "killed by SIGKILL", or "closed" if it was in this process; None if it is there,
+        """How the server ended: "exit status 1", "killed by SIGKILL", or "closed" if it was in this process. None if it runs,
         or was not started here."""
         return self._instance.ended()
 
     @property
     def has_died(self) -> bool:
-        """Whether it was started here and has ended without `close`."""
+        """Whether the server was started here and has ended without `close`."""
         return not self._closed and self._instance.process is not None and self.ended is not None
 
     def log(self, since: int = 0) -> str:
-        """The last thousand lines that it logged, or those from `log_position` on; "" if it was not started here, or is in
-        this process, whose stderr has them."""
+        """The server's log from the position `since` on, at most the last thousand lines. "" if the server was not started
+        here, or runs in this process, where its log goes to stderr."""
         return self._log.since(since)
 
     def log_position(self) -> int:
-        """Where the log's next line will be."""
+        """The position of the log's next line, for `log`."""
         return self._log.position()
 
     def instance(self) -> Instance:
-        """The running server; a fresh one if the last one died. Raises what the constructor raises."""
+        """The running server, or a new one if it died. Raises the constructor's errors."""
         with self._lock:
             process = self._instance.process
             if process is not None and self.has_died:
-                process.last_log()  # the rest of it is read before the next one logs
-                self._log.add(f"(the server died, {self.ended}; what follows is from a fresh one)")
+                process.last_log()  # reads the rest of its log before the new server writes
+                self._log.add(f"(the server died, {self.ended}; the following lines are from a new server)")
                 self._instance.close()
                 self._start()
             return self._instance
 
     def world(self) -> World:
-        """A new one: an account that nobody has used. If the server has died, a fresh one is started first, which raises
-        what the constructor raises; otherwise this asks the server nothing."""
+        """A new world with an unused account. If the server has died, a new server is started first, with the constructor's
+        errors. Otherwise this sends no request."""
         from ._world import World
 
         return World(self)
 
     def close(self) -> None:
-        """Ends it, if it was started here: asks it to, and kills it if that takes more than five seconds."""
+        """Terminates the server if it was started here, and kills it after five seconds. An existing server keeps running."""
         self._closed = True
         self._instance.close()
         self._end()
@@ -152,7 +152,8 @@ class Server:
     def exchange(
         self, method: str, path: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None
     ) -> tuple[int, bytes]:
-        """The status and the answer of any HTTP request. Raises EndedError or UnansweredError if there is none."""
+        """Sends any HTTP request. Returns the status and the body of the response. Raises EndedError or UnansweredError if
+        there is none."""
         return self._instance.exchange(method, path, body, headers or {})
 
     def _start(self) -> None:

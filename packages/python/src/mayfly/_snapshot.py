@@ -12,16 +12,17 @@ __tracebackhide__ = hides_frames
 
 
 class Snapshot:
-    """All of a world as it was: tables, items, indexes, pending expiries, streams and clock. It copies nothing."""
+    """A saved state of a world: tables, items, indexes, pending expiries, streams and clock. Taking one copies no data."""
 
     def __init__(self, world: World, id: str) -> None:
         self._world, self.id = world, id
 
     def restore(self) -> None:
-        """Makes the world what it was, as often as wanted."""
+        """Restores this state of the world. Can be called any number of times."""
         self._world.restore(self)
 
     def delete(self) -> None:
+        """Deletes this snapshot and frees its memory."""
         self._world.delete_snapshot(self)
 
     def __repr__(self) -> str:

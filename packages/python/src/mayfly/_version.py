@@ -1,4 +1,4 @@
-"""The package's version, and which servers fit it."""
+"""The package's version, and the check that a server has the same release."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import functools
 
 from .errors import VersionError
 
-#: What a checkout's is, that was never installed. It fits every server.
+#: The version of a checkout that is not installed. It accepts every server.
 UNRELEASED = "0.0.0"
 
 
 @functools.cache
 def package_version() -> str:
-    from importlib import metadata  # here: it takes milliseconds, and most uses of the package need it once
+    from importlib import metadata  # imported here, because it takes milliseconds
 
     try:
         return metadata.version("mayfly-dynamodb")
@@ -21,6 +21,7 @@ def package_version() -> str:
 
 
 def check_version(package: str, server: str, where: str) -> None:
-    """Raises a VersionError unless both are of one release: the same major and minor number."""
+    """Raises a VersionError unless the package and the server have the same major and minor version. `where` names the
+    server in the message."""
     if package != UNRELEASED and package.split(".")[:2] != server.split(".")[:2]:
         raise VersionError(package, server, where)

@@ -1,4 +1,4 @@
-"""An account of its own: tables, streams and a clock that no other world sees."""
+"""A world: an account with tables, streams and a clock that no other world sees."""
 
 from __future__ import annotations
 
@@ -38,11 +38,13 @@ T = TypeVar("T")
 
 
 class World:
-    """Begins empty, and its clock begins with the host's time. `account` opens an existing account, such as a world of
-    another process; without it the world gets an account that nobody has used.
+    """A separate account: tables, streams and a clock that no other world sees. A new world is empty, and its clock runs
+    with the host's time.
 
-    Keys are plain values, {"id": "1"}, or DynamoDB's JSON, {"id": {"S": "1"}}. A call that the server refuses raises a
-    ControlError, and every call raises an EndedError once the server has died."""
+    account: opens an existing account, such as a world of another process. None: a new, unused account.
+
+    Keys are plain values, {"id": "1"}, or DynamoDB JSON, {"id": {"S": "1"}}. A call that the server refuses raises a
+    ControlError. After the server has died, every call raises an EndedError."""
 
     def __init__(self, server: Server, account: Optional[str] = None) -> None:
         self._server = server
@@ -53,65 +55,71 @@ class World:
         self._failures = HandlerFailures()
         self._local = LocalFunctions(self._failures)
         self._functions_registered = False
-        self._made: dict[str, Any] = {}  # clients and resources, by what they are
+        self._made: dict[str, Any] = {}  # clients and resources, by kind and service
 
-    # --- what it is
+    # --- properties
 
     @property
     def server(self) -> Server:
+        """The server that hosts this world."""
         return self._server
 
     @property
     def url(self) -> str:
-        """The server's, without a slash at the end."""
+        """The server's URL, without a trailing slash."""
         return self._instance.url
 
     @property
     def account(self) -> str:
-        """Twelve digits: the access key id that signs for the world."""
+        """Twelve digits. Used as the access key id, it selects this world."""
         return self._account
 
     @property
     def region(self) -> str:
+        """The region for which clients sign."""
         return self._server.region
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a child process needs to be in this world: subprocess.run(…, env={**os.environ, **world.environment})."""
+        """The environment variables with which a child process uses this world:
+        subprocess.run(…, env={**os.environ, **world.environment})."""
         return environment_of(self.url, self.account, self.region)
 
     @property
     def clock(self) -> Clock:
+        """The world's clock."""
         return self._clock
 
     def log(self) -> str:
-        """What the server has logged since the world was made, of all worlds; "" if it was not started here."""
+        """The server's log since this world was created, including other worlds' lines. "" if this process did not start the
+        server."""
         return self._server.log(self._born_at)
 
-    # --- AWS's SDK
+    # --- AWS SDK
 
     @property
     def dynamodb(self) -> DynamoDBClient:
-        """boto3's client for DynamoDB."""
+        """The boto3 client for DynamoDB. Raises MissingExtraError if boto3 is not installed."""
         return self._once("client", "dynamodb")
 
     @property
     def streams(self) -> DynamoDBStreamsClient:
-        """boto3's client for DynamoDB Streams."""
+        """The boto3 client for DynamoDB Streams."""
         return self._once("client", "dynamodbstreams")
 
     @property
     def resource(self) -> DynamoDBServiceResource:
-        """boto3's resource for DynamoDB: world.resource.Table("carts")."""
+        """The boto3 resource for DynamoDB: world.resource.Table("carts")."""
         return self._once("resource", "dynamodb")
 
     def client(self, service: str, **options: Any) -> Any:
-        """A further client, of "lambda" say, or with a `config` of yours; the options are those of boto3's client()."""
+        """A new boto3 client for this world, for example for "lambda", or with your own `config`. The options are those of
+        boto3's client()."""
         return _boto.client(service, self._instance, self.account, self.region, **options)
 
     def execute(self, operation: str, **parameters: Any) -> Any:
-        """An operation of DynamoDB without an SDK: execute("GetItem", TableName="carts", Key={"id": {"S": "1"}}). Items are
-        DynamoDB's JSON, as the answer's are."""
+        """Runs a DynamoDB operation without an SDK: execute("GetItem", TableName="carts", Key={"id": {"S": "1"}}). Items in
+        parameters and in the result are DynamoDB JSON."""
         return self.run(executed(operation, parameters))
 
     def _once(self, kind: str, service: str) -> Any:
@@ -134,16 +142,16 @@ class World:
         indexes: Sequence[Index] = (),
         **more: Any,
     ) -> dict[str, Any]:
-        """Creates a table, and returns its description as CreateTable does.
+        """Creates a table and returns its description, as CreateTable does.
 
-        key, sort: the partition key and the sort key: a name, if it is a string, or a name and type, ("year", "N").
-        ttl: the attribute that holds the time to live.
-        stream: True is NEW_AND_OLD_IMAGES; or False, or one of KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES.
+        key, sort: the partition key and the sort key: a name for a string, or a name and type, ("year", "N").
+        ttl: the attribute that holds the time to live. None: TTL is disabled.
+        stream: True (NEW_AND_OLD_IMAGES), False, or one of KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES.
         indexes: secondary indexes: [Index("by_owner", key="owner")].
-        more: further members of CreateTable: Tags=[…].
+        more: other members of CreateTable: Tags=[…].
 
-        Raises ValueError or TypeError, before any request, for arguments that cannot be right: an attribute with two types, a
-        misspelled argument."""
+        Raises ValueError or TypeError for invalid arguments before it sends a request, for example if an attribute has two
+        types or an argument is misspelled."""
         enable_ttl = None if ttl is None else tables.enable_ttl(name, ttl)
         description = self.run(tables.create(name, key, sort, stream, indexes, more))
         if enable_ttl is not None:
@@ -151,10 +159,11 @@ class World:
         return description
 
     def ttl(self, table: str) -> Ttl:
+        """The table's time to live: its status, its mode, sweeps. Sends no request."""
         return Ttl(self, table)
 
     def explain(self, table: str, key: Mapping[str, Any]) -> Explanation:
-        """Why an item is still there, or is not."""
+        """Explains why an item still exists, or why it does not."""
         return self.ttl(table).explain(key)
 
     def wait_for(
@@ -167,59 +176,63 @@ class World:
         since: Optional[Instant] = None,
         timeout: Duration = 5,
     ) -> Record:
-        """Waits until the item changes, and returns the change's record. No test needs to sleep.
+        """Waits until the item changes, and returns the change's stream record. Use it instead of sleeping.
 
-        event: INSERT, MODIFY or REMOVE; None: any of them.
-        by: "user", or "service", which is TTL; None: either.
-        since: also accept changes that the table's stream has from this time of the world's clock on. None: only changes
-            after the call.
-        timeout: real time, at most ten minutes. Then a WaitError, which is a TimeoutError, says what did happen to the item,
-            and why it does not expire, if its TTL cannot fire."""
+        event: INSERT, MODIFY or REMOVE. None: any of them.
+        by: who made the change: "user", or "service" for TTL. None: either.
+        since: also accept earlier changes, from this time of the world's clock on. None: only changes after the call.
+        timeout: real time, at most ten minutes.
+
+        Raises a WaitError, which is a TimeoutError, after the timeout. It lists the item's other changes, and says why the
+        item does not expire if its TTL can never fire."""
         return self.run(waiting.wait_for(table, key, event, by, since, timeout))
 
     # --- snapshots
 
     def snapshot(self) -> Snapshot:
-        """Keeps the world as it is."""
+        """Saves the state of the world: tables, items, indexes, pending expiries, streams and clock."""
         return Snapshot(self, self.run(snapshots.take()))
 
     def restore(self, snapshot: Union[Snapshot, str]) -> None:
-        """Makes the world what it was, clock and all."""
+        """Restores the state that the snapshot saved, including the clock."""
         self.run(snapshots.restore(_id(snapshot)))
         self._clock.moved()
 
     def delete_snapshot(self, snapshot: Union[Snapshot, str]) -> None:
+        """Deletes a snapshot and frees its memory."""
         self.run(snapshots.delete(_id(snapshot)))
 
     def snapshots(self) -> list[Snapshot]:
-        """Those that are kept."""
+        """The world's existing snapshots."""
         return [Snapshot(self, id) for id in self.run(snapshots.kept())]
 
     def reset(self) -> None:
-        """Leaves nothing: no tables, streams, snapshots, mappings, faults; the clock as it begins. Functions stay."""
+        """Deletes all tables, streams, snapshots, event source mappings and faults, and resets the clock. Registered
+        functions remain."""
         self.run(snapshots.reset())
         self._clock.moved()
 
-    # --- what goes wrong
+    # --- faults and failpoints
 
     def faults(self, *rules: Fault) -> None:
-        """Has operations fail by these rules and no others. The first that fits strikes; latencies add up."""
+        """Replaces all fault rules with these. The first rule that matches an operation applies to it. Latencies add up."""
         self.run(faults.put(rules))
 
     def clear_faults(self) -> None:
+        """Removes all fault rules."""
         self.run(faults.clear())
 
     def fault_counts(self) -> list[FaultCount]:
-        """How often each rule was asked and struck."""
+        """For each rule, how many operations it matched and how many it made fail."""
         return self.run(faults.counts())
 
     def failpoint(self, table: str, key: Mapping[str, Any]) -> Failpoint:
-        """Arms one for the item with that key."""
+        """Arms a failpoint for the item with this key."""
         self.run(failpoints.arm(table, key))
         return Failpoint(self, table, key)
 
     def release_failpoints(self) -> None:
-        """All of the world."""
+        """Releases all failpoints of this world."""
         self.run(failpoints.release_all())
 
     # --- functions
@@ -227,50 +240,54 @@ class World:
     def function(
         self, name: str, function: Union[Function, str], *, timeout: Optional[Duration] = None, may_fail: bool = False
     ) -> None:
-        """Registers the function that event source mappings and Lambda's Invoke call by that name: a handler of this process,
-        (event, context) or (event), or the http:// URL of a function that runs elsewhere.
+        """Registers the function that event source mappings and Lambda's Invoke call by this name. It is a handler in this
+        process, (event, context) or (event), or the http:// URL of a function that runs elsewhere.
 
-        A handler of this process runs in a thread of its own. It is served on the loopback interface until the world is
-        closed, so a server in a container cannot reach it.
+        Each invocation of a handler runs in a separate thread. The handler is served on the loopback interface until the
+        world is closed, so a server in a container cannot reach it.
 
-        timeout: how long an invocation may take; None: a minute.
-        may_fail: the test expects failures. Otherwise an exception in the handler is printed to stderr, and raised as a
-            HandlerError by the next `settle`, or by `close` at the end of the test."""
+        timeout: the longest that an invocation can take. None: a minute.
+        may_fail: the test expects failures. Otherwise an exception in the handler is printed to stderr, and the next
+            `settle`, or `close` at the end of the test, raises it as a HandlerError."""
         self._failures.declare(name, may_fail)
         url = function if isinstance(function, str) else self._local.serve(name, function)
         self._functions_registered = True
         self.run(functions.put(name, url, timeout))
 
     def remove_function(self, name: str) -> None:
+        """Removes the registration of a function."""
         self.run(functions.delete(name))
 
     def functions(self) -> list[RegisteredFunction]:
+        """The functions that are registered in this world."""
         return self.run(functions.registered())
 
     def trigger(self, table: str, function: str, **settings: Any) -> str:
-        """Makes a table's stream call a function, beginning with the stream's oldest record. The settings are those of
-        Lambda's CreateEventSourceMapping: BatchSize=10, FilterCriteria=…. Returns the mapping's UUID."""
+        """Makes a table's stream call a function, starting with the stream's oldest record. The settings are members of
+        Lambda's CreateEventSourceMapping: BatchSize=10, FilterCriteria=…. Returns the mapping's UUID. Raises a MayflyError
+        if the table has no stream."""
         return self.run(functions.create_mapping(self.run(functions.stream_of(table)), function, settings))
 
     def settle(self, timeout: Optional[Duration] = None) -> Advanced:
         """Waits until every record of the world's streams has reached its functions, without moving the clock.
 
-        It returns early when only functions that are declared with may_fail=True keep failing; the result's `settled` is
-        false then. Any other function that fails is raised as a HandlerError, which names the function, its last error, and
-        what was not delivered.
+        It returns early if only functions registered with may_fail=True keep failing; the result's `settled` is then False.
+        If any other function fails, it raises a HandlerError that names the function, its last error, and the records that
+        were not delivered.
 
-        timeout: real time; None: 30 seconds. The result's `unfinished` says what is not done by then."""
+        timeout: real time. None: 30 seconds. The result's `unfinished` lists the mappings that still have records by
+            then."""
         return self._clock.advance(0, settle=True if timeout is None else seconds_of(timeout))
 
     def handler_failures(self) -> list[HandlerFailure]:
-        """The latest exceptions of handlers of this process, oldest first, at most 100: also those of functions that may
-        fail, and those that were raised."""
+        """The latest exceptions of handlers in this process, oldest first, at most 100. They include failures of functions
+        that may fail, and failures that were already raised."""
         return self._failures.kept()
 
-    # --- all else
+    # --- other calls
 
     def control(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> Any:
-        """Makes any call of the control API for this world: control("GET", "/jobs"). `path` is what follows /_mayfly; the
+        """Makes any call of the control API for this world: control("GET", "/jobs"). `path` is the part after /_mayfly. The
         result is the response's JSON."""
         return self.run(generic(method, path, body))
 
@@ -281,20 +298,20 @@ class World:
         return call.result(status, text)
 
     def close(self) -> None:
-        """Delivers what is left to functions, for at most two seconds. Then frees the world's memory in the server, stops its
-        handlers and, if the program's clock followed, sets that right. Raises a HandlerError if a handler failed and no
-        settle has raised that yet."""
+        """Delivers the remaining records to functions, for at most two seconds. It then frees the world's memory in the
+        server, stops its handlers, and restores the program's clock if that followed the world's. Raises a HandlerError if
+        a handler failed and no settle has raised the failure yet."""
         error = self._close()
         if error is not None:
             raise error
 
     def _close(self) -> Optional[HandlerError]:
         self._deliver()
-        error = self._failures.close()  # before the reset, which makes calls fail that are under way
+        error = self._failures.close()  # before the reset, which makes calls in flight fail
         self._clock.unfollow()
         with contextlib.suppress(MayflyError):
             self.run(snapshots.reset())
-            if self._functions_registered:  # a reset leaves them
+            if self._functions_registered:  # a reset does not remove them
                 for function in self.functions():
                     self.remove_function(function.name)
         self._local.close()
@@ -305,7 +322,7 @@ class World:
         return error
 
     def _deliver(self) -> None:
-        """Lets functions process what was written, so that a test does not end before its handlers have failed."""
+        """Lets functions process the records written so far, so that a failing handler fails before its test ends."""
         if self._functions_registered:
             with contextlib.suppress(MayflyError):
                 self.run(delivery())

@@ -1,4 +1,4 @@
-"""What can go wrong, each in a sentence that says what to do. All are `MayflyError`s."""
+"""The package's errors. All are `MayflyError`s, and their messages say what to do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MayflyError(Exception):
-    """The base of all errors of this package. They can be pickled: pytest-xdist's processes hand them over."""
+    """The base class of the package's errors. They can be pickled, because pytest-xdist sends them between processes."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_again, (type(self), self.args, self.__dict__.copy()))
@@ -29,82 +29,83 @@ def _again(kind: type[MayflyError], arguments: tuple[Any, ...], members: dict[st
 
 
 class BinaryError(MayflyError):
-    """There is no program to start, or it cannot be run here. `path` is None if none was named and none found."""
+    """The mayfly program was not found, or cannot run here. `path` is None if no path was given and none was found."""
 
     def __init__(self, path: Optional[str] = None, named_by: Optional[str] = None, reason: str = "") -> None:
         self.path, self.named_by, self.reason = path, named_by, reason
         here = f"{platform.system()} {platform.machine()}"
         if path is None:
             sentence = (
-                f"there is no mayfly to start: install the wheel of mayfly-dynamodb that was built for {here}, or put "
-                "the program on PATH, or name it by MAYFLY_BINARY, or name a server that runs by MAYFLY_URL"
+                f"no mayfly program found: install the mayfly-dynamodb wheel for {here}, put mayfly on PATH, set "
+                "MAYFLY_BINARY to its path, or set MAYFLY_URL to the URL of a running server"
             )
         elif named_by is None:
-            sentence = f"{path} cannot be started on {here} ({reason}): take the mayfly that was built for it"
+            sentence = f"cannot run {path} on {here} ({reason}): use a mayfly that was built for this platform"
         else:
             sentence = (
-                f"{named_by} names {path}, which cannot be started on {here} ({reason}): name another, or none to take "
-                "the one that comes with the package"
+                f"cannot run {path} on {here} ({reason}): correct {named_by}, or remove it to use the package's own "
+                "program"
             )
         super().__init__(sentence)
 
 
 class LibraryError(MayflyError):
-    """There is no library to have Mayfly in this process by, or it cannot be loaded here. `path` is None if none was
-    found."""
+    """The library for an in-process server was not found, or cannot be loaded here. `path` is None if it was not found."""
 
     def __init__(self, path: Optional[str] = None, named_by: Optional[str] = None, reason: str = "") -> None:
         self.path, self.named_by, self.reason = path, named_by, reason
         here = f"{platform.system()} {platform.machine()}"
         if path is None:
             sentence = (
-                "there is no libmayfly.so.0 to load: install the wheel of mayfly-dynamodb-inprocess that was built for "
-                f"{here}, or name the library by MAYFLY_LIBRARY, or have a process of its own started (in_process=False)"
+                f"libmayfly.so.0 not found: install the mayfly-dynamodb-inprocess wheel for {here}, set MAYFLY_LIBRARY "
+                "to the library's path, or start a separate process (in_process=False)"
             )
         elif named_by is None:
             sentence = (
-                f"{path} cannot be loaded on {here} ({reason}): take the mayfly-dynamodb-inprocess that was built for it"
+                f"cannot load {path} on {here} ({reason}): use a mayfly-dynamodb-inprocess that was built for this "
+                "platform"
             )
         else:
-            sentence = f"{named_by} names {path}, which cannot be loaded on {here} ({reason}): name another, or none"
+            sentence = f"cannot load {path} on {here} ({reason}): correct {named_by}, or remove it"
         super().__init__(sentence)
 
 
 class StartError(MayflyError):
-    """The server was started and did not come to answer. `log` is the end of what it logged, `exit_status` how it ended:
-    None if it had not, and was killed when time was up, or was to be in this process."""
+    """The server started but never answered. `log` is the end of its log. `exit_status` is its exit status, or None if it
+    was killed after the time-out or runs in this process."""
 
     def __init__(self, sentence: str, log: Optional[str], exit_status: Optional[int] = None) -> None:
         self.log, self.exit_status = log or "", exit_status
-        super().__init__(sentence if log is None else sentence + indented(log))
+        super().__init__(sentence if log is None else f"{sentence}. {_log_text(log)}")
 
 
 class VersionError(MayflyError):
-    """The server is of another release than this package."""
+    """The server and this package are from different releases."""
 
     def __init__(self, package: str, server: str, where: str) -> None:
         self.package, self.server, self.where = package, server, where
         release = ".".join(package.split(".")[:2])
         super().__init__(
-            f"this package is mayfly-dynamodb {package}, but the server {where} is {server}: take a server of {release} "
+            f"mayfly-dynamodb {package} cannot use the server {where}, which is version {server}: use a {release} server "
             f"(MAYFLY_BINARY, MAYFLY_URL), or install mayfly-dynamodb {server}"
         )
 
 
 class UrlError(MayflyError):
-    """No Mayfly answers at the address that `url`, --mayfly-url or MAYFLY_URL names."""
+    """No Mayfly server answers at the URL from the argument `url`, --mayfly-url or MAYFLY_URL."""
 
     def __init__(self, url: str, reason: str) -> None:
         self.url, self.reason = url, reason
         super().__init__(
-            f"no Mayfly answers at {url} ({reason}): start it there, or name no URL (MAYFLY_URL) to have one started"
+            f"no Mayfly server answers at {url} ({reason}): start one there, or remove the URL (MAYFLY_URL) to let the "
+            "package start a server"
         )
 
 
 class EndedError(MayflyError):
-    """The server died before it answered a call, or was closed before it. `how` is "exit status 1", "killed by SIGKILL" or,
-    for a server in this process, "closed". `log` is the end of what a server that died logged. A dead server's worlds are
-    lost; a new world gets a fresh server."""
+    """The server died during a call, or was closed before it. `how` is "exit status 1", "killed by SIGKILL" or, for a
+    server in this process, "closed". `log` is the end of a dead server's log. A dead server's worlds are lost; the next
+    new world gets a new server."""
 
     def __init__(self, how: str, log: Optional[str], request: str) -> None:
         self.how, self.log, self.request = how, log or "", request
@@ -112,17 +113,16 @@ class EndedError(MayflyError):
             super().__init__(f"Mayfly's server was closed before {request}.")
             return
         died = f"was {how}" if how.startswith("killed") else f"ended with {how}"
-        its_log = f"Its log:{indented(log)}" if log else "Its log is empty."
-        super().__init__(f"Mayfly's server {died} before it answered {request}. {its_log}")
+        super().__init__(f"Mayfly's server {died} before it answered {request}. {_log_text(log)}")
 
 
 class UnansweredError(MayflyError):
-    """A call had no answer: the server's connection broke, or nobody listens there."""
+    """A call got no response: the connection broke, or no server listens there."""
 
 
 class ControlError(MayflyError):
-    """A call that the server refused: `type` ("Conflict", "ValidationException", …), `message`, `status` of HTTP, and the
-    answer's `body`."""
+    """The server refused a call. `type` is the error's type ("Conflict", "ValidationException", …), `message` its message,
+    `status` the HTTP status and `body` the response's JSON."""
 
     def __init__(self, type: str, message: str, status: int, body: Any = None) -> None:
         self.type, self.message, self.status, self.body = type, message, status, body
@@ -141,19 +141,18 @@ class ControlError(MayflyError):
 
 
 class WaitError(MayflyError, TimeoutError):
-    """What was waited for did not happen in time. `records` are what did happen to the item, oldest first."""
+    """The expected change did not happen in time. `records` are the other changes of the item, oldest first."""
 
     def __init__(self, message: str, records: Sequence[Record] = ()) -> None:
         self.message, self.records = message, list(records)
         happened = ", ".join(map(str, records))
-        super().__init__(f"{message} What happened: {happened}." if happened else message)
+        super().__init__(f"{message} Other changes of the item: {happened}." if happened else message)
 
 
 class HandlerError(MayflyError):
-    """A function failed, and the test did not declare it with may_fail=True; or a settle found a trigger that has records
-    for a function that nobody registered. `failures` are the exceptions that the test's own handlers raised, the first of
-    which is also `__cause__`. `advanced` is the answer of the settle that found the failure; None if the world was closed
-    without one."""
+    """A function failed that was not registered with may_fail=True, or a settle found a trigger with records for an
+    unregistered function. `failures` are the exceptions that the test's own handlers raised; the first one is also
+    `__cause__`. `advanced` is the result of the settle that found the failure, or None if closing the world found it."""
 
     def __init__(self, message: str, failures: Sequence[HandlerFailure] = (), advanced: Optional[Advanced] = None) -> None:
         self.failures, self.advanced = tuple(failures), advanced
@@ -161,32 +160,32 @@ class HandlerError(MayflyError):
         if failures:
             self.__cause__ = failures[0].error
 
-    def __reduce__(self) -> tuple[Any, ...]:  # a test's own exceptions may refuse to be pickled
+    def __reduce__(self) -> tuple[Any, ...]:  # without `failures`: the test's own exceptions may not be picklable
         return (HandlerError, (str(self), (), self.advanced))
 
 
 class FollowError(MayflyError):
-    """The program's clock cannot move with a world's."""
+    """The program's clock cannot follow a world's clock."""
 
 
 class MissingExtraError(MayflyError, ImportError):
-    """A client was asked for, and AWS's SDK is not installed."""
+    """A client needs boto3 or aiobotocore, which is not installed."""
 
     def __init__(self, module: str, extra: str) -> None:
         self.module, self.extra = module, extra
         super().__init__(
-            f"{module} is not installed, and this client needs it: pip install 'mayfly-dynamodb[{extra}]' (or {module})"
+            f"this client needs {module}, which is not installed: pip install 'mayfly-dynamodb[{extra}]' (or {module})"
         )
 
 
 def hides_frames(raised: Any) -> bool:
-    """For __tracebackhide__ of this package's modules: pytest shows an error of this package at the test's own line."""
+    """The value of __tracebackhide__ in this package's modules. It makes pytest show this package's errors at the line of
+    the test that caused them."""
     return isinstance(raised.value, MayflyError)
 
 
-def indented(log: str) -> str:
-    """A log, to be appended to a sentence."""
+def _log_text(log: str) -> str:
     lines = log.splitlines()
     if not lines:
-        return "; it logged nothing"
-    return "\n    " + "\n    ".join(lines)
+        return "Its log is empty."
+    return "Its log:\n    " + "\n    ".join(lines)

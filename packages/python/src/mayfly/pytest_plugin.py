@@ -1,11 +1,11 @@
-"""pytest's fixtures:
+"""pytest fixtures:
 
-- `mayfly`, a World for the test, and `mayfly_async`, the same world for asyncio;
-- `mayfly_session`, a World for the whole run;
-- `mayfly_server`, the Server that they are in. Each process of pytest-xdist has its own.
+- `mayfly`, a World for the test, and `mayfly_async`, the same world for asyncio
+- `mayfly_session`, a World for the whole run
+- `mayfly_server`, the Server that hosts these worlds. Each pytest-xdist process has its own server.
 
-A test fails if one of its handlers raised an exception, unless the function was declared with may_fail=True. The report of
-a failed test shows what the server logged during the test, and the items whose TTL cannot fire.
+A test fails if one of its handlers raised an exception, unless the function was registered with may_fail=True. The report
+of a failed test shows the server's log during the test, and the items whose TTL can never fire.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ REPORT_SECONDS_MAX = 5.0
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("mayfly", "DynamoDB for tests")
-    group.addoption("--mayfly-url", metavar="URL", help="use the server that runs there; none is started, and none ended")
-    group.addoption("--mayfly-binary", metavar="FILE", help="start this mayfly")
+    group.addoption("--mayfly-url", metavar="URL", help="use the existing server at this URL, and leave it running")
+    group.addoption("--mayfly-binary", metavar="FILE", help="start this program instead of the package's own")
     group.addoption(
         "--mayfly-in-process",
         action="store_true",
-        help="start none: have it in pytest's own process, by mayfly-dynamodb-inprocess",
+        help="run the server in pytest's process (requires mayfly-dynamodb-inprocess)",
     )
-    parser.addini("mayfly_url", "a server to use, where neither --mayfly-url nor MAYFLY_URL names one")
-    parser.addini("mayfly_binary", "the mayfly to start, where neither --mayfly-binary nor MAYFLY_BINARY names one")
+    parser.addini("mayfly_url", "URL of an existing server; --mayfly-url and MAYFLY_URL override it")
+    parser.addini("mayfly_binary", "program to start; --mayfly-binary and MAYFLY_BINARY override it")
     parser.addini(
         "mayfly_in_process",
-        "have it in pytest's own process, where neither an option nor the environment names another",
+        "run the server in pytest's process, unless an option or a variable specifies a URL or a program",
         type="bool",
         default=False,
     )
-    parser.addini("mayfly_args", "more arguments of `mayfly serve`", type="args", default=[])
+    parser.addini("mayfly_args", "additional arguments of `mayfly serve`", type="args", default=[])
     parser.addini(
         "mayfly_follow_clock",
-        "have the program's clock follow that of the fixture `mayfly`, by time-machine or freezegun",
+        "make the program's clock follow the world's in tests that use `mayfly` (requires time-machine or freezegun)",
         type="bool",
         default=False,
     )
@@ -61,8 +61,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def mayfly_server(pytestconfig: pytest.Config) -> Iterator[Server]:
-    """The server of this run, or of this process of pytest-xdist; or the one that --mayfly-url or MAYFLY_URL names. If it
-    dies, the next test's world is on a fresh one."""
+    """The server of this run or of this pytest-xdist process, or the existing server at --mayfly-url or MAYFLY_URL. If it
+    dies, the next test's world gets a new server."""
     server = pytestconfig.stash[_SERVER] = _started(pytestconfig)
     yield server
     server.close()
@@ -70,15 +70,15 @@ def mayfly_server(pytestconfig: pytest.Config) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def mayfly_session(mayfly_server: Server) -> Iterator[World]:
-    """A world that all tests of the run, or of this process of pytest-xdist, share."""
+    """A world that all tests of the run, or of this pytest-xdist process, share."""
     with _new_world(mayfly_server) as world:
         yield world
 
 
 @pytest.fixture
 def mayfly(mayfly_server: Server, pytestconfig: pytest.Config) -> Iterator[World]:
-    """The test's own world: empty, with its own clock, and gone when the test has ended. Raises a HandlerError then if a
-    handler of the test failed and no settle has raised that."""
+    """The test's own world. It begins empty, has its own clock, and is closed when the test ends. The test then fails with a
+    HandlerError if a handler failed and no settle has raised the failure."""
     with _new_world(mayfly_server) as world:
         if pytestconfig.getini("mayfly_follow_clock"):
             world.clock.follow()
@@ -87,12 +87,12 @@ def mayfly(mayfly_server: Server, pytestconfig: pytest.Config) -> Iterator[World
 
 @pytest.fixture
 def mayfly_async(mayfly: World, request: pytest.FixtureRequest) -> AsyncWorld:
-    """The world of the fixture `mayfly`, for asyncio. The test runs by pytest-asyncio 0.24 or later, or by anyio."""
+    """The world of the fixture `mayfly`, for asyncio. Requires pytest-asyncio 0.24 or later, or anyio."""
     if "anyio_backend" in request.fixturenames:
         backend = request.getfixturevalue("anyio_backend")
         name = backend if isinstance(backend, str) else backend[0]
         if name != "asyncio":
-            pytest.fail(f"mayfly_async needs asyncio, and this test runs on {name}: use the asyncio backend", pytrace=False)
+            pytest.fail(f"mayfly_async needs asyncio, but this test runs on {name}: use the asyncio backend", pytrace=False)
         by_anyio: AsyncWorld = request.getfixturevalue("_mayfly_async_by_anyio")
         return by_anyio
     fixture_name = request.config.stash.get(_ASYNCIO, None)
@@ -104,7 +104,7 @@ def mayfly_async(mayfly: World, request: pytest.FixtureRequest) -> AsyncWorld:
 
 @pytest.fixture
 async def _mayfly_async_by_anyio(mayfly: World) -> AsyncIterator[AsyncWorld]:
-    from .aio import AsyncWorld  # here: asyncio takes a while to load, and few runs need it
+    from .aio import AsyncWorld  # imported here, because asyncio loads slowly and few runs need it
 
     async with AsyncWorld.of(mayfly) as world:
         yield world
@@ -112,9 +112,9 @@ async def _mayfly_async_by_anyio(mayfly: World) -> AsyncIterator[AsyncWorld]:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("mayfly_in_process") and (config.getoption("mayfly_url") or config.getoption("mayfly_binary")):
-        raise pytest.UsageError("--mayfly-in-process goes with neither --mayfly-url nor --mayfly-binary")
+        raise pytest.UsageError("--mayfly-in-process cannot be combined with --mayfly-url or --mayfly-binary")
     if config.pluginmanager.hasplugin("asyncio"):
-        with contextlib.suppress(ImportError, TypeError):  # another plugin of that name; a release before 0.24
+        with contextlib.suppress(ImportError, TypeError):  # another plugin of that name, or a release before 0.24
             from . import _pytest_asyncio
 
             config.pluginmanager.register(_pytest_asyncio, "mayfly_asyncio")
@@ -124,7 +124,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _new_world(server: Server) -> World:
     try:
         return server.world()
-    except MayflyError as error:  # the server died in an earlier test, and does not start again
+    except MayflyError as error:  # the server died in an earlier test and cannot be restarted
         pytest.fail(f"mayfly: {error}", pytrace=False)
 
 
@@ -135,11 +135,11 @@ def _started(config: pytest.Config) -> Server:
             return Server(in_process=True, args=arguments)
         return Server(_named(config, "binary"), url=_named(config, "url"), args=arguments)
     except MayflyError as error:
-        pytest.fail(f"mayfly: {error}", pytrace=False)  # the sentence says it all
+        pytest.fail(f"mayfly: {error}", pytrace=False)  # a traceback would add nothing to the message
 
 
 def _is_in_process(config: pytest.Config) -> bool:
-    """The command line says so, or the configuration, if nothing that goes before that names a server."""
+    """Whether the command line asks for a server in this process, or the configuration does and is not overridden."""
     if config.getoption("mayfly_in_process"):
         return True
     named = config.getoption("mayfly_url") or config.getoption("mayfly_binary")
@@ -148,7 +148,8 @@ def _is_in_process(config: pytest.Config) -> bool:
 
 
 def _named(config: pytest.Config, what: str) -> Optional[str]:
-    """The command line's, else the configuration's if the environment says nothing of its own (which Server looks at)."""
+    """The value from the command line, else from the configuration. None if the environment, which Server reads itself,
+    overrides the configuration."""
     named: Optional[str] = config.getoption(f"mayfly_{what}")
     if named or os.environ.get("MAYFLY_URL") or os.environ.get("MAYFLY_BINARY"):
         return named
@@ -170,7 +171,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """A handler of the world that all tests share fails the test during which it failed."""
+    """Fails the current test if a handler of the shared world failed during it."""
     world = (getattr(item, "funcargs", None) or {}).get("mayfly_session")
     if not isinstance(world, World):
         return
@@ -199,7 +200,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 
 
 def _ttl_warnings(world: World) -> list[str]:
-    """A line for each item whose TTL cannot fire, or fired at once. Empty if the server does not answer."""
+    """A line for each item whose TTL can never fire, or had passed when it was written. Empty if the server does not
+    answer."""
     call = ttl.suspects()
     headers = call.headers(world.account, world.region)
     try:

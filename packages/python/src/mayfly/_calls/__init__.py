@@ -1,5 +1,5 @@
-"""The calls of the control API as values: what is sent, and how the answer is read. Who sends them, a World or an
-AsyncWorld, is no matter here."""
+"""Calls of the control API as values. Each has a request and a function that reads the response, so that World and AsyncWorld
+share them."""
 
 from ._call import Call, executed, generic
 

@@ -18,21 +18,21 @@ def _as_it_is(error: ControlError) -> Exception:
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """`path` is what stands behind the server's URL, `read` makes the result of the answer's JSON, and `refused` the error
-    to raise of a refusal."""
+    """A request and how to read its response. `path` is appended to the server's URL. `read` converts the response's JSON to
+    the result, and `refused` converts a ControlError to the error to raise."""
 
     method: str
     path: str
     body: Optional[Mapping[str, Any]]
     read: Callable[[Any], T]
     refused: Callable[[ControlError], Exception] = _as_it_is
-    service: Optional[str] = None  # of AWS's: dynamodb or lambda; None: the control API
-    target: Optional[str] = None  # of DynamoDB's operations
+    service: Optional[str] = None  # the AWS service, dynamodb or lambda; None for the control API
+    target: Optional[str] = None  # the DynamoDB operation
 
     def headers(self, account: str, region: str) -> dict[str, str]:
         if self.service is None:
             return {"Content-Type": "application/json", "X-Mayfly-Account": account, "X-Mayfly-Region": region}
-        # The account is known by the key's id alone. Nobody checks the rest, unless the server requires signatures.
+        # The access key id selects the account. The server checks the rest only with --require-signature.
         key = f"Credential={account}/20260101/{region}/{self.service}/aws4_request"
         headers = {
             "Content-Type": "application/json" if self.target is None else "application/x-amz-json-1.0",
@@ -63,12 +63,12 @@ def control(
 
 
 def operation(target: str, body: Mapping[str, Any], read: Callable[[Any], T]) -> Call[T]:
-    """One of DynamoDB's."""
+    """A DynamoDB operation."""
     return Call("POST", "/", body, read, service="dynamodb", target=target)
 
 
 def executed(name: str, parameters: Mapping[str, Any]) -> Call[Any]:
-    """Any of DynamoDB's, with all of its answer."""
+    """Any DynamoDB operation. The result is the whole response."""
     return operation(name, parameters, lambda answer: answer)
 
 
@@ -77,5 +77,5 @@ def nothing(answer: Any) -> None:
 
 
 def generic(method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> Call[Any]:
-    """Any call: generic("GET", "/jobs"). What changes something has a body."""
+    """Any call of the control API: generic("GET", "/jobs"). Calls that change something need a body."""
     return control(method, "/" + path.lstrip("/"), body, lambda answer: answer)

@@ -8,29 +8,29 @@ from .._instant import Duration, Instant, instant_of, instant_text, optional_ins
 from .._literals import ClockMode, EventName
 from ._call import Call, control
 
-#: Whether an advance waits for functions: no, for at most 30 seconds, or for at most that many seconds.
+#: Whether an advance waits for functions: False, True (at most 30 seconds), or at most this many seconds.
 Settle = Union[bool, float]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a clock says."""
+    """A clock's time and mode."""
 
     now: datetime.datetime
     mode: ClockMode
 
 
 class FunctionError(TypedDict, total=False):
-    """How a call of a function failed. Members that do not apply are missing."""
+    """How a function call failed. Members that do not apply are missing."""
 
-    status: int  #: of HTTP
-    error: str  #: what an on-failure destination is told: "Unhandled"
-    type: str  #: the answer's errorType
-    message: str  #: the answer's errorMessage, or why there was no answer
+    status: int  #: the HTTP status
+    error: str  #: the error that an on-failure destination receives: "Unhandled"
+    type: str  #: the response's errorType
+    message: str  #: the response's errorMessage, or why there was no response
 
 
 class Retrying(TypedDict):
-    """A batch that failed and is going to be tried again."""
+    """A batch that failed and will be retried."""
 
     attempts: int
     records: int
@@ -47,17 +47,19 @@ class _Unfinished(TypedDict):
 
 
 class Unfinished(_Unfinished, total=False):
-    """An event source mapping that has records to deliver. `retrying` is there if its function fails, and `registered` is
-    False if nobody registered the function."""
+    """An event source mapping that has records to deliver. `retrying` is present if its function fails. `registered` is
+    False if the function is not registered."""
 
     retrying: Retrying
     registered: bool
 
 
 class GivenUpRecord(TypedDict):
+    """A record of a batch that was given up."""
+
     sequence_number: str
     event: EventName
-    key: dict[str, Any]  #: in DynamoDB's JSON
+    key: dict[str, Any]  #: in DynamoDB JSON
 
 
 class _GivenUp(TypedDict):
@@ -72,8 +74,8 @@ class _GivenUp(TypedDict):
 
 
 class GivenUp(_GivenUp, total=False):
-    """A batch that was given up. `condition` is Lambda's: RetryAttemptsExhausted, RecordAgeExceeded; `left_out` counts the
-    records that `records` does not show. `error` is missing if the function was never called."""
+    """A batch that was given up. `condition` is Lambda's: RetryAttemptsExhausted, RecordAgeExceeded. `left_out` counts the
+    records that `records` omits. `error` is missing if the function was never called."""
 
     error: FunctionError
     destination: str
@@ -85,13 +87,13 @@ class Advanced:
 
     now: datetime.datetime
     expired: int  #: how many items expired
-    tables: dict[str, int]  #: how many expired in each table; tables without any are left out
+    tables: dict[str, int]  #: expired items by table; tables without any are omitted
     next_expiry: Optional[datetime.datetime]  #: None if no item will expire
-    message: Optional[str] = None  #: why the clock stayed where it was, if it did
-    settled: Optional[bool] = None  #: with settle: every record reached its function
-    unfinished: tuple[Unfinished, ...] = ()  #: with settle: the mappings that have records to deliver, and why
+    message: Optional[str] = None  #: why the clock did not move, if it did not
+    settled: Optional[bool] = None  #: with settle: whether every record reached its function
+    unfinished: tuple[Unfinished, ...] = ()  #: with settle: the mappings that still have records to deliver, and why
     given_up: tuple[GivenUp, ...] = ()  #: with settle: the batches given up since the last settle
-    given_up_left_out: int = 0  #: further batches that `given_up` does not show
+    given_up_left_out: int = 0  #: how many more batches `given_up` omits
     #: By table and reason, items whose TTL can never fire: {"carts": {"milliseconds": 3, "string": 1}}
     never: dict[str, dict[str, int]] = field(default_factory=dict)
     #: By table, items whose TTL had passed when they were written, since the last advance
@@ -105,7 +107,7 @@ def read() -> Call[Reading]:
 def put(
     *, mode: Optional[str] = None, now: Optional[Instant] = None, rate: Optional[float] = None
 ) -> Call[datetime.datetime]:
-    """Members that are left out stay as they are."""
+    """Omitted members stay unchanged."""
     body: dict[str, Any] = {}
     if mode is not None:
         body["mode"] = mode
@@ -129,7 +131,7 @@ def advance_to_next_expiry(settle: Settle, age_streams: bool) -> Call[Advanced]:
 
 
 def delivery() -> Call[Advanced]:
-    """Lets functions process what was written, for at most two seconds, without moving the clock."""
+    """Lets functions process the records written so far, for at most two seconds, without moving the clock."""
     return advance_by(0, 2, False)
 
 

@@ -21,7 +21,7 @@ def release_all() -> Call[None]:
 
 
 def is_reached(table: str, key: Mapping[str, Any], region: str) -> Call[bool]:
-    """Raises a MayflyError if there is no such point (any more)."""
+    """Whether an expiry has reached the failpoint. Raises a MayflyError if the failpoint does not exist."""
     wanted = from_dynamodb(to_dynamodb(key))
 
     def read(answer: Any) -> bool:
@@ -29,9 +29,7 @@ def is_reached(table: str, key: Mapping[str, Any], region: str) -> Call[bool]:
             here = point["table"] == table and point.get("region", region) == region
             if here and from_dynamodb(point["key"]) == wanted:
                 return bool(point["state"] == "waiting")
-        raise MayflyError(
-            f"there is no failpoint at {dict(key)} of {table} (any more): it was released, or the table is gone"
-        )
+        raise MayflyError(f"no failpoint is armed for {dict(key)} in {table}: it was released, or the table was deleted")
 
     return control("GET", "/failpoints", None, read)
 

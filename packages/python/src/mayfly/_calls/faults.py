@@ -10,22 +10,22 @@ from ._call import Call, control, nothing
 
 @dataclass(frozen=True)
 class Fault:
-    """A rule that makes operations fail: Fault("throttle", operation="PutItem", count=2). `operation` and `table` limit it to
-    one operation or table; None matches all of them."""
+    """A rule that makes operations fail: Fault("throttle", operation="PutItem", count=2). `operation` and `table` restrict it
+    to one operation or table; None matches all."""
 
     fault: FaultKind
     operation: Optional[str] = None  #: PutItem, …
     table: Optional[str] = None
-    exception: Optional[ThrottleException] = None  #: for throttle; None: the one that AWS would raise
-    #: for internal_server_error, connection_closed and latency: whether the operation is applied although the client does not
-    #: hear of it. None: only latency's is, before the delay
+    exception: Optional[ThrottleException] = None  #: for throttle; None: the one that AWS would return
+    #: for internal_server_error, connection_closed and latency: whether the operation takes effect although the client sees
+    #: no success. None: only with latency, before the delay
     applied: Optional[bool] = None
     milliseconds: Optional[int] = None  #: for latency, in real time; for stale_reads, on the world's clock
-    writes: Optional[int] = None  #: for stale_reads: how many commits a read may lag behind
-    items: Optional[int] = None  #: for unprocessed: how many are left unprocessed
-    count: Optional[int] = None  #: how many operations fail; None: all that match
-    probability: Optional[float] = None  #: that a matching operation fails; None: 1
-    seed: Optional[int] = None  #: random choices are drawn from it
+    writes: Optional[int] = None  #: for stale_reads: how many commits a read can lag behind
+    items: Optional[int] = None  #: for unprocessed: how many items stay unprocessed
+    count: Optional[int] = None  #: how many operations fail; None: all matching ones
+    probability: Optional[float] = None  #: the probability that a matching operation fails; None: 1
+    seed: Optional[int] = None  #: the seed of random choices
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from ._call import Call, control, nothing, operation
 
 @dataclass(frozen=True)
 class RegisteredFunction:
+    """A function that is registered with the server."""
+
     name: str
     url: str
     timeout_seconds: float
@@ -33,7 +35,7 @@ def registered() -> Call[list[RegisteredFunction]]:
 
 
 def stream_of(table: str) -> Call[str]:
-    """The ARN of a table's stream, by DynamoDB's DescribeTable."""
+    """The ARN of a table's stream, from DescribeTable. Raises a MayflyError if the table has no stream."""
 
     def read(answer: Any) -> str:
         arn = answer["Table"].get("LatestStreamArn")
@@ -45,7 +47,7 @@ def stream_of(table: str) -> Call[str]:
 
 
 def create_mapping(stream: str, function: str, settings: Mapping[str, Any]) -> Call[str]:
-    """Lambda's CreateEventSourceMapping; the mapping's UUID."""
+    """Lambda's CreateEventSourceMapping. The result is the mapping's UUID."""
     body = {"EventSourceArn": stream, "FunctionName": function, "StartingPosition": "TRIM_HORIZON", **settings}
     path = "/2015-03-31/event-source-mappings/"
     return Call("POST", path, body, lambda answer: str(answer["UUID"]), service="lambda")

@@ -7,9 +7,9 @@ from typing import Any, Literal, Optional, Union, get_args
 from .._literals import KeyType, StreamView
 from ._call import Call, nothing, operation
 
-#: A key attribute: its name, if it is a string, or its name and type, ("year", "N").
+#: A key attribute: a name for a string, or a name and type, ("year", "N").
 KeyAttribute = Union[str, tuple[str, KeyType]]
-#: The attributes that an index holds: all, those of the keys, or those of the keys and the ones that are named.
+#: The attributes of an index: all, only the keys, or the keys and the listed ones.
 Projection = Union[Literal["ALL", "KEYS_ONLY"], list[str], tuple[str, ...]]
 
 _LISTS = ("AttributeDefinitions", "GlobalSecondaryIndexes", "LocalSecondaryIndexes")
@@ -20,7 +20,7 @@ class Index:
     """A secondary index of a table: Index("by_owner", key="owner", sort=("at", "N")).
 
     A global index needs `key`, its partition key. A local index (local=True) has the table's partition key and needs
-    `sort`. Raises ValueError if one of them is missing or `projection` is not one."""
+    `sort`. Raises ValueError if one of them is missing or `projection` is invalid."""
 
     name: str
     key: Optional[KeyAttribute] = None
@@ -51,7 +51,7 @@ def create(
     indexes: Sequence[Index],
     more: Mapping[str, Any],
 ) -> Call[dict[str, Any]]:
-    """The result is the table's description. Raises ValueError or TypeError for arguments that cannot be right."""
+    """The result is the table's description. Raises ValueError or TypeError for invalid arguments."""
     _check_indexes(indexes)
     types = _AttributeTypes()
     body: dict[str, Any] = {"TableName": name, "KeySchema": _key_schema(types, f"the table {name!r}", key, sort)}
@@ -95,13 +95,13 @@ def _check_indexes(indexes: Sequence[Index]) -> None:
 
 
 class _AttributeTypes:
-    """The types of all key attributes of a table, each of which has one."""
+    """The types of a table's key attributes. An attribute has the same type in the table and in all indexes."""
 
     def __init__(self) -> None:
-        self._types: dict[str, tuple[str, str]] = {}  # the type, and where it was given
+        self._types: dict[str, tuple[str, str]] = {}  # the type, and the table or index that first had it
 
     def add(self, attribute: KeyAttribute, where: str) -> str:
-        """The attribute's name."""
+        """Adds an attribute and returns its name. Raises TypeError or ValueError if it is invalid or has another type."""
         if not isinstance(attribute, str) and not (isinstance(attribute, (tuple, list)) and len(attribute) == 2):
             raise TypeError(
                 f'A key attribute of {where} must be a name, or a name and a type such as ("year", "N"), got {attribute!r}.'
@@ -136,7 +136,8 @@ def _projection(projection: Projection) -> dict[str, Any]:
 
 
 def _merge(body: dict[str, Any], more: Mapping[str, Any]) -> None:
-    """Lists of attributes and indexes are added to those of the other arguments; all other members replace."""
+    """Adds the caller's further members. Lists of attributes and indexes are appended to those of the other arguments. All
+    other members replace them."""
     for member, value in more.items():
         if not member[:1].isupper():
             raise TypeError(

@@ -24,7 +24,7 @@ class TtlStatus:
     next_due: Optional[datetime.datetime]  #: None if no item will expire
     expired: int  #: items deleted since the server started
     born_expired: int  #: expired items whose TTL had passed when they were written
-    raw: dict[str, Any]  #: the whole answer: lag_ms, windows, …
+    raw: dict[str, Any]  #: the whole response: lag_ms, windows, …
     never: dict[str, int] = field(default_factory=dict)  #: items whose TTL can never fire, by reason: {"string": 1}
 
 
@@ -43,12 +43,12 @@ class Upcoming:
 
     key: Item
     due: Optional[datetime.datetime]
-    expires_at: Optional[datetime.datetime]  #: None: at the next sweep (mode manual)
+    expires_at: Optional[datetime.datetime]  #: None: at the next sweep, in the mode manual
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an item is still there or is gone. `message` is a sentence."""
+    """Why an item still exists, or why it does not. `message` is a sentence."""
 
     reason: ExplainReason
     message: str
@@ -69,7 +69,7 @@ def late(table: str, least: Duration, most: Duration, seed: int) -> Call[None]:
 
 
 def suspects() -> Call[list[Suspect]]:
-    """The latest of all tables, at most ten of each."""
+    """The latest suspects of all tables, at most ten for each table."""
     return control("GET", "/ttl", None, _suspects)
 
 

@@ -1,4 +1,4 @@
-"""Mayfly for asyncio: the same words, awaited.
+"""Mayfly for asyncio: the same API with awaitable methods.
 
     from mayfly.aio import AsyncServer
 
@@ -9,7 +9,7 @@
         await dynamodb.put_item(TableName="carts", Item={"id": {"S": "1"}})
         record = await world.wait_for("carts", {"id": "1"}, "INSERT", since=await world.clock.now())
 
-Clients are aiobotocore's. In a test that has the fixture `mayfly`, `AsyncWorld.of(mayfly)` is the same world.
+Clients are aiobotocore clients. In a test that uses the fixture `mayfly`, `AsyncWorld.of(mayfly)` is the same world.
 """
 
 from ._clock import AsyncClock

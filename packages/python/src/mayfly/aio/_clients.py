@@ -1,4 +1,4 @@
-"""aiobotocore's clients. As boto3's here, they read nothing of the user's AWS configuration."""
+"""aiobotocore clients. Like the boto3 clients, they do not read the user's AWS configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def client(service: str, instance: Instance, account: str, region: str, **more: Any) -> Any:
-    """An open client, which the caller has to close."""
+    """An open client. The caller must close it."""
     session, config_type = _session()
     own = config_type(proxies={})
     config = more.pop("config", None)

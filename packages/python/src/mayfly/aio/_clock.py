@@ -18,8 +18,10 @@ T = TypeVar("T")
 
 
 class AsyncClock:
-    """mayfly.Clock, awaited. Beware of follow with asyncio: freezegun, and time-machine before its version 3, move the event
-    loop's own clock, too, so that its time-outs strike, or sleeps never end."""
+    """mayfly.Clock with awaitable methods; see there for their documentation.
+
+    Take care with `follow`: freezegun, and time-machine before version 3, also move the clock of the event loop. Its
+    time-outs can then fire early, and sleeps may never end."""
 
     def __init__(self, world: AsyncWorld) -> None:
         self._world = world
@@ -29,7 +31,7 @@ class AsyncClock:
         return (await self.read()).now
 
     async def epoch_seconds(self, in_: Duration = 0) -> int:
-        """The clock's time plus `in_`, as a TTL attribute holds it: whole seconds since 1970."""
+        """The clock's time plus `in_` as the value of a TTL attribute: whole seconds since 1970."""
         span = datetime.timedelta(seconds=seconds_of(in_))
         return int((await self.now() + span).timestamp())
 

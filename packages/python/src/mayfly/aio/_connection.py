@@ -1,5 +1,5 @@
-"""HTTP by asyncio's streams. Each exchange has a connection of its own: on the loopback interface that costs a tenth of a
-millisecond, and a call that is cancelled leaves nothing behind."""
+"""HTTP over asyncio streams. Each exchange opens a new connection. That costs 0.1 ms on the loopback interface, and a
+canceled call leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def ask(
 
 
 async def exchange(url: str, method: str, path: str, body: Optional[bytes], headers: Mapping[str, str]) -> tuple[int, bytes]:
-    """The status and the whole answer. Raises OSError or http.client.HTTPException if there is none."""
+    """The status and the body of the response. Raises OSError or http.client.HTTPException if there is none."""
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
@@ -44,7 +44,7 @@ async def exchange(url: str, method: str, path: str, body: Optional[bytes], head
 
 
 class _Received:
-    """As much of a socket as http.client reads from."""
+    """The part of a socket's interface that http.client needs to read a response."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content

@@ -15,8 +15,8 @@ __tracebackhide__ = hides_frames
 
 
 class AsyncServer:
-    """`async with AsyncServer(…) as server` starts it and ends it. Its arguments and errors are those of mayfly.Server.
-    A server in this process is also asked over HTTP, so that calls can be cancelled and do not block the event loop."""
+    """mayfly.Server for asyncio, with the same arguments and errors. `async with AsyncServer(…) as server` starts and ends
+    it. Calls to a server in this process also use HTTP, so that they can be canceled and do not block the event loop."""
 
     def __init__(
         self,
@@ -35,14 +35,14 @@ class AsyncServer:
 
     @classmethod
     def of(cls, server: Server) -> AsyncServer:
-        """The same server, which stays the caller's to close."""
+        """An AsyncServer for an existing Server. The caller remains responsible for closing the Server."""
         this = cls()
         this._server = server
         return this
 
     @property
     def server(self) -> Server:
-        """The server itself. Raises a RuntimeError before the start."""
+        """The synchronous Server. Raises a RuntimeError before the start."""
         if self._server is None:
             raise RuntimeError("the server is not started: use `async with AsyncServer() as server`, or await start()")
         return self._server
@@ -63,15 +63,17 @@ class AsyncServer:
         return self.server.log(since)
 
     def world(self) -> AsyncWorld:
-        """A new one: an account that nobody has used. If the server has died, a fresh one is started first."""
+        """A new world with an unused account. If the server has died, a new server is started first."""
         return AsyncWorld(self)
 
     async def start(self) -> AsyncServer:
+        """Starts the server if it has not been started, and returns when it answers."""
         if self._server is None:
             self._server = await asyncio.to_thread(self._start)
         return self
 
     async def close(self) -> None:
+        """Ends the server. See Server.close."""
         if self._server is not None:
             await asyncio.to_thread(self._server.close)
 
@@ -86,5 +88,6 @@ class AsyncServer:
     async def exchange(
         self, method: str, path: str, body: Optional[bytes] = None, headers: Optional[Mapping[str, str]] = None
     ) -> tuple[int, bytes]:
-        """The status and the answer of any HTTP request. Raises EndedError or UnansweredError if there is none."""
+        """Sends any HTTP request. Returns the status and the body of the response. Raises EndedError or UnansweredError if
+        there is none."""
         return await ask(self.server.instance(), method, path, body, headers or {})

@@ -17,7 +17,7 @@ __tracebackhide__ = hides_frames
 
 
 class AsyncTtl:
-    """mayfly.Ttl, awaited."""
+    """mayfly.Ttl with awaitable methods; see there for their documentation."""
 
     def __init__(self, world: AsyncWorld, table: str) -> None:
         self._world, self._table = world, table

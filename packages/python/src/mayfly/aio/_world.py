@@ -1,4 +1,4 @@
-"""mayfly.World, awaited."""
+"""mayfly.World for asyncio."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class AsyncWorld:
-    """mayfly.World, awaited: its methods are documented there. It belongs to one event loop."""
+    """mayfly.World with awaitable methods; see there for their documentation. Each AsyncWorld belongs to one event loop."""
 
     def __init__(self, server: AsyncServer, account: Optional[str] = None) -> None:
         self._server = server
@@ -53,13 +53,14 @@ class AsyncWorld:
         self._share(HandlerFailures())
         self._registered: set[str] = set()
         self._clients: dict[str, Any] = {}
-        self._is_own = account is None  # and reset by `close`
-        self._is_shared = False  # with a World, which raises what handlers raise
+        self._is_own = account is None  # `close` resets only its own account
+        self._is_shared = False  # with a World, which then raises the handlers' failures
 
     @classmethod
     def of(cls, world: World) -> AsyncWorld:
-        """The same world, for asyncio: its clients, clock and waiting. Closing this leaves the world as it is, but ends the
-        functions that were registered here. A handler's failure that no settle has raised is raised by the world's end."""
+        """An AsyncWorld for an existing World. Closing it removes the functions that were registered through it, and leaves
+        the world otherwise unchanged. If a handler failed and no settle has raised the failure, closing the World raises
+        it."""
         from ._server import AsyncServer
 
         made = cls(AsyncServer.of(world.server), world.account)
@@ -72,7 +73,7 @@ class AsyncWorld:
         self._failures = failures
         self._local = LocalFunctions(failures)
 
-    # --- what it is
+    # --- properties
 
     @property
     def server(self) -> AsyncServer:
@@ -101,19 +102,20 @@ class AsyncWorld:
     def log(self) -> str:
         return self._server.log(self._born_at)
 
-    # --- AWS's SDK
+    # --- AWS SDK
 
     async def dynamodb(self) -> DynamoDBClient:
-        """aiobotocore's client for DynamoDB: the same one each time, closed with the world."""
+        """The aiobotocore client for DynamoDB. Each call returns the same client, which the world closes. Raises
+        MissingExtraError if aiobotocore is not installed."""
         return await self._once("dynamodb")
 
     async def streams(self) -> DynamoDBStreamsClient:
-        """aiobotocore's client for DynamoDB Streams."""
+        """The aiobotocore client for DynamoDB Streams."""
         return await self._once("dynamodbstreams")
 
     async def client(self, service: str, **options: Any) -> Any:
-        """Another client, such as "lambda", open. Close it with `await client.close()`. The options are those of
-        create_client."""
+        """A new open client for this world, for example for "lambda". Close it with `await client.close()`. The options are
+        those of aiobotocore's create_client()."""
         return await _clients.client(service, self._instance, self.account, self.region, **options)
 
     async def execute(self, operation: str, **parameters: Any) -> Any:
@@ -185,7 +187,7 @@ class AsyncWorld:
         await self.run(snapshots.reset())
         await self._clock.moved()
 
-    # --- what goes wrong
+    # --- faults and failpoints
 
     async def faults(self, *rules: Fault) -> None:
         await self.run(faults.put(rules))
@@ -208,7 +210,8 @@ class AsyncWorld:
     async def function(
         self, name: str, function: Union[Function, str], *, timeout: Optional[Duration] = None, may_fail: bool = False
     ) -> None:
-        """A coroutine function runs in the event loop of this call; any other handler runs in a thread of its own."""
+        """Like World.function. A coroutine function runs in the event loop of this call. Each invocation of another handler
+        runs in a separate thread."""
         self._failures.declare(name, may_fail)
         if not isinstance(function, str) and inspect.iscoroutinefunction(function):
             function = _in_loop(function, asyncio.get_running_loop())
@@ -232,7 +235,7 @@ class AsyncWorld:
     def handler_failures(self) -> list[HandlerFailure]:
         return self._failures.kept()
 
-    # --- all else
+    # --- other calls
 
     async def control(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> Any:
         return await self.run(generic(method, path, body))
@@ -282,7 +285,7 @@ class AsyncWorld:
 
 
 class AsyncSnapshot:
-    """mayfly.Snapshot, awaited."""
+    """mayfly.Snapshot with awaitable methods."""
 
     def __init__(self, world: AsyncWorld, id: str) -> None:
         self._world, self.id = world, id
@@ -295,7 +298,8 @@ class AsyncSnapshot:
 
 
 class AsyncFailpoint:
-    """mayfly.Failpoint, awaited: `async with await world.failpoint(…) as point`. The advance is another task's."""
+    """mayfly.Failpoint with awaitable methods: `async with await world.failpoint(…) as point`. Run the advance in another
+    task."""
 
     def __init__(self, world: AsyncWorld, table: str, key: Mapping[str, Any]) -> None:
         self._world, self._table, self._key = world, table, dict(key)
@@ -304,8 +308,8 @@ class AsyncFailpoint:
         for _ in range(max(1, int(timeout / POLL_SECONDS))):
             if await self._world.run(failpoints.is_reached(self._table, self._key, self._world.region)):
                 return
-            await asyncio.to_thread(time.sleep, POLL_SECONDS)  # the event loop's clock may stand still, see AsyncClock
-        raise WaitError(f"Nothing has reached the failpoint at {self._key} of {self._table} within {timeout:g} s.")
+            await asyncio.to_thread(time.sleep, POLL_SECONDS)  # not asyncio.sleep: see AsyncClock
+        raise WaitError(f"The expiry of {self._key} in {self._table} did not reach the failpoint within {timeout:g} s.")
 
     async def release(self) -> None:
         await self._world.run(failpoints.release(self._table, self._key))
@@ -324,7 +328,7 @@ class AsyncFailpoint:
 
 
 def _in_loop(function: Function, loop: asyncio.AbstractEventLoop) -> Function:
-    """A function for the thread that serves it, which waits for the loop."""
+    """A synchronous handler that runs the coroutine function in the loop and waits for its result."""
 
     def call(event: Any, context: LambdaContext) -> Any:
         coroutine = function(event, context) if takes_context(function) else function(event)
