@@ -123,7 +123,7 @@ void report_points(int count) {
   Report report("a point of " + std::to_string(count) + " items, a tenth of which changed afterward", "");
   report.row("taking the point, ms", point_ms);
   const auto before_read = steady_clock::now();
-  HistoryCursor read(database.reader().reader(), *point);
+  HistoryCursor read(database.reader(), *point);
   int there = 0;
   while (read.next()) ++there;
   report.row("reading it, ms", milliseconds_since(before_read));
@@ -138,8 +138,8 @@ void report_points(int count) {
     }
     const auto into = database.tables().create(description);
     const auto before_fill = steady_clock::now();
-    HistoryCursor then(database.reader().reader(), *point);
-    const auto filled = engine::fill(database, then, into, {});
+    HistoryCursor then(database.reader(), *point);
+    const auto filled = engine::fill(database.write_path(), then, into, {});
     if (!filled || filled->items != count || there != count) std::abort();
     report.row(indexed ? "restoring it, with an index, ms" : "restoring it, ms",
                milliseconds_since(before_fill));

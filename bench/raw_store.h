@@ -29,7 +29,7 @@ class RawStore {
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     rocksdb::DB* db = nullptr;
     check(rocksdb::DB::Open(options, "/raw", &db));
-    db_.snapshots().reset(db);
+    db_.reset(db);
     write_.disableWAL = true;
   }
 

@@ -15,7 +15,7 @@
 #include "bench/report.h"
 #include "engine/database.h"
 #include "engine/key_codec.h"
-#include "engine/snapshot_heads.h"
+#include "engine/snapshots.h"
 #include "engine/transaction.h"
 
 namespace mayfly::bench {
@@ -69,7 +69,7 @@ struct World {
     const AttributeValue* partition[] = {&name};
     std::string key;
     append_key(key, partition, {});
-    Transaction transaction(*database.write_path(), Cause::user);
+    Transaction transaction(database->write_path(), Cause::user);
     const auto slot = transaction.add(live, key);
     if (!transaction.lock()) std::abort();
     transaction.put(slot, Item{{"id", name},

@@ -37,14 +37,14 @@ class Changes final : public Records {
 
 std::unique_ptr<Records> items_at(const engine::Database& database, const engine::LiveTable& table,
                                   engine::Instant at) {
-  engine::HistoryCursor cursor(database.reader().reader(), table, at);
+  engine::HistoryCursor cursor(database.reader(), table, at);
   if (cursor.gone()) return nullptr;
   return std::make_unique<Items>(std::move(cursor));
 }
 
 std::unique_ptr<Records> changes_between(const engine::Database& database, const engine::LiveTable& table,
                                          engine::Instant from, engine::Instant to) {
-  engine::HistoryChanges changes(database.reader().reader(), table, from, to);
+  engine::HistoryChanges changes(database.reader(), table, from, to);
   if (changes.gone()) return nullptr;
   return std::make_unique<Changes>(std::move(changes));
 }

@@ -74,7 +74,7 @@ Result<void> CollectionSizes::grow(const engine::LiveTable& live, const Table& t
   std::size_t& bytes = collection->second;
   if (first) {
     const std::string& prefix = collection->first.second;
-    engine::Cursor cursor(context_.database.reader().reader(), live,
+    engine::Cursor cursor(context_.database.reader(), live,
                           {.index = 0, .lower = prefix, .upper = engine::prefix_end(prefix)});
     while (cursor.next() || cursor.paused())
       if (!cursor.paused()) bytes += share(table, cursor.item().item());

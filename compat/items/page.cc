@@ -119,7 +119,7 @@ Result<Page> read_page(const engine::Database& database, const PageRequest& requ
 Result<Page> read_items(const engine::Database& database, const PageRequest& request, json::Writer* items) {
   Page page;
   Reader reader(request, items);
-  engine::Cursor cursor(database.reader().reader(), *request.target.live, request.range, request.sight);
+  engine::Cursor cursor(database.reader(), *request.target.live, request.range, request.sight);
   CHECK_OK(check_still_there(request.target));
   const expression::Work work = request.filter ? expression::work_of(*request.filter) : expression::Work{};
   std::uint64_t steps_at_most = 0;

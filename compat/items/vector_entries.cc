@@ -277,7 +277,7 @@ VectorSizes vector_sizes(const engine::Database& database, const engine::LiveTab
   if (all.empty()) return sizes;
   Vector vector;
   sizes.table_bytes = 0;
-  engine::Cursor cursor(database.reader().reader(), live, {});
+  engine::Cursor cursor(database.reader(), live, {});
   for (bool more = true; more; more = cursor.paused()) {
     while (cursor.next()) {
       const std::string_view stored = cursor.item().bytes();

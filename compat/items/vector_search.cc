@@ -96,7 +96,7 @@ std::vector<VectorMatch> search_vectors(const engine::Database& database, const 
                                         VectorEntries& entries, const VectorSearch& search) {
   const std::string& distance = entries.index().distance;
   Best best(search.matches_max, distance == "DOT_PRODUCT");
-  engine::Cursor cursor(database.reader().reader(), live, {}, search.sight);
+  engine::Cursor cursor(database.reader(), live, {}, search.sight);
   for (bool more = true; more; more = cursor.paused()) {
     while (cursor.next()) {
       const std::string_view stored = cursor.item().bytes();

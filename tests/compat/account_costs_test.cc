@@ -68,11 +68,11 @@ class Accounts {
   using Looks = std::map<std::string, std::uint64_t>;  // by listener
   // How often each listener has looked so far. `triggers` counts all accounts except the first.
   Looks looks() {
-    engine::Database::Parts& parts = emulator_->database().parts();
-    Looks now{{"reaper", parts.reaper->looks()},
-              {"stream trimmer", parts.trimmer->looks()},
-              {"history trimmer", parts.history_trimmer->looks()},
-              {"replication", parts.replication->looks()},
+    const engine::Database& database = emulator_->database();
+    Looks now{{"reaper", database.reaper().looks()},
+              {"stream trimmer", database.stream_trimmer().looks()},
+              {"history trimmer", database.history_trimmer().looks()},
+              {"replication", database.replication().looks()},
               {"backups", emulator_->backups().looks()}};
     for (int number = 1; number < count_; ++number)
       now["triggers"] += emulator_->triggers().load(id(number)).looks;

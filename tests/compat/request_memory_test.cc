@@ -25,7 +25,7 @@ TEST_CASE("large requests wait for room and small ones neither wait nor count") 
     came = true;
   });
   CHECK_FALSE(came);
-  first.snapshots().reset();
+  first.reset();
   waits.join();
   CHECK(came);
 }

@@ -185,7 +185,7 @@ TEST_CASE("a stream's label is unique even on a frozen clock", "[catalog]") {
   Table description = simple_table("carts");
   description.stream = stream_of(StreamView::keys_only);
   CHECK(world.create(description)->description()->stream->label == "2024-05-01T00:00:00.003");
-  CHECK(world.database().catalog().streams({"000000000000", "us-east-1"}).size() == 4);
+  CHECK(world.database().catalog().streams(Scope{"000000000000", "us-east-1"}).size() == 4);
 }
 
 TEST_CASE("a catalog change that storage rejects has no effect", "[catalog]") {
@@ -312,8 +312,8 @@ TEST_CASE("streams are found by name and listed in order even if their tables we
   }
   CHECK_FALSE(world.database().catalog().find_stream(scope, "cart", labels[0]));
   CHECK_FALSE(world.database().catalog().find_stream({"000000000042", "us-east-1"}, "carts", labels[0]));
-  CHECK(world.database().catalog().streams({"000000000042", "us-east-1"}).empty());
-  CHECK(world.database().catalog().streams({"000000000000", "eu-west-1"}).size() == 1);
+  CHECK(world.database().catalog().streams(Scope{"000000000042", "us-east-1"}).empty());
+  CHECK(world.database().catalog().streams(Scope{"000000000000", "eu-west-1"}).size() == 1);
 }
 
 TEST_CASE("erasing a stream keeps a newer stream with the same name", "[catalog]") {

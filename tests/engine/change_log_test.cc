@@ -101,7 +101,7 @@ TEST_CASE("a closed stream stays readable and the next stream starts after its l
 
   world.database().tables().drop(carts);
   CHECK(world.records(second.id).size() == 1);
-  CHECK(world.database().catalog().streams({"000000000000", "us-east-1"}).size() == 2);
+  CHECK(world.database().catalog().streams(Scope{"000000000000", "us-east-1"}).size() == 2);
 }
 
 TEST_CASE("records and closed streams are deleted after a day of stream time", "[change_log]") {
@@ -121,7 +121,7 @@ TEST_CASE("records and closed streams are deleted after a day of stream time", "
   world.advance(start_ms + day_ms + 1, true);
   REQUIRE(world.records(stream).size() == 1);
   CHECK(world.database().change_log().oldest_sequence(stream, 0) == 2);
-  CHECK(world.database().catalog().streams({"000000000000", "us-east-1"}).size() == 1);
+  CHECK(world.database().catalog().streams(Scope{"000000000000", "us-east-1"}).size() == 1);
 
   world.advance(start_ms + 3 * day_ms, true);
   CHECK(world.records(stream).empty());

@@ -36,7 +36,7 @@ TEST_CASE("a partition is read by sort key in both directions and between bounds
   for (const char* at : {"10", "-3", "2", "1e2", "0.5"}) world.put(events, {{"id", "a"}, {"at", number(at)}});
   world.put(events, {{"id", "b"}, {"at", number("1")}});
   const std::string lower = partition("a"), upper = prefix_end(lower);
-  const auto read = [&](KeyRange range) { return walk(Cursor(world.database(), *events, range), "at"); };
+  const auto read = [&](KeyRange range) { return walk(Cursor(world.database().reader(), *events, range), "at"); };
 
   CHECK(read({0, lower, upper}) == std::vector<std::string>{"-3", "0.5", "2", "10", "100"});
   CHECK(read({0, lower, upper, false}) == std::vector<std::string>{"100", "10", "2", "0.5", "-3"});
@@ -56,11 +56,11 @@ TEST_CASE("a cursor's key in an index is the entry's key followed by the item's 
   const Item item{{"id", "a"}, {"user", "nina"}};
   world.put(carts, item);
   const std::string own = key_of(description, item);
-  Cursor table(world.database().reader().reader(), *carts, {});
+  Cursor table(world.database().reader(), *carts, {});
   REQUIRE(table.next());
   CHECK(table.key() == own);
   CHECK_FALSE(table.next());
-  Cursor index(world.database().reader().reader(), *carts, {.index = 1});
+  Cursor index(world.database().reader(), *carts, {.index = 1});
   REQUIRE(index.next());
   CHECK(index.key() == partition("nina") + own);
   CHECK(index.item().item() == item);
@@ -73,8 +73,8 @@ TEST_CASE("a cursor sees an index and its items as of one instant", "[cursor]") 
   auto carts = world.create(description);
   world.put(carts, {{"id", "a"}, {"user", "u"}, {"n", number(1)}});
   world.put(carts, {{"id", "b"}, {"user", "u"}, {"n", number(1)}});
-  Cursor index(world.database().reader().reader(), *carts, {.index = 1});
-  Cursor table(world.database().reader().reader(), *carts, {});
+  Cursor index(world.database().reader(), *carts, {.index = 1});
+  Cursor table(world.database().reader(), *carts, {});
   world.put(carts, {{"id", "a"}, {"user", "v"}, {"n", number(2)}});
   world.remove(carts, {{"id", "b"}});
   world.put(carts, {{"id", "c"}, {"user", "u"}, {"n", number(2)}});

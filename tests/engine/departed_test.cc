@@ -63,7 +63,7 @@ TEST_CASE("no read sees a due item whether or not it is already deleted", "[depa
   CHECK_FALSE(world.database().reader().get_together(names)[0]);
   for (const IndexId index : {0, 1, 2})
     CHECK(world.all(carts, index) == std::vector<Item>{cart("stays", 600)});
-  Cursor backward(world.database().reader().reader(), *carts, {.forward = false});
+  Cursor backward(world.database().reader(), *carts, {.forward = false});
   REQUIRE(backward.next());
   CHECK(backward.item().item() == cart("stays", 600));
   CHECK_FALSE(backward.next());
@@ -193,7 +193,7 @@ TEST_CASE("a read pauses after skipping many expired items and continues where i
   for (std::size_t i = 0; i < count; ++i) world.put(carts, cart(std::to_string(i), 60));
   world.put(carts, cart("stays", 600));
   world.clock().set(start_ms + 60'001);
-  Cursor cursor(world.database().reader().reader(), *carts, {});
+  Cursor cursor(world.database().reader(), *carts, {});
   std::size_t pauses = 0, items = 0;
   while (cursor.next() || cursor.paused()) {
     if (cursor.paused()) {

@@ -78,7 +78,7 @@ void fill(const std::string& path) {
   REQUIRE(history.take_point(gone));
   world.remove(gone, {{"id", "g"}});
   std::optional<Point> last;
-  REQUIRE(tables.drop(gone, &last));
+  REQUIRE(world.database().tables().drop(gone, &last));
   const auto past = world.create(simple_table("past"));
   history.keep(past, 35);
   world.put(past, {{"id", "p"}, {"n", number(1)}});

@@ -34,13 +34,13 @@ Items rest_of(HistoryCursor cursor) {
   while (cursor.next()) items[std::string(cursor.key())] = cursor.item().item();
   return items;
 }
-Items items_at(World& world, const Point& point) { return rest_of({world.database(), point}); }
+Items items_at(World& world, const Point& point) { return rest_of({world.database().reader(), point}); }
 Items items_at(World& world, const std::shared_ptr<LiveTable>& table, Instant at) {
-  return rest_of({world.database(), *table, at});
+  return rest_of({world.database().reader(), *table, at});
 }
 Items items_now(World& world, const std::shared_ptr<LiveTable>& table) {
   Items items;
-  Cursor cursor(world.database().reader().reader(), *table, {});
+  Cursor cursor(world.database().reader(), *table, {});
   while (cursor.next()) items[std::string(cursor.key())] = cursor.item().item();
   return items;
 }
@@ -82,7 +82,7 @@ TEST_CASE("a point shows its table as it was when the point was taken", "[histor
   CHECK(world.database().history().drop_point(point->id));
   CHECK_FALSE(world.database().history().drop_point(point->id));
   CHECK_FALSE(world.database().history().find_point(point->id));
-  CHECK(HistoryCursor(world.database(), *point).gone());
+  CHECK(HistoryCursor(world.database().reader(), *point).gone());
   world.database().history_trimmer().trim();
   CHECK(keys_of(world, 'O') == 0);
   CHECK(world.database().history_size().footprint().versions == 0);
@@ -97,7 +97,7 @@ TEST_CASE("each instant since recovery was enabled shows the table as it was at 
   world.put(carts, numbered_cart("a", 0));
   History& history = world.database().history();
   CHECK_FALSE(history.restorable(*carts));
-  CHECK(HistoryCursor(world.database(), *carts, world.now()).gone());
+  CHECK(HistoryCursor(world.database().reader(), *carts, world.now()).gone());
   world.advance(start_ms + 1000);
   REQUIRE(history.keep(carts, 35));
   std::vector<Items> states{items_now(world, carts)};
@@ -117,7 +117,7 @@ TEST_CASE("each instant since recovery was enabled shows the table as it was at 
     CHECK(items_at(world, carts, start_ms + (1 + n) * 1000) == states[static_cast<std::size_t>(n)]);
     CHECK(items_at(world, carts, start_ms + (1 + n) * 1000 + 400) == states[static_cast<std::size_t>(n)]);
   }
-  CHECK(HistoryCursor(world.database(), *carts, start_ms + 999).gone());
+  CHECK(HistoryCursor(world.database().reader(), *carts, start_ms + 999).gone());
   CHECK(world.inconsistency(carts).empty());
 
   // Switching recovery off and on again starts a new history.
@@ -125,7 +125,7 @@ TEST_CASE("each instant since recovery was enabled shows the table as it was at 
   CHECK_FALSE(history.restorable(*carts));
   history.keep(carts, 1);
   CHECK(history.restorable(*carts)->earliest == world.now());
-  CHECK(HistoryCursor(world.database(), *carts, world.now() - 1).gone());
+  CHECK(HistoryCursor(world.database().reader(), *carts, world.now() - 1).gone());
   CHECK(items_at(world, carts, world.now()) == states.back());
   world.database().history_trimmer().trim();
   CHECK(keys_of(world, 'O') == 0);
@@ -194,7 +194,7 @@ TEST_CASE("changes between two instants include each item's images and its last 
     Instant written;
   };
   std::map<std::string, Change> changes;
-  HistoryChanges walk(world.database().reader().reader(), *carts, from, to);
+  HistoryChanges walk(world.database().reader(), *carts, from, to);
   while (walk.next()) {
     const StoredItem *old_image = walk.old_image(), *new_image = walk.new_image();
     changes[std::string(walk.key())] = {old_image ? std::optional(old_image->item()) : std::nullopt,
@@ -223,7 +223,7 @@ TEST_CASE("changes between two instants include each item's images and its last 
   CHECK(change("due").written == start_ms + 90'001);
   // The reaper's later deletion is not a change.
   world.database().reaper().reap_due();
-  HistoryChanges later(world.database().reader().reader(), *carts, to, world.now());
+  HistoryChanges later(world.database().reader(), *carts, to, world.now());
   std::set<std::string> keys;
   while (later.next()) keys.emplace(later.key());
   CHECK(keys == std::set<std::string>{key_of(*carts->description(), {{"id", "same"}})});
@@ -326,7 +326,7 @@ TEST_CASE("versions older than the recovery period are erased unless a point nee
   trimmer.trim();
   history.keep(carts, 35);
   CHECK(history.restorable(*carts)->earliest == world.now() - day_ms);
-  CHECK(HistoryCursor(world.database(), *carts, world.now() - day_ms - 1).gone());
+  CHECK(HistoryCursor(world.database().reader(), *carts, world.now() - day_ms - 1).gone());
   CHECK(items_at(world, *point) == states[point->at]);
 }
 
@@ -391,7 +391,7 @@ TEST_CASE("a fill copies a past state into a table with its index entries", "[hi
   Table description = simple_table("restored");
   description.indexes = {global_index("by_user", "user")};
   const auto restored = world.create(description);
-  HistoryCursor then(world.database().reader().reader(), *point);
+  HistoryCursor then(world.database().reader(), *point);
   std::vector<std::int64_t> told;
   const auto filled =
       fill(world.database(), then, restored, {}, [&](const Filled& so_far) { told.push_back(so_far.items); });
@@ -404,19 +404,19 @@ TEST_CASE("a fill copies a past state into a table with its index entries", "[hi
   CHECK(world.all(restored, 1).size() == 1000);
   CHECK(world.inconsistency(restored).empty());
   // A second fill writes the same items again.
-  HistoryCursor again(world.database().reader().reader(), *point);
+  HistoryCursor again(world.database().reader(), *point);
   CHECK(fill(world.database(), again, restored, {})->items == 1000);
   CHECK(world.inconsistency(restored).empty());
 
   std::stop_source stop;
   stop.request_stop();
-  HistoryCursor stopped(world.database().reader().reader(), *point);
+  HistoryCursor stopped(world.database().reader(), *point);
   CHECK(fill(world.database(), stopped, restored, stop.get_token()).error() == FillRefusal::stopped);
   REQUIRE(world.database().tables().drop(restored));
-  HistoryCursor dropped(world.database().reader().reader(), *point);
+  HistoryCursor dropped(world.database().reader(), *point);
   CHECK(fill(world.database(), dropped, restored, {}).error() == FillRefusal::dropped);
   world.database().history().drop_point(point->id);
-  HistoryCursor gone(world.database().reader().reader(), *point);
+  HistoryCursor gone(world.database().reader(), *point);
   CHECK(fill(world.database(), gone, restored, {}).error() == FillRefusal::gone);
 }
 
@@ -707,7 +707,7 @@ TEST_CASE("concurrent writes and points and switches of recovery leave a table c
       const Items first = items_at(world, *point);
       if (!is_whole(first)) ++wrong;
       if (items_at(world, *point) != first) ++wrong;
-      HistoryCursor held(world.database().reader().reader(), *point);
+      HistoryCursor held(world.database().reader(), *point);
       if (!world.database().history().drop_point(point->id)) ++wrong;
       if (rest_of(std::move(held)) != first) ++wrong;  // dropping the point does not affect an open cursor
       ++rounds;

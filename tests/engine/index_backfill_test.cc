@@ -77,7 +77,7 @@ TEST_CASE("a backfill continues after a fault and after a restart", "[backfill]"
   world.database().catalog().update(*carts, add_index_and_ttl);
   CHECK(world.inconsistency(carts) == "");  // during a backfill, entries may be missing
   CHECK(carts->counter(1).items == 0);
-  BackfillWalk walk(world.database(), carts, *carts->description());
+  BackfillWalk walk(world.database().catalog(), world.database().write_path(), carts, *carts->description());
   CHECK_FALSE(walk.step(100));
   CHECK(carts->description()->indexes[0].state == Index::State::creating);
   fails = true;

@@ -56,9 +56,9 @@ struct NeverWorld : World {
 // Changes the stored table and snapshot to what earlier versions wrote: no entries and no counters of items
 // that never expire, and descriptions that do not list such items.
 void forget_never(World& world, const Live& live, SnapshotId snapshot) {
-  Database::Parts& parts = world.database().parts();
+  Database& database = world.database();
   Batch batch;
-  Storage::Iterator entries(parts.storage(), ExpiryIndex::never_begin(live->id()),
+  Storage::Iterator entries(database.storage(), ExpiryIndex::never_begin(live->id()),
                             prefix_end(table_prefix('X', live->id())));
   for (entries.seek_to_first(); entries.valid(); entries.next()) batch.erase(entries.key());
   std::string member = table_prefix('H', snapshot);
@@ -74,7 +74,7 @@ void forget_never(World& world, const Live& live, SnapshotId snapshot) {
   table.ttl->lists_never = false;
   batch.put(table_prefix('T', live->id()), encode_description(table));
   batch.put(member, encode_description(table));
-  parts.storage().write(batch);
+  database.storage().write(batch);
 }
 
 }  // namespace
@@ -157,10 +157,10 @@ TEST_CASE("enabling TTL counts existing items and disabling it clears the counts
 TEST_CASE("an item that is written during the backfill is counted once") {
   NeverWorld world;
   for (const char* id : {"a", "b", "c", "d"}) world.put(world.carts, with_ttl(id, "soon"));
-  Database::Parts& parts = world.database().parts();
+  Database& database = world.database();
   const auto description =
-      parts.catalog.update(*world.carts, [](Table& table) { table.ttl = TimeToLive{"ttl"}; });
-  BackfillWalk walk(world.database(), world.carts, *description);
+      database.catalog().update(*world.carts, [](Table& table) { table.ttl = TimeToLive{"ttl"}; });
+  BackfillWalk walk(world.database().catalog(), world.database().write_path(), world.carts, *description);
   REQUIRE_FALSE(walk.step(2));
   for (const char* id : {"a", "d"}) world.remove(world.carts, {{"id", id}});
   for (const char* id : {"b", "c"}) world.put(world.carts, with_ttl(id, List{}));
@@ -305,7 +305,7 @@ TEST_CASE("wrong entries and counters of items that never expire are found") {
   NeverWorld world;
   world.enable_ttl(world.carts);
   world.put_one_of_each();
-  Database::Parts& parts = world.database().parts();
+  Database& database = world.database();
   const auto key = [&](const char* id) { return key_of(*world.carts->description(), {{"id", id}}); };
   const TableId table = world.carts->id();
   struct Damage {
@@ -325,9 +325,9 @@ TEST_CASE("wrong entries and counters of items that never expire are found") {
     Batch batch, back;
     damage.there ? batch.put(damage.entry, {}) : batch.erase(damage.entry);
     damage.there ? back.erase(damage.entry) : back.put(damage.entry, {});
-    parts.storage().write(batch);
+    database.storage().write(batch);
     CHECK(world.inconsistency(world.carts).find(damage.found) != std::string::npos);
-    parts.storage().write(back);
+    database.storage().write(back);
     CHECK(world.inconsistency(world.carts).empty());
   }
   world.carts->counter(never_counter(NeverReason::string)).items = 7;

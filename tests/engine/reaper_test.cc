@@ -114,7 +114,7 @@ TEST_CASE("a stale entry is erased and its item is kept", "[reaper][holds]") {
   const std::string key = key_of(*carts->description(), {{"id", "a"}});
   const Instant stale = start_ms + 1;
   Batch batch;
-  batch.put(world.database().parts().expiry.entry_key(carts->id(), stale, key), {});
+  batch.put(world.database().write_path().expiry.entry_key(carts->id(), stale, key), {});
   world.database().storage().write(batch);
   carts->counter(expiry_entries).items += 1;
   world.timers().push({carts->id(), stale, stale});
@@ -429,14 +429,14 @@ TEST_CASE("TTL that is switched off and on during its backfill is backfilled com
   World world;
   auto carts = world.create(simple_table("carts"));
   for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
-  Database::Parts& parts = world.database().parts();
+  Catalog& catalog = world.database().catalog();
   const auto set_ttl = [&](std::optional<TimeToLive> ttl) {
-    return parts.catalog.update(*carts, [&](Table& table) { table.ttl = std::move(ttl); });
+    return catalog.update(*carts, [&](Table& table) { table.ttl = std::move(ttl); });
   };
-  BackfillWalk older(world.database(), carts, *set_ttl(TimeToLive{"ttl"}));
+  BackfillWalk older(world.database().catalog(), world.database().write_path(), carts, *set_ttl(TimeToLive{"ttl"}));
   REQUIRE_FALSE(older.step(900));
   set_ttl(std::nullopt);
-  BackfillWalk newer(world.database(), carts, *set_ttl(TimeToLive{"ttl"}));
+  BackfillWalk newer(world.database().catalog(), world.database().write_path(), carts, *set_ttl(TimeToLive{"ttl"}));
   REQUIRE_FALSE(newer.step(10));
   CHECK(older.step(1000));  // nothing is left for it to do
   CHECK(carts->description()->ttl->backfilling);

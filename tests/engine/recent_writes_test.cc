@@ -44,7 +44,7 @@ int n_of(World& world, const std::shared_ptr<LiveTable>& table, const Sight& sig
 std::vector<Item> walk(World& world, const std::shared_ptr<LiveTable>& table, KeyRange range,
                        const Sight& sight) {
   std::vector<Item> items;
-  Cursor cursor(world.database().reader().reader(), *table, std::move(range), sight);
+  Cursor cursor(world.database().reader(), *table, std::move(range), sight);
   while (cursor.next()) items.push_back(cursor.item().item());
   return items;
 }

@@ -103,9 +103,9 @@ TEST_CASE("tokens are forgotten even if the clock was set back in the meantime",
   World world;
   const auto use = [&](const std::string& token) {
     Batch batch;
-    auto& parts = world.database().parts();
-    parts.tokens.stage_use(batch, RequestTokens::name_of(scope, token), "digest", world.now());
-    parts.storage().write(batch);
+    Database& database = world.database();
+    database.write_path().tokens.stage_use(batch, RequestTokens::name_of(scope, token), "digest", world.now());
+    database.storage().write(batch);
   };
   world.advance(start_ms + 3 * request_token_ms);
   use("late");

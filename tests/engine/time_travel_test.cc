@@ -319,6 +319,7 @@ TEST_CASE("several accounts can advance at the same time", "[time_travel]") {
       const std::string& owner = tables[i]->account().id();
       for (int step = 1; step <= 10; ++step)
         expired[i] += world.database()
+                          .time_travel()
                           .advance(owner, start_ms + step * (60'000 + 1000 * static_cast<Instant>(i)))
                           .expired;
     });

@@ -639,7 +639,7 @@ TEST_CASE("connections beyond the limit wait until others close") {
   second.send(http_request("GET", "/"));
   first->send(http_request("GET", "/"));
   CHECK(first->receive().status == 200);
-  first.snapshots().reset();
+  first.reset();
   CHECK(second.receive().status == 200);
 }
 
@@ -932,13 +932,13 @@ TEST_CASE("IPv4 and IPv6 connections share one limit") {
     CHECK(first->receive().status == 200);
   }
   CHECK(running.emulator->server_metrics().of(compat::Meter::connections) == 1);
-  first.snapshots().reset();
+  first.reset();
   CHECK(second->receive().status == 200);
   HttpClient third(running.port());
   third.send(request);
   second->send(request);
   CHECK(second->receive().status == 200);
-  second->snapshots().reset();
+  second->reset();
   CHECK(third.receive().status == 200);
 }
 

@@ -28,7 +28,7 @@ Json json_of(std::string_view stored) {
 
 const ModelTable* ModelState::find(const std::string& table) const {
   const auto found = tables.find(table);
-  return found == tables.end() ? nullptr : found->second.reader().get();
+  return found == tables.end() ? nullptr : found->second.get();
 }
 
 ModelTable& ModelState::edit(const std::string& table) {

@@ -14,7 +14,7 @@ inline bool same_item(const Json* one, const Json* other) {
 
 inline const Json* stored(const ModelTable& table, const std::string& key) {
   const auto found = table.items.find(key);
-  return found == table.items.end() ? nullptr : found->second.reader().get();
+  return found == table.items.end() ? nullptr : found->second.get();
 }
 
 inline Json copy_of(const Json* item) { return item == nullptr ? Json() : *item; }

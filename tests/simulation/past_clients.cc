@@ -338,8 +338,8 @@ void Clients::restore_some() {
 
 // Checks that old versions are within their limit and that instants that were given up do not come back.
 void Clients::check_past(const std::string& name, const ModelTable& table) {
-  const engine::History& history = emulator_->database().history();
-  const engine::History::Footprint footprint = history.footprint();
+  const engine::HistorySize& history = emulator_->database().history_size();
+  const engine::HistorySize::Footprint footprint = history.footprint();
   const std::uint64_t bound =
       history.bytes_max() + history.bytes_max() / 8;  // the size is checked after this much growth
   if (static_cast<std::uint64_t>(footprint.bytes) > bound &&

@@ -60,21 +60,21 @@ std::string model_key_of(const engine::Table& table, std::string_view encoded) {
 
 // The write that an item of a global table, or its removal, comes from. Returns nullopt if the table is not
 // global or the item is older than its replica.
-std::optional<ModelWrite> write_of(engine::Database::Parts& parts, const engine::Table& table,
+std::optional<ModelWrite> write_of(const engine::Database& database, const engine::Table& table,
                                    std::string_view key) {
   std::string bytes;
   const bool found =
-      table.replicates() && parts.storage().get(engine::write_version_key(table.id, key), bytes);
+      table.replicates() && database.storage().get(engine::write_version_key(table.id, key), bytes);
   const auto version = found ? engine::decode_version(bytes) : std::nullopt;
   if (!version) return std::nullopt;
   return ModelWrite{version->number, version->origin == 0 || version->origin == table.id};
 }
 
 // The writes of the table's items and of its removed items.
-std::map<std::string, ModelWrite> writes_of(engine::Database::Parts& parts, const engine::Table& table) {
+std::map<std::string, ModelWrite> writes_of(const engine::Database& database, const engine::Table& table) {
   std::map<std::string, ModelWrite> writes;
   const std::string prefix = engine::write_version_key(table.id, {});
-  engine::Storage::Iterator versions(parts.storage(), prefix, engine::prefix_end(prefix));
+  engine::Storage::Iterator versions(database.storage(), prefix, engine::prefix_end(prefix));
   for (versions.seek_to_first(); versions.valid(); versions.next()) {
     const auto version = engine::decode_version(versions.value());
     writes[model_key_of(table, versions.key().substr(prefix.size()))] = {
@@ -84,11 +84,11 @@ std::map<std::string, ModelWrite> writes_of(engine::Database::Parts& parts, cons
 }
 
 // The writes in flight to the table, with their numbers in storage.
-std::vector<ModelDeparture> arriving_at(engine::Database::Parts& parts, const engine::Table& table) {
+std::vector<ModelDeparture> arriving_at(const engine::Database& database, const engine::Table& table) {
   std::vector<ModelDeparture> arriving;
   for (const engine::Replica& replica : table.replicas) {
     const std::string prefix = engine::departures_prefix(replica.table, table.id);
-    engine::Storage::Iterator departures(parts.storage(), prefix, engine::prefix_end(prefix));
+    engine::Storage::Iterator departures(database.storage(), prefix, engine::prefix_end(prefix));
     for (departures.seek_to_first(); departures.valid(); departures.next()) {
       const auto departure = engine::decode_departure(departures.value());
       std::shared_ptr<const Json> item;
@@ -103,8 +103,7 @@ std::vector<ModelDeparture> arriving_at(engine::Database::Parts& parts, const en
 // Everything in storage, including items that reads would hide.
 ModelState stored_state(engine::Database& database) {
   ModelState state;
-  engine::Database::Parts& parts = database.parts();
-  for (const auto& live : parts.catalog.tables(account)) {
+  for (const auto& live : database.catalog().tables(account)) {
     const auto description = live->description();
     ModelTable table;
     table.sorted = !description->keys.sort().empty();
@@ -115,13 +114,13 @@ ModelState stored_state(engine::Database& database) {
     if (description->recovery) table.recovery = ModelRecovery{.days = description->recovery->days};
     table.name = model_name(*description);
     table.id = live->id();
-    table.writes = writes_of(parts, *description);
-    table.stored_arriving = arriving_at(parts, *description);
+    table.writes = writes_of(database, *description);
+    table.stored_arriving = arriving_at(database, *description);
     table.copying = !description->copies_from.empty();
     if (!description->replicas.empty()) table.replica = other_name(table.name);
     table.mode = description->expiry;
     const std::string prefix = engine::item_key(live->id(), 0, {});
-    engine::Storage::Iterator items(parts.storage(), prefix, engine::prefix_end(prefix));
+    engine::Storage::Iterator items(database.storage(), prefix, engine::prefix_end(prefix));
     for (items.seek_to_first(); items.valid(); items.next()) {
       auto item = std::make_shared<const Json>(json_of(engine::decode_item(items.value())));
       table.items[model_key(table.sorted, *item)] = std::move(item);
@@ -132,7 +131,7 @@ ModelState stored_state(engine::Database& database) {
                                                description->stream->label);
       for (const engine::Shard& shard : stream->shards) {
         for (engine::ChangeRecord& record :
-             database.read_stream(stream->id, shard.number, 0, 100'000, 100'000'000).records) {
+             database.change_log().read(stream->id, shard.number, 0, 100'000, 100'000'000).records) {
           static constexpr const char* events[] = {"INSERT", "MODIFY", "REMOVE"};
           records[record.sequence] = {events[static_cast<int>(record.kind)],
                                       model_key(table.sorted, json_of(record.keys)),
@@ -152,11 +151,10 @@ ModelState stored_state(engine::Database& database) {
 // In memory, snapshots keep their members outside storage. Sets `lacking` if a snapshot has none, because it
 // is just being taken or was dropped during the verification.
 void add_snapshot_members(engine::Database& database, engine::VerificationOf& of, bool& lacking) {
-  engine::Database::Parts& parts = database.parts();
-  if (parts.storage().durable()) return;
-  of.snapshot_members = [&parts, &lacking](std::string_view id, engine::SnapshotId snapshot, char kind,
+  if (database.storage().durable()) return;
+  of.snapshot_members = [&database, &lacking](std::string_view id, engine::SnapshotId snapshot, char kind,
                                            const engine::SnapshotMembers::Visit& visit) {
-    if (!parts.snapshots->each_member(id, snapshot, kind, visit)) lacking = true;
+    if (!database.snapshots().each_member(id, snapshot, kind, visit)) lacking = true;
   };
 }
 
@@ -179,8 +177,7 @@ std::string flaw_now(engine::Database& database, const engine::Clock& host) {
 
 // The same when no request is in flight and no background work is pending.
 std::string flaw_of(engine::Database& database, const engine::Clock& host) {
-  engine::Database::Parts& parts = database.parts();
-  const engine::Storage& storage = parts.storage();
+  const engine::Storage& storage = database.storage();
   std::string first;
   engine::Findings findings([&](const engine::Finding& finding) {
     if (first.empty()) first = finding.text;
@@ -191,22 +188,22 @@ std::string flaw_of(engine::Database& database, const engine::Clock& host) {
   if (!storage.durable()) {
     of.counts = [&](engine::TableId id, engine::IndexId index) {
       if (index == engine::old_versions) {
-        const engine::VersionCount count = parts.catalog.find(id)->version_count();
+        const engine::VersionCount count = database.catalog().find(id)->version_count();
         return engine::Counts{count.versions, count.bytes};
       }
-      const engine::Counter& counter = parts.catalog.find(id)->counter(index);
+      const engine::Counter& counter = database.catalog().find(id)->counter(index);
       return engine::Counts{counter.items, counter.bytes};
     };
   }
   verify(storage, engine::Storage::Snapshot(storage), of, findings);
   if (lacking && first.empty()) return "a snapshot in storage has no members in memory";
-  for (const auto& live : parts.catalog.tables(account)) {
+  for (const auto& live : database.catalog().tables(account)) {
     const auto description = live->description();
     if (!description->ttl) continue;
     const std::string prefix = engine::table_prefix('X', live->id());
     engine::Storage::Iterator entries(storage, prefix, engine::ExpiryIndex::never_begin(live->id()));
     entries.seek_to_first();
-    const auto timer = parts.accounts.of(account).timers().of(live->id());
+    const auto timer = database.accounts().of(account).timers().of(live->id());
     if (entries.valid() && (!timer || timer->due > engine::ExpiryIndex::due_in(entries.key())))
       return description->name + ": its timer is later than the first due item";
   }
@@ -380,7 +377,7 @@ class Simulation {
     }
     subscription_ = database.change_feed().subscribe([this](const engine::Change& change) {
       std::optional<ModelWrite> write;
-      engine::attempt([&] { write = write_of(emulator_->database().parts(), *change.table, change.key); },
+      engine::attempt([&] { write = write_of(emulator_->database(), *change.table, change.key); },
                       [](std::string_view) {});  // ignores files that cannot be read
       model_.told(change, Interleaver::self(), write);
     });

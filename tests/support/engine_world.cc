@@ -85,7 +85,7 @@ World::World(DatabaseOptions options) : options_(std::move(options)) {
 }
 
 void World::reopen() {
-  database_.snapshots().reset();
+  database_.reset();
   auto opened = Database::open(options_);
   if (!opened) throw std::runtime_error(opened.error());
   database_ = *std::move(opened);
@@ -103,7 +103,7 @@ std::shared_ptr<LiveTable> World::find(std::string_view name) {
 }
 
 void World::put(const std::shared_ptr<LiveTable>& table, Item item) {
-  Transaction transaction(*database_.write_path(), Cause::user);
+  Transaction transaction(database_->write_path(), Cause::user);
   const auto slot = transaction.add(table, key_of(*table->description(), item));
   if (!transaction.lock()) throw std::runtime_error("the table no longer exists");
   transaction.put(slot, std::move(item));
@@ -111,7 +111,7 @@ void World::put(const std::shared_ptr<LiveTable>& table, Item item) {
 }
 
 void World::remove(const std::shared_ptr<LiveTable>& table, const Item& key) {
-  Transaction transaction(*database_.write_path(), Cause::user);
+  Transaction transaction(database_->write_path(), Cause::user);
   const auto slot = transaction.add(table, key_of(*table->description(), key));
   if (!transaction.lock()) throw std::runtime_error("the table no longer exists");
   transaction.remove(slot);
@@ -126,7 +126,7 @@ std::optional<Item> World::get(const std::shared_ptr<LiveTable>& table, const It
 
 std::vector<Item> World::all(const std::shared_ptr<LiveTable>& table, IndexId index) {
   std::vector<Item> items;
-  Cursor cursor(*database_.reader().reader(), *table, {.index = index});
+  Cursor cursor(database_->reader(), *table, {.index = index});
   while (cursor.next() || cursor.paused())
     if (!cursor.paused()) items.push_back(cursor.item().item());
   return items;
@@ -149,34 +149,33 @@ void World::enable_ttl(const std::shared_ptr<LiveTable>& table, const std::strin
 }
 
 std::string inconsistency(Database& database, const LiveTable* dropped) {
-  Database::Parts& parts = database.parts();
-  const Storage& storage = parts.storage();
+  const Storage& storage = database.storage();
   const Storage::Snapshot snapshot(storage);
   std::string first;
   Findings findings([&](const Finding& finding) {
     // The counters of a dropped table are no longer used.
     if (first.empty() && !(dropped != nullptr && finding.kind == "a wrong counter")) first = finding.text;
   });
-  VerificationOf of{.host = parts.host_clock.get(),
+  VerificationOf of{.host = database.options().clock.get(),
                     .now = [&](std::string_view id) { return database.accounts().of(id).now(); }};
   if (!storage.durable()) {
     of.snapshot_members = [&](std::string_view id, SnapshotId snapshot, char kind,
                               const SnapshotMembers::Visit& visit) {
-      parts.snapshots->each_member(id, snapshot, kind, visit);
+      database.snapshots().each_member(id, snapshot, kind, visit);
     };
     of.counts = [&](TableId id, IndexId index) {
       if (index == old_versions) {
-        const VersionCount count = parts.catalog.find(id)->version_count();
+        const VersionCount count = database.catalog().find(id)->version_count();
         return Counts{count.versions, count.bytes};
       }
-      const Counter& counter = parts.catalog.find(id)->counter(index);
+      const Counter& counter = database.catalog().find(id)->counter(index);
       return Counts{counter.items, counter.bytes};
     };
   }
   verify(storage, snapshot, of, findings);
   // A snapshot's data of a dropped table is in the same place as before.
   if (dropped != nullptr)
-    TableVerification(KeyView(storage, snapshot), *dropped->description(), "a dropped table", parts.expiry,
+    TableVerification(KeyView(storage, snapshot), *dropped->description(), "a dropped table", database.write_path().expiry,
                       database.accounts().of(account).now(), {table_prefix('N', dropped->id())}, findings)
         .run();
   return first;

@@ -76,7 +76,7 @@ class World {
   void wake_reaper();
   // Closes and reopens the database, in the same directory and at the same time.
   void reopen();
-  void close() { database_.snapshots().reset(); }
+  void close() { database_.reset(); }
 
   std::shared_ptr<LiveTable> create(Table table) { return database_->tables().create(std::move(table)); }
   std::shared_ptr<LiveTable> find(std::string_view name);

@@ -364,7 +364,7 @@ TEST_CASE("an expired SYSTEM backup releases its data automatically", "[backups]
   emulator->advance(1ms);
   scheduler->run();
   CHECK(points() == 0);
-  CHECK(history().footprint().versions == 0);
+  CHECK(emulator->emulator().database().history_size().footprint().versions == 0);
   CHECK(control(*emulator, "GET", "/_mayfly/metrics").find("\nmayfly_backups 0\n") != std::string::npos);
   CHECK(inconsistency(emulator->emulator().database()) == "");
 }

@@ -287,8 +287,8 @@ TEST_CASE("concurrent settles report the same batches and a later one does not r
   auto first = begin_settle();
   auto second = begin_settle();
   answers = true;
-  CHECK(ids_of(first.reader().get()["given_up"]) == "b");
-  CHECK(ids_of(second.reader().get()["given_up"]) == "b");
+  CHECK(ids_of(first.get()["given_up"]) == "b");
+  CHECK(ids_of(second.get()["given_up"]) == "b");
   CHECK(settle(world)["given_up"] == json::array());
 }
 
