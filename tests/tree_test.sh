@@ -2,7 +2,7 @@
 # Checks the rules of docs/architecture.md that a compiler does not:
 # - Layers include each other in one direction, and each large library is included in only a few files.
 # - There is one write path, one place that appends change records, and one clock (the second and fifth invariants).
-# - Documents name only what exists.
+# - Documents name only what exists, and their links resolve.
 # - Everything that is declared is used.
 set -euo pipefail
 unset CDPATH
@@ -134,9 +134,6 @@ paths_in() {
 }
 is_there() { compgen -G "$1" >/dev/null || compgen -G "$1.h" >/dev/null || compgen -G "$1.cc" >/dev/null; }
 
-# The targets of Markdown links, relative to the document.
-links_in() { grep -oP '\]\(\K[^)#]+' "$1" | grep -v '^https\?:' | sort -u || true; }
-
 # `Class::member` and `function()`, only in running text: code blocks show users' programs.
 names_in() {
   awk '/^```/ { block = !block } !block && !/^    /' "$1" | grep -oP '`\K[^`]+(?=`)' |
@@ -163,12 +160,9 @@ is_named() {
   return 1
 }
 
-for document in README.md SECURITY.md CONTRIBUTING.md bench/README.md docs/*.md docs/decisions/*.md; do
+for document in README.md SECURITY.md CONTRIBUTING.md bench/README.md docs/*.md docs/decisions/*.md docs/how-to/*.md; do
   [ -f "$document" ] || continue
   for path in $(paths_in "$document"); do is_there "$path" || complain "$document" "$path does not exist"; done
-  for link in $(links_in "$document"); do
-    [ -e "$(dirname "$document")/$link" ] || complain "$document" "$link does not exist"
-  done
   for name in $(names_in "$document"); do is_named "$name" || complain "$document" "$name does not exist"; done
 done
 
@@ -211,6 +205,9 @@ for planted in tests/simulation/planted/*.patch; do
 done
 
 tests/unused_declarations.py || failures=$((failures + 1))
+
+# Links in documents resolve, and every page of docs/ is linked.
+tests/links_test.py || failures=$((failures + 1))
 
 [ "$failures" -eq 0 ] && echo "the layering rules hold, and documents name only what exists"
 exit "$failures"

@@ -2,12 +2,14 @@
 
 One server runs with all options that the pages start it with. Each page has its own shell for its `sh` blocks and its own
 Python session for its `python` blocks, run in the page's order, so that each page can also be read alone. No block may fail.
+Each page of docs/how-to has a fresh server instead, which starts at the page's server block, or before its first block.
 
 A comment before a block describes it:
 
     <!-- server -->              it starts the server; the test uses its options
     <!-- not run: a reason -->   it needs something that a test does not have
     <!-- setup: NAME -->         other pages also use it: it runs first on pages with <!-- uses: NAME -->
+    <!-- output -->              in docs/how-to: what the block before it prints; … stands for any text
 
 The test replaces the reader's `/tmp/mayfly` and port 8000 with its own.
 """
@@ -38,6 +40,7 @@ PAGES = [
     "docs/sweep.md",
     "docs/moving.md",
 ]
+HOW_TOS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "how-to").glob("*.md"))
 # Other languages, such as JSON responses, are not executed.
 RUN = ("sh", "python")
 FENCE = re.compile(r"^(?:<!-- ([^\n]*?) -->\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -55,7 +58,26 @@ class Block:
 
 def blocks_of(page):
     text = (ROOT / page).read_text()
-    return [Block(page, *found) for found in FENCE.findall(text) if found[1] in RUN]
+    return [Block(page, *found) for found in FENCE.findall(text) if found[1] in RUN or found[0] == "output"]
+
+
+def serve_arguments(text):
+    """The words after `mayfly serve` in a block, without a port."""
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        if words[:2] != ["mayfly", "serve"]:
+            continue
+        words = [word for word in words[2:] if word != "&"]
+        if "--port" in words:
+            at = words.index("--port")
+            del words[at : at + 2]
+        return words
+    raise AssertionError(f"no mayfly serve in:\n{text}")
+
+
+def is_printed(expected, printed):
+    pattern = re.escape(expected.strip()).replace("…", ".*")
+    return re.fullmatch(pattern, printed.strip(), re.DOTALL) is not None
 
 
 def used_by(page):
@@ -225,6 +247,45 @@ class Pages(unittest.TestCase):
         finally:
             shell.close()
             python.close()
+
+    def test_each_how_to_can_be_pasted_in_order_on_a_fresh_server(self):
+        for page in HOW_TOS:
+            with self.subTest(page):
+                self.paste_how_to(page)
+
+    def paste_how_to(self, page):
+        directory = self.home / "how-to" / pathlib.Path(page).stem
+        directory.mkdir(parents=True)
+        blocks = [block for block in blocks_of(page) if not block.note.startswith("not run: ")]
+        shell = Session(["bash", "-eu"], self.environment, directory, encode_shell)
+        python = Session([sys.executable, "-c", PYTHON_SESSION], self.environment, directory, encode_python)
+        sessions = {"sh": shell, "python": python}
+        server = None
+
+        def start(*arguments):
+            started = MayflyServer(*arguments, preexec=lambda: os.chdir(directory))
+            shell.run(f"export MAYFLY_URL={started.url}")
+            return started
+
+        try:
+            if all(block.note != "server" for block in blocks):
+                server = start()
+            printed = None
+            for block in blocks:
+                if block.note == "server":
+                    self.assertIsNone(server, f"a page has one server\n{block}")
+                    server = start(*serve_arguments(block.text))
+                elif block.note == "output":
+                    self.assertTrue(is_printed(block.text, printed), f"{block}\nprinted:\n{printed}")
+                else:
+                    text = block.text.replace("http://127.0.0.1:8000", server.url) if server else block.text
+                    printed, wrong = sessions[block.language].run(text)
+                    self.assertIsNone(wrong, f"{wrong}\n{block}\nprinted:\n{printed}")
+        finally:
+            shell.close()
+            python.close()
+            if server:
+                server.stop()
 
     def test_no_page_shadows_the_program(self):
         for page in PAGES:
