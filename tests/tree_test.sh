@@ -161,7 +161,7 @@ is_named() {
   return 1
 }
 
-for document in README.md SECURITY.md CONTRIBUTING.md bench/README.md docs/*.md docs/decisions/*.md; do
+for document in README.md SECURITY.md CONTRIBUTING.md bench/README.md docs/*.md docs/decisions/*.md docs/tutorial/*.md; do
   [ -f "$document" ] || continue
   for path in $(paths_in "$document"); do is_there "$path" || complain "$document" "there is no $path"; done
   for link in $(links_in "$document"); do
@@ -198,9 +198,10 @@ while IFS= read -r line; do
   esac
 done <docs/style.md
 
-# Which operations answer stands in README.md, or, of those that have nothing to answer about, in differences.md.
+# Each operation is named in docs/operations.md, or in docs/differences.md if it has nothing to answer about.
 for operation in $(grep -rhozP 'constinit const Operation [^;]*?"\K\w+' compat/operations | tr '\0' ' '); do
-  grep -qw "$operation" README.md docs/differences.md || complain README.md "$operation answers, and is not named"
+  grep -qw "$operation" docs/operations.md docs/differences.md ||
+    complain docs/operations.md "$operation answers, and is not named"
 done
 
 # The bugs that `script/simulate --planted` plants fit the code that is here.
