@@ -160,7 +160,7 @@ is_named() {
   return 1
 }
 
-for document in README.md SECURITY.md CONTRIBUTING.md bench/README.md docs/*.md docs/decisions/*.md docs/how-to/*.md; do
+for document in README.md SECURITY.md CONTRIBUTING.md bench/README.md docs/*.md docs/{decisions,how-to,tutorial}/*.md; do
   [ -f "$document" ] || continue
   for path in $(paths_in "$document"); do is_there "$path" || complain "$document" "$path does not exist"; done
   for name in $(names_in "$document"); do is_named "$name" || complain "$document" "$name does not exist"; done
@@ -194,9 +194,11 @@ while IFS= read -r line; do
   esac
 done <docs/style.md
 
-# README.md lists every supported operation, except operations on features that Mayfly lacks; differences.md lists those.
+# docs/operations.md lists every supported operation, except operations on features that Mayfly lacks; differences.md
+# lists those.
 for operation in $(grep -rhozP 'constinit const Operation [^;]*?"\K\w+' compat/operations | tr '\0' ' '); do
-  grep -qw "$operation" README.md docs/differences.md || complain README.md "operation $operation is supported but not listed"
+  grep -qw "$operation" docs/operations.md docs/differences.md ||
+    complain docs/operations.md "operation $operation is supported but not listed"
 done
 
 # The patches of `script/simulate --planted` apply to the current code.

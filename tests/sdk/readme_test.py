@@ -1,4 +1,4 @@
-"""Runs the examples of README.md and docs/commands.md in order, each page against a fresh server."""
+"""Runs the examples of README.md, docs/any_sdk.md and docs/commands.md in order, each page against a fresh server."""
 
 import os
 import pathlib
@@ -18,8 +18,13 @@ def blocks(document, language):
 
 
 class Readme(unittest.TestCase):
-    def test_the_first_example_is_the_python_packages_own_which_tests_it(self):
-        self.assertEqual(blocks("README.md", "python")[0], blocks("packages/python/README.md", "python")[0])
+    def test_the_example_prints_what_the_readme_shows(self):
+        """By the Python package's sources; the package's own tests install it."""
+        (program,), (printed,) = blocks("README.md", "python"), blocks("README.md", "text")
+        environment = {name: value for name, value in os.environ.items() if name != "MAYFLY_URL"}
+        environment |= {"PYTHONPATH": str(ROOT / "packages/python/src"), "MAYFLY_BINARY": os.path.abspath(binary())}
+        done = subprocess.run([sys.executable, "-B", "-c", program], env=environment, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", printed))
 
     def shell(self, server):
         """Returns a function that runs a command with `mayfly` on its PATH and the server's URL. It returns the command's
@@ -49,13 +54,13 @@ class Readme(unittest.TestCase):
         self.assertIn("\nNo items in visits.\n", said)
         self.assertIn("\nPut user=ann at=7 into events.\n", said)
 
-    def test_the_examples_can_be_pasted_in_order(self):
+    def test_the_examples_for_any_sdk_can_be_pasted_in_order(self):
         server = MayflyServer()
         self.addCleanup(server.stop)
         run = self.shell(server)
         here = lambda block: block.replace("http://127.0.0.1:8000", server.url)
-        exports, commands = (here(block) for block in blocks("README.md", "sh"))
-        _, program = (here(block) for block in blocks("README.md", "python"))
+        exports, commands = (here(block) for block in blocks("docs/any_sdk.md", "sh"))
+        (program,) = (here(block) for block in blocks("docs/any_sdk.md", "python"))
         run(sys.executable, "-c", program)
         said = run("bash", "-ec", exports + commands)
         self.assertRegex(said, r"\nreason +not_due\n")

@@ -11,29 +11,45 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Each example of the README stands in a test, word for word; this is in the last module, which sees all of them. */
+/**
+ * Each example of the README and of the tutorial stands in a test, word for word; this is in the last module, which sees all of
+ * them.
+ */
 class ReadmeTest {
   private static final Path ROOT = Path.of("..");
+  private static final Path README = ROOT.resolve("README.md");
+  private static final Path TUTORIAL = ROOT.resolve("../../docs/tutorial/java.md");
 
   @Test
   void every_example_in_Java_is_part_of_a_test() throws IOException {
-    List<String> examples = blocks("java");
+    List<String> examples = blocks(README, "java");
     assertThat(examples).hasSizeGreaterThan(8);
     List<String> tests = tests();
     assertThat(examples).allSatisfy(example -> assertThat(tests).anyMatch(test -> test.contains(example)));
   }
 
   @Test
+  void every_class_of_the_tutorial_is_part_of_the_tests() throws IOException {
+    List<String> examples = blocks(TUTORIAL, "java");
+    assertThat(examples).hasSize(5);
+    List<String> tests = tests();
+    assertThat(examples).allSatisfy(example -> assertThat(tests).anyMatch(test -> test.contains(example)));
+    assertThat(ROOT.resolve("mayfly-junit5/src/test/resources/junit-platform.properties"))
+        .content()
+        .contains(String.join("", blocks(TUTORIAL, "properties")));
+  }
+
+  @Test
   void the_coordinates_are_those_of_a_module() throws IOException {
-    String install = String.join("", blocks("xml"));
+    String install = String.join("", blocks(README, "xml"));
     assertThat(install).contains("<groupId>io.github.mayfly-dynamodb</groupId>");
     assertThat(install).contains("<artifactId>mayfly-junit5</artifactId>");
     assertThat(ROOT.resolve("mayfly-junit5/pom.xml")).content().contains("<artifactId>mayfly-junit5</artifactId>");
   }
 
-  private static List<String> blocks(String language) throws IOException {
+  private static List<String> blocks(Path page, String language) throws IOException {
     return Pattern.compile("^```" + language + "\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL)
-        .matcher(Files.readString(ROOT.resolve("README.md")))
+        .matcher(Files.readString(page))
         .results()
         .map((MatchResult match) -> match.group(1))
         .toList();
@@ -41,7 +57,10 @@ class ReadmeTest {
 
   private static List<String> tests() throws IOException {
     try (var files = Files.walk(ROOT)) {
-      return files.filter(file -> file.toString().endsWith("Test.java")).map(ReadmeTest::read).toList();
+      return files
+          .filter(file -> file.toString().contains("/src/test/") && file.toString().endsWith(".java"))
+          .map(ReadmeTest::read)
+          .toList();
     }
   }
 

@@ -1,0 +1,21 @@
+"""The tutorial, docs/tutorial/python.md, is run: each block of Python is the file that its first line names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+TUTORIAL = (Path(__file__).parent.parent / "tutorial.md").read_text()
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
+
+
+def test_its_last_command_passes_all_tests(pytester):
+    assert {language for language, _ in BLOCKS} == {"python", "sh"}
+    for text in (text for language, text in BLOCKS if language == "python"):
+        (name,) = re.findall(r"\A# (\w+\.py)\n", text)
+        (pytester.path / name).write_text(text)
+    *_, command = (text for language, text in BLOCKS if language == "sh")
+    assert command == "pytest -n 4\n"
+    result = pytester.runpytest_subprocess("-n", "4", "-p", "no:cacheprovider", timeout=60)
+    result.assert_outcomes(passed=15)
+    assert "All 15 tests pass" in TUTORIAL
