@@ -3,8 +3,8 @@ use tokio::sync::Mutex;
 use crate::{Error, Server, World};
 
 // Statics are not dropped. The server ends with the process anyway, because it checks its parent process five times a
-// second (--exit-with-parent). This also works after kill -9, abort() and exit(). Rejected: a destructor or atexit(), which
-// those do not run.
+// second (--exit-with-parent). This also works after kill -9, abort() and exit(), where a destructor or atexit() is not
+// enough.
 static SERVER: Mutex<Option<Result<&Server, Error>>> = Mutex::const_new(None);
 
 /// Returns the server that all tests of this process share. The first call starts it, or uses the existing one at

@@ -11,12 +11,12 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Each example of the README stands in a test, word for word; this is in the last module, which sees all of them. */
+/** Checks that each example of README.md is part of a test. It is in the last module, which can read all others. */
 class ReadmeTest {
   private static final Path ROOT = Path.of("..");
 
   @Test
-  void every_example_in_Java_is_part_of_a_test() throws IOException {
+  void every_Java_example_of_the_README_is_part_of_a_test() throws IOException {
     List<String> examples = blocks("java");
     assertThat(examples).hasSizeGreaterThan(8);
     List<String> tests = tests();
@@ -24,7 +24,7 @@ class ReadmeTest {
   }
 
   @Test
-  void the_coordinates_are_those_of_a_module() throws IOException {
+  void the_README_has_the_coordinates_of_a_module() throws IOException {
     String install = String.join("", blocks("xml"));
     assertThat(install).contains("<groupId>io.github.mayfly-dynamodb</groupId>");
     assertThat(install).contains("<artifactId>mayfly-junit5</artifactId>");
