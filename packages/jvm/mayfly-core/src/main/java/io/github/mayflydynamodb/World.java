@@ -270,8 +270,8 @@ public final class World implements AutoCloseable {
 
   /**
    * Registers a function of this JVM that receives the changes of a table: {@code world.streamFunction("reminder",
-   * event -> event.records().forEach(…))}. An exception that it throws fails the test; see {@link #function(String,
-   * Function)}.
+   * event -> event.records().forEach(…))}. An exception that it throws fails the test; see
+   * {@link #function(String, Function)}.
    */
   public void streamFunction(String name, StreamHandler handler) {
     streamFunction(name, handler, FunctionOptions.defaults());
