@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::Error;
 use crate::version::{UNRELEASED, VERSION};
 
-// A program to start, and what named it; None: it was found.
+// The program to start. `named_by` is `Options::binary` or `MAYFLY_BINARY`, or None if the crate found the program.
 #[derive(Debug)]
 pub(crate) struct Binary {
     pub path: PathBuf,
@@ -14,7 +14,8 @@ pub(crate) struct Binary {
 }
 
 impl Binary {
-    // If the named program does not exist, that is an error; no other is used.
+    // Returns the program to start. If `Options::binary` or `MAYFLY_BINARY` does not exist, that is an error. There is no
+    // fallback.
     pub fn find(named: Option<&Path>) -> Result<Binary, Error> {
         Binary::find_in(named, env::var_os("MAYFLY_BINARY").map(PathBuf::from), env::var_os("PATH"))
     }
@@ -62,7 +63,7 @@ fn check(path: &Path) -> io::Result<()> {
     if file.is_file() && runs { Ok(()) } else { Err(io::Error::other("not an executable file")) }
 }
 
-// The release file that has the program for a machine; None: there is none.
+// The name of the release archive with the program for a machine, or None if there is none.
 pub(crate) fn archive(os: &str, arch: &str) -> Option<String> {
     let version = if VERSION == UNRELEASED { "<version>" } else { VERSION };
     let has_program = os == "linux" && ["x86_64", "aarch64"].contains(&arch);
@@ -75,11 +76,11 @@ mod tests {
     use std::path::Path;
 
     fn archive_here() -> String {
-        archive(std::env::consts::OS, std::env::consts::ARCH).expect("a machine with a program")
+        archive(std::env::consts::OS, std::env::consts::ARCH).expect("an archive for this machine")
     }
 
     #[test]
-    fn the_archive_is_named_for_the_machine() {
+    fn the_name_of_the_archive_depends_on_the_machine() {
         let version = env!("CARGO_PKG_VERSION").replace("0.0.0", "<version>");
         for arch in ["x86_64", "aarch64"] {
             assert_eq!(archive("linux", arch), Some(format!("mayfly-{version}-linux-{arch}.tar.gz")));
@@ -93,20 +94,20 @@ mod tests {
     }
 
     #[test]
-    fn without_any_binary_one_sentence_says_how_to_get_one() {
+    fn without_a_binary_the_error_says_how_to_get_one() {
         let error = Binary::find_in(None, None, Some("/nowhere:/elsewhere".into())).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!(
-                "no mayfly program found. Unpack {} from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, or \
-                 put bin/mayfly on PATH. To use a running server, set MAYFLY_URL.",
+                "no mayfly program found: unpack {} from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, put \
+                 bin/mayfly on PATH, or set MAYFLY_URL to a running server",
                 archive_here()
             )
         );
     }
 
     #[test]
-    fn without_a_named_binary_the_one_on_path_is_taken() {
+    fn without_a_configured_binary_the_one_on_path_is_used() {
         let real = std::env::var_os("MAYFLY_BINARY").expect("MAYFLY_BINARY");
         let directory = std::env::temp_dir().join(format!("mayfly-path-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
@@ -117,11 +118,11 @@ mod tests {
     }
 
     #[test]
-    fn a_binary_that_is_named_and_missing_is_an_error_that_names_it_and_none_on_path_is_taken() {
+    fn there_is_no_fallback_if_a_configured_binary_is_missing() {
         let sentence = |name| {
             format!(
-                "{name} names /nowhere/mayfly, which cannot run on {} (No such file or directory (os error 2)). Set \
-                 {name} to bin/mayfly from {}, or unset it to use the mayfly on PATH.",
+                "cannot run /nowhere/mayfly from {name} on {} (No such file or directory (os error 2)): set {name} to \
+                 bin/mayfly from {}, or unset it to use the mayfly on PATH",
                 platform(),
                 archive_here()
             )
@@ -134,13 +135,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_may_not_be_run_is_no_program() {
+    fn a_file_that_is_not_executable_is_rejected() {
         let error = Binary::find_in(Some(Path::new("/etc/passwd")), None, None).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!(
-                "Options::binary names /etc/passwd, which cannot run on {} (not an executable file). Set \
-                 Options::binary to bin/mayfly from {}, or unset it to use the mayfly on PATH.",
+                "cannot run /etc/passwd from Options::binary on {} (not an executable file): set Options::binary to \
+                 bin/mayfly from {}, or unset it to use the mayfly on PATH",
                 platform(),
                 archive_here()
             )

@@ -13,7 +13,7 @@ use crate::{Error, Event, Item, TtlReason, World, instant};
 /// The clock of a world. TTL, creation times and the age of stream records follow it. It does not affect
 /// [`SystemTime::now`]: code that writes a TTL must take the time from [`Clock::now`].
 ///
-/// A clone is the same clock, for other tasks.
+/// Clones control the same clock, so that other tasks can use it.
 #[derive(Clone)]
 pub struct Clock {
     pub(crate) account: Arc<Account>,
@@ -26,7 +26,7 @@ struct Now {
 }
 
 impl Clock {
-    /// The clock's time, to the millisecond.
+    /// Returns the clock's time, to the millisecond.
     pub async fn now(&self) -> Result<SystemTime, Error> {
         let said: Now = self.account.control("GET", "/clock", Value::Null).await?;
         Ok(said.now)
@@ -37,22 +37,25 @@ impl Clock {
         self.put(json!({"mode": "frozen"})).await
     }
 
-    /// Stops the clock at that time. A time in its past is refused with `Conflict` while the world has tables.
+    /// Stops the clock at a time. The call is refused with `Conflict` if the clock is past that time and the world has
+    /// tables.
     pub async fn freeze_at(&self, at: SystemTime) -> Result<(), Error> {
         self.put(json!({"mode": "frozen", "now": instant::print(at)})).await.map(drop)
     }
 
-    /// Moves the clock, which stays frozen or running. Moving it forward deletes the items that expire on the way.
+    /// Moves the clock to a time, and deletes the items that expire by then. A frozen clock stays frozen; otherwise the
+    /// clock keeps running. Moving back is refused with `Conflict` while the world has tables.
     pub async fn set(&self, to: SystemTime) -> Result<(), Error> {
         self.put(json!({"now": instant::print(to)})).await.map(drop)
     }
 
-    /// Makes it follow the host's clock. Refused with `Conflict` if it is ahead of that and the world has tables.
+    /// Returns the clock to the host's time. The call is refused with `Conflict` if the clock is ahead and the world has
+    /// tables.
     pub async fn real(&self) -> Result<(), Error> {
         self.put(json!({"mode": "real"})).await.map(drop)
     }
 
-    /// Makes it run `times` as fast as the host's clock, from its present time on.
+    /// Makes the clock run from its current time, at `times` the speed of the host's clock.
     pub async fn rate(&self, times: f64) -> Result<(), Error> {
         self.put(json!({"rate": times})).await.map(drop)
     }
@@ -62,8 +65,8 @@ impl Clock {
         Ok(said.now)
     }
 
-    /// Moves the clock forward, through every instant at which an item expires. Afterwards, expired items are deleted, also
-    /// from indexes, and their records can be read from streams. It is done by `.await`:
+    /// Moves the clock forward, through every instant at which an item expires. When the returned [`Advance`] has been
+    /// awaited, expired items are gone from the table and its indexes, and their stream records can be read.
     ///
     /// ```no_run
     /// # use std::time::Duration;
@@ -77,13 +80,13 @@ impl Clock {
         Advance { clock: self.clone(), body: json!({"seconds": by.as_secs_f64()}) }
     }
 
-    /// [`Clock::advance`] to a time. One that has passed is refused with `Conflict`.
+    /// Advances the clock to a time. The advance is refused with `Conflict` if the time has passed.
     pub fn advance_to(&self, to: SystemTime) -> Advance {
         Advance { clock: self.clone(), body: json!({"to": instant::print(to)}) }
     }
 
-    /// [`Clock::advance`] to the next instant at which an item expires. If no item is going to expire, the clock does not
-    /// move, and [`Advanced::message`] says so.
+    /// Advances the clock to the next instant at which an item expires. If no item will expire, the clock does not move,
+    /// and [`Advanced::message`] says so.
     pub fn advance_to_next_expiry(&self) -> Advance {
         Advance { clock: self.clone(), body: json!({"to": "next-expiry"}) }
     }
@@ -91,36 +94,37 @@ impl Clock {
 
 impl World {
     /// Waits until every record in the world's streams has reached its functions, without moving the clock. It is
-    /// `world.clock.advance(Duration::ZERO).settle()`: see [`Advance::settle`].
+    /// equivalent to `world.clock.advance(Duration::ZERO).settle()`; see [`Advance::settle`].
     pub fn settle(&self) -> Advance {
         self.clock.advance(Duration::ZERO).settle()
     }
 }
 
-/// An advance of a clock, done by `.await`. If it is dropped earlier, the clock stays where it is by then.
-#[must_use = "an advance is done by .await"]
+/// An advance of a clock. Nothing happens until it is awaited. If the future is dropped before it completes, the clock
+/// stays where it is at that moment.
+#[must_use = "an advance does nothing until it is awaited"]
 pub struct Advance {
     clock: Clock,
     body: Value,
 }
 
 impl Advance {
-    /// Waits until every record in the world's streams has reached its functions, for at most 30 seconds. If a function
-    /// fails that was not declared with [`Function::may_fail`](crate::Function::may_fail), the advance returns
-    /// [`Error::Handler`], as soon as only retries of failing batches are left.
+    /// Makes the advance wait until every record in the world's streams has reached its functions, for at most 30 seconds
+    /// of real time. If a function fails that was not registered with [`Function::may_fail`](crate::Function::may_fail),
+    /// the advance returns [`Error::Handler`]. It does not wait for a function that keeps failing.
     pub fn settle(mut self) -> Self {
         self.body["settle"] = "triggers".into();
         self
     }
 
-    /// [`Advance::settle`] with another time limit, at most ten minutes.
+    /// Like [`Advance::settle`] with another time limit, at most ten minutes.
     pub fn settle_within(self, longest: Duration) -> Self {
         let mut advance = self.settle();
         advance.body["settle_seconds"] = longest.as_secs_f64().into();
         advance
     }
 
-    /// Makes stream records and iterators age with the advance: after 24 hours a record is trimmed.
+    /// Makes stream records and iterators age with the advance, so that records older than 24 hours are trimmed.
     pub fn age_streams(mut self) -> Self {
         self.body["age_streams"] = true.into();
         self
@@ -145,14 +149,14 @@ impl IntoFuture for Advance {
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Advanced {
-    /// The clock's time.
+    /// The clock's time after the advance.
     #[serde(deserialize_with = "instant::read")]
     pub now: SystemTime,
     /// The number of items that expired.
     pub expired: u64,
-    /// The same by table; only tables that lost items.
+    /// The number of expired items by table. Tables without any are omitted.
     pub tables: BTreeMap<String, u64>,
-    /// None: no item is going to expire.
+    /// When the next item expires. None: no item will expire.
     #[serde(default, deserialize_with = "instant::read_optional")]
     pub next_expiry: Option<SystemTime>,
     /// Why the clock did not move, if it did not.
@@ -166,15 +170,15 @@ pub struct Advanced {
     /// With [`Advance::settle`]: whether every stream record has reached its functions.
     #[serde(default)]
     pub settled: bool,
-    /// With [`Advance::settle`]: the mappings that are not done.
+    /// With [`Advance::settle`]: the mappings that still have records to deliver.
     #[serde(default)]
     pub unfinished: Vec<Unfinished>,
-    /// With [`Advance::settle`]: the batches that no function will process.
+    /// With [`Advance::settle`]: the batches given up since the last settle.
     #[serde(default)]
     pub given_up: Vec<GivenUp>,
 }
 
-/// An event source mapping that has not processed everything.
+/// An event source mapping that still has records to deliver.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
@@ -186,7 +190,7 @@ pub struct Unfinished {
     pub function_arn: String,
     /// The stream's ARN.
     pub event_source_arn: String,
-    /// Why it is not done: `PROBLEM: Function call failed`, …
+    /// The result of its last call: `PROBLEM: Function call failed`, …
     pub last_processing_result: String,
     /// The function's name.
     #[serde(rename = "function", default)]
@@ -194,7 +198,7 @@ pub struct Unfinished {
     /// The table's name.
     #[serde(rename = "table", default)]
     pub table: String,
-    /// The failing batch that the server sends again and again, if there is one.
+    /// The failing batch that the server keeps retrying. None: no batch is being retried.
     #[serde(rename = "retrying")]
     pub retrying: Option<Retrying>,
     /// Whether the function is registered.
@@ -206,7 +210,7 @@ fn yes() -> bool {
     true
 }
 
-/// A failing batch that the server sends again and again.
+/// A failing batch that the server keeps retrying.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Retrying {
@@ -219,7 +223,7 @@ pub struct Retrying {
     pub error: InvocationError,
 }
 
-/// A batch that the server stopped sending to its function.
+/// A batch that the server gave up.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct GivenUp {
@@ -232,7 +236,7 @@ pub struct GivenUp {
     pub table: String,
     /// The stream's ARN.
     pub stream: String,
-    /// Lambda's name of the reason: `RetryAttemptsExhausted`, `RecordAgeExceeded`, …
+    /// Lambda's name for the reason: `RetryAttemptsExhausted`, `RecordAgeExceeded`, …
     pub condition: String,
     /// The number of attempts.
     pub attempts: u64,
@@ -241,18 +245,18 @@ pub struct GivenUp {
     pub error: InvocationError,
     /// The first records of the batch.
     pub records: Vec<GivenUpRecord>,
-    /// The number of further records.
+    /// The number of records of the batch that `records` omits.
     #[serde(default)]
     pub left_out: u64,
-    /// Where the mapping sends failed batches, if anywhere.
+    /// Where Lambda would send the failed batch. None: the mapping has no destination.
     pub destination: Option<String>,
 }
 
-/// A stream record that no function will process.
+/// A stream record in a batch that was given up.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct GivenUpRecord {
-    /// Its position in the stream.
+    /// The record's sequence number.
     pub sequence_number: String,
     /// The kind of change.
     pub event: Event,
@@ -260,19 +264,19 @@ pub struct GivenUpRecord {
     pub key: Item,
 }
 
-/// How an invocation of a function failed.
+/// How an invocation of a function failed. Fields that do not apply are None.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct InvocationError {
-    /// HTTP's status.
+    /// The HTTP status.
     pub status: Option<u16>,
-    /// `Unhandled`, …
+    /// The kind of failure: `Unhandled`, …
     #[serde(rename = "error")]
     pub kind: Option<String>,
-    /// `errorType` in the function's answer.
+    /// `errorType` in the function's response.
     #[serde(rename = "type")]
     pub error_type: Option<String>,
-    /// `errorMessage` in the function's answer.
+    /// `errorMessage` in the function's response.
     pub message: Option<String>,
 }
 

@@ -15,36 +15,36 @@ use crate::binary::archive;
 use crate::version::release;
 use crate::{HandlerError, Record};
 
-/// An error. Both `{}` and `{:?}` show a sentence that says what to do, so that `unwrap` and tests that return the error
-/// show it.
+/// An error. `{}` and `{:?}` both print a message that says what to do, so `unwrap` and tests that return the error show
+/// it.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
-    /// No mayfly program was named, and none was found.
+    /// No program was configured, and none was found.
     NoBinary,
-    /// The program does not exist, or cannot run here.
+    /// The program does not exist or cannot run here.
     Binary {
         /// The program.
         path: PathBuf,
-        /// `Options::binary` or `MAYFLY_BINARY`; None: it was found, not named.
+        /// `Options::binary` or `MAYFLY_BINARY`. None: the crate found the program.
         named_by: Option<&'static str>,
         /// Why it cannot run.
         source: Arc<io::Error>,
     },
-    /// The server was started but did not answer in time. It has been killed.
+    /// The server started but did not answer in time. The crate has killed it.
     StartTimedOut {
         /// The time limit.
         after: Duration,
-        /// The last lines that it logged.
+        /// The last lines of the server's log.
         log: String,
     },
-    /// The server ended before it answered, for example because its port is taken.
+    /// The server ended before it answered, for example because its port is in use.
     StartEnded {
         /// The program.
         path: PathBuf,
         /// Its exit status, if known.
         status: Option<ExitStatus>,
-        /// The last lines that it logged.
+        /// The last lines of the server's log.
         log: String,
     },
     /// The program that was started is not Mayfly.
@@ -54,20 +54,20 @@ pub enum Error {
         /// Its first line.
         said: String,
     },
-    /// No Mayfly answers at the address that `MAYFLY_URL` or `Options::url` names.
+    /// No Mayfly server answers at `MAYFLY_URL` or `Options::url`.
     NoMayfly {
-        /// The address.
+        /// The URL.
         url: String,
-        /// Why.
+        /// How the attempt failed.
         why: String,
     },
-    /// The server is of another release than this crate.
+    /// The server and this crate are from different releases.
     Version {
-        /// The crate's.
+        /// The crate's version.
         package: String,
-        /// The server's.
+        /// The server's version.
         server: String,
-        /// Its program or address.
+        /// The server's program or URL.
         place: String,
     },
     /// The control API refused a call.
@@ -76,52 +76,53 @@ pub enum Error {
     WaitTimedOut {
         /// The table.
         table: String,
-        /// Other changes of the item in that time, oldest first; at most 100.
+        /// Other changes of the item, oldest first; at most 100.
         happened: Vec<Record>,
-        /// The server's answer.
+        /// The server's response.
         refusal: Box<Refusal>,
     },
-    /// Functions failed that were not declared with `may_fail`.
+    /// Functions failed that were not registered with `may_fail`, or a trigger has records for a function that is not
+    /// registered.
     Handler(Box<HandlerError>),
-    /// A table that was to be created contradicts itself.
+    /// The description of a table is invalid. No request was sent.
     Table {
-        /// Its name.
+        /// The table's name.
         table: String,
         /// What is wrong.
         why: String,
     },
-    /// The server has ended although it was still needed.
+    /// The server ended before it answered a call.
     Ended {
         /// Its exit status or signal.
         status: ExitStatus,
-        /// The last lines that it logged.
+        /// The last lines of its log.
         log: String,
     },
-    /// A call got no answer, or one that cannot be read.
+    /// A call got no response, or a malformed one.
     Call {
-        /// Method and path.
+        /// The call's method and path.
         call: String,
-        /// Why.
+        /// Why it failed.
         source: Arc<dyn StdError + Send + Sync>,
     },
 }
 
-/// The server's reason to refuse a call.
+/// The error response with which the server refused a call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// `ValidationException`, `NotFound`, `Conflict`, `TimedOut`, …
+    /// The error's type: `ValidationException`, `NotFound`, `Conflict`, `TimedOut`, …
     pub kind: String,
-    /// A sentence.
+    /// The error's message, a sentence.
     pub message: String,
-    /// HTTP's status: 400, 404, 409, …
+    /// The HTTP status: 400, 404, 409, …
     pub status: u16,
-    /// The whole answer; null if it is not JSON.
+    /// The whole response. `Value::Null` if it is not JSON.
     pub body: Value,
 }
 
 impl Refusal {
-    // DynamoDB and the control API say the kind in the body, Lambda in a header.
+    // DynamoDB and the control API have the error's type in the body, Lambda in a header.
     pub(crate) fn read(answer: Response<Bytes>) -> Refusal {
         let text = answer.body();
         let body: Value = serde_json::from_slice(text).unwrap_or_default();
@@ -145,12 +146,12 @@ impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Error::NoBinary => {
-                out.write_str("no mayfly program found. ")?;
+                out.write_str("no mayfly program found: ")?;
                 match archive(OS, ARCH) {
                     Some(archive) => write!(
                         out,
-                        "Unpack {archive} from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, or put \
-                         bin/mayfly on PATH. To use a running server, set MAYFLY_URL."
+                        "unpack {archive} from Mayfly's release and set MAYFLY_BINARY to its bin/mayfly, put \
+                         bin/mayfly on PATH, or set MAYFLY_URL to a running server"
                     ),
                     None => out.write_str(NO_PROGRAM),
                 }
@@ -158,46 +159,44 @@ impl fmt::Display for Error {
             Error::Binary { path, named_by, source } => {
                 let path = path.display();
                 match named_by {
-                    Some(name) => {
-                        write!(out, "{name} names {path}, which cannot run on {OS}/{ARCH} ({source}). ")?
-                    }
-                    None => write!(out, "{path} cannot run on {OS}/{ARCH} ({source}). ")?,
+                    Some(name) => write!(out, "cannot run {path} from {name} on {OS}/{ARCH} ({source}): ")?,
+                    None => write!(out, "cannot run {path} on {OS}/{ARCH} ({source}): ")?,
                 }
                 match (archive(OS, ARCH), named_by) {
                     (Some(archive), Some(name)) => write!(
                         out,
-                        "Set {name} to bin/mayfly from {archive}, or unset it to use the mayfly on PATH."
+                        "set {name} to bin/mayfly from {archive}, or unset it to use the mayfly on PATH"
                     ),
-                    (Some(archive), None) => write!(out, "Replace it with bin/mayfly from {archive}."),
+                    (Some(archive), None) => write!(out, "replace it with bin/mayfly from {archive}"),
                     (None, _) => out.write_str(NO_PROGRAM),
                 }
             }
             Error::StartTimedOut { after, log } => write!(
                 out,
-                "the server did not answer within {after:?}. If it needs longer, raise Options::start_timeout.{}",
+                "the server did not answer within {after:?}; to wait longer, raise Options::start_timeout{}",
                 LogTail(log)
             ),
             Error::StartEnded { path, status, log } => write!(
                 out,
-                "the server {} ended before it answered ({}).{}",
+                "the server {} ended before it answered ({}){}",
                 path.display(),
                 status.map_or("exit status unknown".into(), |status| status.to_string()),
                 LogTail(log)
             ),
             Error::Stranger { path, said } => write!(
                 out,
-                "{} is not Mayfly: its first line is {said:?}. Set MAYFLY_BINARY to the mayfly program.",
+                "{} is not Mayfly: its first line is {said:?}; set MAYFLY_BINARY to a mayfly program",
                 path.display()
             ),
             Error::NoMayfly { url, why } => write!(
                 out,
-                "no Mayfly answers at {url} ({why}). MAYFLY_URL or Options::url names this address: start a server \
-                 there, or unset it to have one started."
+                "no Mayfly server answers at {url} ({why}): start one there, or unset MAYFLY_URL and Options::url to \
+                 let the crate start one"
             ),
             Error::Version { package, server, place } => write!(
                 out,
-                "this crate is version {package}, but the server {place} is version {server}. Use a server of version \
-                 {}.x (set MAYFLY_BINARY or MAYFLY_URL), or version {server} of the crate.",
+                "crate version {package} cannot use the server {place}, which is version {server}: use a {}.x server \
+                 (set MAYFLY_BINARY or MAYFLY_URL), or version {server} of the crate",
                 release(package)
             ),
             Error::Refused(refusal) => refusal.fmt(out),
@@ -211,7 +210,7 @@ impl fmt::Display for Error {
             }
             Error::Handler(failed) => failed.fmt(out),
             Error::Table { table, why } => write!(out, "cannot create the table {table:?}: {why}"),
-            Error::Ended { status, log } => write!(out, "the server has ended ({status}).{}", LogTail(log)),
+            Error::Ended { status, log } => write!(out, "the server has ended ({status}){}", LogTail(log)),
             Error::Call { call, source } => write!(out, "{call}: {source}"),
         }
     }
@@ -233,19 +232,19 @@ impl StdError for Error {
     }
 }
 
-const NO_PROGRAM: &str = "Mayfly has no program for this platform: run its container image or a Linux machine, and set \
-                          MAYFLY_URL to its address.";
+const NO_PROGRAM: &str = "Mayfly has no program for this platform, so run it in a container or on a Linux machine, and set \
+                          MAYFLY_URL to its address";
 
-// The end of a log, as it follows a sentence.
+// The end of a log, to be appended to a message.
 struct LogTail<'a>(&'a str);
 
 impl fmt::Display for LogTail<'_> {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let log = self.0.trim_end();
         if log.is_empty() {
-            return out.write_str(" It logged nothing.");
+            return out.write_str("; its log is empty");
         }
-        out.write_str(" Its log ends with:")?;
+        out.write_str("; its log ends with:")?;
         log.lines().try_for_each(|line| write!(out, "\n    {line}"))
     }
 }

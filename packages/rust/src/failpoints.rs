@@ -10,8 +10,8 @@ use crate::{Error, Key, World};
 
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Stops an item's expiry just before the deletion. Until the failpoint is released, the item can be read and written, and an
-/// advance of the world's clock waits. Run the advance in another task:
+/// Stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary item, and
+/// an advance of the world's clock blocks there. Run the advance in another task:
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -32,7 +32,7 @@ pub struct Failpoint {
 }
 
 impl World {
-    /// Sets a failpoint for the item with that key.
+    /// Arms a failpoint for the item with this key.
     pub async fn failpoint(&self, table: &str, key: impl Into<Key>) -> Result<Failpoint, Error> {
         let body = about_item(table, key.into());
         self.account.call("PUT", "/failpoints", body.clone()).await?;
@@ -46,8 +46,8 @@ impl World {
 }
 
 impl Failpoint {
-    /// Waits until the item's expiry reaches the failpoint, without a time limit. If the failpoint has been released, the
-    /// call is refused with `NotFound`.
+    /// Waits until the item's expiry has reached the failpoint, without a time limit. Returns [`Error::Refused`] with the
+    /// kind `NotFound` if the failpoint was released.
     pub async fn reached(&self) -> Result<(), Error> {
         while !self.is_waiting().await? {
             tokio::time::sleep(PAUSE).await;
@@ -78,7 +78,7 @@ impl Failpoint {
             None => Err(Error::Refused(Box::new(Refusal {
                 kind: "NotFound".into(),
                 message: format!(
-                    "the failpoint of {} is released",
+                    "the failpoint in table {} was released",
                     self.body["table"].as_str().unwrap_or_default()
                 ),
                 status: 404,
@@ -87,7 +87,7 @@ impl Failpoint {
         }
     }
 
-    /// Continues the expiry. It checks the item again, and keeps it if its TTL was renewed.
+    /// Lets the expiry continue. The item is re-checked and stays if it was renewed.
     pub async fn release(&self) -> Result<(), Error> {
         self.account.call("DELETE", "/failpoints", self.body.clone()).await.map(drop)
     }

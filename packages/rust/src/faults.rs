@@ -5,26 +5,26 @@ use serde_json::{Value, json};
 
 use crate::{Error, World};
 
-/// How an operation fails, or how its answer differs.
+/// A kind of failure.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
-    /// ProvisionedThroughputExceededException; for operations on tables, ThrottlingException. [`Fault::exception`] sets
-    /// another one.
+    /// The operation fails with ProvisionedThroughputExceededException, or with ThrottlingException if it is an operation
+    /// on tables. [`Fault::exception`] sets another error.
     Throttle,
-    /// InternalServerError, HTTP status 500.
+    /// The operation fails with InternalServerError, HTTP status 500.
     InternalServerError,
-    /// The answer arrives [`Fault::delay`] later.
+    /// The response arrives [`Fault::delay`] late, in real time.
     Latency,
-    /// The connection closes without an answer.
+    /// The connection closes without a response.
     ConnectionClosed,
-    /// A batch leaves its last [`Fault::items`] unprocessed, by default all.
+    /// A batch leaves its last [`Fault::items`] items unprocessed, by default all.
     Unprocessed,
-    /// TransactionCanceledException or TransactionConflictException.
+    /// The operation fails with TransactionCanceledException or TransactionConflictException.
     TransactionConflict,
-    /// An eventually consistent read lags [`Fault::writes`] or [`Fault::delay`] behind.
+    /// An eventually consistent read lags behind by up to [`Fault::writes`] or [`Fault::delay`].
     StaleReads,
-    /// ReplicatedWriteConflictException.
+    /// The operation fails with ReplicatedWriteConflictException.
     ReplicatedWriteConflict,
 }
 
@@ -61,7 +61,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A rule that applies to every operation, every time.
+    /// Creates a rule that applies to every operation, every time.
     pub fn new(fault: FaultKind) -> Fault {
         Fault {
             fault,
@@ -78,58 +78,60 @@ impl Fault {
         }
     }
 
-    /// Applies it only to this operation, such as `PutItem`.
+    /// Limits the rule to an operation, such as `PutItem`.
     pub fn operation(mut self, name: impl Into<String>) -> Fault {
         self.operation = Some(name.into());
         self
     }
 
-    /// Applies it only to this table.
+    /// Limits the rule to a table.
     pub fn table(mut self, name: impl Into<String>) -> Fault {
         self.table = Some(name.into());
         self
     }
 
-    /// The exception of [`FaultKind::Throttle`]: ProvisionedThroughputExceededException, ThrottlingException or
-    /// RequestLimitExceeded.
+    /// Sets the error of [`FaultKind::Throttle`]: ProvisionedThroughputExceededException, ThrottlingException or
+    /// RequestLimitExceeded. The default is the error that AWS would return.
     pub fn exception(mut self, name: impl Into<String>) -> Fault {
         self.exception = Some(name.into());
         self
     }
 
-    /// Whether the operation is applied although the client does not hear of it: for [`FaultKind::InternalServerError`],
-    /// [`FaultKind::ConnectionClosed`] and [`FaultKind::Latency`]. By default only an operation with latency is, before the
-    /// delay.
+    /// Sets whether the operation takes effect although the client sees no success, for [`FaultKind::InternalServerError`],
+    /// [`FaultKind::ConnectionClosed`] and [`FaultKind::Latency`]. By default, it takes effect only with latency, before
+    /// the delay.
     pub fn applied(mut self, applied: bool) -> Fault {
         self.applied = Some(applied);
         self
     }
 
-    /// The delay of [`FaultKind::Latency`], or the lag of [`FaultKind::StaleReads`] on the world's clock; to the millisecond.
+    /// Sets the delay of [`FaultKind::Latency`] in real time, or the lag of [`FaultKind::StaleReads`] on the world's clock.
+    /// Both are truncated to milliseconds.
     pub fn delay(mut self, delay: Duration) -> Fault {
         self.milliseconds = Some(delay.as_millis() as u64);
         self
     }
 
-    /// The lag of [`FaultKind::StaleReads`] in commits.
+    /// Sets how many commits a read can lag behind with [`FaultKind::StaleReads`].
     pub fn writes(mut self, writes: u64) -> Fault {
         self.writes = Some(writes);
         self
     }
 
-    /// The number of items that [`FaultKind::Unprocessed`] leaves.
+    /// Sets how many items [`FaultKind::Unprocessed`] leaves unprocessed. Default: all.
     pub fn items(mut self, items: u64) -> Fault {
         self.items = Some(items);
         self
     }
 
-    /// Applies it at most that often.
+    /// Limits how many operations the rule applies to. Default: all that match.
     pub fn count(mut self, count: u64) -> Fault {
         self.count = Some(count);
         self
     }
 
-    /// Applies it with that probability, 0 to 1. The same seed selects the same operations.
+    /// Sets the probability, 0 to 1, with which the rule applies to an operation that matches. The same seed selects the
+    /// same operations. Default: 1.
     pub fn probability(mut self, probability: f64, seed: u64) -> Fault {
         self.probability = Some(probability);
         self.seed = Some(seed);
@@ -137,7 +139,7 @@ impl Fault {
     }
 }
 
-/// A rule and how often it was applied.
+/// How often a rule was applied.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct FaultCount {
@@ -146,23 +148,23 @@ pub struct FaultCount {
     pub fault: Fault,
     /// The number of operations that the rule matched.
     pub asked: u64,
-    /// The number of those that it was applied to.
+    /// The number of operations that the rule was applied to.
     pub struck: u64,
 }
 
 impl World {
-    /// Replaces the world's rules. The first rule that matches an operation is applied; latencies add up.
+    /// Replaces all fault rules of the world. The first rule that matches an operation applies; latencies add up.
     pub async fn faults(&self, rules: impl IntoIterator<Item = Fault>) -> Result<(), Error> {
         let rules: Vec<Fault> = rules.into_iter().collect();
         self.account.call("PUT", "/faults", json!({"rules": rules})).await.map(drop)
     }
 
-    /// Removes all rules.
+    /// Removes all fault rules of the world.
     pub async fn clear_faults(&self) -> Result<(), Error> {
         self.account.call("DELETE", "/faults", Value::Null).await.map(drop)
     }
 
-    /// All rules, and how often each one matched and was applied.
+    /// Returns all rules, with how many operations each one matched and was applied to.
     pub async fn fault_counts(&self) -> Result<Vec<FaultCount>, Error> {
         #[derive(Deserialize)]
         struct Rules {

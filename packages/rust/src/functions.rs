@@ -26,7 +26,7 @@ use crate::{Error, Record, World};
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct StreamEvent {
-    /// Oldest first.
+    /// The stream records, oldest first.
     #[serde(rename = "Records")]
     pub records: Vec<Record>,
 }
@@ -37,9 +37,9 @@ pub struct StreamEvent {
 pub struct RegisteredFunction {
     /// Its name in event source mappings.
     pub name: String,
-    /// Its address.
+    /// Its URL.
     pub url: String,
-    /// The time limit of an invocation.
+    /// The time limit of an invocation, in seconds.
     pub timeout_seconds: f64,
 }
 
@@ -53,9 +53,9 @@ struct Failed {
 }
 
 impl World {
-    /// Registers a function of this program. Event source mappings and Lambda's Invoke call it with the decoded payload. Its
-    /// result is encoded as JSON. It is registered by `.await`; before that, [`Function::timeout`] and [`Function::may_fail`]
-    /// can be set.
+    /// Registers a function of this process, for event source mappings and Lambda's Invoke. It receives the decoded
+    /// payload, and its result is encoded as JSON. The registration is sent when the returned [`Function`] is awaited; set
+    /// [`Function::timeout`] and [`Function::may_fail`] before that.
     ///
     /// ```no_run
     /// # async fn register(world: &mayfly::World) -> Result<(), mayfly::Error> {
@@ -68,12 +68,13 @@ impl World {
     /// # }
     /// ```
     ///
-    /// An error or a panic fails the invocation, and with it the test: it is printed, and the next [`World::settle`] or
-    /// settled advance, [`World::close`] or [`World::check_handlers`] returns it as [`Error::Handler`]. If none of them
-    /// does, the world panics when it is dropped. To expect failures, call [`Function::may_fail`].
+    /// An error or a panic fails the invocation and the test. It is printed, and the next [`World::settle`], settled
+    /// advance, [`World::close`] or [`World::check_handlers`] returns it as [`Error::Handler`]. If none of them is called,
+    /// the world panics when it is dropped. To expect failures, call [`Function::may_fail`].
     ///
-    /// The function is served on a free port of the loopback interface, by tasks of the runtime that this is called in, until
-    /// the world is dropped. A server on another machine or in a container cannot reach it: use [`World::function_at`].
+    /// The function is served on a free port of the loopback interface until the world is dropped, by tasks of the runtime
+    /// in which it is registered. A server on another machine or in a container cannot reach it: use
+    /// [`World::function_at`].
     pub fn function<E, F, Fut, R, X>(&self, name: &str, function: F) -> Function
     where
         E: DeserializeOwned + Send + 'static,
@@ -85,7 +86,8 @@ impl World {
         self.registration(name, Target::Here(handler(function)))
     }
 
-    /// Registers the function that answers at an address, `http://…`. It is registered by `.await`.
+    /// Registers a function that runs at a URL, `http://…`. The registration is sent when the returned [`Function`] is
+    /// awaited.
     pub fn function_at(&self, name: &str, url: &str) -> Function {
         self.registration(name, Target::Elsewhere(url.into()))
     }
@@ -99,7 +101,7 @@ impl World {
         self.account.call("DELETE", &path(name), Value::Null).await.map(drop)
     }
 
-    /// All registrations.
+    /// Returns all registered functions.
     pub async fn functions(&self) -> Result<Vec<RegisteredFunction>, Error> {
         #[derive(Deserialize)]
         struct Functions {
@@ -110,8 +112,8 @@ impl World {
     }
 }
 
-/// A function to be registered, by `.await`. [`World::function`] and [`World::function_at`] make one.
-#[must_use = "a function is registered by .await"]
+/// A function to register. Nothing happens until it is awaited. [`World::function`] and [`World::function_at`] return it.
+#[must_use = "a function is not registered until this is awaited"]
 pub struct Function {
     account: Arc<Account>,
     name: String,
@@ -126,14 +128,14 @@ enum Target {
 }
 
 impl Function {
-    /// The time limit of an invocation: one minute by default.
+    /// Sets the time limit of an invocation. The default is one minute.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Declares that the test expects the function to fail: its failures are neither printed nor raised.
-    /// [`World::handler_failures`] has them.
+    /// Declares that the test expects the function to fail. Its failures are neither printed nor returned as errors, but
+    /// [`World::handler_failures`] includes them.
     pub fn may_fail(mut self) -> Self {
         self.may_fail = true;
         self
@@ -194,7 +196,8 @@ where
     })
 }
 
-// A panic is a failure. The panic hook has printed it, with its place and, with RUST_BACKTRACE, its backtrace.
+// Converts a panic to a failure. The panic hook has already printed it with its location and, if RUST_BACKTRACE is set, a
+// backtrace.
 async fn without_panic<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
     let mut work = pin!(work);
     let polled = poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
@@ -210,7 +213,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 }
 
 impl Account {
-    // Serves the function, and returns its address.
+    // Serves the function and returns its URL.
     async fn serve(self: &Arc<Account>, name: &str, handler: Handler) -> Result<String, Error> {
         let not_served = |failure: std::io::Error| Error::Call {
             call: format!("serve {name}"),
@@ -223,7 +226,7 @@ impl Account {
         Ok(format!("http://{address}/"))
     }
 
-    // A reset leaves functions as they are.
+    // Returns requests that remove the registered functions, because a reset does not.
     pub(crate) fn forget_functions(&self) -> Vec<Result<Request<Full<Bytes>>, hyper::http::Error>> {
         self.names().iter().map(|name| self.request("DELETE", &path(name), &Value::Null)).collect()
     }
@@ -240,7 +243,7 @@ async fn accept(listener: TcpListener, account: Arc<Account>, name: String, hand
     }
 }
 
-// Answers as Lambda's runtime does: the result, or an error with its type and message.
+// Responds as Lambda's runtime does: with the result, or with an error's type and message.
 async fn invoke(
     account: Arc<Account>,
     name: String,
@@ -257,5 +260,5 @@ async fn invoke(
             Response::builder().header("x-amz-function-error", "Unhandled").body(body)
         }
     };
-    Ok(response.expect("headers that are valid"))
+    Ok(response.expect("valid headers"))
 }

@@ -1,4 +1,4 @@
-// Failures of the functions of a world.
+// Failures of a world's functions.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -8,27 +8,27 @@ use std::sync::{Mutex, MutexGuard};
 use crate::world::Account;
 use crate::{Advanced, Error, GivenUp, InvocationError, Unfinished, World};
 
-const KEPT_MAX: usize = 1000; // of a world
-const PRINTED_MAX: usize = 10; // of a function
+const KEPT_MAX: usize = 1000; // for each world
+const PRINTED_MAX: usize = 10; // for each function
 
-/// One invocation of a function of the test that failed.
+/// A failed invocation of one of the test's own functions.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HandlerFailure {
     /// The function's name.
     pub function: String,
-    /// The type of the error that the handler returned, or `panic`.
+    /// The name of the error's type, or `panic`.
     pub kind: String,
-    /// The error's or the panic's message.
+    /// The message of the error or panic.
     pub message: String,
-    /// Whether the function was declared with `may_fail`.
+    /// Whether the function was registered with `may_fail`.
     pub may_fail: bool,
-    payload: u64, // a hash: retries have the same
+    payload: u64, // a hash, which is the same for retries
     reported: bool,
 }
 
 impl HandlerFailure {
-    // Whether it no longer has to be reported.
+    // Whether the failure no longer has to be reported.
     fn is_settled(&self) -> bool {
         self.reported || self.may_fail
     }
@@ -43,11 +43,12 @@ impl fmt::Display for HandlerFailure {
     }
 }
 
-/// Functions failed that were not declared with `may_fail`, or a trigger has records for a function that nobody registered.
+/// Functions failed that were not registered with `may_fail`, or a trigger has records for a function that is not
+/// registered.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HandlerError {
-    /// Failures of handlers of the test, oldest first.
+    /// Failures of the test's handlers, oldest first.
     pub failures: Vec<HandlerFailure>,
     /// Batches that the server gave up.
     pub given_up: Vec<GivenUp>,
@@ -55,7 +56,7 @@ pub struct HandlerError {
     pub retrying: Vec<Unfinished>,
     /// Mappings that have records for a function that is not registered.
     pub unregistered: Vec<Unfinished>,
-    /// The result of the advance that found the failures; None: no advance did.
+    /// The result of the settled advance that found the failures. None: another call found them.
     pub advanced: Option<Advanced>,
 }
 
@@ -73,7 +74,7 @@ impl fmt::Display for HandlerError {
             let last = failures.last().expect("at least one failure");
             write!(out, "The handler of function {function} failed{often} with: {last}. ")?;
         }
-        // The handler's own error is there already.
+        // The handler's own error is listed already.
         let last_error = |function: &str, error: &InvocationError| match error.to_string() {
             text if text.is_empty() || by_function.contains_key(function) => String::new(),
             text => format!(", last error: {text}"),
@@ -146,8 +147,8 @@ impl Failures {
         }
     }
 
-    // Keeps a failure and prints it, unless the function may fail. A retry of an invocation whose failure was reported is
-    // not reported again.
+    // Records a failure, and prints it unless the function may fail. If the failure of an invocation was reported, failures
+    // of its retries are not reported again.
     pub fn add(&mut self, function: &str, kind: &str, message: String, payload: &[u8]) {
         let mut hasher = DefaultHasher::new();
         payload.hash(&mut hasher);
@@ -164,7 +165,7 @@ impl Failures {
         };
         self.print(&failure);
         if self.kept.len() == KEPT_MAX {
-            // Drop one that does not have to be reported. Without one, the test fails already.
+            // Drop a failure that does not have to be reported. If there is none, the test fails anyway.
             let Some(old) = self.kept.iter().position(HandlerFailure::is_settled) else { return };
             self.kept.remove(old);
         }
@@ -179,7 +180,7 @@ impl Failures {
         }
         *printed += 1;
         let kind = match failure.kind.as_str() {
-            "&str" | "alloc::string::String" => String::new(), // says nothing
+            "&str" | "alloc::string::String" => String::new(), // these types say nothing
             kind => format!("{kind}: "),
         };
         eprintln!("mayfly: the handler of function {function} failed with: {kind}{}", failure.message);
@@ -204,7 +205,7 @@ impl Account {
         lock(&self.failures)
     }
 
-    // The unexpected failures that no earlier call returned.
+    // Returns the unexpected failures that no earlier call returned, and marks them as reported.
     pub fn check_handlers(&self) -> Result<(), Error> {
         let failures = self.failures().unreported();
         if failures.is_empty() {
@@ -219,7 +220,7 @@ impl Account {
         })))
     }
 
-    // An advance that settled is an error if functions failed unexpectedly.
+    // Returns the HandlerError of a settled advance if functions failed unexpectedly.
     pub fn check_settled(&self, advanced: Advanced) -> Result<Advanced, Error> {
         let mut kept = self.failures();
         let failures = kept.unreported();
@@ -240,18 +241,20 @@ impl Account {
 }
 
 impl World {
-    /// The failures of handlers of the test since the world was made, oldest first, expected ones included; at most 1,000.
+    /// Returns the failures of the test's handlers since the world was created, oldest first, including expected failures;
+    /// at most 1,000.
     pub fn handler_failures(&self) -> Vec<HandlerFailure> {
         self.account.failures().kept.iter().cloned().collect()
     }
 
-    /// [`Error::Handler`] if handlers of the test failed unexpectedly and no earlier call returned those failures.
+    /// Returns [`Error::Handler`] if handlers of the test failed unexpectedly and no earlier call returned the failures. It
+    /// does not wait for records that are in flight; [`World::close`] does.
     pub fn check_handlers(&self) -> Result<(), Error> {
         self.account.check_handlers()
     }
 }
 
-// A failure is added whole or not at all, also by a thread that panics.
+// Ignores poisoning: a thread that panics leaves the list valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

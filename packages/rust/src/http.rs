@@ -1,6 +1,8 @@
-// One request per connection. A connection that is kept open would belong to the runtime of the test that opened it, and a
-// shared server outlives that. Over the loopback interface a new one costs about 0.1 ms. No task is spawned: dropping the
-// future closes the connection, so that the server notices that the client has gone.
+// HTTP with one request per connection. An open connection would belong to the runtime of the test that opened it, and a
+// shared server outlives that test. On the loopback interface, a new connection costs about 0.1 ms.
+//
+// No task is spawned: if the future is dropped, the connection closes, and the server sees that the client has
+// disconnected.
 
 use std::error::Error as StdError;
 use std::future::pending;
@@ -15,14 +17,14 @@ use tokio::net::TcpStream;
 
 pub(crate) type Failure = Box<dyn StdError + Send + Sync>;
 
-// `url` is http://host:port. The answer is complete.
+// Sends a request to `url`, http://host:port, and returns the response with its whole body.
 pub(crate) async fn exchange(url: &str, request: Request<Full<Bytes>>) -> Result<Response<Bytes>, Failure> {
     let uri: hyper::Uri = url.parse()?;
     if uri.scheme_str() != Some("http") {
-        return Err(format!("{url:?} must be an address such as http://127.0.0.1:8000").into());
+        return Err(format!("expected a URL such as http://127.0.0.1:8000, got {url:?}").into());
     }
-    let authority = uri.authority().ok_or("the address has no host")?.clone();
-    // An IPv6 address is in brackets.
+    let authority = uri.authority().ok_or("the URL has no host")?.clone();
+    // In a URL, an IPv6 address is in brackets.
     let host = authority.host().trim_start_matches('[').trim_end_matches(']');
     let stream = TcpStream::connect((host, authority.port_u16().unwrap_or(80))).await?;
     stream.set_nodelay(true)?;
@@ -35,13 +37,13 @@ pub(crate) async fn exchange(url: &str, request: Request<Full<Bytes>>) -> Result
     };
     tokio::select! {
         answer = answer => answer,
-        // If the connection ends, the answer is the error that says why.
+        // If the connection ends, `answer` returns the error.
         never = async { let _ = connection.await; pending().await } => never,
     }
 }
 
-// For a destructor: in a thread of its own, because a runtime may be running on this one.
-// Returns the bodies of the answers up to the first failure.
+// Sends the requests one after the other, for at most `longest`, and returns the response bodies up to the first failure.
+// It is for destructors, and uses a separate thread, because a runtime may be running on this one.
 pub(crate) fn exchange_blocking(
     url: &str,
     requests: Vec<Request<Full<Bytes>>>,

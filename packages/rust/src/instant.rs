@@ -1,4 +1,4 @@
-// Times as the control API writes them, "2031-01-01T00:00:00.000Z", to the millisecond.
+// Times in the format of the control API, to the millisecond: "2031-01-01T00:00:00.000Z".
 
 use std::time::SystemTime;
 
@@ -10,10 +10,10 @@ pub(crate) fn print(at: SystemTime) -> String {
 
 pub(crate) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {
     let text = String::deserialize(from)?;
-    humantime::parse_rfc3339(&text).map_err(|_| D::Error::custom(format!("{text} is no time")))
+    humantime::parse_rfc3339(&text).map_err(|_| D::Error::custom(format!("malformed time {text:?}")))
 }
 
-// null: None. A member that is left out needs #[serde(default)].
+// Reads null as None. A member that can be missing also needs #[serde(default)].
 pub(crate) fn read_optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SystemTime>, D::Error> {
     #[derive(Deserialize)]
     struct Instant(#[serde(deserialize_with = "read")] SystemTime);

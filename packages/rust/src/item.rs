@@ -1,8 +1,12 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// The key of an item: `("id", "1")` if it is one string, or [`Key::default`] and its methods, or DynamoDB's JSON, or a map of
-/// AWS's attribute values.
+/// The key of an item. It is created from one of these:
+///
+/// - a name and a string: `("id", "1")`
+/// - [`Key::default`] and its methods
+/// - DynamoDB JSON
+/// - a map of the AWS SDK's attribute values (with the feature `aws-sdk`)
 ///
 /// ```
 /// use mayfly::Key;
@@ -22,13 +26,13 @@ impl Default for Key {
 }
 
 impl Key {
-    /// Adds an attribute that is a string.
+    /// Adds a string attribute.
     pub fn s(mut self, name: &str, value: impl Into<String>) -> Key {
         self.0[name] = json!({"S": value.into()});
         self
     }
 
-    /// Adds an attribute that is a number.
+    /// Adds a number attribute.
     pub fn n(mut self, name: &str, value: impl ToString) -> Key {
         self.0[name] = json!({"N": value.to_string()});
         self
@@ -41,7 +45,8 @@ impl From<(&str, &str)> for Key {
     }
 }
 
-/// DynamoDB's JSON, `{"id": {"S": "1"}}`. The server refuses a key that does not match the table.
+/// Takes DynamoDB JSON: `{"id": {"S": "1"}}`. A value that is not an object becomes an empty key. The server refuses a key
+/// that does not match the table.
 impl From<Value> for Key {
     fn from(value: Value) -> Key {
         Key(if value.is_object() { value } else { json!({}) })
@@ -54,22 +59,22 @@ impl From<Value> for Key {
 pub struct Item(pub(crate) Map<String, Value>);
 
 impl Item {
-    /// Whether it has no attributes.
+    /// Whether the item has no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The attribute, if it is a string.
+    /// Returns the attribute `name` if it is a string, else None.
     pub fn s(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.get("S")?.as_str()
     }
 
-    /// The attribute, if it is a number; as text, because it can have 38 digits.
+    /// Returns the attribute `name` if it is a number, else None. The number is text, because it can have 38 digits.
     pub fn n(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.get("N")?.as_str()
     }
 
-    /// DynamoDB's JSON: `{"id": {"S": "1"}}`.
+    /// Returns the item as DynamoDB JSON: `{"id": {"S": "1"}}`.
     pub fn json(&self) -> &Map<String, Value> {
         &self.0
     }

@@ -44,7 +44,7 @@ pub use version::VERSION;
 pub use wait::{By, Event, Record, WaitFor};
 pub use world::World;
 
-// Crates whose types are in signatures.
+// Crates whose types appear in public signatures.
 #[doc(no_inline)]
 pub use serde_json;
 #[doc(no_inline)]

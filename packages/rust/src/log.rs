@@ -9,8 +9,8 @@ const LAST_LINES: usize = 20;
 const MARK: &[u8] = b"\0\n";
 const CATCH_UP_MAX: Duration = Duration::from_secs(1);
 
-// The last lines that the server wrote to stderr. A thread reads them. To see what the server has written so far, a caller
-// writes a mark to the same pipe and waits until that thread has read it.
+// Keeps the last lines that the server wrote to stderr. A thread reads them from a pipe. To see everything that the server
+// has written so far, a caller writes a mark to the same pipe and waits until that thread has read it.
 #[derive(Default)]
 pub(crate) struct Log {
     kept: Mutex<Kept>,
@@ -27,7 +27,8 @@ struct Kept {
 }
 
 impl Log {
-    // Returns the server's stderr. The thread that reads it ends when the server has ended and the log is closed.
+    // Returns the pipe's end that becomes the server's stderr. The thread that reads the pipe ends when the server has
+    // ended and the log is closed.
     pub fn open(self: &Arc<Log>) -> io::Result<PipeWriter> {
         let (reader, writer) = io::pipe()?;
         *lock(&self.pipe) = Some(writer.try_clone()?);
@@ -41,14 +42,14 @@ impl Log {
         *lock(&self.pipe) = None;
     }
 
-    // Reads to the end.
+    // Reads the pipe until its end.
     fn read(&self, from: impl Read) {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
         while from.read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
             let before_mark = line.strip_suffix(MARK);
             let text = before_mark.unwrap_or(&line);
-            // A mark is in a line of its own, unless it was written within a long line.
+            // A mark can follow the beginning of a line that the server has not finished.
             if before_mark.is_none() || !text.is_empty() {
                 self.push(String::from_utf8_lossy(text).trim_end().to_owned());
             }
@@ -60,7 +61,7 @@ impl Log {
         }
     }
 
-    // Waits until the lines that the server has written so far are kept.
+    // Waits until all lines that the server has written so far are read, for at most CATCH_UP_MAX.
     fn catch_up(&self) {
         let mut pipe = lock(&self.pipe);
         let Some(writer) = &mut *pipe else { return };
@@ -83,13 +84,13 @@ impl Log {
         kept.begun += 1;
     }
 
-    // The position of the next line.
+    // Returns the position of the next line.
     pub fn position(&self) -> usize {
         self.catch_up();
         lock(&self.kept).begun
     }
 
-    // The kept lines from `position` on.
+    // Returns the kept lines from `position` on.
     pub fn since(&self, position: usize) -> String {
         self.catch_up();
         let kept = lock(&self.kept);
@@ -97,7 +98,7 @@ impl Log {
         kept.lines.iter().skip(position.saturating_sub(first_kept)).map(|line| line.clone() + "\n").collect()
     }
 
-    // `since` without the lines that name other accounts only.
+    // Like `since`, without the lines that name only other accounts.
     pub fn about(&self, account: &str, position: usize) -> String {
         let is_about = |line: &&str| {
             let mut named = accounts(line).peekable();
@@ -106,18 +107,18 @@ impl Log {
         self.since(position).lines().filter(is_about).map(|line| line.to_owned() + "\n").collect()
     }
 
-    // The last lines, for an error message.
+    // Returns the last lines, for an error message.
     pub fn last(&self) -> String {
         self.since(self.position().saturating_sub(LAST_LINES))
     }
 }
 
-// A thread that panics leaves the value valid.
+// Ignores poisoning: a thread that panics leaves the value valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-// The accounts that a line names: "expired 3 items of account 000000000042: carts 3".
+// Returns the accounts that a line names: "expired 3 items of account 000000000042: carts 3".
 fn accounts(line: &str) -> impl Iterator<Item = &str> {
     line.split("account ").skip(1).filter_map(|rest| {
         let digits = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
@@ -132,7 +133,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_log_has_every_line_that_was_written_before_it_is_asked() {
+    fn a_log_has_every_line_written_before_it_is_read() {
         let log = Arc::new(Log::default());
         let mut stderr = log.open().unwrap();
         for number in 1..=LINES_MAX {
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_within_a_line_is_not_part_of_the_log() {
+    fn a_mark_is_not_part_of_the_log() {
         let log = Arc::new(Log::default());
         let mut stderr = log.open().unwrap();
         write!(stderr, "half").unwrap();
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_tells_what_came_since() {
+    fn a_log_returns_the_lines_since_a_position() {
         let log = Log::default();
         log.read("one\ntwo\n".as_bytes());
         let position = log.position();
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_about_an_account_leaves_out_lines_about_others_only() {
+    fn a_log_about_an_account_omits_lines_about_other_accounts() {
         let log = Log::default();
         log.read("before of account 000000000001\n".as_bytes());
         let position = log.position();

@@ -2,24 +2,24 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a server is found or started. The default starts one in memory on a free port.
+/// Options for starting a server. With the default, it stores its data in memory and uses a free port.
 ///
 /// ```
 /// let frozen = mayfly::Options { args: vec!["--clock".into(), "frozen".into()], ..Default::default() };
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The program. None: the one that `MAYFLY_BINARY` names, else `mayfly` next to the running program, else `mayfly` on
-    /// PATH.
+    /// The path of the program. None: `MAYFLY_BINARY`, else `mayfly` in the directory of the running program, else `mayfly`
+    /// on PATH.
     pub binary: Option<PathBuf>,
-    /// The address of a server that is already running, such as `http://127.0.0.1:8000`. It is neither started nor ended.
-    /// None: the value of `MAYFLY_URL`, if it is set.
+    /// The URL of an existing server, such as `http://127.0.0.1:8000`. The crate neither starts nor ends that server. None:
+    /// `MAYFLY_URL`, if that is set.
     pub url: Option<String>,
-    /// Further arguments of `mayfly serve`. `--port` and `--accounts-max` override those of the crate.
+    /// Additional arguments of `mayfly serve`. They override `--port` and `--accounts-max`, which the crate sets.
     pub args: Vec<OsString>,
-    /// The time limit of the start. Default: ten seconds.
+    /// The time limit for the start. Default: ten seconds.
     pub start_timeout: Duration,
-    /// The region of worlds. Default: us-east-1.
+    /// The region for which clients sign. Default: us-east-1.
     pub region: String,
 }
 
@@ -36,7 +36,7 @@ impl Default for Options {
 }
 
 impl Options {
-    // The command line. An option can be given only once, so the caller's options replace those of the crate.
+    // Returns the command line. An option can be given only once, so the caller's options replace the defaults.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = vec!["serve".into(), "--exit-with-parent".into()];
         for (option, value) in [("--port", "0"), ("--accounts-max", "1000000")] {
@@ -48,7 +48,7 @@ impl Options {
         arguments
     }
 
-    // Without a slash at the end.
+    // Returns the URL of an existing server, without a trailing slash.
     pub(crate) fn running_server(&self) -> Option<String> {
         let url = self.url.clone().or_else(|| std::env::var("MAYFLY_URL").ok())?;
         Some(url.trim_end_matches('/').to_owned()).filter(|url| !url.is_empty())
@@ -65,7 +65,7 @@ mod tests {
     use super::Options;
 
     #[test]
-    fn an_option_that_the_caller_gives_is_given_once() {
+    fn the_callers_options_replace_the_defaults() {
         let options = Options { args: vec!["--port=8000".into(), "--fsync".into()], ..Default::default() };
         let line = ["serve", "--exit-with-parent", "--accounts-max", "1000000", "--port=8000", "--fsync"];
         assert_eq!(options.arguments(), line);

@@ -13,15 +13,15 @@ use crate::{Error, Options};
 const END_WAIT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
 
-// A server's process, which ends when this is dropped. It does not depend on a tokio runtime, because tests with different
-// runtimes share it.
+// A server's process, which ends when this value is dropped. It does not depend on a tokio runtime, because tests with
+// different runtimes share it.
 pub(crate) struct Process {
     child: Mutex<Child>,
     log: Arc<Log>,
 }
 
 impl Process {
-    // The receiver gets the first line of stdout, or an error if the process ends before it writes one.
+    // Starts the process. The receiver gets the first line of stdout, or an error if the process ends before it writes one.
     pub fn start(
         binary: &Binary,
         options: &Options,
@@ -50,12 +50,12 @@ impl Process {
         Ok((Process { child: Mutex::new(child), log: log.clone() }, told))
     }
 
-    // Its exit status. None: it is running.
+    // Returns the exit status. None: the process is running.
     pub fn status(&self) -> Option<ExitStatus> {
         self.child().try_wait().ok().flatten()
     }
 
-    // The exit status of a process that ends within that time. None: it is still running.
+    // Waits for the process to end, for at most `longest`. Returns the exit status. None: it is still running.
     pub async fn ended_within(&self, longest: Duration) -> Option<ExitStatus> {
         let until = Instant::now() + longest;
         while self.status().is_none() && Instant::now() < until {
@@ -70,7 +70,7 @@ impl Process {
         let _ = child.wait();
     }
 
-    // Asks it to end, and kills it if that takes more than five seconds.
+    // Ends the process with SIGTERM, and kills it if it still runs after five seconds.
     pub fn end(&self) {
         self.ask_to_end();
         let until = Instant::now() + END_WAIT;
@@ -85,7 +85,7 @@ impl Process {
     fn ask_to_end(&self) {
         let mut child = self.child();
         if !matches!(child.try_wait(), Ok(None)) {
-            return; // another process can have its id
+            return; // it has ended, and another process can have its id
         }
         #[cfg(unix)]
         // SAFETY: kill() takes two integers. The id is that of a child that has not been waited for.

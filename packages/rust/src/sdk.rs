@@ -1,4 +1,4 @@
-// Clients of AWS's SDK for a world, and conversions of its attribute values.
+// Clients of the AWS SDK for a world, and conversions of the SDK's attribute values.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -48,8 +48,8 @@ impl Clients {
     }
 }
 
-// An HTTP client whose calls fail with `Error::Ended` if they fail because the server has ended. The SDK does not retry
-// that.
+// An HTTP client that returns `Error::Ended` for calls that fail because the server has ended. The SDK does not retry that
+// error.
 #[derive(Clone)]
 struct EndNoticing<C> {
     inner: C,
@@ -89,19 +89,19 @@ impl HttpConnector for EndNoticing<SharedHttpConnector> {
 }
 
 impl World {
-    /// A client of DynamoDB with the defaults of AWS's SDK, which retries failed calls. Clones are cheap. If the server has
-    /// ended, the source of the error is [`Error::Ended`](crate::Error::Ended).
+    /// Returns a client for DynamoDB with the SDK's defaults, which retry failed calls. If the server has ended, errors
+    /// have [`Error::Ended`](crate::Error::Ended) as a source.
     pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
         self.clients.dynamodb.clone()
     }
 
-    /// A client of DynamoDB Streams.
+    /// Returns a client for DynamoDB Streams.
     pub fn streams(&self) -> aws_sdk_dynamodbstreams::Client {
         self.clients.streams.clone()
     }
 
-    /// The configuration of the clients, for further ones. It sets the endpoint, region and credentials, and ignores the
-    /// user's AWS configuration. It speaks plain HTTP only.
+    /// Returns a configuration for other AWS SDK clients, for example for Lambda. It sets the endpoint, region and
+    /// credentials, and ignores the user's AWS configuration. It supports only plain HTTP.
     pub fn sdk_config(&self) -> &SdkConfig {
         &self.clients.config
     }
@@ -114,7 +114,7 @@ impl From<HashMap<String, AttributeValue>> for Key {
 }
 
 impl Item {
-    /// The attributes as AWS's attribute values.
+    /// Returns the attributes as the AWS SDK's attribute values.
     pub fn attributes(&self) -> HashMap<String, AttributeValue> {
         from_json_map(&self.0)
     }
@@ -133,7 +133,7 @@ fn to_json(value: &AttributeValue) -> Value {
         AttributeValue::Null(value) => json!({"NULL": value}),
         AttributeValue::S(text) => json!({"S": text}),
         AttributeValue::Ss(texts) => json!({"SS": texts}),
-        // A type that a later SDK adds. The server names it when it refuses it.
+        // A type from a later SDK. The server refuses it, and names it in the error.
         other => json!({format!("{other:?}"): null}),
     }
 }
@@ -146,7 +146,7 @@ fn from_json_map(map: &Map<String, Value>) -> HashMap<String, AttributeValue> {
     map.iter().filter_map(|(name, value)| Some((name.clone(), from_json(value)?))).collect()
 }
 
-// None: it is not an attribute value.
+// Returns None if the JSON is not an attribute value.
 fn from_json(value: &Value) -> Option<AttributeValue> {
     let (kind, value) = value.as_object()?.iter().next()?;
     let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -175,7 +175,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn attribute_values_of_every_type_are_dynamodbs_json_and_back() {
+    fn attribute_values_of_every_type_convert_to_json_and_back() {
         let item = json!({
             "b": {"B": "AAH/"}, "bool": {"BOOL": true}, "bs": {"BS": ["AAH/", ""]}, "l": {"L": [{"S": "1"}, {"L": []}]},
             "m": {"M": {"a": {"N": "-1e5"}}}, "n": {"N": "12345678901234567890123456789012345678"},

@@ -18,7 +18,7 @@ const HEALTH_PAUSE: Duration = Duration::from_millis(1);
 const END_NOTICED: Duration = Duration::from_millis(200);
 const END_AFTER_SILENCE: Duration = Duration::from_secs(1);
 
-/// A running Mayfly server: one that was started here and ends when this is dropped, or one that was running already.
+/// A running Mayfly server: one that the crate started, which ends when this value is dropped, or an existing one.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -30,28 +30,32 @@ const END_AFTER_SILENCE: Duration = Duration::from_secs(1);
 /// # }
 /// ```
 ///
-/// A server that was started ends with this process at the latest, because it looks for its parent process five times a
-/// second. It belongs to no runtime, so tests with different runtimes can share it: see [`world()`](crate::world()).
+/// A server that the crate started also ends when this process ends for any reason, because it checks its parent process
+/// five times a second. It does not belong to a tokio runtime, so tests with different runtimes can share it: see
+/// [`world()`](crate::world()).
 pub struct Server {
     pub(crate) shared: Arc<Shared>,
 }
 
-// What worlds need from their server. They can outlive the `Server`, but its process cannot.
+// The part of a server that its worlds use. Worlds can outlive the `Server`, but its process ends with it.
 pub(crate) struct Shared {
     pub url: String,
     pub region: String,
     pub version: String,
     pub log: Arc<Log>,
-    pub process: Option<Process>, // None: it was not started here
+    pub process: Option<Process>, // None: an existing server
 }
 
 impl Server {
-    /// Starts a server, or finds the one that `MAYFLY_URL` names, and returns when it answers.
+    /// Starts a server, or uses the existing one at `MAYFLY_URL`, and returns when it answers.
+    ///
+    /// Errors are [`Error::NoBinary`], [`Error::Binary`], [`Error::StartTimedOut`], [`Error::StartEnded`],
+    /// [`Error::Stranger`], [`Error::NoMayfly`] and [`Error::Version`].
     pub async fn start() -> Result<Server, Error> {
         Server::start_with(Options::default()).await
     }
 
-    /// [`Server::start`] with options.
+    /// Like [`Server::start`], with options.
     pub async fn start_with(options: Options) -> Result<Server, Error> {
         Server::start_for(options, VERSION).await
     }
@@ -104,41 +108,41 @@ impl Server {
         let outcome = outcome
             .unwrap_or_else(|_| Err(Error::StartTimedOut { after: options.start_timeout, log: log.last() }));
         if outcome.is_err() {
-            process.kill(); // it may ignore SIGTERM
+            process.kill(); // not SIGTERM, which it may ignore
         }
         let (url, version) = outcome?;
         let process = Some(process);
         Ok(Server { shared: Arc::new(Shared { url, region: options.region.clone(), version, log, process }) })
     }
 
-    /// A new world: an account with its own tables, streams and clock. No request is sent.
+    /// Creates a world: an account with its own tables, streams and clock. It sends no request, so it cannot fail.
     pub fn world(&self) -> World {
         World::new(self.shared.clone(), false)
     }
 
-    /// The server's address: `http://127.0.0.1:41234`, without a slash at the end.
+    /// Returns the server's URL, without a trailing slash: `http://127.0.0.1:41234`.
     pub fn url(&self) -> &str {
         &self.shared.url
     }
 
-    /// The server's version.
+    /// Returns the server's version.
     pub fn version(&self) -> &str {
         &self.shared.version
     }
 
-    /// The last 1,000 lines of the server's log. It is empty if the server was not started here.
+    /// Returns the last 1,000 lines of the server's log. It is empty for an existing server that the crate did not start.
     pub fn log(&self) -> String {
         self.shared.log.since(0)
     }
 
-    /// Whether the process has ended. It is false for a server that was not started here.
+    /// Whether the process has ended. It is false for an existing server that the crate did not start.
     pub fn has_ended(&self) -> bool {
         self.shared.process.as_ref().is_some_and(|process| process.status().is_some())
     }
 }
 
 impl Drop for Server {
-    /// Asks the server to end if it was started here, and kills it if that takes more than five seconds.
+    /// Ends the server if the crate started it. If the server has not ended after five seconds, it is killed.
     fn drop(&mut self) {
         if let Some(process) = &self.shared.process {
             process.end();
@@ -158,7 +162,7 @@ impl Shared {
         }
     }
 
-    // A connection breaks a moment before its process is known to have ended.
+    // Returns the error for a call that got no response: `Error::Ended` if the server has ended.
     async fn why_not(&self, call: &str, failure: Failure) -> Error {
         match self.ended().await {
             Some(ended) => ended,
@@ -166,14 +170,15 @@ impl Shared {
         }
     }
 
-    // For a call that got no answer: that the server has ended, if it has.
+    // Returns `Error::Ended` if the server has ended. It waits up to END_NOTICED, because a connection breaks shortly before
+    // the end of its process can be observed.
     pub async fn ended(&self) -> Option<Error> {
         let status = self.process.as_ref()?.ended_within(END_NOTICED).await?;
         Some(Error::Ended { status, log: self.log.last() })
     }
 }
 
-// Returns the version.
+// Returns the version of the server at `url`, or why it is not a healthy Mayfly server.
 async fn health(url: &str) -> Result<String, Failure> {
     #[derive(Deserialize)]
     struct Health {
@@ -186,7 +191,7 @@ async fn health(url: &str) -> Result<String, Failure> {
     let health: Health = serde_json::from_slice(answer.body())
         .map_err(|_| format!("another program answers with HTTP status {status}"))?;
     if status != 200 {
-        return Err(format!("its health is: {}", health.status).into());
+        return Err(format!("its health status is {:?}", health.status).into());
     }
     Ok(health.version)
 }
@@ -197,15 +202,15 @@ mod tests {
     use crate::{Error, Options};
 
     #[tokio::test]
-    async fn a_server_of_another_release_is_refused_with_both_versions() {
+    async fn a_server_of_another_release_is_rejected_with_both_versions() {
         let server = Server::start().await.unwrap();
         let options = Options { url: Some(server.url().into()), ..Default::default() };
         let error = Server::start_for(options, "99.7.1").await.err().unwrap();
         assert_eq!(
             error.to_string(),
             format!(
-                "this crate is version 99.7.1, but the server {} is version {}. Use a server of version 99.7.x (set \
-                 MAYFLY_BINARY or MAYFLY_URL), or version {} of the crate.",
+                "crate version 99.7.1 cannot use the server {}, which is version {}: use a 99.7.x server (set \
+                 MAYFLY_BINARY or MAYFLY_URL), or version {} of the crate",
                 server.url(),
                 server.version(),
                 server.version()
@@ -216,13 +221,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_to_a_server_that_has_died_says_so() {
+    async fn a_call_to_a_dead_server_reports_how_it_ended() {
         let server = Server::start().await.unwrap();
         let world = server.world();
         server.shared.process.as_ref().unwrap().kill();
         let error = world.clock.now().await.unwrap_err();
         assert!(matches!(error, Error::Ended { .. }), "{error}");
-        assert!(error.to_string().starts_with("the server has ended (signal: 9 (SIGKILL))."), "{error}");
+        assert!(error.to_string().starts_with("the server has ended (signal: 9 (SIGKILL));"), "{error}");
         let error = world.create_table(crate::Table::new("carts")).await.unwrap_err();
         assert!(matches!(error, Error::Ended { .. }), "{error}");
         assert!(server.has_ended());
@@ -230,7 +235,7 @@ mod tests {
 
     #[cfg(feature = "aws-sdk")]
     #[tokio::test]
-    async fn a_call_of_the_sdk_to_a_server_that_has_died_says_so_at_once() {
+    async fn aws_clients_report_a_dead_server_immediately() {
         let server = Server::start().await.unwrap();
         let world = server.world();
         server.shared.process.as_ref().unwrap().kill();
@@ -238,7 +243,7 @@ mod tests {
         let sources = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
         let ended = sources.filter_map(|source| source.downcast_ref::<Error>()).next();
         assert!(matches!(ended, Some(Error::Ended { .. })), "{error:?}");
-        let sentence = "the server has ended (signal: 9 (SIGKILL)).";
+        let sentence = "the server has ended (signal: 9 (SIGKILL));";
         assert!(format!("{error:?}").contains(sentence), "{error:?}");
         let error = aws_sdk_dynamodb::Error::from(error);
         assert!(format!("{error:?}").contains(sentence), "{error:?}");

@@ -2,12 +2,14 @@ use tokio::sync::Mutex;
 
 use crate::{Error, Server, World};
 
-// Statics are not dropped. The server ends with the process anyway: it looks for its parent five times a second
-// (--exit-with-parent). That also works for kill -9, abort() and exit(), where a destructor or atexit() would not.
+// Statics are not dropped. The server ends with the process anyway, because it checks its parent process five times a
+// second (--exit-with-parent). This also works after kill -9, abort() and exit(), where a destructor or atexit() is not
+// enough.
 static SERVER: Mutex<Option<Result<&Server, Error>>> = Mutex::const_new(None);
 
-/// The server that all tests of this process share. The first call starts it, or uses the one that `MAYFLY_URL` names. If
-/// that fails, each call returns the same error immediately. If the server has ended, the next call starts another one.
+/// Returns the server that all tests of this process share. The first call starts it, or uses the existing one at
+/// `MAYFLY_URL`. If that fails, each later call immediately returns the same error. If the server has ended, the next call
+/// starts a new one.
 pub async fn server() -> Result<&'static Server, Error> {
     let mut shared = SERVER.lock().await;
     match &*shared {
@@ -21,7 +23,7 @@ pub async fn server() -> Result<&'static Server, Error> {
     started
 }
 
-/// A new world for a test, on the server that all tests of this process share.
+/// Returns a new world for a test, on the server that all tests of this process share.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -31,7 +33,7 @@ pub async fn server() -> Result<&'static Server, Error> {
 /// # }
 /// ```
 ///
-/// When the world is dropped, the server's log lines about it and the items whose TTL is probably a mistake are printed. The
+/// When the world is dropped, it prints the server's log lines about it, and the items whose TTL is probably a mistake. The
 /// test harness shows this output if the test fails.
 pub async fn world() -> Result<World, Error> {
     Ok(World::new(server().await?.shared.clone(), true))

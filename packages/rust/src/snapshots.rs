@@ -11,7 +11,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The server's id of it.
+    /// Returns the snapshot's id.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -22,12 +22,12 @@ impl Snapshot {
 }
 
 impl World {
-    /// Takes a snapshot of the world: tables, items, indexes, pending expiries, streams and clock. It copies nothing.
+    /// Saves the state of the world: tables, items, indexes, pending expiries, streams and clock. It copies no data.
     pub async fn snapshot(&self) -> Result<Snapshot, Error> {
         self.account.control("POST", "/snapshots", Value::Null).await
     }
 
-    /// Restores the world, including its clock. A snapshot can be restored repeatedly.
+    /// Restores the state that a snapshot saved, including the clock. A snapshot can be restored any number of times.
     pub async fn restore(&self, snapshot: &Snapshot) -> Result<(), Error> {
         self.account.call("POST", &(snapshot.path() + "/restore"), Value::Null).await.map(drop)
     }
@@ -37,7 +37,7 @@ impl World {
         self.account.call("DELETE", &snapshot.path(), Value::Null).await.map(drop)
     }
 
-    /// The world's snapshots.
+    /// Returns the world's existing snapshots.
     pub async fn snapshots(&self) -> Result<Vec<Snapshot>, Error> {
         #[derive(Deserialize)]
         struct Kept {

@@ -2,7 +2,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{Error, World};
 
-/// A table to create. Only the name is required:
+/// Describes a table for [`World::create_table`]. Only the name is required:
 ///
 /// ```
 /// use mayfly::{Index, KeyAttribute, Projection, Stream, Table};
@@ -27,7 +27,7 @@ pub struct Table {
     more: Map<String, Value>,
 }
 
-/// An attribute of a key. A name alone, as in `.key("id")`, is an attribute that holds a string.
+/// An attribute of a key. A name alone, as in `.key("id")`, stands for an attribute that holds a string.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct KeyAttribute {
     name: String,
@@ -35,17 +35,17 @@ pub struct KeyAttribute {
 }
 
 impl KeyAttribute {
-    /// An attribute that holds a string.
+    /// Returns an attribute that holds a string.
     pub fn s(name: impl Into<String>) -> KeyAttribute {
         KeyAttribute { name: name.into(), kind: "S" }
     }
 
-    /// An attribute that holds a number.
+    /// Returns an attribute that holds a number.
     pub fn n(name: impl Into<String>) -> KeyAttribute {
         KeyAttribute { name: name.into(), kind: "N" }
     }
 
-    /// An attribute that holds bytes.
+    /// Returns an attribute that holds bytes.
     pub fn b(name: impl Into<String>) -> KeyAttribute {
         KeyAttribute { name: name.into(), kind: "B" }
     }
@@ -57,17 +57,17 @@ impl From<&str> for KeyAttribute {
     }
 }
 
-/// The images in the records of a stream.
+/// Whether a table has a stream, and the images in its records.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Stream {
     /// The item before and after the change.
     #[default]
     NewAndOldImages,
-    /// The item after the change.
+    /// Only the item after the change.
     NewImage,
-    /// The item before the change.
+    /// Only the item before the change.
     OldImage,
-    /// The item's key.
+    /// Only the item's key.
     KeysOnly,
     /// The table has no stream.
     Off,
@@ -86,8 +86,8 @@ impl Stream {
     }
 }
 
-/// A secondary index. A global index has its own partition key. A local one shares that of the table, and needs a sort
-/// key.
+/// A secondary index. A global index needs [`Index::key`], its partition key. A local index has the table's partition key
+/// and needs [`Index::sort`].
 #[derive(Clone, Debug)]
 pub struct Index {
     name: String,
@@ -110,36 +110,36 @@ pub enum Projection {
 }
 
 impl Index {
-    /// A global index that contains all attributes. It needs a [`Index::key`].
+    /// Creates a global index that contains all attributes. It needs [`Index::key`].
     pub fn new(name: impl Into<String>) -> Index {
         Index { name: name.into(), key: None, sort: None, projection: Projection::All, local: false }
     }
 
-    /// The partition key of a global index.
+    /// Sets the partition key of a global index: a name, which holds a string, or a [`KeyAttribute`].
     pub fn key(mut self, key: impl Into<KeyAttribute>) -> Index {
         self.key = Some(key.into());
         self
     }
 
-    /// The sort key.
+    /// Sets the sort key: a name, which holds a string, or a [`KeyAttribute`]. Default: none.
     pub fn sort(mut self, sort: impl Into<KeyAttribute>) -> Index {
         self.sort = Some(sort.into());
         self
     }
 
-    /// Which attributes the index contains.
+    /// Sets which attributes the index contains. Default: all.
     pub fn projection(mut self, projection: Projection) -> Index {
         self.projection = projection;
         self
     }
 
-    /// Makes it a local index.
+    /// Makes this a local index.
     pub fn local(mut self) -> Index {
         self.local = true;
         self
     }
 
-    // The index as a member of CreateTable.
+    // Returns the index as CreateTable expects it, or what is wrong with it.
     fn json(&self, partition: &KeyAttribute, attributes: &mut Attributes) -> Result<Value, String> {
         let name = &self.name;
         let key = match (self.local, &self.key, &self.sort) {
@@ -164,7 +164,7 @@ impl Index {
 }
 
 impl Table {
-    /// A table with the partition key `id`, a string, and a stream with new and old images.
+    /// Creates a description of a table with the partition key `id`, a string, and a stream with new and old images.
     pub fn new(name: impl Into<String>) -> Table {
         Table {
             name: name.into(),
@@ -177,25 +177,25 @@ impl Table {
         }
     }
 
-    /// The partition key: a name, which holds a string, or a [`KeyAttribute`].
+    /// Sets the partition key: a name, which holds a string, or a [`KeyAttribute`]. Default: `id`, a string.
     pub fn key(mut self, key: impl Into<KeyAttribute>) -> Table {
         self.key = key.into();
         self
     }
 
-    /// The sort key: a name, which holds a string, or a [`KeyAttribute`].
+    /// Sets the sort key: a name, which holds a string, or a [`KeyAttribute`]. Default: none.
     pub fn sort(mut self, sort: impl Into<KeyAttribute>) -> Table {
         self.sort = Some(sort.into());
         self
     }
 
-    /// The attribute that holds the TTL, in epoch seconds.
+    /// Sets the attribute that holds the TTL, in epoch seconds. Default: no TTL.
     pub fn ttl(mut self, attribute: impl Into<String>) -> Table {
         self.ttl = Some(attribute.into());
         self
     }
 
-    /// The images in the stream's records, or [`Stream::Off`].
+    /// Sets the images in the stream's records, or [`Stream::Off`]. Default: [`Stream::NewAndOldImages`].
     pub fn stream(mut self, stream: Stream) -> Table {
         self.stream = stream;
         self
@@ -207,13 +207,13 @@ impl Table {
         self
     }
 
-    /// Sets a member of CreateTable, by its name there.
+    /// Sets a member of CreateTable by its name there. It replaces the value that the description gives this member.
     pub fn with(mut self, member: &str, value: impl Into<Value>) -> Table {
         self.more.insert(member.into(), value.into());
         self
     }
 
-    // The body of CreateTable, or why there cannot be one.
+    // Returns the body of CreateTable, or what is wrong with the description.
     fn json(&self) -> Result<Value, String> {
         if self.ttl.as_deref() == Some("") {
             return Err("ttl() needs the name of an attribute".into());
@@ -240,7 +240,7 @@ impl Table {
     }
 }
 
-// The attributes of all keys of a table, each once.
+// The distinct attributes of all keys of a table.
 #[derive(Default)]
 struct Attributes(Vec<KeyAttribute>);
 
@@ -276,8 +276,8 @@ impl Attributes {
 }
 
 impl World {
-    /// Creates a table, enables its TTL, and returns its description as DynamoDB's JSON. Capacity is on demand. A table
-    /// that contradicts itself is [`Error::Table`], and no request is sent.
+    /// Creates the table, enables its TTL, and returns the table's description as DynamoDB JSON. Capacity is on demand. If
+    /// the description is invalid, it returns [`Error::Table`] and sends no request.
     ///
     /// ```no_run
     /// # async fn create(world: &mayfly::World) -> Result<(), mayfly::Error> {
@@ -303,7 +303,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_name_alone_has_the_key_id_and_a_stream_with_both_images() {
+    fn a_table_has_the_key_id_and_a_stream_by_default() {
         assert_eq!(
             Table::new("carts").json().unwrap(),
             json!({
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn the_request_has_all_keys_indexes_and_further_members() {
+    fn the_request_has_the_keys_indexes_and_other_members() {
         let table = Table::new("orders")
             .key("customer")
             .sort(KeyAttribute::n("at"))
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_contradicts_itself_is_an_error() {
+    fn an_invalid_table_is_rejected() {
         let carts = || Table::new("carts");
         for (table, why) in [
             (

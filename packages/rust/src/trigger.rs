@@ -8,8 +8,8 @@ use crate::world::Account;
 use crate::{Error, World};
 
 impl World {
-    /// Makes a table's stream call a function, starting with the oldest record, and returns the UUID of the mapping. It is
-    /// created by `.await`; further members of Lambda's CreateEventSourceMapping are set before:
+    /// Makes the table's stream call a function, starting with the stream's oldest record. Awaiting it returns the
+    /// mapping's UUID. [`Trigger::with`] sets further members of Lambda's CreateEventSourceMapping:
     ///
     /// ```no_run
     /// # async fn map(world: &mayfly::World) -> Result<(), mayfly::Error> {
@@ -23,8 +23,8 @@ impl World {
     }
 }
 
-/// An event source mapping to be created, by `.await`. [`World::trigger`] makes one.
-#[must_use = "a mapping is created by .await"]
+/// An event source mapping to create. Nothing happens until it is awaited. [`World::trigger`] returns it.
+#[must_use = "a mapping is not created until this is awaited"]
 pub struct Trigger {
     account: Arc<Account>,
     table: String,
@@ -32,7 +32,7 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// A member of CreateEventSourceMapping, by its name there.
+    /// Sets a member of CreateEventSourceMapping by its name there.
     pub fn with(mut self, member: &str, value: impl Into<Value>) -> Self {
         self.settings[member] = value.into();
         self
@@ -51,7 +51,7 @@ impl Trigger {
         stream.map(str::to_owned).ok_or_else(|| {
             Error::Refused(Box::new(Refusal {
                 kind: "ValidationException".into(),
-                message: format!("The table {} has no stream. Create it with one.", self.table),
+                message: format!("the table {:?} has no stream: create it without Stream::Off", self.table),
                 status: 400,
                 body: Value::Null,
             }))

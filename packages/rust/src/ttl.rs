@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::world::{Account, segment};
 use crate::{Error, Item, Key, World, instant};
 
-/// The time to live of a table. [`World::ttl`] makes one.
+/// The time to live of a table. [`World::ttl`] returns it.
 pub struct Ttl {
     pub(crate) account: Arc<Account>,
     pub(crate) table: String,
@@ -22,7 +22,7 @@ pub enum TtlMode {
     Exact,
     /// Late, as on AWS.
     Aws,
-    /// By [`Ttl::sweep`].
+    /// On request, by [`Ttl::sweep`].
     Manual,
 }
 
@@ -55,9 +55,9 @@ pub struct TtlSuspect {
     pub table: String,
     /// The item's key.
     pub key: Item,
-    /// Why.
+    /// Why the TTL is probably a mistake.
     pub reason: TtlReason,
-    /// The same as a sentence.
+    /// The reason as a sentence, with the TTL and what to do.
     pub message: String,
     /// When the item was written. None: before the server started.
     #[serde(default, deserialize_with = "instant::read_optional")]
@@ -70,24 +70,24 @@ pub struct TtlSuspect {
 pub struct TtlStatus {
     /// `ENABLED` or `DISABLED`.
     pub status: String,
-    /// None: it is disabled.
+    /// The attribute that holds the TTL. None: TTL is disabled.
     pub attribute: Option<String>,
     /// When expired items are deleted.
     pub mode: TtlMode,
-    /// In mode [`TtlMode::Aws`]: minimum and maximum.
+    /// In the mode [`TtlMode::Aws`]: the minimum and maximum delay, in seconds.
     pub delay_seconds: Option<(f64, f64)>,
     /// The number of items that will expire.
     pub pending: u64,
-    /// The number of those whose TTL has passed.
+    /// The number of pending items whose TTL has passed.
     pub due: u64,
-    /// None: no item will expire.
+    /// When the next item becomes due. None: no item will expire.
     #[serde(default, deserialize_with = "instant::read_optional")]
     pub next_due: Option<SystemTime>,
-    /// The number of items deleted since the server started.
+    /// The number of items that expired and were deleted since the server started.
     pub expired: u64,
-    /// The number of those whose TTL had passed when they were written.
+    /// The number of expired items whose TTL had passed when they were written.
     pub born_expired: u64,
-    /// Items whose TTL can never fire, by reason.
+    /// The number of items whose TTL can never fire, by reason.
     #[serde(default)]
     pub never: BTreeMap<TtlReason, u64>,
     /// The latest items whose TTL can never fire or had passed when they were written; at most 10.
@@ -99,12 +99,12 @@ pub struct TtlStatus {
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Upcoming {
-    /// Its key.
+    /// The item's key.
     pub key: Item,
     /// The first instant after its TTL.
     #[serde(deserialize_with = "instant::read")]
     pub due: SystemTime,
-    /// When it will be deleted; None: by the next [`Ttl::sweep`].
+    /// When the item will be deleted. None: at the next [`Ttl::sweep`].
     #[serde(default, deserialize_with = "instant::read_optional")]
     pub expires_at: Option<SystemTime>,
 }
@@ -116,15 +116,15 @@ pub struct Explanation {
     /// `due`, `not_due`, `delayed`, `expired`, `born_expired`, `no_item`, `no_attribute`, `not_a_number`, `milliseconds`,
     /// `too_old` or `ttl_disabled`.
     pub reason: String,
-    /// None: never, or at the next [`Ttl::sweep`].
+    /// When the item will be deleted. None: never, or at the next [`Ttl::sweep`].
     #[serde(default, deserialize_with = "instant::read_optional")]
     pub expires_at: Option<SystemTime>,
-    /// A sentence.
+    /// The explanation, a sentence.
     pub message: String,
 }
 
 impl Ttl {
-    /// The state of the table's time to live.
+    /// Returns the state of the table's time to live.
     pub async fn status(&self) -> Result<TtlStatus, Error> {
         let mut status: TtlStatus = self.account.control("GET", &self.path(""), Value::Null).await?;
         status.suspects.iter_mut().for_each(|suspect| suspect.table.clone_from(&self.table));
@@ -158,7 +158,7 @@ impl Ttl {
         Ok(swept.expired)
     }
 
-    /// The next items that will expire, soonest first; `limit` is 1 to 10,000.
+    /// Returns the next items that will expire, soonest first; `limit` is 1 to 10,000.
     pub async fn upcoming(&self, limit: u32) -> Result<Vec<Upcoming>, Error> {
         #[derive(Deserialize)]
         struct Items {
@@ -169,7 +169,7 @@ impl Ttl {
         Ok(answer.items)
     }
 
-    /// Why the item with that key still exists, or why it does not.
+    /// Says why the item with this key still exists, or why it does not.
     pub async fn explain(&self, key: impl Into<Key>) -> Result<Explanation, Error> {
         let body = json!({"key": key.into().0});
         self.account.control("POST", &self.path("/explain"), body).await
@@ -195,7 +195,7 @@ struct Suspects {
     suspects: Vec<TtlSuspect>,
 }
 
-// The suspects in an answer of GET /ttl.
+// Returns the suspects in a response to GET /ttl.
 pub(crate) fn read_suspects(answer: &[u8]) -> Result<Vec<TtlSuspect>, serde_json::Error> {
     let Tables { tables } = serde_json::from_slice(answer)?;
     let named = tables.into_iter().flat_map(|(table, Suspects { suspects })| {
@@ -205,7 +205,7 @@ pub(crate) fn read_suspects(answer: &[u8]) -> Result<Vec<TtlSuspect>, serde_json
 }
 
 impl World {
-    /// The items of all tables whose TTL is probably a mistake, by table.
+    /// Returns the items of all tables whose TTL is probably a mistake, by table.
     pub async fn ttl_suspects(&self) -> Result<Vec<TtlSuspect>, Error> {
         let answer = self.account.call("GET", "/ttl", Value::Null).await?;
         read_suspects(&answer)
@@ -218,7 +218,7 @@ mod tests {
     use super::{TtlReason, read_suspects};
 
     #[test]
-    fn suspects_of_all_tables_are_read_also_with_new_reasons() {
+    fn suspects_of_all_tables_are_read_even_with_unknown_reasons() {
         let answer = br#"{"tables": {"carts": {"suspects": [{"key": {"id": {"S": "1"}}, "reason": "string",
             "message": "ttl is a string", "at": "2031-01-01T00:00:00Z"}]}, "empty": {}, "orders": {"suspects": [{"key": {},
             "reason": "mood", "message": ""}]}}}"#;

@@ -1,12 +1,12 @@
 use crate::Error;
 
-/// This crate's version. A server must have the same major and minor number.
+/// The version of this crate. The server must have the same major and minor version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-// VERSION in a checkout: the package script sets the number. It accepts every server.
+// The value of VERSION in a checkout; building the package sets the version. It accepts every server.
 pub(crate) const UNRELEASED: &str = "0.0.0";
 
-// Whether a server of that version, at `place`, serves this crate.
+// Returns Error::Version unless the crate and the server have the same release. `place` is the server's program or URL.
 pub(crate) fn check(ours: &str, servers: &str, place: &str) -> Result<(), Error> {
     if ours == UNRELEASED || release(ours) == release(servers) {
         return Ok(());
@@ -14,7 +14,7 @@ pub(crate) fn check(ours: &str, servers: &str, place: &str) -> Result<(), Error>
     Err(Error::Version { package: ours.into(), server: servers.into(), place: place.into() })
 }
 
-// "0.3" of "0.3.1".
+// Returns the major and minor version: "0.3" for "0.3.1".
 pub(crate) fn release(version: &str) -> &str {
     version.rsplit_once('.').map_or(version, |(release, _)| release)
 }
@@ -24,7 +24,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn the_release_is_the_major_and_the_minor_number() {
+    fn the_release_is_the_major_and_minor_version() {
         for (ours, servers) in [("0.1.0", "0.1.9"), ("1.2.3", "1.2.0"), ("0.0.0", "7.0.0")] {
             assert!(check(ours, servers, "").is_ok(), "{ours} {servers}");
         }

@@ -25,15 +25,15 @@ pub enum Event {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
-    /// A request.
+    /// A user's request.
     User,
-    /// Time to live.
+    /// The service, which deleted an expired item.
     Service,
 }
 
 impl World {
-    /// Waits until the item changes, and returns the change's record. It is done by `.await`. By default it takes any later
-    /// change, and waits for five seconds of real time.
+    /// Waits until the item changes, and returns the change's stream record when awaited. By default, it waits for any
+    /// change after the call, for five seconds of real time. The methods of [`WaitFor`] select the change.
     ///
     /// ```no_run
     /// use mayfly::{By, Event};
@@ -44,15 +44,15 @@ impl World {
     /// # }
     /// ```
     ///
-    /// If there is no such change in time, the error is [`Error::WaitTimedOut`].
+    /// If no such change happens in time, the error is [`Error::WaitTimedOut`].
     pub fn wait_for(&self, table: &str, key: impl Into<Key>) -> WaitFor {
         let body = about_item(table, key.into());
         WaitFor { account: self.account.clone(), table: table.into(), body }
     }
 }
 
-/// A wait for a change of an item, done by `.await`. [`World::wait_for`] makes it.
-#[must_use = "a wait is done by .await"]
+/// A wait for a change of an item. Nothing happens until it is awaited. [`World::wait_for`] returns it.
+#[must_use = "a wait does nothing until it is awaited"]
 pub struct WaitFor {
     account: Arc<Account>,
     table: String,
@@ -60,25 +60,25 @@ pub struct WaitFor {
 }
 
 impl WaitFor {
-    /// Takes only this event.
+    /// Waits only for changes of this kind.
     pub fn event(mut self, event: Event) -> Self {
         self.body["event"] = serde_json::json!(event);
         self
     }
 
-    /// Takes only changes with this cause.
+    /// Waits only for changes with this cause.
     pub fn by(mut self, by: By) -> Self {
         self.body["by"] = serde_json::json!(by);
         self
     }
 
-    /// Also takes changes in the table's stream since that time.
+    /// Includes earlier changes that are in the table's stream, since this time.
     pub fn since(mut self, since: SystemTime) -> Self {
         self.body["since"] = instant::print(since).into();
         self
     }
 
-    /// The time limit, in real time, at most ten minutes.
+    /// Sets the time limit, in real time, at most ten minutes. Default: five seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.body["timeout_seconds"] = timeout.as_secs_f64().into();
         self
@@ -108,11 +108,11 @@ impl IntoFuture for WaitFor {
     }
 }
 
-/// A record of a stream. An image that the stream does not contain is empty.
+/// A stream record. Images that the table's stream does not contain are empty.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Record {
-    /// Its `eventID`.
+    /// The record's `eventID`.
     pub id: String,
     /// The kind of change.
     pub event: Event,
@@ -124,7 +124,7 @@ pub struct Record {
     pub new_image: Item,
     /// The item before the change.
     pub old_image: Item,
-    /// Its position in the stream.
+    /// The record's sequence number.
     pub sequence_number: String,
     /// The whole record, as functions receive it.
     pub raw: Value,
@@ -150,7 +150,7 @@ impl<'de> Deserialize<'de> for Record {
             #[serde(rename = "eventName")]
             event: Event,
             #[serde(rename = "userIdentity")]
-            user_identity: Option<Value>, // is there if the service did it
+            user_identity: Option<Value>, // present if the service made the change
             dynamodb: Images,
         }
         #[derive(Default, Deserialize)]

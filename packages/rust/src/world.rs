@@ -20,25 +20,25 @@ pub(crate) const SECRET: &str = "any";
 const CLOSE_WAIT: Duration = Duration::from_secs(5);
 const DELIVERY_WAIT: Duration = Duration::from_secs(2);
 
-/// An account with its own tables, streams and clock. It starts empty, and its clock starts at the host's time. When it is
-/// dropped, the server frees its memory.
+/// A separate account with its own tables, streams and clock. A new world is empty, and its clock runs with the host's
+/// time. When the world is dropped, the server frees its memory.
 pub struct World {
     /// The world's clock.
     pub clock: Clock,
     pub(crate) account: Arc<Account>,
-    // Whether the drop prints the log and suspicious TTLs. libtest shows that for tests that fail.
+    // Whether the drop prints the server's log and items with a suspect TTL. libtest shows this output for failed tests.
     reports: bool,
-    born_at: usize, // in the server's log
+    born_at: usize, // position in the server's log
     #[cfg(feature = "aws-sdk")]
     pub(crate) clients: crate::sdk::Clients,
 }
 
-// The account and its server, for control calls. The world shares it with its clock and others.
+// The account and its server, for control calls. The world shares it with its clock, failpoints and others.
 pub(crate) struct Account {
     pub number: String,
     pub server: Arc<Shared>,
-    pub function_names: Mutex<BTreeSet<String>>, // that were registered
-    pub functions_served: Mutex<Vec<AbortHandle>>, // by this process
+    pub function_names: Mutex<BTreeSet<String>>, // the registered ones
+    pub functions_served: Mutex<Vec<AbortHandle>>, // tasks that serve functions of this process
     pub failures: Mutex<Failures>,
 }
 
@@ -63,22 +63,22 @@ impl World {
         }
     }
 
-    /// The world's account: twelve digits. It is also the access key id; the secret can be anything.
+    /// Returns the world's account, twelve digits. It is also the access key id; the secret key can be anything.
     pub fn account(&self) -> &str {
         &self.account.number
     }
 
-    /// The server's URL, without a slash at the end.
+    /// Returns the server's URL, without a trailing slash.
     pub fn url(&self) -> &str {
         &self.account.server.url
     }
 
-    /// The region of the clients.
+    /// Returns the region for which the clients sign.
     pub fn region(&self) -> &str {
         &self.account.server.region
     }
 
-    /// The variables that let a child process use this world:
+    /// Returns the environment variables with which a child process uses this world:
     ///
     /// ```no_run
     /// # fn spawn(world: &mayfly::World) {
@@ -99,13 +99,14 @@ impl World {
         ]
     }
 
-    /// The lines that the server has logged since the world was made, without those about other worlds. It is empty if the
-    /// server was not started here.
+    /// Returns the server's log since the world was created, without lines about other worlds. It is empty for an existing
+    /// server that the crate did not start.
     pub fn log(&self) -> String {
         self.account.server.log.about(&self.account.number, self.born_at)
     }
 
-    /// Makes any call of the control API about this world. `path` is relative to `/_mayfly`. [`Value::Null`] sends no body.
+    /// Makes any call of the control API for this world. `path` is the part after `/_mayfly`. `body` is sent as JSON;
+    /// [`Value::Null`] means no body. Returns the decoded response.
     ///
     /// ```no_run
     /// # async fn look(world: &mayfly::World) -> Result<(), mayfly::Error> {
@@ -117,27 +118,30 @@ impl World {
         self.account.control(method, path, body).await
     }
 
-    /// The time to live of a table. The table does not have to exist yet.
+    /// Returns the time to live of a table. The table does not have to exist yet.
     pub fn ttl(&self, table: &str) -> Ttl {
         Ttl { account: self.account.clone(), table: table.into() }
     }
 
-    /// Why an item still exists, or why it does not: [`Ttl::explain`].
+    /// Says why an item still exists, or why it does not. Equivalent to [`Ttl::explain`].
     pub async fn explain(&self, table: &str, key: impl Into<Key>) -> Result<Explanation, Error> {
         self.ttl(table).explain(key).await
     }
 
-    /// Removes tables, streams, snapshots, mappings and faults, and resets the clock. Functions stay.
+    /// Deletes all tables, streams, snapshots, event source mappings and faults, and resets the clock. Registered functions
+    /// remain.
     pub async fn reset(&self) -> Result<(), Error> {
         self.account.call("POST", "/reset", Value::Null).await.map(drop)
     }
 
-    /// Waits until the world's functions have processed what was written, for at most two seconds, and ends the world.
-    /// Returns [`Error::Handler`] where the drop would panic: if handlers failed unexpectedly and no earlier call returned
-    /// that. A drop alone cannot wait: what no function has processed by then, none will.
+    /// Waits until the world's functions have processed the records written so far, for at most two seconds, and then drops
+    /// the world. Returns [`Error::Handler`] if handlers of the test failed unexpectedly and no earlier call returned the
+    /// failures.
+    ///
+    /// A drop without `close` panics in that case, and does not wait: functions never receive the remaining records.
     pub async fn close(self) -> Result<(), Error> {
         if !self.account.names().is_empty() {
-            // A server that has ended delivers nothing.
+            // Fails if the server has ended.
             let body =
                 json!({ "seconds": 0, "settle": "triggers", "settle_seconds": DELIVERY_WAIT.as_secs() });
             let _ = self.account.call("POST", "/clock/advance", body).await;
@@ -148,13 +152,13 @@ impl World {
 
 impl Drop for World {
     /// # Panics
-    /// If handlers of the test failed unexpectedly and no call returned that as [`Error::Handler`]. A thread that is
-    /// panicking already does not panic again.
+    /// If handlers of the test failed unexpectedly and no call returned the failures as [`Error::Handler`]. It does not
+    /// panic in a thread that is already panicking.
     fn drop(&mut self) {
         let account = &self.account;
-        let log = self.log(); // without the lines about the requests below
+        let log = self.log(); // before the requests below, which are logged as well
         account.served().drain(..).for_each(|function| function.abort());
-        // Best effort: no later call can use the account.
+        // Best effort. A failure does no harm, because no later call can use the account.
         let mut requests = vec![account.request("GET", "/ttl", &Value::Null)];
         requests.push(account.request("POST", "/reset", &Value::Null));
         requests.extend(account.forget_functions());
@@ -172,7 +176,7 @@ impl Drop for World {
 }
 
 impl World {
-    // Prints what can explain why a test failed.
+    // Prints information that can explain why the test failed.
     fn report(&self, ttl: Option<&Bytes>, log: &str) {
         for suspect in ttl.and_then(|answer| read_suspects(answer).ok()).unwrap_or_default() {
             let key = Value::Object(suspect.key.json().clone());
@@ -204,7 +208,7 @@ impl Account {
             .map_err(|failure| Error::Call { call: format!("{method} {path}"), source: Arc::new(failure) })
     }
 
-    // The answer; one that refuses the call is an error.
+    // Returns the response's body. An error response becomes `Error::Refused`.
     pub async fn call(&self, method: &str, path: &str, body: Value) -> Result<Bytes, Error> {
         let call = format!("{method} {path}");
         let request = self
@@ -237,7 +241,7 @@ impl Account {
             .body(Full::new(body))
     }
 
-    // An operation of DynamoDB.
+    // Calls an operation of DynamoDB.
     pub async fn dynamodb(&self, operation: &str, body: &Value) -> Result<Value, Error> {
         self.post("dynamodb", "/", Some(&format!("DynamoDB_20120810.{operation}")), body).await
     }
@@ -257,8 +261,8 @@ impl Account {
         serde_json::from_slice(&text).map_err(|failure| failed(Arc::new(failure)))
     }
 
-    // A call of DynamoDB or Lambda. The signature names the account but is not valid: a server with --require-signature
-    // needs an SDK's client.
+    // Returns a request to DynamoDB or Lambda. Its signature names the account but is invalid, so a server with
+    // --require-signature rejects it.
     fn signed(
         &self,
         service: &str,
@@ -282,7 +286,7 @@ impl Account {
     }
 }
 
-// A name as a path segment.
+// Encodes a name as a path segment.
 pub(crate) fn segment(name: &str) -> String {
     let mut segment = String::new();
     for byte in name.bytes() {

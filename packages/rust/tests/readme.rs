@@ -1,4 +1,4 @@
-//! The examples of README.md. The last test checks that they are the same.
+//! The examples of README.md, run as tests. The last test checks that README.md has the same text.
 
 mod shop {
     use std::collections::HashMap;
@@ -158,16 +158,16 @@ mod travel {
     }
 }
 
-/// Each block in README.md that rustdoc ignores is one of the modules above, except for its indentation. Rustdoc runs the
-/// others.
+/// Compares the blocks of README.md that rustdoc ignores with the modules above, without indentation. Rustdoc runs the
+/// other blocks.
 #[test]
-fn every_example_of_the_readme_is_a_test_that_runs() {
+fn every_example_of_the_readme_is_run_as_a_test() {
     let plain = |text: &str| text.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>();
     let tests = plain(include_str!("readme.rs"));
     let blocks = include_str!("../README.md").split("```rust,ignore\n").skip(1);
     let blocks: Vec<&str> = blocks.filter_map(|rest| rest.split("```").next()).collect();
     assert_eq!(blocks.len(), 5);
     for block in blocks {
-        assert!(tests.contains(&plain(block)), "no test has\n{block}");
+        assert!(tests.contains(&plain(block)), "no module contains\n{block}");
     }
 }

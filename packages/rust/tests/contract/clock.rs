@@ -15,7 +15,7 @@ fn apart(one: SystemTime, other: SystemTime) -> Duration {
 async fn a_frozen_clock_stands_still_until_it_is_moved() -> Outcome {
     let world = mayfly::world().await?;
     let began = world.clock.freeze().await?;
-    assert!(apart(began, SystemTime::now()) < MINUTE, "a world's clock begins with the host's time");
+    assert!(apart(began, SystemTime::now()) < MINUTE, "a new world's clock shows the host's time");
     assert_eq!(world.clock.now().await?, began);
     world.clock.advance(90 * MINUTE).await?;
     assert_eq!(world.clock.now().await?, began + 90 * MINUTE);
@@ -23,7 +23,7 @@ async fn a_frozen_clock_stands_still_until_it_is_moved() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_clock_can_begin_in_another_year_and_not_go_back_once_there_are_tables() -> Outcome {
+async fn a_clock_can_move_back_only_without_tables() -> Outcome {
     let world = mayfly::world().await?;
     let leap_day = UNIX_EPOCH + Duration::from_millis(1_582_934_400_005);
     world.clock.freeze_at(leap_day).await?;
@@ -33,7 +33,7 @@ async fn a_clock_can_begin_in_another_year_and_not_go_back_once_there_are_tables
     assert_eq!(world.clock.now().await?, new_2031());
 
     let Err(Error::Refused(refusal)) = world.clock.set(new_2031() - Duration::from_secs(1)).await else {
-        panic!("it goes back");
+        panic!("the clock moved back");
     };
     assert_eq!((refusal.kind.as_str(), refusal.status), ("Conflict", 409));
     assert_eq!(
@@ -45,13 +45,13 @@ async fn a_clock_can_begin_in_another_year_and_not_go_back_once_there_are_tables
 }
 
 #[tokio::test]
-async fn a_clock_runs_as_fast_as_it_is_told_and_is_real_again() -> Outcome {
+async fn a_clock_can_run_at_a_rate_and_be_real_again() -> Outcome {
     let world = mayfly::world().await?;
     let began = world.clock.freeze().await?;
     world.clock.rate(1_000_000.0).await?;
     let until = SystemTime::now() + Duration::from_secs(20);
     while world.clock.now().await? < began + HOUR {
-        assert!(SystemTime::now() < until, "an hour has not gone by in twenty seconds");
+        assert!(SystemTime::now() < until, "an hour of the world's clock has not passed in twenty seconds");
     }
     world.clock.real().await?;
     assert!(apart(world.clock.now().await?, SystemTime::now()) < MINUTE);
@@ -59,7 +59,7 @@ async fn a_clock_runs_as_fast_as_it_is_told_and_is_real_again() -> Outcome {
 }
 
 #[tokio::test]
-async fn an_advance_tells_what_expired_by_table() -> Outcome {
+async fn an_advance_reports_expired_items_by_table() -> Outcome {
     let world = carts().await?;
     for (id, hours) in [("1", 1), ("2", 2), ("3", 72)] {
         put_cart(&world, id, new_2031() + hours * HOUR).await?;
@@ -80,7 +80,7 @@ async fn an_advance_tells_what_expired_by_table() -> Outcome {
 }
 
 #[tokio::test]
-async fn each_test_moves_a_clock_of_its_own() -> Outcome {
+async fn each_test_has_its_own_clock() -> Outcome {
     let (one, other) = (mayfly::world().await?, mayfly::world().await?);
     let began = other.clock.freeze().await?;
     one.clock.freeze().await?;
@@ -90,13 +90,13 @@ async fn each_test_moves_a_clock_of_its_own() -> Outcome {
 }
 
 #[tokio::test]
-async fn stream_records_age_by_a_jump_only_when_told() -> Outcome {
+async fn an_advance_ages_stream_records_only_with_age_streams() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + 1000 * HOUR).await?;
     let record = || world.wait_for("carts", ("id", "1")).since(new_2031()).timeout(MILLISECOND);
     world.clock.advance(25 * HOUR).await?;
     record().await?;
     world.clock.advance(25 * HOUR).age_streams().await?;
-    assert!(matches!(record().await, Err(Error::WaitTimedOut { .. })), "a record of 25 hours is still there");
+    assert!(matches!(record().await, Err(Error::WaitTimedOut { .. })), "a 25-hour-old record still exists");
     Ok(())
 }

@@ -5,7 +5,7 @@ use mayfly::{Error, Table};
 
 use crate::{Failure, Outcome, run_ignored};
 
-const KILLED: &str = "the server has ended (signal: 9 (SIGKILL)).";
+const KILLED: &str = "the server has ended (signal: 9 (SIGKILL));";
 
 /// Kills the servers that this process has started.
 fn kill_servers() -> Outcome {
@@ -17,7 +17,7 @@ fn kill_servers() -> Outcome {
             killed += 1;
         }
     }
-    if killed == 0 { Err("no server runs".into()) } else { Ok(()) }
+    if killed == 0 { Err("no server is running".into()) } else { Ok(()) }
 }
 
 #[tokio::test]
@@ -41,37 +41,37 @@ async fn its_server_dies_before_a_call_of_the_sdk() -> Outcome {
 
 #[tokio::test]
 #[ignore = "a test below runs it"]
-async fn then_the_next_test_runs() -> Outcome {
+async fn the_next_test() -> Outcome {
     let world = mayfly::world().await?;
     world.create_table(Table::new("carts")).await?;
     Ok(())
 }
 
-/// Runs the test and then the one above in the same process. Returns what was printed.
+/// Runs the named test and then `the_next_test` in the same process. Returns their output.
 fn failed_before_the_next(name: &str) -> Result<String, Failure> {
-    let (_, output) = run_ignored(&[name, "ended::then_the_next_test_runs"], &[])?;
+    let (_, output) = run_ignored(&[name, "ended::the_next_test"], &[])?;
     assert!(output.contains(&format!("test {name} ... FAILED")), "{output}");
-    assert!(output.contains("test ended::then_the_next_test_runs ... ok"), "{output}");
+    assert!(output.contains("test ended::the_next_test ... ok"), "{output}");
     assert_eq!(output.matches("the server has ended").count(), 1, "{output}");
     Ok(output)
 }
 
 #[test]
-fn a_server_that_dies_is_named_by_the_call_and_replaced_for_the_next_test() -> Outcome {
+fn after_a_servers_death_the_call_reports_it_and_the_next_test_gets_a_new_server() -> Outcome {
     let output = failed_before_the_next("ended::its_server_dies")?;
-    assert!(output.contains(&format!("Error: {KILLED} Its log ends with:\n    ")), "{output}");
+    assert!(output.contains(&format!("Error: {KILLED} its log ends with:\n    ")), "{output}");
     Ok(())
 }
 
 #[test]
-fn a_server_that_dies_is_named_by_a_call_of_the_sdk() -> Outcome {
+fn a_call_of_the_sdk_reports_a_dead_server() -> Outcome {
     let output = failed_before_the_next("ended::its_server_dies_before_a_call_of_the_sdk")?;
     assert!(output.contains(KILLED), "{output}");
     Ok(())
 }
 
 #[tokio::test]
-async fn worlds_of_a_server_that_was_dropped_say_so() -> Outcome {
+async fn calls_after_the_server_was_dropped_report_its_end() -> Outcome {
     let server = mayfly::Server::start().await?;
     let world = server.world();
     drop(server);
@@ -83,7 +83,7 @@ async fn worlds_of_a_server_that_was_dropped_say_so() -> Outcome {
         world.trigger("carts", "reminder").await.unwrap_err(),
     ] {
         assert!(matches!(&error, Error::Ended { status, .. } if status.success()), "{error}");
-        assert!(error.to_string().starts_with("the server has ended (exit status: 0)."), "{error}");
+        assert!(error.to_string().starts_with("the server has ended (exit status: 0);"), "{error}");
     }
     Ok(())
 }

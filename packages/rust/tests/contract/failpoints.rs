@@ -5,7 +5,7 @@ use mayfly::Error;
 use crate::{HOUR, Outcome, carts, has_cart, new_2031, put_cart};
 
 #[tokio::test]
-async fn an_item_that_is_renewed_while_its_expiry_is_stopped_stays() -> Outcome {
+async fn an_item_renewed_at_a_failpoint_survives() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     let point = world.failpoint("carts", ("id", "1")).await?;
@@ -21,13 +21,13 @@ async fn an_item_that_is_renewed_while_its_expiry_is_stopped_stays() -> Outcome 
 }
 
 #[tokio::test]
-async fn a_failpoint_waits_until_it_is_reached_or_released() -> Outcome {
+async fn reached_waits_until_the_failpoint_is_reached_or_released() -> Outcome {
     let world = carts().await?;
     let point = world.failpoint("carts", ("id", "1")).await?;
     let reached = tokio::time::timeout(Duration::from_millis(10), point.reached()).await;
-    assert!(reached.is_err(), "nothing has reached it");
+    assert!(reached.is_err(), "no expiry has reached the failpoint");
     world.release_all().await?;
-    let Err(Error::Refused(refusal)) = point.reached().await else { panic!("it is reached") };
-    assert_eq!(refusal.message, "the failpoint of carts is released");
+    let Err(Error::Refused(refusal)) = point.reached().await else { panic!("reached() succeeded") };
+    assert_eq!(refusal.message, "the failpoint in table carts was released");
     Ok(())
 }

@@ -7,7 +7,7 @@ use mayfly::{Fault, FaultKind};
 use crate::{Outcome, carts};
 
 #[tokio::test]
-async fn a_fault_strikes_as_often_as_it_is_told_and_is_counted() -> Outcome {
+async fn a_fault_applies_count_times_and_is_counted() -> Outcome {
     let world = carts().await?;
     let config = aws_sdk_dynamodb::config::Builder::from(world.sdk_config());
     let once = aws_sdk_dynamodb::Client::from_conf(config.retry_config(RetryConfig::disabled()).build());
@@ -28,7 +28,7 @@ async fn a_fault_strikes_as_often_as_it_is_told_and_is_counted() -> Outcome {
 }
 
 #[tokio::test]
-async fn every_member_of_a_rule_is_understood() -> Outcome {
+async fn the_server_accepts_every_member_of_a_rule() -> Outcome {
     let world = carts().await?;
     let rules = [
         Fault::new(FaultKind::Throttle).exception("ThrottlingException").count(3),

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{HOUR, Outcome, carts, new_2031, put_cart};
 
 #[tokio::test]
-async fn a_function_of_the_test_receives_expired_items() -> Outcome {
+async fn a_function_receives_expired_items() -> Outcome {
     let world = carts().await?;
     let reminded = Arc::new(Mutex::new(Vec::new()));
     let into = reminded.clone();
@@ -34,7 +34,7 @@ async fn a_function_of_the_test_receives_expired_items() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_function_elsewhere_is_registered_by_its_address() -> Outcome {
+async fn function_at_registers_a_function_by_its_url() -> Outcome {
     let world = carts().await?;
     let url = "http://127.0.0.1:9000/2015-03-31/functions/function/invocations";
     world.function_at("reminder", url).timeout(Duration::from_secs(3)).await?;
@@ -48,14 +48,14 @@ async fn a_function_elsewhere_is_registered_by_its_address() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_trigger_that_is_refused_says_why() -> Outcome {
+async fn an_invalid_trigger_is_rejected() -> Outcome {
     let world = carts().await?;
     let Err(Error::Refused(missing)) = world.trigger("cards", "reminder").await else {
-        panic!("cards does not exist")
+        panic!("a trigger for a missing table was created")
     };
     assert_eq!((missing.kind.as_str(), missing.status), ("ResourceNotFoundException", 400));
     let Err(Error::Refused(refusal)) = world.trigger("carts", "reminder").with("BatchSize", 0).await else {
-        panic!("batches of nothing");
+        panic!("BatchSize 0 was accepted");
     };
     assert_eq!((refusal.kind.as_str(), refusal.status), ("ValidationException", 400));
     assert!(!refusal.message.is_empty(), "{refusal:?}");

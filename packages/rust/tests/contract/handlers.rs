@@ -1,4 +1,4 @@
-//! Functions that fail.
+//! Tests of functions that fail.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -19,7 +19,8 @@ async fn panics(event: StreamEvent) -> Result<(), &'static str> {
     panic!("no stamps for {} carts", event.records.len())
 }
 
-/// Triggers the function reminder by a new cart. Without `retries`, the server retries without a limit.
+/// Makes the table carts call the function reminder, and writes a cart. Without `retries`, the server retries without a
+/// limit.
 async fn trigger(world: &World, retries: Option<u64>) -> Outcome {
     let mut trigger = world.trigger("carts", "reminder");
     if let Some(retries) = retries {
@@ -35,7 +36,7 @@ fn handler_error(error: Error) -> HandlerError {
 }
 
 #[tokio::test]
-async fn an_error_fails_settle_once_and_names_records_and_attempts() -> Outcome {
+async fn settle_returns_a_handlers_failure_once_with_records_and_attempts() -> Outcome {
     let world = carts().await?;
     world.function("reminder", no_stamps).await?;
     trigger(&world, Some(1)).await?;
@@ -56,7 +57,7 @@ async fn an_error_fails_settle_once_and_names_records_and_attempts() -> Outcome 
 }
 
 #[tokio::test]
-async fn a_panic_fails_an_advance_that_settles() -> Outcome {
+async fn a_panic_fails_a_settled_advance() -> Outcome {
     let world = carts().await?;
     world.function("reminder", panics).await?;
     trigger(&world, Some(0)).await?;
@@ -80,7 +81,7 @@ async fn an_event_that_the_handler_cannot_decode_fails_settle() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_failure_that_a_retry_makes_up_for_fails_settle() -> Outcome {
+async fn a_failure_fails_settle_even_if_a_retry_succeeds() -> Outcome {
     let world = carts().await?;
     let calls = AtomicU64::new(0);
     let fails_first = move |_: Value| {
@@ -96,7 +97,7 @@ async fn a_failure_that_a_retry_makes_up_for_fails_settle() -> Outcome {
 }
 
 #[tokio::test]
-async fn unlimited_retries_end_settle_early_with_the_last_error() -> Outcome {
+async fn settle_does_not_wait_for_unlimited_retries() -> Outcome {
     let world = carts().await?;
     world.function("reminder", no_stamps).await?;
     trigger(&world, None).await?;
@@ -114,7 +115,7 @@ async fn unlimited_retries_end_settle_early_with_the_last_error() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_function_that_may_fail_is_given_up_without_an_error() -> Outcome {
+async fn a_batch_of_a_function_that_may_fail_is_given_up_without_an_error() -> Outcome {
     let world = carts().await?;
     world.function("reminder", no_stamps).may_fail().await?;
     trigger(&world, Some(2)).await?;
@@ -139,7 +140,7 @@ async fn a_function_that_may_fail_is_given_up_without_an_error() -> Outcome {
     Ok(())
 }
 
-/// A function that says when it is called, and fails.
+/// Registers a function reminder that fails. The receiver gets a value at each of its calls.
 async fn called(world: &World) -> Result<mpsc::UnboundedReceiver<()>, Failure> {
     let (say, called) = mpsc::unbounded_channel();
     let reminder = move |_: Value| {
@@ -151,13 +152,13 @@ async fn called(world: &World) -> Result<mpsc::UnboundedReceiver<()>, Failure> {
 }
 
 #[tokio::test]
-async fn failures_that_no_settle_returned_are_returned_by_close() -> Outcome {
+async fn close_returns_failures_that_no_settle_returned() -> Outcome {
     let world = carts().await?;
     let mut called = called(&world).await?;
     trigger(&world, Some(1)).await?;
     called.recv().await;
-    called.recv().await; // the failure of the first call is kept by now
-    world.clock.advance(HOUR).await?; // without settle
+    called.recv().await; // the second call, so the first call's failure is recorded
+    world.clock.advance(HOUR).await?; // does not settle
     let error = world.close().await.unwrap_err();
     assert!(error.to_string().starts_with("The handler of function reminder failed"), "{error}");
     assert!(handler_error(error).advanced.is_none());
@@ -165,7 +166,7 @@ async fn failures_that_no_settle_returned_are_returned_by_close() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_function_that_is_not_registered_fails_settle() -> Outcome {
+async fn settle_fails_if_a_triggers_function_is_not_registered() -> Outcome {
     let world = carts().await?;
     let uuid = world.trigger("carts", "remindr").await?;
     assert!(world.settle().await?.settled); // there are no records yet
@@ -185,7 +186,7 @@ async fn a_function_that_is_not_registered_fails_settle() -> Outcome {
 }
 
 #[tokio::test]
-async fn records_that_no_settle_delivered_are_delivered_by_close() -> Outcome {
+async fn close_delivers_records_that_no_settle_delivered() -> Outcome {
     let world = carts().await?;
     world.function("reminder", no_stamps).await?;
     world
@@ -203,26 +204,26 @@ async fn records_that_no_settle_delivered_are_delivered_by_close() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_dropped_world_panics_with_failures_that_no_call_returned() -> Outcome {
+async fn dropping_a_world_panics_with_failures_that_no_call_returned() -> Outcome {
     let world = carts().await?;
     let mut called = called(&world).await?;
     trigger(&world, Some(1)).await?;
     called.recv().await;
-    called.recv().await; // the failure of the first call is kept by now
+    called.recv().await; // the second call, so the first call's failure is recorded
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(world))).unwrap_err();
     let message = panic.downcast_ref::<String>().expect("a sentence");
     assert!(message.starts_with("The handler of function reminder failed"), "{message}");
     Ok(())
 }
 
-/// Answers one request as a function that fails with an AssertionError.
+/// Serves one request as a function that fails with an AssertionError. Returns its URL.
 async fn function_elsewhere() -> Result<String, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await?;
         let mut received = Vec::new();
-        // The body is JSON and ends the request.
+        // The request ends with its body, which is JSON.
         while serde_json::from_slice::<Value>(body(&received)).is_err() {
             if stream.read_buf(&mut received).await? == 0 {
                 break;
@@ -241,7 +242,7 @@ fn body(request: &[u8]) -> &[u8] {
 }
 
 #[tokio::test]
-async fn a_function_elsewhere_that_fails_fails_settle_unless_it_may_fail() -> Outcome {
+async fn a_failure_of_a_function_elsewhere_fails_settle_unless_it_may_fail() -> Outcome {
     for may_fail in [false, true] {
         let world = carts().await?;
         let function = world.function_at("reminder", &function_elsewhere().await?);
@@ -309,14 +310,14 @@ async fn it_expects_the_failure() -> Outcome {
 }
 
 #[test]
-fn a_handler_that_fails_fails_its_test() -> Outcome {
+fn a_failing_handler_fails_its_test() -> Outcome {
     let (passed, output) = run_ignored(&["handlers::it_settles"], &[])?;
     assert!(!passed, "{output}");
     let sentence = "Error: The handler of function reminder failed with: panic: no stamps for 1 carts. Function reminder on \
                     table carts: 1 record given up after 1 attempt (RetryAttemptsExhausted). If the test expects this, register \
                     the function with may_fail().";
     assert!(output.contains(sentence), "{output}");
-    assert!(output.contains("handlers.rs:"), "the panic's place is not printed: {output}");
+    assert!(output.contains("handlers.rs:"), "the output lacks the panic's location: {output}");
     assert_eq!(output.matches("If the test expects this").count(), 1, "{output}");
 
     let (passed, output) = run_ignored(&["handlers::it_does_not_settle"], &[])?;

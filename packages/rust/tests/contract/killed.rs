@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// Whether somebody listens there.
+/// Whether a server listens at `url`.
 pub fn serves(url: &str) -> bool {
     TcpStream::connect(url.trim_start_matches("http://")).is_ok()
 }
@@ -13,13 +13,13 @@ pub fn serves(url: &str) -> bool {
 fn ends_soon(url: &str) {
     let until = Instant::now() + Duration::from_secs(10);
     while serves(url) {
-        assert!(Instant::now() < until, "the server at {url} outlives its process by ten seconds");
+        assert!(Instant::now() < until, "the server at {url} still runs ten seconds after its process ended");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 #[tokio::test]
-#[ignore = "a program that the next tests start"]
+#[ignore = "a program that the tests below start"]
 async fn a_program_with_a_server() -> Outcome {
     println!("{}", mayfly::server().await?.url());
     if std::env::var_os("MAYFLY_TEST_ENDS").is_none() {
@@ -43,7 +43,7 @@ fn program(ends: bool, running: Option<&str>) -> Result<(Child, String), crate::
     let mut program = command.spawn()?;
     let lines = BufReader::new(program.stdout.take().unwrap()).lines().map_while(Result::ok);
     let url = lines.into_iter().find_map(|line| line.find("http://").map(|at| line[at..].to_owned()));
-    Ok((program, url.ok_or("it says no address")?))
+    Ok((program, url.ok_or("the program printed no URL")?))
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_server_ends_when_its_process_ends_without_dropping_it() -> Outcome {
 }
 
 #[tokio::test]
-async fn tests_use_the_server_that_mayfly_url_names_and_leave_it() -> Outcome {
+async fn a_server_at_mayfly_url_is_used_and_keeps_running() -> Outcome {
     let server = mayfly::Server::start().await?;
     let (mut program, url) = program(true, Some(server.url()))?;
     program.wait()?;

@@ -1,4 +1,4 @@
-//! Tests of the crate against a server. `MAYFLY_BINARY` names its program.
+//! Tests of the crate with a server. `MAYFLY_BINARY` is the path of its program.
 
 mod clock;
 mod control;
@@ -38,7 +38,7 @@ fn seconds(at: SystemTime) -> u64 {
     at.duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
-/// A world whose clock stands still at the beginning of 2031, with the table carts.
+/// Returns a world whose clock is frozen at the beginning of 2031, with the table carts.
 async fn carts() -> Result<World, Failure> {
     let world = mayfly::world().await?;
     world.clock.freeze_at(new_2031()).await?;
@@ -46,7 +46,7 @@ async fn carts() -> Result<World, Failure> {
     Ok(world)
 }
 
-/// Items of carts expire by `ttl`.
+/// Describes the table carts. The attribute `ttl` holds its TTL.
 fn carts_table() -> Table {
     Table::new("carts").ttl("ttl")
 }

@@ -33,18 +33,18 @@ fn a_failed_test_shows_the_log_of_its_own_world() -> Outcome {
     let log = format!("mayfly's log of this test (account {account}):\n");
     assert!(output.contains(&log), "{output}");
     assert!(output.contains(&format!("POST /_mayfly/ttl/cards/explain of account {account}")), "{output}");
-    assert!(!output.contains("PUT /_mayfly/clock"), "it has lines about another world: {output}");
-    assert!(!output.contains("/_mayfly/reset"), "it has lines about the end of the world: {output}");
+    assert!(!output.contains("PUT /_mayfly/clock"), "the log has lines about another world: {output}");
+    assert!(!output.contains("/_mayfly/reset"), "the log has lines about the end of the world: {output}");
     assert_eq!(output.matches("mayfly's log of this test").count(), 1, "{output}");
     Ok(())
 }
 
 #[test]
-fn a_server_that_cannot_start_fails_the_test_with_a_sentence() -> Outcome {
+fn a_failed_start_fails_the_test_with_its_message() -> Outcome {
     let (passed, output) =
         run_ignored(&["report::a_test_that_fails"], &[("MAYFLY_BINARY", "/nowhere/mayfly")])?;
     assert!(!passed, "{output}");
-    let sentence = "Error: MAYFLY_BINARY names /nowhere/mayfly, which cannot run on ";
+    let sentence = "Error: cannot run /nowhere/mayfly from MAYFLY_BINARY on ";
     assert!(output.contains(sentence), "{output}");
     Ok(())
 }
@@ -55,11 +55,11 @@ async fn a_test_that_fails_with_suspects() -> Outcome {
     let world = carts().await?;
     put_cart_with(&world, "1", AttributeValue::S("tomorrow".into())).await?;
     put_cart_with(&world, "2", AttributeValue::N("1".into())).await?;
-    Err("the cart is still there".into())
+    Err("the cart still exists".into())
 }
 
 #[test]
-fn a_failed_test_lists_items_whose_ttl_can_never_fire() -> Outcome {
+fn a_failed_test_lists_items_with_a_suspect_ttl() -> Outcome {
     let (passed, output) = run_ignored(&["report::a_test_that_fails_with_suspects"], &[])?;
     assert!(!passed, "{output}");
     let string = r#"mayfly: check the TTL of carts/{"id":{"S":"1"}}: ttl is a string ("tomorrow"), so it never expires; use a Number."#;

@@ -3,7 +3,7 @@ use mayfly::Error;
 use crate::{HOUR, Outcome, carts, has_cart, new_2031, put_cart, tables};
 
 #[tokio::test]
-async fn a_restore_brings_back_items_and_time() -> Outcome {
+async fn a_snapshot_restores_items_and_clock() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     let snapshot = world.snapshot().await?;
@@ -21,7 +21,7 @@ async fn a_restore_brings_back_items_and_time() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_reset_leaves_no_tables() -> Outcome {
+async fn a_reset_deletes_tables() -> Outcome {
     let world = carts().await?;
     world.reset().await?;
     assert!(tables(&world).await?.is_empty());

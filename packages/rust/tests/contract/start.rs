@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::{Outcome, killed};
 
-/// One of the programs of this crate's tests. (A program that a test writes can be busy: while another test starts a process,
-/// the new process has the file open.)
+/// Returns the path of a program in tests/programs. A program that the test wrote could be busy, because a process that
+/// another test starts has the file open for a moment.
 fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
 }
@@ -20,7 +20,7 @@ fn of(binary: &Path) -> Options {
 }
 
 async fn failure(options: Options) -> Error {
-    Server::start_with(options).await.err().expect("it cannot start")
+    Server::start_with(options).await.err().expect("the start fails")
 }
 
 fn archive() -> String {
@@ -29,7 +29,7 @@ fn archive() -> String {
 }
 
 #[tokio::test]
-async fn a_server_answers_once_it_is_started_and_ends_when_it_is_dropped() -> Outcome {
+async fn a_server_answers_after_its_start_and_ends_when_it_is_dropped() -> Outcome {
     let server = Server::start().await?;
     let url = server.url().to_owned();
     assert!(url.starts_with("http://127.0.0.1:") && !server.version().is_empty());
@@ -39,12 +39,12 @@ async fn a_server_answers_once_it_is_started_and_ends_when_it_is_dropped() -> Ou
     assert!(!killed::serves(&url));
     let error = world.clock.now().await.unwrap_err();
     assert!(matches!(error, Error::Ended { status, .. } if status.success()), "{error}");
-    assert!(error.to_string().starts_with("the server has ended (exit status: 0)."), "{error}");
+    assert!(error.to_string().starts_with("the server has ended (exit status: 0);"), "{error}");
     Ok(())
 }
 
 #[tokio::test]
-async fn further_arguments_override_those_of_the_crate() -> Outcome {
+async fn args_are_passed_to_the_server_and_override_the_crates_own() -> Outcome {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let args =
         [format!("--port={port}"), "--clock".into(), "frozen".into(), "--accounts-max".into(), "7".into()];
@@ -59,33 +59,30 @@ async fn further_arguments_override_those_of_the_crate() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_binary_of_another_platform_is_an_error_that_says_so() {
+async fn a_binary_for_another_platform_is_rejected() {
     let path = program("other_platform");
     let error = failure(of(&path)).await;
     let (path, os, arch) = (path.display(), std::env::consts::OS, std::env::consts::ARCH);
     assert_eq!(
         error.to_string(),
         format!(
-            "Options::binary names {path}, which cannot run on {os}/{arch} (Exec format error (os error 8)). Set \
-             Options::binary to bin/mayfly from {}, or unset it to use the mayfly on PATH.",
+            "cannot run {path} from Options::binary on {os}/{arch} (Exec format error (os error 8)): set Options::binary \
+             to bin/mayfly from {}, or unset it to use the mayfly on PATH",
             archive()
         )
     );
 }
 
 #[tokio::test]
-async fn a_binary_that_is_named_and_missing_is_an_error_that_names_it() {
+async fn a_missing_binary_is_reported() {
     let options = Options { binary: Some("/nowhere/mayfly".into()), ..Default::default() };
     let error = failure(options).await;
     assert!(matches!(&error, Error::Binary { path, .. } if path == "/nowhere/mayfly"), "{error}");
-    assert!(
-        error.to_string().starts_with("Options::binary names /nowhere/mayfly, which cannot run"),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("cannot run /nowhere/mayfly from Options::binary on "), "{error}");
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_answer_in_time_is_killed_and_its_log_shown() -> Outcome {
+async fn a_server_that_does_not_answer_in_time_is_killed_and_reported_with_its_log() -> Outcome {
     let pid_file = std::env::temp_dir().join(format!("mayfly-thinks-{}", std::process::id()));
     let begun = Instant::now();
     let options = Options {
@@ -96,24 +93,24 @@ async fn a_server_that_does_not_answer_in_time_is_killed_and_its_log_shown() -> 
     let error = failure(options).await;
     assert_eq!(
         error.to_string(),
-        "the server did not answer within 500ms. If it needs longer, raise Options::start_timeout. Its log ends with:\n    \
+        "the server did not answer within 500ms; to wait longer, raise Options::start_timeout; its log ends with:\n    \
          thinking"
     );
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
     let pid = fs::read_to_string(&pid_file)?;
     fs::remove_file(&pid_file)?;
-    assert!(!Command::new("kill").args(["-0", pid.trim()]).output()?.status.success(), "it still runs");
+    assert!(!Command::new("kill").args(["-0", pid.trim()]).output()?.status.success(), "the process runs");
     Ok(())
 }
 
 #[tokio::test]
-async fn a_server_that_ends_before_it_answers_is_an_error_with_its_status_and_log() {
+async fn a_server_that_ends_before_it_answers_is_reported_with_status_and_log() {
     let path = program("ends");
     let error = failure(of(&path)).await;
     assert_eq!(
         error.to_string(),
         format!(
-            "the server {} ended before it answered (exit status: 3). Its log ends with:\n    no table can be laid",
+            "the server {} ended before it answered (exit status: 3); its log ends with:\n    no table can be laid",
             path.display()
         )
     );
@@ -121,7 +118,7 @@ async fn a_server_that_ends_before_it_answers_is_an_error_with_its_status_and_lo
 }
 
 #[tokio::test]
-async fn a_port_that_is_taken_is_an_error_that_names_it() -> Outcome {
+async fn a_port_in_use_is_reported() -> Outcome {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port().to_string();
     let error =
@@ -131,7 +128,7 @@ async fn a_port_that_is_taken_is_an_error_that_names_it() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_running_server_is_used_and_not_ended() -> Outcome {
+async fn an_existing_server_is_used_and_keeps_running() -> Outcome {
     let server = Server::start().await?;
     let options = Options { url: Some(format!("{}/", server.url())), ..Default::default() };
     let used = Server::start_with(options).await?;
@@ -143,7 +140,7 @@ async fn a_running_server_is_used_and_not_ended() -> Outcome {
 }
 
 #[tokio::test]
-async fn an_address_where_no_mayfly_answers_is_an_error_that_names_it() -> Outcome {
+async fn a_url_where_no_mayfly_server_answers_is_reported() -> Outcome {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let url = format!("http://{}", listener.local_addr()?);
     let named = |url: &str| Options {
@@ -155,8 +152,8 @@ async fn an_address_where_no_mayfly_answers_is_an_error_that_names_it() -> Outco
     assert_eq!(
         silent.to_string(),
         format!(
-            "no Mayfly answers at {url} (no answer within 200ms). MAYFLY_URL or Options::url names this address: start a \
-             server there, or unset it to have one started."
+            "no Mayfly server answers at {url} (no answer within 200ms): start one there, or unset MAYFLY_URL and \
+             Options::url to let the crate start one"
         )
     );
     drop(listener);
@@ -166,22 +163,20 @@ async fn an_address_where_no_mayfly_answers_is_an_error_that_names_it() -> Outco
     assert!(
         foreign
             .to_string()
-            .contains(r#"("ftp://127.0.0.1" must be an address such as http://127.0.0.1:8000)"#),
+            .contains(r#"(expected a URL such as http://127.0.0.1:8000, got "ftp://127.0.0.1")"#),
         "{foreign}"
     );
     Ok(())
 }
 
 #[tokio::test]
-async fn another_program_is_not_taken_for_mayfly() {
+async fn a_program_with_another_first_line_is_rejected() {
     let path = program("greets");
     let error = failure(of(&path)).await;
     let path = path.display();
     assert_eq!(
         error.to_string(),
-        format!(
-            r#"{path} is not Mayfly: its first line is "hello". Set MAYFLY_BINARY to the mayfly program."#
-        )
+        format!(r#"{path} is not Mayfly: its first line is "hello"; set MAYFLY_BINARY to a mayfly program"#)
     );
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use crate::{Outcome, carts, carts_table, tables};
 
 #[tokio::test]
-async fn a_table_with_only_a_name_has_the_key_id_and_a_stream_with_both_images() -> Outcome {
+async fn a_table_has_the_key_id_and_a_stream_by_default() -> Outcome {
     let world = mayfly::world().await?;
     let table = world.create_table(Table::new("carts")).await?;
     assert_eq!(table["TableName"], "carts");
@@ -24,7 +24,7 @@ fn names(indexes: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_table_can_have_a_sort_key_ttl_stream_indexes_and_further_members() -> Outcome {
+async fn a_table_has_the_requested_keys_indexes_and_settings() -> Outcome {
     let world = mayfly::world().await?;
     let orders = Table::new("orders")
         .key("customer")
@@ -58,12 +58,12 @@ async fn a_table_can_have_no_stream() -> Outcome {
     let table = world.create_table(Table::new("carts").stream(Stream::Off)).await?;
     assert!(table.get("LatestStreamArn").is_none(), "{table}");
     let error = world.trigger("carts", "reminder").await.unwrap_err();
-    assert!(error.to_string().starts_with("The table carts has no stream. "), "{error}");
+    assert!(error.to_string().starts_with(r#"the table "carts" has no stream: "#), "{error}");
     Ok(())
 }
 
 #[tokio::test]
-async fn a_table_that_contradicts_itself_is_an_error_before_any_request() -> Outcome {
+async fn an_invalid_table_is_rejected_before_any_request() -> Outcome {
     let world = mayfly::world().await?;
     let table = Table::new("carts").sort(KeyAttribute::n("at")).index(Index::new("by_at").key("at"));
     let error = world.create_table(table).await.unwrap_err();
@@ -76,7 +76,7 @@ async fn a_table_that_contradicts_itself_is_an_error_before_any_request() -> Out
 }
 
 #[tokio::test]
-async fn a_table_that_the_server_refuses_is_an_error_with_its_message() -> Outcome {
+async fn create_table_returns_the_servers_error() -> Outcome {
     let world = carts().await?;
     let error = world.create_table(carts_table()).await.unwrap_err();
     assert!(matches!(&error, Error::Refused(refusal) if refusal.kind == "ResourceInUseException"), "{error}");

@@ -26,7 +26,7 @@ async fn the_status_counts_pending_items() -> Outcome {
 }
 
 #[tokio::test]
-async fn in_mode_manual_a_sweep_deletes_expired_items() -> Outcome {
+async fn in_manual_mode_only_a_sweep_deletes_items() -> Outcome {
     let world = carts().await?;
     let ttl = world.ttl("carts");
     ttl.manual().await?;
@@ -40,7 +40,7 @@ async fn in_mode_manual_a_sweep_deletes_expired_items() -> Outcome {
 }
 
 #[tokio::test]
-async fn in_mode_aws_an_item_expires_after_a_delay() -> Outcome {
+async fn in_aws_mode_items_are_deleted_late() -> Outcome {
     let world = carts().await?;
     let ttl = world.ttl("carts");
     ttl.aws(10 * MINUTE, 20 * MINUTE, 7).await?;
@@ -57,7 +57,7 @@ async fn in_mode_aws_an_item_expires_after_a_delay() -> Outcome {
 }
 
 #[tokio::test]
-async fn explain_says_why_an_item_is_still_there_and_why_it_is_not() -> Outcome {
+async fn explain_says_why_an_item_exists_or_not() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     let key = Key::from(json!({"id": {"S": "1"}}));
@@ -68,7 +68,7 @@ async fn explain_says_why_an_item_is_still_there_and_why_it_is_not() -> Outcome 
     world.clock.advance(2 * HOUR).await?;
     assert_eq!(world.explain("carts", ("id", "1")).await?.reason, "expired");
 
-    // A program that takes the time from the host writes this.
+    // A program that takes the time from the host's clock writes such an item.
     put_cart(&world, "2", SystemTime::now() + HOUR).await?;
     assert_eq!(world.explain("carts", ("id", "2")).await?.reason, "born_expired");
     assert_eq!(world.ttl("carts").status().await?.born_expired, 1);
@@ -101,7 +101,7 @@ async fn an_advance_and_the_status_count_items_whose_ttl_can_never_fire() -> Out
 }
 
 #[tokio::test]
-async fn suspects_have_table_key_reason_time_and_a_sentence() -> Outcome {
+async fn a_suspect_has_a_table_key_reason_time_and_message() -> Outcome {
     let world = carts().await?;
     put_cart_with(&world, "1", AttributeValue::S("tomorrow".into())).await?;
     let suspects = world.ttl_suspects().await?;

@@ -6,7 +6,7 @@ use mayfly::{By, Error, Event};
 use crate::{HOUR, MILLISECOND, Outcome, carts, new_2031, put_cart, put_cart_with, seconds};
 
 #[tokio::test]
-async fn wait_for_returns_the_record_of_an_item_that_expired() -> Outcome {
+async fn wait_for_returns_the_record_of_an_expired_item() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     world.clock.advance(2 * HOUR).await?;
@@ -25,7 +25,8 @@ async fn wait_for_returns_the_record_of_an_item_that_expired() -> Outcome {
 async fn wait_for_returns_when_another_client_changes_the_item() -> Outcome {
     let world = carts().await?;
     let waiting = tokio::spawn(world.wait_for("carts", ("id", "1")).by(By::User).into_future());
-    // Until a put follows the start of the wait. An equal item would not be a change.
+    // Puts repeatedly, because the wait ends at the first put after its start. Each item is different, because writing an
+    // equal item is not a change.
     for number in (1..).take_while(|_| !waiting.is_finished()) {
         put_cart(&world, "1", new_2031() + number * HOUR).await?;
     }
@@ -34,7 +35,7 @@ async fn wait_for_returns_when_another_client_changes_the_item() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_wait_that_times_out_lists_the_other_changes() -> Outcome {
+async fn a_wait_that_times_out_lists_the_items_other_changes() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     let wait =

@@ -6,7 +6,7 @@ use mayfly::{By, Event, Server};
 use crate::{HOUR, Outcome, carts, carts_table, new_2031, put_cart, tables};
 
 #[tokio::test]
-async fn each_world_is_an_account_of_twelve_digits_that_sees_its_own_tables_alone() -> Outcome {
+async fn worlds_are_isolated_accounts_of_twelve_digits() -> Outcome {
     let (one, other) = (carts().await?, mayfly::world().await?);
     for world in [&one, &other] {
         let account = world.account();
@@ -19,7 +19,7 @@ async fn each_world_is_an_account_of_twelve_digits_that_sees_its_own_tables_alon
 }
 
 #[tokio::test]
-async fn the_client_of_streams_reads_what_the_client_of_dynamodb_wrote() -> Outcome {
+async fn the_streams_client_reads_the_dynamodb_clients_writes() -> Outcome {
     let world = carts().await?;
     put_cart(&world, "1", new_2031() + HOUR).await?;
     let client = world.streams();
@@ -40,7 +40,7 @@ async fn the_client_of_streams_reads_what_the_client_of_dynamodb_wrote() -> Outc
 }
 
 #[tokio::test]
-async fn the_region_is_us_east_1_and_the_account_the_worlds() -> Outcome {
+async fn clients_use_us_east_1_and_the_worlds_account() -> Outcome {
     let world = carts().await?;
     let described = world.dynamodb().describe_table().table_name("carts").send().await?.table.unwrap();
     let arn = format!("arn:aws:dynamodb:us-east-1:{}:table/carts", world.account());
@@ -49,7 +49,7 @@ async fn the_region_is_us_east_1_and_the_account_the_worlds() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_further_client_is_made_of_the_worlds_configuration() -> Outcome {
+async fn the_worlds_configuration_creates_other_clients() -> Outcome {
     let world = carts().await?;
     let client = aws_sdk_dynamodb::Client::new(world.sdk_config());
     assert_eq!(client.list_tables().send().await?.table_names(), ["carts"]);
@@ -57,7 +57,7 @@ async fn a_further_client_is_made_of_the_worlds_configuration() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_child_process_is_in_the_world_by_its_environment() -> Outcome {
+async fn a_child_process_uses_the_world_through_its_environment() -> Outcome {
     let world = carts().await?;
     let program = std::env::var_os("MAYFLY_BINARY").expect("MAYFLY_BINARY");
     let shown =
@@ -81,14 +81,14 @@ async fn a_child_process_is_in_the_world_by_its_environment() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_world_that_is_dropped_leaves_nothing() -> Outcome {
+async fn dropping_a_world_deletes_its_tables_and_functions() -> Outcome {
     let server = Server::start().await?;
     let world = server.world();
     world.create_table(carts_table()).await?;
     world.function_at("reminder", "http://127.0.0.1:9/").await?;
     let (client, clock) = (world.dynamodb(), world.clock.clone());
     clock.freeze_at(new_2031()).await?;
-    let probe = server.world(); // for its environment
+    let probe = server.world(); // only its environment is used
     let account = world.account().to_owned();
     drop(world);
     assert!(client.list_tables().send().await?.table_names().is_empty());
@@ -102,7 +102,7 @@ async fn a_world_that_is_dropped_leaves_nothing() -> Outcome {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_world_is_used_by_many_tasks_at_once() -> Outcome {
+async fn many_tasks_can_use_a_world_concurrently() -> Outcome {
     let world = std::sync::Arc::new(carts().await?);
     let puts: Vec<_> = (0..20)
         .map(|number| {

@@ -7,17 +7,19 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The result of moving a clock. Expired items are deleted, are gone from the indexes, and have their records in streams.
+ * The result of moving a clock. The expired items are gone from their tables and indexes, and their stream records can
+ * be read.
  *
- * @param now the account's time afterwards
- * @param expired how many items expired on the way
- * @param tables how many items expired, by table; tables without an expired item are left out
- * @param nextExpiry when something expires next, if anything is going to
- * @param never how many items have a TTL that never fires, by table and reason
- * @param bornExpired how many items had already expired when they were written, by table, since the last advance
+ * @param now the clock's new time
+ * @param expired the number of items that expired
+ * @param tables the number of items that expired, by table; tables without any are omitted
+ * @param nextExpiry when the next item expires; empty if no item will expire
+ * @param never the number of items whose TTL can never fire, by table and reason
+ * @param bornExpired the number of items that had already expired when they were written, by table, since the last
+ *     advance
  * @param settled after a settle, whether every record reached its function; else true
- * @param unfinished after a settle, the event source mappings that are not done
- * @param givenUp after a settle, the batches that were given up since the last settle
+ * @param unfinished after a settle, the event source mappings that still have records to deliver
+ * @param givenUp after a settle, the batches given up since the last settle
  */
 public record Advanced(
     Instant now,

@@ -7,7 +7,7 @@ import java.util.Map;
 import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** DynamoDB JSON read as the SDK's values. */
+/** Converts DynamoDB JSON to the SDK's attribute values. */
 final class AttributeValues {
   private AttributeValues() {}
 
@@ -31,7 +31,7 @@ final class AttributeValues {
       case "BS" -> AttributeValue.fromBs(((List<?>) value).stream().map(AttributeValues::bytes).toList());
       case "L" -> AttributeValue.fromL(((List<?>) value).stream().map(AttributeValues::value).toList());
       case "M" -> AttributeValue.fromM(item(value));
-      default -> throw new IllegalArgumentException("DynamoDB has no type " + only.getKey() + ".");
+      default -> throw new IllegalArgumentException("Unknown DynamoDB type " + only.getKey() + ".");
     };
   }
 

@@ -3,7 +3,7 @@ package io.github.mayflydynamodb;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Time was up before the change that was waited for; the message and {@link #changes()} tell what did happen. */
+/** The expected change did not happen in time. The message and {@link #changes()} list the item's other changes. */
 public class AwaitTimeoutException extends ControlException {
   private static final long serialVersionUID = 1;
 
@@ -16,12 +16,12 @@ public class AwaitTimeoutException extends ControlException {
     this.changes = List.copyOf(changes);
   }
 
-  /** The same with another sentence behind the first. */
+  /** Returns a copy with {@code more} after the sentence. */
   AwaitTimeoutException and(String more) {
     return new AwaitTimeoutException(type(), sentence + " " + more, httpStatus(), changes);
   }
 
-  /** Other changes of the item, the oldest first, at most 100. */
+  /** Returns the other changes of the item, oldest first; at most 100. */
   public List<Change> changes() {
     return changes;
   }

@@ -7,17 +7,20 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 
-/** Finds the program: the one that is named, MAYFLY_BINARY, the one on the class path, the one on PATH. */
+/** Finds the program: the caller's path, MAYFLY_BINARY, the jar on the class path, or PATH, in this order. */
 final class Binary {
   private Binary() {}
 
   /**
-   * @param named null: none is
-   * @throws MayflyException if a named one is not there, or there is none at all
+   * Returns the program's path. If the caller's path or MAYFLY_BINARY does not exist, that is an error. There is no
+   * fallback.
+   *
+   * @param named the caller's path; null: none
+   * @throws MayflyException if the configured program does not exist, or none was found
    */
   static Path find(Path named, Map<String, String> environment, BundledBinary bundled) {
     if (named != null) {
-      return existing(named, "the option binary");
+      return existing(named, "The option binary");
     }
     String variable = environment.get("MAYFLY_BINARY");
     if (variable != null && !variable.isBlank()) {
@@ -32,19 +35,22 @@ final class Binary {
   private static MayflyException none(String platform) {
     return new MayflyException(
         Platform.WITH_JAR.contains(platform)
-            ? "there is no mayfly: add io.github.mayfly-dynamodb:mayfly-binary-" + platform
-                + " to the test class path, or name the program in MAYFLY_BINARY, or put mayfly on PATH."
-            : "there is no mayfly, and no jar has one for " + platform
-                + ": build it and name it in MAYFLY_BINARY, or name a server that runs elsewhere in MAYFLY_URL.");
+            ? "No mayfly program found: add io.github.mayfly-dynamodb:mayfly-binary-" + platform
+                + " to the test class path, put mayfly on PATH, set MAYFLY_BINARY to its path, or set MAYFLY_URL to the"
+                + " URL of a running server."
+            : "No mayfly program found, and no jar contains one for " + platform
+                + ": build one and set MAYFLY_BINARY to its path, or set MAYFLY_URL to the URL of a server on another"
+                + " machine.");
   }
 
   private static Path existing(Path program, String by) {
     if (!Files.isRegularFile(program)) {
       throw new MayflyException(
-          "there is no file " + program + ", which " + by + " names: correct it, or leave it out to use another.");
+          by + " is set to " + program
+              + ", but there is no such file: correct it, or remove it to use another program.");
     }
     if (!Files.isExecutable(program)) {
-      throw new MayflyException(program + ", which " + by + " names, may not be executed: chmod +x " + program);
+      throw new MayflyException(by + " is set to " + program + ", which is not executable: chmod +x " + program);
     }
     return program.toAbsolutePath();
   }
@@ -57,7 +63,7 @@ final class Binary {
           return Optional.of(program.toAbsolutePath());
         }
       } catch (InvalidPathException notAPath) {
-        // An entry that means nothing; shells pass over it, too.
+        // Shells skip malformed entries as well.
       }
     }
     return Optional.empty();

@@ -20,18 +20,18 @@ import java.util.Properties;
 import java.util.Set;
 
 /**
- * The program of the jar mayfly-binary-…, unpacked once into the user's cache:
+ * The program in the jar mayfly-binary-…, which is unpacked once into the user's cache:
  *
  * <pre>{@code
- * ${XDG_CACHE_HOME:-~/.cache}/mayfly/<SHA-256>/mayfly      or below the temporary directory
+ * ${XDG_CACHE_HOME:-~/.cache}/mayfly/<SHA-256>/mayfly      or in the temporary directory
  * }</pre>
  *
- * The directory is the user's own and is created with mode 0700. The file's checksum is compared before the file is moved
- * there, and each time that it is used: the directory may have been open to others before. That takes 0.3 s of a young JVM
- * for 21 MB.
+ * The directory belongs to the user and is created with mode 0700. The file's checksum is checked before the file is
+ * moved there, and before each use, because other users may have had access to the directory earlier. The check takes
+ * 0.3 s for 21 MB in a JVM that has just started.
  */
 final class BundledBinary {
-  private static final Path SELF = Path.of("/proc/self"); // The kernel's word on who this is: a jar is for Linux.
+  private static final Path SELF = Path.of("/proc/self"); // belongs to this user; the jars are for Linux
   private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
 
   private final ClassLoader classes;
@@ -48,7 +48,7 @@ final class BundledBinary {
     return platform;
   }
 
-  /** Empty: there is none on the class path for this platform. */
+  /** Returns the unpacked program, or empty if the class path has no program for this platform. */
   Optional<Path> extract() {
     String resource = "io/github/mayflydynamodb/binary/" + platform + "/mayfly";
     try (InputStream facts = classes.getResourceAsStream(resource + ".properties")) {
@@ -61,8 +61,8 @@ final class BundledBinary {
           unpacked(resource, properties.getProperty("sha256"), Long.parseLong(properties.getProperty("bytes"))));
     } catch (IOException failed) {
       throw new MayflyException(
-          "mayfly could not be unpacked from its jar (" + failed
-              + "): make ~/.cache or the temporary directory writable, or name an unpacked one in MAYFLY_BINARY.",
+          "Cannot unpack mayfly from its jar (" + failed
+              + "): make ~/.cache or the temporary directory writable, or set MAYFLY_BINARY to an unpacked program.",
           failed);
     }
   }
@@ -71,7 +71,7 @@ final class BundledBinary {
     IOException first = null;
     for (Path cache : new Path[] {userCache(), temporary()}) {
       if (!cache.isAbsolute()) {
-        continue; // A user without a home.
+        continue; // The user has no home directory.
       }
       try {
         Path directory = ownDirectory(cache.resolve(sha256));
@@ -99,7 +99,7 @@ final class BundledBinary {
     return Path.of(System.getProperty("java.io.tmpdir"), "mayfly-" + System.getProperty("user.name"));
   }
 
-  /** Creates it and its parent, or checks that nobody else could have put something there. */
+  /** Creates a directory and its parent, or checks that they belong to the user and restricts them to the user. */
   private static Path ownDirectory(Path directory) throws IOException {
     Files.createDirectories(directory.getParent().getParent());
     for (Path each : new Path[] {directory.getParent(), directory}) {
@@ -109,7 +109,7 @@ final class BundledBinary {
         PosixFileAttributes found =
             Files.readAttributes(each, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         if (!found.isDirectory() || !found.owner().equals(Files.getOwner(SELF))) {
-          throw new IOException(each + " is not a directory of this user's");
+          throw new IOException(each + " is not a directory that belongs to this user");
         }
         if (!OWNER_ONLY.containsAll(found.permissions())) {
           Files.setPosixFilePermissions(each, OWNER_ONLY);
@@ -124,13 +124,13 @@ final class BundledBinary {
     try {
       try (InputStream in = classes.getResourceAsStream(resource)) {
         if (in == null) {
-          throw new IOException("the jar lacks " + resource);
+          throw new IOException("the jar has no " + resource);
         }
         Files.copy(in, part, StandardCopyOption.REPLACE_EXISTING);
       }
       String found = checksum(part);
       if (!found.equals(sha256)) {
-        throw new IOException("its SHA-256 is " + found + " and should be " + sha256);
+        throw new IOException("its SHA-256 is " + found + ", expected " + sha256);
       }
       Files.setPosixFilePermissions(part, OWNER_ONLY);
       Files.move(part, program, StandardCopyOption.ATOMIC_MOVE);

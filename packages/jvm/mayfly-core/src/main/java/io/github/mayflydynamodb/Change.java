@@ -5,9 +5,9 @@ import java.time.Instant;
 import java.util.Map;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** A change of an item: a record of a table's stream. */
+/** A change of an item: a stream record. */
 public final class Change {
-  /** What was done to the item. */
+  /** The kind of a change. */
   public enum Event {
     INSERT,
     MODIFY,
@@ -20,44 +20,45 @@ public final class Change {
     this.json = json;
   }
 
-  /** What was done to the item. */
+  /** Returns the kind of the change. */
   public Event event() {
     return Event.valueOf((String) json.get("eventName"));
   }
 
-  /** Whether the service changed the item, as TTL does; otherwise a client did. */
+  /** Whether the service made the change, by TTL. Otherwise, a client made it. */
   public boolean byService() {
     Map<String, Object> identity = Json.object(json.get("userIdentity"));
-    // Lambda's events spell the member in lower case.
+    // In Lambda events, the member is in lower case.
     return "Service".equals(identity.getOrDefault("Type", identity.get("type")));
   }
 
-  /** When the item changed, by the account's clock; in whole seconds, as in DynamoDB Streams. */
+  /** Returns when the item changed, by the account's clock, in whole seconds as in DynamoDB Streams. */
   public Instant at() {
     Object seconds = dynamodb().get("ApproximateCreationDateTime");
     return Instant.ofEpochMilli(new BigDecimal(seconds.toString()).movePointRight(3).longValue());
   }
 
-  /** The record's number, which grows within a shard. */
+  /** Returns the record's sequence number, which increases within a shard. */
   public String sequenceNumber() {
     return (String) dynamodb().get("SequenceNumber");
   }
 
+  /** Returns the item's key. */
   public Map<String, AttributeValue> keys() {
     return AttributeValues.item(dynamodb().get("Keys"));
   }
 
-  /** The item before; empty for an INSERT, or if the stream keeps no old images. */
+  /** Returns the item before the change. It is empty for an INSERT, or if the stream has no old images. */
   public Map<String, AttributeValue> oldImage() {
     return AttributeValues.item(dynamodb().get("OldImage"));
   }
 
-  /** The item after; empty for a REMOVE, or if the stream keeps no new images. */
+  /** Returns the item after the change. It is empty for a REMOVE, or if the stream has no new images. */
   public Map<String, AttributeValue> newImage() {
     return AttributeValues.item(dynamodb().get("NewImage"));
   }
 
-  /** The whole record as it came, in DynamoDB JSON: eventID, eventName, dynamodb, userIdentity and so on. */
+  /** Returns the whole record in DynamoDB JSON: eventID, eventName, dynamodb, userIdentity and so on. */
   public Map<String, Object> json() {
     return json;
   }
@@ -66,7 +67,7 @@ public final class Change {
     return Json.object(json.get("dynamodb"));
   }
 
-  /** Such as {@code REMOVE by service {"id":{"S":"1"}}}. */
+  /** Returns a text such as {@code REMOVE by service {"id":{"S":"1"}}}. */
   @Override
   public String toString() {
     return event() + " by " + (byService() ? "service " : "user ") + Json.print(dynamodb().get("Keys"));

@@ -17,10 +17,10 @@ import software.amazon.awssdk.profiles.ProfileFile;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.retries.api.BackoffStrategy;
 
-/** A world's SDK clients: each is built when it is first needed, and closed with the world. */
+/** A world's SDK clients. Each is built on its first use, and closed with the world. */
 final class Clients implements AutoCloseable {
   private static final ProfileFile NO_PROFILES = ProfileFile.aggregator().build();
-  private static final Duration RETRY_PAUSE_MAX = Duration.ofMillis(10); // the SDK takes a random part of it
+  private static final Duration RETRY_PAUSE_MAX = Duration.ofMillis(10); // the SDK waits a random part of this time
 
   private final Control world;
   private final HttpClients http;
@@ -33,8 +33,8 @@ final class Clients implements AutoCloseable {
   }
 
   /**
-   * Nothing of the user's AWS configuration is read, so that no test reaches AWS by mistake. The client retries as often as it
-   * would on AWS, but without its pauses, which add up to a minute.
+   * Configures a client for the world. The client does not read the user's AWS configuration, so that no test calls AWS
+   * by mistake. It retries as often as on AWS, but without the SDK's pauses, which can add up to a minute.
    */
   <B extends AwsClientBuilder<B, ?>> B configure(B builder) {
     builder
@@ -65,7 +65,7 @@ final class Clients implements AutoCloseable {
                   .backoffStrategy(BackoffStrategy.fixedDelay(RETRY_PAUSE_MAX))
                   .throttlingBackoffStrategy(BackoffStrategy.fixedDelay(RETRY_PAUSE_MAX)));
     } catch (LinkageError missing) {
-      // The SDK is older than 2.26, which introduced retry strategies.
+      // SDKs before 2.26 have no retry strategies.
     }
   }
 
@@ -84,7 +84,7 @@ final class Clients implements AutoCloseable {
       try {
         open.pop().close();
       } catch (Exception failed) {
-        throw new MayflyException("a client of the AWS SDK could not be closed", failed);
+        throw new MayflyException("Cannot close a client of the AWS SDK.", failed);
       }
     }
     built.clear();

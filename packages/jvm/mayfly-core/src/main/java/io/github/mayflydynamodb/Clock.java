@@ -11,17 +11,17 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * A world's clock, and a {@link java.time.Clock} for the program under test: give it this one, and both go by the same
- * time, whatever moves it.
+ * A world's clock, which is also a {@link java.time.Clock}. Pass it to the program under test, so that the program and
+ * the world have the same time.
  *
  * <pre>{@code
  * clock.freeze(Instant.parse("2031-01-01T00:00:00Z"));
  * var carts = new Carts(dynamoDb, clock);
  * carts.put("1");                              // ttl = clock.instant() + 1 h
- * clock.advance(Duration.ofHours(2));          // it is gone
+ * clock.advance(Duration.ofHours(2));          // the item has expired
  * }</pre>
  *
- * <p>Each reading asks the server. Times are in milliseconds; parts of one are dropped.
+ * <p>Each call reads the time from the server. Times are truncated to milliseconds.
  */
 public final class Clock extends java.time.Clock {
   private final Control control;
@@ -29,7 +29,7 @@ public final class Clock extends java.time.Clock {
   private final Consumer<Advanced> check;
 
   /**
-   * @param check throws if a settle found failures
+   * @param check gets the result of each settle, and throws if the settle found failures
    */
   Clock(Control control, Consumer<Advanced> check) {
     this(control, ZoneOffset.UTC, check);
@@ -41,13 +41,13 @@ public final class Clock extends java.time.Clock {
     this.check = check;
   }
 
-  /** The world's time. */
+  /** Returns the world's time, to the millisecond. */
   @Override
   public Instant instant() {
     return Times.parse(control.call("GET", "/clock", null).get("now"));
   }
 
-  /** The same as {@link #instant()}. */
+  /** Equivalent to {@link #instant()}. */
   public Instant now() {
     return instant();
   }
@@ -57,68 +57,80 @@ public final class Clock extends java.time.Clock {
     return zone;
   }
 
-  /** The same clock for another zone. */
+  /** Returns the same clock with another time zone. */
   @Override
   public Clock withZone(ZoneId other) {
     return new Clock(control, other, check);
   }
 
-  /** Lets time stand still. */
+  /** Stops the clock at its current time. */
   public Advanced freeze() {
     return set(Map.of("mode", "frozen"));
   }
 
   /**
-   * Lets time stand still at an instant; what falls due on the way expires.
+   * Stops the clock at an instant, and deletes the items that expire by then.
    *
-   * @throws ControlException Conflict, if that is in the past and the world has tables
+   * @throws ControlException Conflict, if the clock is past that instant and the world has tables
    */
   public Advanced freeze(Instant at) {
     return set(Map.of("mode", "frozen", "now", Times.print(at)));
   }
 
   /**
-   * Goes to an instant: a frozen clock stands there, another runs on from there.
+   * Moves the clock to an instant, and deletes the items that expire by then. A frozen clock stays frozen; otherwise
+   * the clock keeps running.
    *
-   * @throws ControlException Conflict, if that is in the past and the world has tables
+   * @throws ControlException Conflict, if the clock is past that instant and the world has tables
    */
   public Advanced set(Instant to) {
     return set(Map.of("now", Times.print(to)));
   }
 
   /**
-   * Runs by the host's time.
+   * Returns the clock to the host's time.
    *
-   * @throws ControlException Conflict, if that would be a step back and the world has tables
+   * @throws ControlException Conflict, if the clock is ahead of the host's and the world has tables
    */
   public Advanced runReal() {
     return set(Map.of("mode", "real"));
   }
 
-  /** Runs {@code rate} times as fast as the host's clock, from 0.001 to 1,000,000. */
+  /**
+   * Makes the clock run from its current time, at {@code rate} times the speed of the host's clock: 0.001 to 1,000,000.
+   */
   public Advanced rate(double rate) {
     return set(Map.of("mode", "rate", "rate", rate));
   }
 
   /**
-   * Moves on through every instant at which something expires. When this returns, expired items are deleted and gone from
-   * the indexes, and their REMOVE records can be read.
+   * Moves the clock forward, through every instant at which an item expires. When it returns, expired items are gone
+   * from their tables and indexes, and their REMOVE records can be read.
    *
-   * @throws HandlerException with {@link Travel#SETTLE}, if a function failed
+   * @throws IllegalArgumentException if {@code by} is negative
+   * @throws HandlerException with {@link Travel#SETTLE}, if a function failed that was not registered with {@link
+   *     FunctionOptions#mayFail}
    */
   public Advanced advance(Duration by, Travel... options) {
     if (by.isNegative()) {
-      throw new IllegalArgumentException("time is advanced by 0 or more, not by " + by + "; a reset or a restore goes back.");
+      throw new IllegalArgumentException(
+          "An advance must not be negative, got " + by + ". To go back in time, reset the world or restore a snapshot.");
     }
     return advance("seconds", Times.seconds(by), options);
   }
 
-  /** The same, to an instant that is not in the past. */
+  /**
+   * Advances the clock to an instant.
+   *
+   * @throws ControlException Conflict, if the clock is past that instant
+   */
   public Advanced advanceTo(Instant to, Travel... options) {
     return advance("to", Times.print(to), options);
   }
 
-  /** The same, to the next instant at which something expires; stays where it is if nothing is going to. */
+  /**
+   * Advances the clock to the next instant at which an item expires. If no item will expire, the clock does not move.
+   */
   public Advanced advanceToNextExpiry(Travel... options) {
     return advance("to", "next-expiry", options);
   }
@@ -140,7 +152,7 @@ public final class Clock extends java.time.Clock {
     return advanced;
   }
 
-  /** An advance by 0 s that settles, at most so long. */
+  /** Advances the clock by 0 s and settles, for at most {@code atMost} of real time. */
   Advanced settle(Duration atMost) {
     Map<String, Object> body = Map.of("seconds", 0, "settle", "triggers", "settle_seconds", Times.seconds(atMost));
     Advanced advanced = Advanced.of(control.call("POST", "/clock/advance", body));

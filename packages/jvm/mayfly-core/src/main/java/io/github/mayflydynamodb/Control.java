@@ -10,21 +10,21 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Calls of one account's control API, {@code /_mayfly/…}: JSON in, JSON out.
+ * Calls the control API, {@code /_mayfly/…}, for one account. Requests and responses are JSON.
  *
- * @param process the server's; null: it is not ours
+ * @param process the server's process; null: an existing server
  */
 record Control(URI url, String account, String region, ServerProcess process) {
-  /** Longer than anything that the server itself lets wait, which is 600 s. */
+  /** Longer than the server's own limit for calls that wait, which is 600 s. */
   static final Duration TIMEOUT = Duration.ofSeconds(660);
 
   /**
-   * The answer's members.
+   * Makes a call and returns the response's members.
    *
-   * @param path below {@code /_mayfly}, such as {@code /clock}
-   * @param body null: none
-   * @throws ControlException if the server refuses
-   * @throws MayflyException if it does not answer
+   * @param path the part after {@code /_mayfly}, such as {@code /clock}
+   * @param body null: no body
+   * @throws ControlException if the server refuses the call
+   * @throws MayflyException if the server does not answer
    */
   Map<String, Object> call(String method, String path, Map<String, ?> body, Duration timeout) {
     return members(
@@ -35,7 +35,7 @@ record Control(URI url, String account, String region, ServerProcess process) {
     return call(method, path, body, TIMEOUT);
   }
 
-  /** The answer, whatever its status. */
+  /** Makes a call and returns the response, even if it is an error. */
   Http.Answer send(String method, String path, String body, Duration timeout) {
     Map<String, String> headers = headers();
     headers.put("X-Mayfly-Account", account);
@@ -44,8 +44,8 @@ record Control(URI url, String account, String region, ServerProcess process) {
   }
 
   /**
-   * A call of Lambda's API, {@code /2015-03-31/…}. The server reads the account from the signature and does not check
-   * it, so that none need be computed.
+   * Calls Lambda's API, {@code /2015-03-31/…}. The signature names the account but is invalid, because the server does
+   * not verify it.
    */
   Http.Answer lambda(String method, String path, Map<String, ?> body) {
     Map<String, String> headers = headers();
@@ -59,7 +59,7 @@ record Control(URI url, String account, String region, ServerProcess process) {
         method + " /2015-03-31" + path, () -> Http.send(method, target, headers, Json.print(body), TIMEOUT));
   }
 
-  /** Says of a call without an answer whether the server has died, and how. */
+  /** Makes a call. If it gets no response, the exception says how the server died, if it has. */
   private Http.Answer explained(String request, Supplier<Http.Answer> call) {
     try {
       return call.get();
@@ -70,7 +70,7 @@ record Control(URI url, String account, String region, ServerProcess process) {
     }
   }
 
-  /** The exception for a request without an answer, if the server is ours and has died. */
+  /** Returns the exception for a request that got no response, if this JVM started the server and it has died. */
   Optional<MayflyException> death(String request, Throwable silent) {
     return process == null ? Optional.empty() : process.death(request, silent);
   }
@@ -81,12 +81,12 @@ record Control(URI url, String account, String region, ServerProcess process) {
     return headers;
   }
 
-  /** A name as a part of a path. */
+  /** Encodes a name as a path segment. */
   static String segment(String name) {
     return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
-  /** What the answer holds, or the exception that it is. */
+  /** Returns the response's members, or throws if it is an error. */
   static Map<String, Object> members(Http.Answer answer) {
     Map<String, Object> members = Json.parseObject(answer.body());
     if (answer.status() < 300) {

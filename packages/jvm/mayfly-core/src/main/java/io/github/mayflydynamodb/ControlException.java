@@ -1,6 +1,6 @@
 package io.github.mayflydynamodb;
 
-/** What the control API refused, in its own words: {@code getMessage()} is the server's sentence. */
+/** The server refused a call. {@code getMessage()} is the server's message. */
 public class ControlException extends MayflyException {
   private static final long serialVersionUID = 1;
 
@@ -13,12 +13,12 @@ public class ControlException extends MayflyException {
     this.httpStatus = httpStatus;
   }
 
-  /** The error's name without its namespace: {@code Conflict}, {@code ValidationException}. */
+  /** Returns the error's type without its namespace: {@code Conflict}, {@code ValidationException}. */
   public String type() {
     return type;
   }
 
-  /** 400, 403, 404, 405, 408, 409, 415 or 503. */
+  /** Returns the HTTP status: 400, 403, 404, 405, 408, 409, 415 or 503. */
   public int httpStatus() {
     return httpStatus;
   }

@@ -1,6 +1,6 @@
 package io.github.mayflydynamodb;
 
-/** Threads that keep no JVM alive. */
+/** Starts threads that do not keep the JVM alive. */
 final class Daemon {
   private Daemon() {}
 

@@ -7,7 +7,7 @@ import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.core.interceptor.SdkExecutionAttribute;
 
-/** Lets an SDK call that meets a server that died say so, instead of "connection refused". */
+/** Makes an SDK call to a dead server throw an exception that says how it died, instead of "connection refused". */
 final class ExplainsDeath implements ExecutionInterceptor {
   private final Control world;
 
@@ -22,7 +22,7 @@ final class ExplainsDeath implements ExecutionInterceptor {
       return failed;
     }
     String operation = attributes.getAttribute(SdkExecutionAttribute.OPERATION_NAME);
-    // The SDK lets no exception through but its own.
+    // The SDK accepts only its own exceptions here.
     return world
         .death(operation, failed)
         .<Throwable>map(death -> SdkClientException.create(death.getMessage(), death))

@@ -6,32 +6,36 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Why an item is still there, or is not.
+ * Why an item still exists, or why it does not.
  *
- * @param reason in a word
- * @param expiresAt when it goes, or has gone, if that is known
- * @param message the same in a sentence
+ * @param reason the reason
+ * @param expiresAt when the item will be or was deleted, if that is known
+ * @param message the reason as a sentence
  */
 public record Explanation(Reason reason, Optional<Instant> expiresAt, String message) {
+  /** A reason why an item exists or not. */
   public enum Reason {
-    /** Its time has come; it is about to be deleted, or waits for a sweep. */
+    /** The item has expired. It is about to be deleted, or waits for a sweep. */
     DUE,
+    /** The item has not expired yet. */
     NOT_DUE,
-    /** Due, but the mode is aws: {@code expiresAt} says until when it stays. */
+    /** The item has expired, but the mode is aws. It is deleted at {@code expiresAt}. */
     DELAYED,
-    /** It was deleted at its TTL; known of the table's last 1,000. */
+    /** The item was deleted because of its TTL. The server remembers the last 1,000 of a table. */
     EXPIRED,
-    /** It was written with a TTL that had passed already, and gone at once. */
+    /** The item's TTL had passed when it was written, so it was deleted immediately. */
     BORN_EXPIRED,
+    /** There is no such item. */
     NO_ITEM,
-    /** It lacks the table's TTL attribute. */
+    /** The item does not have the table's TTL attribute. */
     NO_ATTRIBUTE,
-    /** The attribute is of another type than N. */
+    /** The TTL attribute is not a number. */
     NOT_A_NUMBER,
-    /** The number cannot be meant as seconds since 1970. */
+    /** The TTL looks like milliseconds instead of seconds, so it never fires. */
     MILLISECONDS,
-    /** More than five years ago: DynamoDB ignores that. */
+    /** The TTL is more than five years ago, so DynamoDB ignores it. */
     TOO_OLD,
+    /** The table has no TTL. */
     TTL_DISABLED
   }
 

@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Stops one item's expiry between the moment it is due and its deletion, so that a test can write in between. An
- * advance waits at it: call that in another thread.
+ * Stops the expiry of an item just before its deletion, so that a test can write the item. An advance blocks at the
+ * failpoint until it is released, so call it in another thread.
  */
 public final class Failpoint implements AutoCloseable {
   private static final long POLL_NANOS = 1_000_000;
@@ -21,7 +21,7 @@ public final class Failpoint implements AutoCloseable {
     control.call("PUT", "/failpoints", body);
   }
 
-  /** Whether an expiry stands here now. */
+  /** Whether the item's expiry has reached the failpoint and is blocked there. */
   public boolean isWaiting() {
     return Json.objects(control.call("GET", "/failpoints", null).get("failpoints")).stream()
         .anyMatch(
@@ -32,29 +32,30 @@ public final class Failpoint implements AutoCloseable {
   }
 
   /**
-   * Returns when an expiry stands here.
+   * Waits until the item's expiry has reached the failpoint.
    *
-   * @throws MayflyException if none does in time, which is real time
+   * @param timeout the time limit, in real time
+   * @throws MayflyException if no expiry reaches the failpoint in time
    */
   public void awaitWaiting(Duration timeout) {
     long deadline = System.nanoTime() + timeout.toNanos();
     while (!isWaiting()) {
       if (System.nanoTime() - deadline >= 0) {
         throw new MayflyException(
-            "no expiry came to the failpoint " + Json.print(body) + " within " + timeout
-                + ": advance the clock past its TTL in another thread.");
+            "No expiry reached the failpoint " + Json.print(body) + " within " + timeout
+                + ": advance the clock past the item's TTL in another thread.");
       }
       LockSupport.parkNanos(POLL_NANOS);
     }
   }
 
-  /** The item is looked at again: if it is still due it goes. */
+  /** Lets the expiry continue. The item is re-checked, and stays if it was renewed. */
   public void release() {
     control.call("DELETE", "/failpoints", body);
     released = true;
   }
 
-  /** Releases it, unless that was done, or a reset or restore did. */
+  /** Releases the failpoint, unless {@link #release()}, a reset or a restore has released it. */
   @Override
   public void close() {
     if (released) {

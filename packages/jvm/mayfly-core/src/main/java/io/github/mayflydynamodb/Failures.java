@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Failures of a world's functions: kept, printed, and thrown once. Any thread may call it. */
+/** Failures of a world's functions. Each is recorded, printed, and thrown once. This class is thread-safe. */
 final class Failures {
   private static final int FAILURES_MAX = 100;
   private static final int SUPPRESSED_MAX = 9;
@@ -29,7 +29,7 @@ final class Failures {
   private final Set<String> thrown = new HashSet<>();
   private List<HandlerFailure> unthrown = new ArrayList<>();
 
-  /** Says whether a function's failures are expected. */
+  /** Sets whether a function's failures are expected. */
   synchronized void declare(String function, boolean expected) {
     if (expected) {
       mayFail.add(function);
@@ -64,9 +64,10 @@ final class Failures {
   }
 
   /**
-   * What to throw now, if anything: for calls that failed since the last time, and what a settle answered.
+   * Returns the exception to throw now, if any, for calls that failed since the last one and for failures that a settle
+   * found.
    *
-   * @param settled null: nothing was settled
+   * @param settled the result of the settle; null: there was none
    */
   synchronized Optional<HandlerException> take(Advanced settled) {
     List<HandlerFailure> failures =
@@ -88,7 +89,7 @@ final class Failures {
     return Optional.of(exception);
   }
 
-  /** Lets pass each error whose text has not been seen. */
+  /** Returns a predicate that accepts the first error with each text. */
   private static java.util.function.Predicate<Throwable> distinct(Throwable first) {
     Set<String> seen = new HashSet<>();
     if (first != null) {
@@ -97,7 +98,7 @@ final class Failures {
     return error -> seen.add(text(error));
   }
 
-  /** Records that a settle found given up or in retry. */
+  /** Records that the server gave up or is still retrying. */
   private record Stuck(String function, String table, String condition, long records, long attempts, FunctionError error) {
     private static final String RETRYING = "";
 
@@ -117,7 +118,7 @@ final class Failures {
     }
   }
 
-  /** Batches of the same mapping that ended the same way are one. */
+  /** Returns the failed batches of a settle. Batches of a mapping that ended the same way are merged. */
   private static Stream<Stuck> stuck(Advanced settled) {
     if (settled == null) {
       return Stream.empty();

@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A rule by which operations fail: {@code Fault.throttle().operation("PutItem").table("carts").count(2)}. The first rule
- * that fits strikes.
+ * A rule that makes operations fail: {@code Fault.throttle().operation("PutItem").table("carts").count(2)}. The first
+ * rule that matches an operation applies; latencies add up. Each method returns a changed copy.
  */
 public final class Fault {
   private final Map<String, Object> members;
@@ -15,85 +15,97 @@ public final class Fault {
     this.members = members;
   }
 
-  /** ProvisionedThroughputExceededException; of operations on tables ThrottlingException. */
+  /** Operations fail with ProvisionedThroughputExceededException, or with ThrottlingException if they are on tables. */
   public static Fault throttle() {
     return of("throttle");
   }
 
-  /** The same with ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded. */
+  /**
+   * Operations fail with a throttling error.
+   *
+   * @param exception ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded
+   */
   public static Fault throttle(String exception) {
     return of("throttle").with("exception", exception);
   }
 
-  /** InternalServerError, HTTP status 500. */
+  /** Operations fail with InternalServerError, HTTP status 500. */
   public static Fault internalServerError() {
     return of("internal_server_error");
   }
 
-  /** The answer comes later by so much, in whole milliseconds. */
+  /** Responses arrive late by {@code delay} of real time, which is truncated to milliseconds. */
   public static Fault latency(Duration delay) {
     return of("latency").with("milliseconds", delay.toMillis());
   }
 
-  /** The connection closes without an answer. */
+  /** The connection closes without a response. */
   public static Fault connectionClosed() {
     return of("connection_closed");
   }
 
-  /** A batch leaves everything unprocessed. */
+  /** Batches leave all of their items unprocessed. */
   public static Fault unprocessed() {
     return of("unprocessed");
   }
 
-  /** A batch leaves its last {@code items} unprocessed. */
+  /** Batches leave their last {@code items} items unprocessed. */
   public static Fault unprocessed(int items) {
     return of("unprocessed").with("items", items);
   }
 
-  /** TransactionCanceledException because of a conflict; of single writes TransactionConflictException. */
+  /**
+   * Transactions fail with TransactionCanceledException because of a conflict, single writes with
+   * TransactionConflictException.
+   */
   public static Fault transactionConflict() {
     return of("transaction_conflict");
   }
 
-  /** Eventually consistent reads are behind by 1 to {@code writes} commits. */
+  /** Eventually consistent reads lag behind by 1 to {@code writes} commits. */
   public static Fault staleReads(int writes) {
     return of("stale_reads").with("writes", writes);
   }
 
-  /** Eventually consistent reads are behind by so much of the account's time, at most. */
+  /** Eventually consistent reads lag behind by at most {@code behind} on the account's clock. */
   public static Fault staleReads(Duration behind) {
     return of("stale_reads").with("milliseconds", behind.toMillis());
   }
 
-  /** ReplicatedWriteConflictException, of operations that write. */
+  /** Writes fail with ReplicatedWriteConflictException. */
   public static Fault replicatedWriteConflict() {
     return of("replicated_write_conflict");
   }
 
   /**
-   * Whether the operation is applied although the client does not hear of it: for internal server errors, closed connections and
-   * latency. By default only an operation with latency is, before the delay.
+   * Sets whether an operation takes effect although the client sees no success, for internal server errors, closed
+   * connections and latency. By default, it takes effect only with latency, before the delay.
    */
   public Fault applied(boolean applied) {
     return with("applied", applied);
   }
 
-  /** Only this operation, such as PutItem. */
+  /** Limits the rule to an operation, such as PutItem. */
   public Fault operation(String name) {
     return with("operation", name);
   }
 
-  /** Only operations on this table. */
+  /** Limits the rule to operations on a table. */
   public Fault table(String name) {
     return with("table", name);
   }
 
-  /** At most so many times. */
+  /** Limits how many operations the rule applies to. Default: all that match. */
   public Fault count(int times) {
     return with("count", times);
   }
 
-  /** Now and then, from 0 to 1, and with the same seed the same way each time. */
+  /**
+   * Applies the rule at random.
+   *
+   * @param share the probability that the rule applies to an operation, 0 to 1
+   * @param seed the same seed selects the same operations
+   */
   public Fault probability(double share, long seed) {
     return with("probability", share).with("seed", seed);
   }

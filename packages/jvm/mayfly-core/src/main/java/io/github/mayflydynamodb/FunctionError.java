@@ -4,12 +4,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How a call of a function failed, as the server saw it.
+ * How a call of a function failed, as the server observed it.
  *
- * @param status the HTTP status of the function's answer
- * @param error such as {@code Unhandled}; what a destination is told
- * @param type the function's {@code errorType}, if it gave one
- * @param message the function's {@code errorMessage}, if it gave one
+ * @param status the HTTP status of the function's response; 0 if there is none
+ * @param error the error that an on-failure destination receives, such as {@code Unhandled}
+ * @param type the response's {@code errorType}, if it has one
+ * @param message the response's {@code errorMessage}, if it has one
  */
 public record FunctionError(long status, Optional<String> error, Optional<String> type, Optional<String> message) {
   static FunctionError of(Object json) {
@@ -25,7 +25,7 @@ public record FunctionError(long status, Optional<String> error, Optional<String
     return Optional.ofNullable(members.get(name)).map(Object::toString);
   }
 
-  /** Such as {@code AssertionError: expected 1}, or {@code Unhandled (HTTP status 500)}. */
+  /** Returns a text such as {@code AssertionError: expected 1} or {@code Unhandled (HTTP status 500)}. */
   @Override
   public String toString() {
     if (type.isPresent() || message.isPresent()) {

@@ -5,22 +5,26 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How a function is called, and what its failures mean. Each method returns a changed copy.
+ * Options of a function. Each method returns a changed copy.
  *
  * @param timeout the time limit of a call; null: 60 s
- * @param failuresExpected whether the test expects that the function fails
+ * @param failuresExpected whether the test expects the function to fail
  */
 public record FunctionOptions(Duration timeout, boolean failuresExpected) {
+  /** Returns a time limit of 60 s and unexpected failures. */
   public static FunctionOptions defaults() {
     return new FunctionOptions(null, false);
   }
 
-  /** The time limit of a call: 60 s by default. */
+  /** Sets the time limit of a call. */
   public FunctionOptions timeout(Duration limit) {
     return new FunctionOptions(limit, failuresExpected);
   }
 
-  /** The test expects that the function fails: its failures are neither printed nor thrown. */
+  /**
+   * Declares that the test expects the function to fail. Its failures are neither printed nor thrown, but {@link
+   * World#handlerFailures} includes them.
+   */
   public FunctionOptions mayFail() {
     return new FunctionOptions(timeout, true);
   }

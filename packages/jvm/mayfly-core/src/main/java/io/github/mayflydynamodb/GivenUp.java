@@ -8,16 +8,16 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 /**
  * A batch that an event source mapping gave up.
  *
- * @param uuid the mapping's
+ * @param uuid the mapping's UUID
  * @param function the function's name
  * @param table the table's name
  * @param stream the stream's ARN
- * @param condition such as {@code RetryAttemptsExhausted} or {@code RecordAgeExceeded}
+ * @param condition Lambda's name for the reason, such as {@code RetryAttemptsExhausted} or {@code RecordAgeExceeded}
  * @param attempts how often the function was called with the batch
  * @param error how the last call failed
  * @param records the first records of the batch
- * @param leftOut how many further records the batch has
- * @param destination where the batch was sent, if the mapping has a destination
+ * @param leftOut the number of records of the batch that {@code records} omits
+ * @param destination where Lambda would send the failed batch; empty if the mapping has no destination
  */
 public record GivenUp(
     String uuid,
@@ -31,7 +31,7 @@ public record GivenUp(
     long leftOut,
     Optional<String> destination) {
 
-  /** A record that did not reach its function. */
+  /** A stream record in a batch that was given up. */
   public record Lost(String sequenceNumber, Change.Event event, Map<String, AttributeValue> key) {}
 
   static GivenUp of(Map<String, Object> json) {

@@ -4,9 +4,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A function failed, and the test did not declare that with {@link FunctionOptions#mayFail}, or a trigger has records for
- * a function that nobody registered. Thrown by {@link World#settle} and by an advance with {@link Travel#SETTLE}, and at the latest when the test ends. The cause is the
- * first exception of a function of the test's own, if there is one; later ones are suppressed exceptions.
+ * A function failed that was not registered with {@link FunctionOptions#mayFail}, or a trigger has records for a
+ * function that is not registered. It is thrown by {@link World#settle}, by an advance with {@link Travel#SETTLE}, or
+ * when the test ends. The cause is the first exception that one of the test's own functions threw. Later ones are
+ * suppressed exceptions.
  */
 public class HandlerException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -20,12 +21,14 @@ public class HandlerException extends RuntimeException {
     this.settled = settled;
   }
 
-  /** The failed calls of the test's own functions since the last HandlerException, oldest first; at most 100. */
+  /**
+   * Returns the failed calls of the test's own functions since the last HandlerException, oldest first; at most 100.
+   */
   public List<HandlerFailure> failures() {
     return failures;
   }
 
-  /** The result of the settle that found the failures; empty if none did. */
+  /** Returns the result of the settle that found the failures; empty if the end of the test found them. */
   public Optional<Advanced> settled() {
     return Optional.ofNullable(settled);
   }

@@ -3,10 +3,10 @@ package io.github.mayflydynamodb;
 import java.util.Map;
 
 /**
- * One failed call of a function of the test's own.
+ * A failed call of one of the test's own functions.
  *
  * @param function the function's name
- * @param error what it threw
- * @param event what it was called with, in DynamoDB JSON
+ * @param error the exception that the function threw
+ * @param event the event that the function was called with, in DynamoDB JSON
  */
 public record HandlerFailure(String function, Throwable error, Map<String, Object> event) {}

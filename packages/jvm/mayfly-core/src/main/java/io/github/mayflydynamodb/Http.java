@@ -10,11 +10,14 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * One request and its answer. By HttpURLConnection, whose first request takes a young JVM 20 ms of its processors' time.
- * Rejected: java.net.http, which takes 400 ms, because it readies itself for TLS and HTTP/2, and every run is young.
+ * Sends a request and returns its response. It uses HttpURLConnection, whose first request takes 20 ms of processor
+ * time in a new JVM, as every test run is. Rejected: java.net.http, whose first request takes 400 ms, because it
+ * prepares for TLS and HTTP/2.
  */
 final class Http {
-  /** @param errorType the header x-amzn-ErrorType; "Unknown" without one */
+  /**
+   * @param errorType the header x-amzn-ErrorType, or "Unknown" if it is missing
+   */
   record Answer(int status, String body, String errorType) {}
 
   private static final int CONNECT_TIMEOUT_MS = 10_000;
@@ -22,12 +25,14 @@ final class Http {
   private Http() {}
 
   /**
-   * @param body null: none
-   * @throws MayflyException if no answer comes in time; its message is without a full stop
+   * Sends a request.
+   *
+   * @param body null: no body
+   * @throws MayflyException if no response arrives in time; its message has no period at the end
    */
   static Answer send(String method, URI url, Map<String, String> headers, String body, Duration timeout) {
     try {
-      // No proxy: the server is on this machine or near it.
+      // Ignore proxy settings, because the server is on this machine or nearby.
       HttpURLConnection connection = (HttpURLConnection) url.toURL().openConnection(Proxy.NO_PROXY);
       connection.setRequestMethod(method);
       connection.setConnectTimeout(CONNECT_TIMEOUT_MS);
@@ -38,7 +43,7 @@ final class Http {
       if (body != null) {
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
         connection.setDoOutput(true);
-        // A body of known length is never sent twice: else a POST is, over a connection that broke.
+        // Without a known length, HttpURLConnection would send a POST again after a broken connection.
         connection.setFixedLengthStreamingMode(bytes.length);
         connection.getOutputStream().write(bytes);
       }
@@ -48,13 +53,13 @@ final class Http {
     } catch (IOException failed) {
       String why = failed.getMessage() == null ? failed.getClass().getSimpleName() : failed.getMessage();
       throw new MayflyException(
-          "mayfly at " + url.getScheme() + "://" + url.getAuthority() + " did not answer " + method + " "
+          "The server at " + url.getScheme() + "://" + url.getAuthority() + " did not answer " + method + " "
               + url.getPath() + ": " + why,
           failed);
     }
   }
 
-  /** Read to its end, so that the connection serves again. */
+  /** Reads the response to its end, so that the connection can be reused. */
   private static String text(HttpURLConnection connection, int status) throws IOException {
     try (InputStream in = status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
       return in == null ? "" : new String(in.readAllBytes(), StandardCharsets.UTF_8);

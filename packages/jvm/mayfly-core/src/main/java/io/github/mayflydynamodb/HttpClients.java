@@ -10,11 +10,11 @@ import software.amazon.awssdk.http.async.SdkAsyncHttpService;
 import software.amazon.awssdk.utils.AttributeMap;
 
 /**
- * The HTTP clients of the SDK's clients, one of each kind for all worlds of a server: a world of its own costs no
- * connection pool and no threads. Which, is what is on the class path, as the SDK itself chooses.
+ * The HTTP clients of the SDK's clients. All worlds of a server share one of each kind, so that a world needs no
+ * connection pool and no threads. As in the SDK itself, the class path determines the implementation.
  */
 final class HttpClients implements AutoCloseable {
-  /** Tests in parallel share a client. */
+  /** High, because parallel tests share a client. */
   private static final int CONNECTIONS_MAX = 1_000;
 
   private SdkHttpClient sync;
@@ -52,7 +52,7 @@ final class HttpClients implements AutoCloseable {
 
   private static MayflyException none(String artifact) {
     return new MayflyException(
-        "no HTTP client of the AWS SDK is on the class path: add software.amazon.awssdk:" + artifact + ".");
+        "The class path has no HTTP client of the AWS SDK: add software.amazon.awssdk:" + artifact + ".");
   }
 
   @Override
@@ -61,7 +61,7 @@ final class HttpClients implements AutoCloseable {
       sync.close();
     }
     if (async != null) {
-      // Netty's takes two seconds to make sure that nobody wants it any more. Nobody need wait for that.
+      // In the background, because Netty waits two seconds for new work before it shuts down.
       Daemon.start("mayfly closes a client", async::close);
     }
   }

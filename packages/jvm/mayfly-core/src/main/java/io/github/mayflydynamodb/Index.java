@@ -12,8 +12,8 @@ import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
  */
 public final class Index {
   private final String name;
-  private final Attribute key; // null: none
-  private final Attribute sort; // null: none
+  private final Attribute key; // null: not set
+  private final Attribute sort; // null: no sort key
   private final Projection projection;
   private final boolean local;
 
@@ -25,37 +25,37 @@ public final class Index {
     this.local = local;
   }
 
-  /** An index of this name, global unless {@link #local()} is called. */
+  /** Returns an index that contains all attributes. It is global unless {@link #local()} is called. */
   public static Index named(String name) {
     return new Index(name, null, null, of(ProjectionType.ALL), false);
   }
 
-  /** The partition key, a string. Required for a global index; a local one has the table's. */
+  /** Sets the partition key, a string. A global index requires it; a local index has the table's partition key. */
   public Index key(String attribute) {
     return key(attribute, ScalarAttributeType.S);
   }
 
-  /** The partition key. Required for a global index; a local one has the table's. */
+  /** Sets the partition key. A global index requires it; a local index has the table's partition key. */
   public Index key(String attribute, ScalarAttributeType type) {
     return new Index(name, new Attribute(attribute, type), sort, projection, local);
   }
 
-  /** The sort key, a string. Required for a local index. */
+  /** Sets the sort key, a string. A local index requires it. Default: none. */
   public Index sort(String attribute) {
     return sort(attribute, ScalarAttributeType.S);
   }
 
-  /** The sort key. Required for a local index. */
+  /** Sets the sort key. A local index requires it. Default: none. */
   public Index sort(String attribute, ScalarAttributeType type) {
     return new Index(name, key, new Attribute(attribute, type), projection, local);
   }
 
-  /** {@code ALL}, the default, or {@code KEYS_ONLY}. */
+  /** Sets the attributes that the index contains: {@code ALL}, the default, or {@code KEYS_ONLY}. */
   public Index projection(ProjectionType type) {
     return new Index(name, key, sort, of(type), local);
   }
 
-  /** Contains the keys and these attributes. */
+  /** Makes the index contain the keys and these attributes. */
   public Index projection(String attribute, String... more) {
     List<String> attributes = new java.util.ArrayList<>(List.of(attribute));
     attributes.addAll(List.of(more));
@@ -64,7 +64,7 @@ public final class Index {
     return new Index(name, key, sort, include, local);
   }
 
-  /** Makes it a local index. */
+  /** Makes this a local index. */
   public Index local() {
     return new Index(name, key, sort, projection, true);
   }

@@ -14,13 +14,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * JSON as Java's own values: Map, List, String, Long or Double, Boolean, null. Of Gson only reader and writer are used:
- * its mapping to classes takes a young JVM 50 ms to set up.
+ * Reads and writes JSON as Java's own values: Map, List, String, Long or Double, Boolean, null. It uses only Gson's
+ * reader and writer, because a new JVM needs 50 ms to set up Gson's mapping to classes.
  */
 final class Json {
   private Json() {}
 
-  /** Of anything but those values, and other Numbers and Iterables, the text. */
+  /**
+   * Returns the JSON of a value. It also accepts other Numbers and Iterables, and writes all other objects as strings.
+   */
   static String print(Object value) {
     StringWriter text = new StringWriter();
     try (JsonWriter out = new JsonWriter(text)) {
@@ -54,7 +56,7 @@ final class Json {
     }
   }
 
-  /** Empty if the text is no JSON object. */
+  /** Returns an empty map if the text is not a JSON object. */
   static Map<String, Object> parseObject(String text) {
     try (JsonReader in = new JsonReader(new StringReader(text))) {
       return read(in) instanceof Map<?, ?> map ? object(map) : Map.of();
@@ -103,13 +105,13 @@ final class Json {
     }
   }
 
-  /** Requires: the value was read by this class; null is an empty object. */
+  /** Requires: this class has read the value, and it is an object or null. Returns an empty map for null. */
   @SuppressWarnings("unchecked")
   static Map<String, Object> object(Object value) {
     return value == null ? Map.of() : (Map<String, Object>) value;
   }
 
-  /** Requires: the value was read by this class and is a list of objects; null is an empty list. */
+  /** Requires: this class has read the value, and it is a list of objects or null. Returns an empty list for null. */
   @SuppressWarnings("unchecked")
   static List<Map<String, Object>> objects(Object value) {
     return value == null ? List.of() : (List<Map<String, Object>>) value;

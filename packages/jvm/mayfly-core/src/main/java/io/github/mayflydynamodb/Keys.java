@@ -8,13 +8,15 @@ import java.util.Map;
 import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** An item's key as DynamoDB JSON: {"id":{"S":"1"}}. */
+/** Converts keys to DynamoDB JSON: {"id":{"S":"1"}}. */
 final class Keys {
   private Keys() {}
 
   /**
-   * Each value is a String, a Number, bytes (byte[], ByteBuffer, SdkBytes), an AttributeValue, or DynamoDB JSON
-   * already, {@code Map.of("S", "1")}.
+   * Converts a key. Each value is a String, a Number, bytes (byte[], ByteBuffer, SdkBytes), an AttributeValue, or
+   * DynamoDB JSON such as {@code Map.of("S", "1")}.
+   *
+   * @throws IllegalArgumentException if a value has another type
    */
   static Map<String, Object> toJson(Map<String, ?> key) {
     Map<String, Object> json = new LinkedHashMap<>();
@@ -63,6 +65,6 @@ final class Keys {
 
   private static IllegalArgumentException unfit(String name, Object value) {
     return new IllegalArgumentException(
-        "a key's attribute is a string, a number or bytes, and " + name + " is " + value + ".");
+        "The key attribute " + name + " must be a string, a number or bytes, got " + value + ".");
   }
 }

@@ -13,9 +13,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Serves a function of the test's own on a free port of the loopback address, as Lambda would run it. */
+/** Serves one of the test's own functions on a free port of the loopback interface, as Lambda would run it. */
 final class LocalFunction implements AutoCloseable {
-  /** What the function does. */
+  /** The function's code. It returns a value that {@link Json#print} accepts. */
   @FunctionalInterface
   interface Body {
     Object apply(Map<String, Object> event) throws Exception;
@@ -24,7 +24,7 @@ final class LocalFunction implements AutoCloseable {
   private final String name;
   private final Body body;
   private final Failures failures;
-  private int running; // calls; guarded by this
+  private int running; // calls in flight; guarded by this
   private final HttpServer server;
   private final ExecutorService threads =
       Executors.newCachedThreadPool(
@@ -41,7 +41,7 @@ final class LocalFunction implements AutoCloseable {
     try {
       server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     } catch (IOException failed) {
-      throw new MayflyException("no port is available for a function: " + failed.getMessage(), failed);
+      throw new MayflyException("Cannot open a port for the function " + name + ": " + failed.getMessage(), failed);
     }
     server.createContext("/", this::answer);
     server.setExecutor(threads);
@@ -61,7 +61,7 @@ final class LocalFunction implements AutoCloseable {
         returned = body.apply(event);
       } catch (Exception | Error thrown) {
         failures.add(new HandlerFailure(name, thrown, event));
-        // As Lambda answers for a function that threw.
+        // This is Lambda's response for a function that threw.
         exchange.getResponseHeaders().set("X-Amz-Function-Error", "Unhandled");
         returned = Map.of("errorType", thrown.getClass().getName(), "errorMessage", String.valueOf(thrown.getMessage()));
       } finally {
@@ -79,7 +79,7 @@ final class LocalFunction implements AutoCloseable {
     notifyAll();
   }
 
-  /** Waits until no call is running, or until {@code System.nanoTime()} is {@code deadline}. */
+  /** Waits until no call is in flight, or until {@code System.nanoTime()} has reached {@code deadline}. */
   synchronized void awaitIdle(long deadline) {
     try {
       for (long left; running > 0 && (left = deadline - System.nanoTime()) > 0; ) {

@@ -1,8 +1,8 @@
 package io.github.mayflydynamodb;
 
 /**
- * Mayfly could not be started, reached or asked. The message says in a sentence what to do; where a server had begun,
- * its last lines of log stand below.
+ * The server could not be started or reached. The message says what to do. If the server had started, the message ends
+ * with its last log lines.
  */
 public class MayflyException extends RuntimeException {
   private static final long serialVersionUID = 1;

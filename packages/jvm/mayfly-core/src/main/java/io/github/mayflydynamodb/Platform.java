@@ -8,9 +8,9 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/** The kind of machine: {@code linux-x86_64}. */
+/** Names of platforms, such as {@code linux-x86_64}. */
 final class Platform {
-  /** Those that a jar mayfly-binary-… is made for. */
+  /** The platforms that have a jar mayfly-binary-…. */
   static final Set<String> WITH_JAR = Set.of("linux-x86_64", "linux-aarch64");
 
   private static final int ELF_HEADER_BYTES = 20;
@@ -37,7 +37,7 @@ final class Platform {
         };
   }
 
-  /** What a program was built for, if its first bytes tell. A script tells nothing. */
+  /** Returns the platform that a program was built for, from its first bytes. Returns empty for a script. */
   static Optional<String> of(Path program) {
     byte[] head;
     try (InputStream in = Files.newInputStream(program)) {

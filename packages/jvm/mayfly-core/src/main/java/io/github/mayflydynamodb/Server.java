@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A Mayfly: one that this starts on a free port and ends again, or one that runs already.
+ * A running Mayfly server: one that this JVM started, or an existing one.
  *
  * <pre>{@code
  * try (Server server = Server.start(); World world = server.world()) {
@@ -17,18 +17,18 @@ import java.util.OptionalLong;
  * }
  * }</pre>
  *
- * <p>Everything here may be called from any thread. A JVM that ends without {@link #close()}, however that was, takes the
- * server with it within a fifth of a second.
+ * <p>This class is thread-safe. If the JVM ends without {@link #close()} for any reason, the server ends within a fifth
+ * of a second.
  */
 public final class Server implements AutoCloseable {
-  /** The region of worlds that name none. */
+  /** The default region of worlds. */
   public static final String REGION = "us-east-1";
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final URI url;
   private final String version;
-  private final ServerProcess process; // null: not ours
+  private final ServerProcess process; // null: an existing server
   private final HttpClients httpClients = new HttpClients();
 
   private Server(URI url, ServerProcess process, Duration timeout) {
@@ -37,14 +37,16 @@ public final class Server implements AutoCloseable {
     this.version = askVersion(timeout);
   }
 
-  /** Starts one, or uses the one that {@code MAYFLY_URL} names. */
+  /** Starts a server with the default options, or uses the existing one at {@code MAYFLY_URL}. */
   public static Server start() {
     return start(ServerOptions.defaults());
   }
 
   /**
-   * @throws MayflyException if there is no binary, it does not start in time or ends at once, the server that was named
-   *     does not answer, or it is of another version than this package
+   * Starts a server, or uses an existing one, and returns when it answers.
+   *
+   * @throws MayflyException if no program was found, the server ends or does not answer in time, or it is not from the
+   *     same release as this package; the message says what to do
    */
   public static Server start(ServerOptions options) {
     return start(options, System.getenv());
@@ -69,7 +71,7 @@ public final class Server implements AutoCloseable {
 
   private static Optional<URI> running(ServerOptions options, Map<String, String> environment) {
     if (options.url() != null) {
-      return Optional.of(withoutSlash(options.url().toString(), "the option url"));
+      return Optional.of(withoutSlash(options.url().toString(), "The option url"));
     }
     String variable = environment.get("MAYFLY_URL");
     return variable == null || variable.isBlank()
@@ -84,7 +86,7 @@ public final class Server implements AutoCloseable {
         return uri;
       }
     } catch (IllegalArgumentException malformed) {
-      // Told below.
+      // Reported below.
     }
     throw new MayflyException(by + " must be a URL such as http://127.0.0.1:8000, got \"" + url + "\".");
   }
@@ -96,13 +98,13 @@ public final class Server implements AutoCloseable {
     } catch (MayflyException silent) {
       throw new MayflyException(
           silent.getMessage()
-              + (process == null ? ". Start one there, or leave out MAYFLY_URL to have one started." : "."),
+              + (process == null ? ". Start Mayfly there, or unset MAYFLY_URL to let the package start a server." : "."),
           silent.getCause());
     }
     Object answered = Json.parseObject(health.body()).get("version");
     if (answered == null) {
-      throw new MayflyException("what answers at " + url + " is no mayfly: /_mayfly/health has status "
-          + health.status() + " and no version. Correct MAYFLY_URL.");
+      throw new MayflyException("No Mayfly server answers at " + url + " (/_mayfly/health returned HTTP status "
+          + health.status() + " and no version). Correct MAYFLY_URL.");
     }
     Version.check(answered.toString(), "at " + url);
     return answered.toString();
@@ -112,27 +114,29 @@ public final class Server implements AutoCloseable {
     return new Control(url, "000000000000", REGION, process).send("GET", "/health", null, timeout);
   }
 
-  /** This package's version. The server's has the same major and minor version. */
+  /** Returns the version of this package. The server must have the same major and minor version. */
   public static String packageVersion() {
     return Version.PACKAGE;
   }
 
-  /** Where it listens, such as {@code http://127.0.0.1:40001}. */
+  /** Returns the server's URL, without a trailing slash, such as {@code http://127.0.0.1:40001}. */
   public URI url() {
     return url;
   }
 
+  /** Returns the server's version. */
   public String version() {
     return version;
   }
 
-  /** The process; empty: the server ran already, and is not ours. */
+  /** Returns the server's process id; empty for an existing server that this JVM did not start. */
   public OptionalLong pid() {
     return process == null ? OptionalLong.empty() : OptionalLong.of(process.pid());
   }
 
   /**
-   * Whether the server was started here and has died. Its worlds are lost then: start another server.
+   * Whether the server has died. Its worlds are lost: start another server. It is false for an existing server that
+   * this JVM did not start.
    */
   public boolean hasDied() {
     if (process == null) {
@@ -146,40 +150,41 @@ public final class Server implements AutoCloseable {
     }
   }
 
-  /** Opens a world: a new account. */
+  /** Creates a world: a new account in the region {@link #REGION}. It sends no request. */
   public World world() {
-    // Twelve digits, of which the first is not 0.
+    // Twelve digits. The first one is not 0.
     return world(Long.toString(RANDOM.nextLong(100_000_000_000L, 1_000_000_000_000L)), REGION);
   }
 
   /**
-   * An account of your choice, as when two programs share a world.
+   * Creates a world with a given account, for example to share it between two programs.
    *
    * @param account twelve digits
+   * @throws IllegalArgumentException if the account is not twelve digits
    */
   public World world(String account, String region) {
     if (!account.matches("\\d{12}")) {
-      throw new IllegalArgumentException("an account is twelve digits, not " + account + ".");
+      throw new IllegalArgumentException("An account must have twelve digits, got " + account + ".");
     }
     return new World(this, new Control(url, account, region, process), httpClients);
   }
 
-  /** What the server has logged, at most the last 10,000 lines; empty if it is not ours. */
+  /** Returns the last 10,000 lines of the server's log; empty for an existing server that this JVM did not start. */
   public String log() {
     return logSince(0);
   }
 
-  /** How many lines it has logged until now; {@link #logSince} takes it. */
+  /** Returns the current position in the log, for {@link #logSince}. */
   public long logMark() {
     return process == null ? 0 : process.log().mark();
   }
 
-  /** What it has logged after a mark. */
+  /** Returns the log lines after a position that {@link #logMark} returned. */
   public String logSince(long mark) {
     return process == null ? "" : process.log().since(mark);
   }
 
-  /** Ends the server if it is ours: SIGTERM, and SIGKILL after five seconds. */
+  /** Ends the server if this JVM started it: with SIGTERM, and with SIGKILL after five seconds. */
   @Override
   public void close() {
     httpClients.close();

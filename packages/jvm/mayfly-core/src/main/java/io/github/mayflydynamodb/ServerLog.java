@@ -12,8 +12,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The last 10,000 lines that the server wrote to stderr. A thread reads them. To see what the server has written so far, a
- * caller writes a mark to the same pipe and waits until that thread has read it.
+ * Keeps the last 10,000 lines that the server wrote to stderr. A thread reads them from a pipe. To see everything that
+ * the server has written so far, a caller writes a mark to the same pipe and waits until that thread has read it.
  */
 final class ServerLog {
   private static final int LINES_MAX = 10_000;
@@ -22,22 +22,26 @@ final class ServerLog {
 
   private final ArrayDeque<String> lines = new ArrayDeque<>(); // guarded by this
   private long written; // guarded by this
-  private final ArrayDeque<CountDownLatch> marks = new ArrayDeque<>(); // those in the pipe; guarded by this
+  private final ArrayDeque<CountDownLatch> marks = new ArrayDeque<>(); // in the pipe, oldest first; guarded by this
 
   private final Object marking = new Object(); // keeps `marks` in the pipe's order; locked before this
   private OutputStream pipe = OutputStream.nullOutputStream(); // guarded by marking
   private boolean open; // guarded by marking
 
-  /** Reads what the process writes to stderr until it ends, in a thread of its own. Requires: it is called once. */
+  /**
+   * Starts a thread that reads the process's stderr until the process ends. Requires: it is called once.
+   *
+   * @return the thread
+   */
   Thread follow(Process process) {
     try {
       synchronized (marking) {
         pipe = new FileOutputStream("/proc/" + process.pid() + "/fd/2");
         open = true;
       }
-      process.onExit().thenRun(this::closePipe); // otherwise the thread would wait for more
+      process.onExit().thenRun(this::closePipe); // so that the reading thread ends
     } catch (IOException failed) {
-      // The process has ended already, or there is no /proc: a caller may then miss the latest lines.
+      // The process has ended already, or there is no /proc. In the latter case, callers can miss the latest lines.
     }
     return Daemon.start("mayfly log", () -> readAll(process.getErrorStream()));
   }
@@ -48,7 +52,7 @@ final class ServerLog {
       try {
         pipe.close();
       } catch (IOException failed) {
-        // It is closed.
+        // It is closed anyway.
       }
     }
   }
@@ -66,7 +70,7 @@ final class ServerLog {
   private synchronized void add(String line) {
     boolean marked = line.endsWith(MARK) && !marks.isEmpty();
     String text = marked ? line.substring(0, line.length() - MARK.length()) : line;
-    // A mark is in a line of its own, unless it was written within a long line.
+    // A mark can follow the beginning of a line that the server has not finished.
     if (!marked || !text.isEmpty()) {
       if (lines.size() == LINES_MAX) {
         lines.removeFirst();
@@ -79,7 +83,7 @@ final class ServerLog {
     }
   }
 
-  /** Waits until the lines that the process has written so far are kept. */
+  /** Waits until all lines that the process has written so far are read, for at most CATCH_UP_MAX_SECONDS. */
   private void catchUp() {
     CountDownLatch read = new CountDownLatch(1);
     synchronized (marking) {
@@ -102,7 +106,7 @@ final class ServerLog {
     }
   }
 
-  /** How many lines there have been; for {@link #since}. */
+  /** Returns the number of lines so far, for {@link #since}. */
   long mark() {
     catchUp();
     synchronized (this) {
@@ -110,7 +114,7 @@ final class ServerLog {
     }
   }
 
-  /** The lines after a mark, those of them that are still kept. */
+  /** Returns the lines after a mark that are still kept. */
   String since(long mark) {
     catchUp();
     synchronized (this) {
@@ -121,7 +125,7 @@ final class ServerLog {
     }
   }
 
-  /** Its last lines. */
+  /** Returns the last {@code count} lines. */
   String tail(int count) {
     return since(Math.max(0, mark() - count));
   }

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A {@code mayfly serve} that this JVM has started, and that ends with it. */
+/** A {@code mayfly serve} process that this JVM has started. It ends with the JVM. */
 final class ServerProcess {
   private static final Pattern FIRST_LINE = Pattern.compile("mayfly listening on (http\\S+)");
   private static final String[][] DEFAULTS = {
@@ -39,7 +39,7 @@ final class ServerProcess {
   private final Thread logReader;
   private final URI url;
 
-  /** Returns when requests are answered, which is when the first line is out. */
+  /** Starts the process, and returns when it has written its first line. From then on, it answers requests. */
   ServerProcess(Path binary, List<String> arguments, Duration timeout) {
     this.binary = binary;
     process = launch(command(binary, arguments));
@@ -51,7 +51,7 @@ final class ServerProcess {
       Matcher matcher = FIRST_LINE.matcher(line);
       if (!matcher.matches()) {
         throw new MayflyException(
-            binary + " is no mayfly: its first line is \"" + line + "\". Name the right program in MAYFLY_BINARY.");
+            binary + " is not Mayfly: its first line is \"" + line + "\". Set MAYFLY_BINARY to a mayfly program.");
       }
       url = URI.create(matcher.group(1));
     } catch (MayflyException failed) {
@@ -60,14 +60,15 @@ final class ServerProcess {
     } catch (TimeoutException late) {
       end();
       throw new MayflyException(
-          "mayfly was not ready within " + spoken(timeout) + " (startTimeout), and was stopped." + withLog());
+          "mayfly did not answer within " + spoken(timeout) + " and was stopped. To wait longer, raise startTimeout."
+              + withLog());
     } catch (InterruptedException interrupted) {
       end();
       Thread.currentThread().interrupt();
-      throw new MayflyException("interrupted while mayfly started", interrupted);
+      throw new MayflyException("The thread was interrupted while mayfly started.", interrupted);
     } catch (ExecutionException failed) {
       end();
-      throw new MayflyException("mayfly's output could not be read", failed);
+      throw new MayflyException("Cannot read mayfly's output.", failed);
     }
   }
 
@@ -87,7 +88,7 @@ final class ServerProcess {
     return process.isAlive();
   }
 
-  /** SIGTERM, and SIGKILL after five seconds. */
+  /** Ends the process: with SIGTERM, and with SIGKILL after five seconds. */
   void end() {
     process.destroy();
     boolean interrupted = false;
@@ -104,7 +105,7 @@ final class ServerProcess {
     }
   }
 
-  /** "mayfly exited with status 1 before it was ready", and its log. */
+  /** Returns an exception for a failed start: "mayfly exited with status 1 before it was ready.", and the log. */
   MayflyException died() {
     awaitLastWords();
     if (process.isAlive()) {
@@ -114,13 +115,13 @@ final class ServerProcess {
     Optional<String> built = Platform.of(binary);
     if (built.isPresent() && !built.get().equals(Platform.current())) {
       sentence =
-          binary + " is for " + built.get() + ", and this machine is " + Platform.current()
-              + ": get the one for this machine, and name it in MAYFLY_BINARY.";
+          binary + " is a program for " + built.get() + ", not for " + Platform.current()
+              + ": set MAYFLY_BINARY to a mayfly program for this machine.";
     }
     return new MayflyException(sentence + withLog());
   }
 
-  /** Whether it has ended, or does within a moment: a process that was killed takes some time to end. */
+  /** Whether the process has ended. It waits up to END_NOTICE, because a killed process needs some time to end. */
   boolean hasEnded() {
     try {
       return process.waitFor(END_NOTICE.toMillis(), TimeUnit.MILLISECONDS);
@@ -131,7 +132,7 @@ final class ServerProcess {
   }
 
   /**
-   * The exception for a request that was not answered because the process has ended; empty if it runs.
+   * Returns the exception for a request that got no response because the process has ended; empty if it is running.
    *
    * @param request such as "PutItem" or "GET /_mayfly/clock"
    */
@@ -146,10 +147,10 @@ final class ServerProcess {
         new MayflyException("Mayfly's server " + ending() + " before it answered " + request + "." + shown, cause));
   }
 
-  /** "was killed by SIGKILL", or "exited with status 3". Requires: it has ended. */
+  /** Returns "was killed by SIGKILL" or "exited with status 3". Requires: the process has ended. */
   private String ending() {
     int status = process.exitValue();
-    String signal = SIGNALS.get(status - 128); // As the JVM tells a signal.
+    String signal = SIGNALS.get(status - 128); // the JVM reports a signal as 128 + its number
     return signal == null ? "exited with status " + status : "was killed by " + signal;
   }
 
@@ -164,7 +165,7 @@ final class ServerProcess {
 
   private String withLog() {
     String text = log.since(0);
-    return text.isEmpty() ? " It wrote no log." : " Its log:\n" + text;
+    return text.isEmpty() ? " Its log is empty." : " Its log:\n" + text;
   }
 
   private void readOutput(CompletableFuture<Optional<String>> firstLine) {
@@ -197,14 +198,14 @@ final class ServerProcess {
       try {
         return new ProcessBuilder(command).start();
       } catch (IOException failed) {
-        // ETXTBSY: a process that another thread is just starting has the freshly unpacked file open for a moment.
+        // ETXTBSY: a process that another thread is starting can have the newly unpacked file open for a moment.
         if (String.valueOf(failed.getMessage()).contains("error=26,") && tries < LAUNCHES_MAX) {
           Thread.onSpinWait();
           continue;
         }
         throw new MayflyException(
-            command.get(0) + " could not be started (" + failed.getMessage()
-                + "): if its file system is mounted noexec, name a copy elsewhere in MAYFLY_BINARY.",
+            "Cannot start " + command.get(0) + " (" + failed.getMessage()
+                + "): if its file system is mounted noexec, copy it elsewhere and set MAYFLY_BINARY to the copy.",
             failed);
       }
     }

@@ -3,7 +3,7 @@ package io.github.mayflydynamodb;
 import java.time.Instant;
 import java.util.Map;
 
-/** All of a world as it was: tables, items, indexes, pending expiries, streams and clock. */
+/** The saved state of a world: tables, items, indexes, pending expiries, streams and clock. */
 public final class Snapshot implements AutoCloseable {
   private final Control control;
   private final String id;
@@ -13,20 +13,24 @@ public final class Snapshot implements AutoCloseable {
     this.id = id;
   }
 
+  /** Returns the snapshot's id, for {@link World#restore}. */
   public String id() {
     return id;
   }
 
-  /** Brings it back, as often as you like; answers what the clock says now. */
+  /**
+   * Restores the saved state, including the clock, and returns the clock's time. It can be called any number of times.
+   */
   public Instant restore() {
     return Times.parse(control.call("POST", "/snapshots/" + id + "/restore", Map.of()).get("now"));
   }
 
+  /** Deletes the snapshot. */
   public void delete() {
     control.call("DELETE", "/snapshots/" + id, Map.of());
   }
 
-  /** The same as {@link #delete()}. */
+  /** Equivalent to {@link #delete()}. */
   @Override
   public void close() {
     delete();

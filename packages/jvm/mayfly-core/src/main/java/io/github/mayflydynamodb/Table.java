@@ -19,8 +19,8 @@ import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 import software.amazon.awssdk.services.dynamodb.model.StreamViewType;
 
 /**
- * A table for {@link World#createTable}. Unless other keys are set, its partition key is the string {@code id}. Unless it
- * is switched off, it has a stream of new and old images. Each method returns a changed copy.
+ * Describes a table for {@link World#createTable}. By default, its partition key is the string {@code id}, and it has a
+ * stream of new and old images, no sort key, no TTL and no indexes. Each method returns a changed copy.
  *
  * <pre>{@code
  * world.createTable(
@@ -36,9 +36,9 @@ public final class Table {
 
   private final String name;
   private final Attribute key;
-  private final Attribute sort; // null: none
-  private final String ttl; // null: none
-  private final StreamViewType stream; // null: none
+  private final Attribute sort; // null: no sort key
+  private final String ttl; // null: no TTL
+  private final StreamViewType stream; // null: no stream
   private final List<Index> indexes;
   private final Consumer<CreateTableRequest.Builder> more;
 
@@ -59,32 +59,33 @@ public final class Table {
     this.more = more;
   }
 
+  /** Returns the description of a table with the defaults. */
   public static Table named(String name) {
     return new Table(name, KEY_DEFAULT, null, null, StreamViewType.NEW_AND_OLD_IMAGES, List.of(), builder -> {});
   }
 
-  /** The partition key, a string. */
+  /** Sets the partition key, a string. */
   public Table key(String attribute) {
     return key(attribute, ScalarAttributeType.S);
   }
 
-  /** The partition key. */
+  /** Sets the partition key. */
   public Table key(String attribute, ScalarAttributeType type) {
     return new Table(name, new Attribute(attribute, type), sort, ttl, stream, indexes, more);
   }
 
-  /** The sort key, a string. */
+  /** Sets the sort key, a string. */
   public Table sort(String attribute) {
     return sort(attribute, ScalarAttributeType.S);
   }
 
-  /** The sort key. */
+  /** Sets the sort key. */
   public Table sort(String attribute, ScalarAttributeType type) {
     return new Table(name, key, new Attribute(attribute, type), ttl, stream, indexes, more);
   }
 
   /**
-   * Enables TTL: this attribute holds an item's expiry, in epoch seconds.
+   * Enables TTL. The attribute holds the TTL of an item, in epoch seconds.
    *
    * @throws IllegalArgumentException if the name is empty
    */
@@ -95,12 +96,12 @@ public final class Table {
     return new Table(name, key, sort, attribute, stream, indexes, more);
   }
 
-  /** Whether the table has a stream of new and old images. */
+  /** Sets whether the table has a stream of new and old images. */
   public Table stream(boolean on) {
     return new Table(name, key, sort, ttl, on ? StreamViewType.NEW_AND_OLD_IMAGES : null, indexes, more);
   }
 
-  /** What the stream's records contain. */
+  /** Enables the stream, and sets the images in its records. */
   public Table stream(StreamViewType images) {
     return new Table(name, key, sort, ttl, images, indexes, more);
   }
@@ -110,7 +111,9 @@ public final class Table {
     return new Table(name, key, sort, ttl, stream, Stream.concat(indexes.stream(), Stream.of(index)).toList(), more);
   }
 
-  /** Sets further members of CreateTable's request; this is called last. */
+  /**
+   * Sets other members of the CreateTable request. {@code members} is called last, just before the request is built.
+   */
   public Table more(Consumer<CreateTableRequest.Builder> members) {
     return new Table(name, key, sort, ttl, stream, indexes, more.andThen(members));
   }
@@ -124,7 +127,8 @@ public final class Table {
   }
 
   /**
-   * @throws IllegalArgumentException if an attribute has two types, or an index lacks a name or a key or has a key too many
+   * @throws IllegalArgumentException if an attribute has two types, or an index has no name, lacks a key or has a key
+   *     that it must not have
    */
   CreateTableRequest toRequest() {
     Attributes attributes = new Attributes();
@@ -190,7 +194,7 @@ public final class Table {
     return key;
   }
 
-  /** The types of all key attributes. */
+  /** The distinct attributes of all keys, with their types. */
   private final class Attributes {
     private record Use(ScalarAttributeType type, String by) {}
 

@@ -6,11 +6,11 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
-/** Instants and durations as the control API has them: it counts in milliseconds. */
+/** Instants and durations in the formats of the control API, which has a resolution of milliseconds. */
 final class Times {
   private Times() {}
 
-  /** Parts of a millisecond are dropped. */
+  /** Returns the instant as text, truncated to milliseconds. */
   static String print(Instant instant) {
     return instant.truncatedTo(ChronoUnit.MILLIS).toString();
   }

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** A table's time to live: when expired items are deleted, what expires next, and why an item is still there. */
+/** A table's time to live: when expired items are deleted, what expires next, and why an item still exists. */
 public final class Ttl {
   private final Control control;
   private final String table;
@@ -16,37 +16,41 @@ public final class Ttl {
     this.path = "/ttl/" + Control.segment(table);
   }
 
+  /** Returns the state of the table's time to live. */
   public TtlStatus status() {
     return TtlStatus.of(table, control.call("GET", path, null));
   }
 
-  /** Expired items are deleted at once: the default. */
+  /** Deletes items at the instant at which they expire. This is the mode of a new table. */
   public TtlStatus exact() {
     return setMode(Map.of("mode", "exact"));
   }
 
-  /** Expired items are deleted late, as on AWS: by 10 to 28 minutes. */
+  /** Deletes items late, as on AWS: 10 to 28 minutes after they expire. */
   public TtlStatus aws() {
     return setMode(Map.of("mode", "aws"));
   }
 
-  /** Expired items are deleted late, by a delay from {@code least} to {@code most} in whole seconds, drawn from a seed. */
+  /**
+   * Deletes items late: each after a random delay between {@code least} and {@code most}, in whole seconds. The same
+   * seed gives the same delays.
+   */
   public TtlStatus aws(Duration least, Duration most, long seed) {
     return setMode(
         Map.of("mode", "aws", "delay_seconds", List.of(least.toSeconds(), most.toSeconds()), "seed", seed));
   }
 
-  /** Expired items are deleted by {@link #sweep()}. */
+  /** Leaves expired items until {@link #sweep()} deletes them. */
   public TtlStatus manual() {
     return setMode(Map.of("mode", "manual"));
   }
 
-  /** Deletes all expired items now, in any mode, and returns how many there were. */
+  /** Deletes all expired items now, in every mode, and returns their number. */
   public long sweep() {
     return Json.integer(control.call("POST", path + "/sweep", Map.of()).get("expired"));
   }
 
-  /** The items that expire next, soonest first; at most {@code limit}, which is 1 to 10,000. */
+  /** Returns the next items that will expire, soonest first; {@code limit} is 1 to 10,000. */
   public List<Upcoming> upcoming(int limit) {
     return Json.objects(control.call("GET", path + "/upcoming?limit=" + limit, null).get("items")).stream()
         .map(Upcoming::of)
@@ -54,9 +58,9 @@ public final class Ttl {
   }
 
   /**
-   * Explains why an item is still there, or why it is not.
+   * Explains why an item still exists, or why it does not.
    *
-   * @param key its key attributes: strings, numbers, bytes or the SDK's AttributeValues
+   * @param key the item's key: strings, numbers, bytes or the SDK's AttributeValues
    */
   public Explanation explain(Map<String, ?> key) {
     return Explanation.of(control.call("POST", path + "/explain", Map.of("key", Keys.toJson(key))));

@@ -1,11 +1,11 @@
 package io.github.mayflydynamodb;
 
-/** When an expired item is deleted. */
+/** When expired items are deleted. */
 public enum TtlMode {
-  /** At once. */
+  /** Immediately. */
   EXACT,
-  /** Late by a delay, as on AWS. */
+  /** Late, as on AWS. */
   AWS,
-  /** By {@link Ttl#sweep}. */
+  /** On request, by {@link Ttl#sweep}. */
   MANUAL
 }

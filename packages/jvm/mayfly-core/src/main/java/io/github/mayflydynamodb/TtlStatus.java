@@ -8,18 +8,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The state of a table's TTL.
+ * The state of a table's time to live.
  *
- * @param enabled whether UpdateTimeToLive has enabled it
- * @param attribute the TTL attribute, if it is enabled
- * @param mode when an expired item is deleted
- * @param pending how many items will expire
- * @param due how many items have expired but are not deleted yet
- * @param nextDue when the next item expires
- * @param expired how many items were deleted since the server started
- * @param bornExpired how many of them had already expired when they were written
- * @param never how many items have a TTL that never fires, by reason
- * @param suspects the latest items with a TTL that never fires or had passed when they were written; at most ten
+ * @param enabled whether TTL is enabled
+ * @param attribute the attribute that holds the TTL; empty if TTL is disabled
+ * @param mode when expired items are deleted
+ * @param pending the number of items that will expire
+ * @param due the number of pending items whose TTL has passed
+ * @param nextDue when the next item becomes due; empty if no item will expire
+ * @param expired the number of items that expired and were deleted since the server started
+ * @param bornExpired the number of expired items whose TTL had passed when they were written
+ * @param never the number of items whose TTL can never fire, by reason
+ * @param suspects the latest items whose TTL can never fire or had passed when they were written; at most ten
  */
 public record TtlStatus(
     boolean enabled,

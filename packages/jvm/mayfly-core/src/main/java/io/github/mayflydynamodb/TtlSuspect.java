@@ -7,27 +7,27 @@ import java.util.Optional;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * An item whose TTL never fires, or that had already expired when it was written.
+ * An item whose TTL is probably a mistake: it can never fire, or it had passed when the item was written.
  *
  * @param table the table's name
  * @param key the item's key
- * @param reason why it never fires, or {@link Reason#BORN_EXPIRED}
- * @param message the same in a sentence
- * @param at when it was written; empty for an item that is older than the server's process
+ * @param reason why the TTL is probably a mistake
+ * @param message the reason as a sentence, with the TTL and what to do
+ * @param at when the item was written; empty if that was before the server started
  */
 public record TtlSuspect(
     String table, Map<String, AttributeValue> key, Reason reason, String message, Optional<Instant> at) {
-  /** What is wrong with a TTL. */
+  /** Why a TTL is probably a mistake. */
   public enum Reason {
-    /** A number in the far future that looks like milliseconds, or even smaller units. */
+    /** A number that looks like milliseconds or a smaller unit: it never fires. */
     MILLISECONDS,
-    /** A string instead of a number. */
+    /** A string: it never fires. */
     STRING,
-    /** Neither a number nor a string. */
+    /** Neither a number nor a string: it never fires. */
     WRONG_TYPE,
-    /** More than five years ago, or negative: DynamoDB ignores it. */
+    /** More than five years ago, or negative: it never fires. */
     TOO_OLD,
-    /** It had passed when the item was written, so the item expired at once. */
+    /** The TTL had passed when the item was written, so the item expired immediately. */
     BORN_EXPIRED;
 
     static Reason of(Object name) {
@@ -44,7 +44,7 @@ public record TtlSuspect(
         Times.parseIfAny(json.get("at")));
   }
 
-  /** Such as {@code carts {"id":{"S":"1"}}: Its TTL is a string …}. */
+  /** Returns a text such as {@code carts {"id":{"S":"1"}}: Its TTL is a string …}. */
   @Override
   public String toString() {
     return table + " " + Json.print(Keys.toJson(key)) + ": " + message;

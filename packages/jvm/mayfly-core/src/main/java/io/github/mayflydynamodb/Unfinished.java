@@ -6,14 +6,14 @@ import java.util.Optional;
 /**
  * An event source mapping that still has records to deliver.
  *
- * @param uuid the mapping's
+ * @param uuid the mapping's UUID
  * @param functionArn the function's ARN
  * @param eventSourceArn the stream's ARN
- * @param lastProcessingResult the mapping's, as Lambda says it
+ * @param lastProcessingResult the mapping's LastProcessingResult, such as {@code PROBLEM: Function call failed}
  * @param function the function's name
  * @param table the table's name
- * @param retrying the batch that fails and is being retried, if that is why
- * @param registered whether somebody registered the function
+ * @param retrying the failing batch that the server keeps retrying; empty if there is none
+ * @param registered whether the function is registered
  */
 public record Unfinished(
     String uuid,
@@ -26,11 +26,11 @@ public record Unfinished(
     boolean registered) {
 
   /**
-   * A batch that fails and is being retried.
+   * A failing batch that the server keeps retrying.
    *
-   * @param attempts how often the function was called with it
-   * @param records how many records it has
-   * @param error how the last call failed
+   * @param attempts the number of attempts so far
+   * @param records the number of records in the batch
+   * @param error how the last attempt failed
    */
   public record Retrying(long attempts, long records, FunctionError error) {
     private static Retrying of(Map<String, Object> json) {

@@ -6,10 +6,11 @@ import java.util.Optional;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * An item that is going to expire.
+ * An item that will expire.
  *
+ * @param key the item's key
  * @param due the first instant after its TTL
- * @param expiresAt when it is deleted; empty if only a sweep will
+ * @param expiresAt when the item will be deleted; empty: at the next {@link Ttl#sweep}
  */
 public record Upcoming(Map<String, AttributeValue> key, Instant due, Optional<Instant> expiresAt) {
   static Upcoming of(Map<String, Object> item) {

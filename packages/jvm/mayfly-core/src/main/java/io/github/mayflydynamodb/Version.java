@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** Which servers this package goes with: those of the same major and minor version. */
+/** The version of this package. The server must have the same major and minor version. */
 final class Version {
   static final String PACKAGE = read();
 
@@ -14,8 +14,8 @@ final class Version {
   static void check(String server, String where) {
     if (!majorAndMinor(server).equals(majorAndMinor(PACKAGE))) {
       throw new MayflyException(
-          "mayfly " + where + " is version " + server + ", and this package is version " + PACKAGE
-              + ": use both of the same major and minor version.");
+          "Package version " + PACKAGE + " cannot use the server " + where + ", which is version " + server
+              + ": use a server and a package with the same major and minor version.");
     }
   }
 

@@ -6,10 +6,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Which change to wait for, and how long: {@code Wanted.remove().byService().within(Duration.ofSeconds(1))}.
+ * Selects the change that an await waits for, and the time limit: {@code
+ * Wanted.remove().byService().within(Duration.ofSeconds(1))}. Each method returns a changed copy.
  *
- * <p>If nothing else is said, a change that the table's stream has already counts, too: so what an advance has brought
- * about is found after the advance. A table without a stream tells only what happens from the call on.
+ * <p>By default, earlier changes that are in the table's stream count as well, so an await after an advance finds the
+ * changes that the advance made. Without a stream, only changes after the call count.
  */
 public final class Wanted {
   private static final Duration TIMEOUT_DEFAULT = Duration.ofSeconds(5);
@@ -26,19 +27,22 @@ public final class Wanted {
     this.since = since;
   }
 
-  /** Any change. */
+  /** Selects any change. */
   public static Wanted change() {
     return new Wanted(null, null, TIMEOUT_DEFAULT, Instant.EPOCH);
   }
 
+  /** Selects the creation of the item. */
   public static Wanted insert() {
     return of(Change.Event.INSERT);
   }
 
+  /** Selects a change of an existing item. */
   public static Wanted modify() {
     return of(Change.Event.MODIFY);
   }
 
+  /** Selects the item's deletion or expiry. */
   public static Wanted remove() {
     return of(Change.Event.REMOVE);
   }
@@ -47,27 +51,27 @@ public final class Wanted {
     return new Wanted(event.name(), null, TIMEOUT_DEFAULT, Instant.EPOCH);
   }
 
-  /** What a client did. */
+  /** Selects only changes that a client made. */
   public Wanted byUser() {
     return new Wanted(event, "user", timeout, since);
   }
 
-  /** What the service did: it deletes what has expired. */
+  /** Selects only changes that the service made: deletions of expired items. */
   public Wanted byService() {
     return new Wanted(event, "service", timeout, since);
   }
 
-  /** How long to wait, in real time: at most 600 s, and 5 s if nothing is said. */
+  /** Sets the time limit, in real time: at most 600 s. Default: 5 s. */
   public Wanted within(Duration time) {
     return new Wanted(event, by, time, since);
   }
 
-  /** Only changes from this time of the account's clock on; the table needs a stream. */
+  /** Selects only changes since {@code time} on the account's clock. The table needs a stream. */
   public Wanted since(Instant time) {
     return new Wanted(event, by, timeout, time);
   }
 
-  /** Only changes that come after the call. */
+  /** Selects only changes after the call. */
   public Wanted fromNow() {
     return new Wanted(event, by, timeout, null);
   }
@@ -76,7 +80,7 @@ public final class Wanted {
     return timeout;
   }
 
-  /** Whether the look back is only the default, so that a table without a stream may do without. */
+  /** Whether earlier changes count only by default, so that an await on a table without a stream can ignore them. */
   boolean looksBackIfItCan() {
     return Instant.EPOCH.equals(since);
   }

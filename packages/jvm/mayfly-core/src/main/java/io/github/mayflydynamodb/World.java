@@ -18,16 +18,17 @@ import software.amazon.awssdk.services.dynamodb.model.TableDescription;
 import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 
 /**
- * An account of its own, with tables, streams and a clock that other worlds do not see. Closing it empties the account.
+ * A separate account with its own tables, streams and clock. A new world is empty, and its clock runs with the host's
+ * time. Closing the world empties the account.
  *
- * <p>Keys in calls are maps of strings, numbers, bytes or the SDK's AttributeValues: {@code Map.of("id", "1")}. A call that
- * the server refuses throws a {@link ControlException}.
+ * <p>Keys are maps of strings, numbers, bytes or the SDK's AttributeValues: {@code Map.of("id", "1")}. A call that the
+ * server refuses throws a {@link ControlException}. A call that gets no response throws a {@link MayflyException}.
  */
 public final class World implements AutoCloseable {
   static final String SECRET = "mayfly";
   private static final Duration AWAIT_MARGIN = Duration.ofSeconds(30);
   private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(30);
-  /** How long the end of a test waits for functions that are running. */
+  /** How long the end of a test waits for functions. */
   private static final Duration DELIVERY_TIMEOUT = Duration.ofSeconds(2);
 
   private final Server server;
@@ -45,25 +46,27 @@ public final class World implements AutoCloseable {
     this.clients = new Clients(control, http);
   }
 
+  /** Returns the server that hosts the world. */
   public Server server() {
     return server;
   }
 
-  /** The endpoint, such as {@code http://127.0.0.1:40001}. */
+  /** Returns the server's URL, without a trailing slash, such as {@code http://127.0.0.1:40001}. */
   public URI url() {
     return control.url();
   }
 
-  /** Twelve digits; the access key id that its requests are signed with. */
+  /** Returns the world's account, twelve digits. It is also the access key id. */
   public String account() {
     return control.account();
   }
 
+  /** Returns the region for which the clients sign. */
   public String region() {
     return control.region();
   }
 
-  /** The environment variables with which a child process uses this world, by any AWS SDK and by {@code mayfly}. */
+  /** Returns the environment variables with which AWS SDKs and {@code mayfly} in a child process use this world. */
   public Map<String, String> environment() {
     Map<String, String> variables = new LinkedHashMap<>();
     variables.put("AWS_ENDPOINT_URL_DYNAMODB", url().toString());
@@ -77,37 +80,40 @@ public final class World implements AutoCloseable {
     return variables;
   }
 
+  /** Returns the world's clock. */
   public Clock clock() {
     return clock;
   }
 
-  /** The world's client; it is closed with the world. */
+  /** Returns the world's client for DynamoDB, which is closed with the world. */
   public DynamoDbClient dynamoDb() {
     return clients.client(DynamoDbClient.class, () -> configure(DynamoDbClient.builder()).build());
   }
 
-  /** The world's client; it is closed with the world. */
+  /** Returns the world's asynchronous client for DynamoDB, which is closed with the world. */
   public DynamoDbAsyncClient dynamoDbAsync() {
     return clients.client(DynamoDbAsyncClient.class, () -> configure(DynamoDbAsyncClient.builder()).build());
   }
 
-  /** The world's client; it is closed with the world. */
+  /** Returns the world's client for DynamoDB Streams, which is closed with the world. */
   public DynamoDbStreamsClient dynamoDbStreams() {
     return clients.client(DynamoDbStreamsClient.class, () -> configure(DynamoDbStreamsClient.builder()).build());
   }
 
   /**
-   * Points any other client at this world: {@code world.configure(LambdaClient.builder()).build()}. It sets endpoint,
-   * region, credentials, the HTTP client and overrideConfiguration; set what you like afterwards.
+   * Configures any other AWS client for this world: {@code world.configure(LambdaClient.builder()).build()}. It sets
+   * the endpoint, region, credentials, HTTP client and overrideConfiguration. Settings made afterwards replace these.
    */
   public <B extends AwsClientBuilder<B, ?>> B configure(B builder) {
     return clients.configure(builder);
   }
 
   /**
-   * Creates a table: {@code world.createTable(Table.named("carts").ttl("ttl"))}.
+   * Creates a table and enables its TTL: {@code world.createTable(Table.named("carts").ttl("ttl"))}. Capacity is on
+   * demand.
    *
-   * @throws IllegalArgumentException if the keys contradict each other
+   * @return the table's description
+   * @throws IllegalArgumentException if the description is invalid; no request is sent
    */
   public TableDescription createTable(Table table) {
     CreateTableRequest request = table.toRequest();
@@ -125,8 +131,8 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Waits, for 30 s at most, until every record in the streams has reached its function. It does not wait for retries of a
-   * failing function. The same as an advance by 0 s with {@link Travel#SETTLE}.
+   * Waits until every record in the world's streams has reached its function, for at most 30 s of real time. It does
+   * not wait for a function that keeps failing. Equivalent to an advance by 0 s with {@link Travel#SETTLE}.
    *
    * @throws HandlerException if a function failed that was not registered with {@link FunctionOptions#mayFail}
    */
@@ -134,22 +140,22 @@ public final class World implements AutoCloseable {
     return settle(SETTLE_TIMEOUT);
   }
 
-  /** The same with another time limit, in real time. */
+  /** Like {@link #settle()} with another time limit, in real time; at most ten minutes. */
   public Advanced settle(Duration atMost) {
     return clock.settle(atMost);
   }
 
-  /** A table's time to live. */
+  /** Returns the time to live of a table. The table does not have to exist yet. */
   public Ttl ttl(String table) {
     return new Ttl(control, table);
   }
 
-  /** Explains why an item is still there, or why it is not. */
+  /** Explains why an item still exists, or why it does not. */
   public Explanation explain(String table, Map<String, ?> key) {
     return ttl(table).explain(key);
   }
 
-  /** Waits for any change of an item, as {@link Wanted#change()} says. */
+  /** Waits for any change of an item, for at most 5 s; see {@link Wanted#change()}. */
   public Change await(String table, Map<String, ?> key) {
     return await(table, key, Wanted.change());
   }
@@ -157,8 +163,8 @@ public final class World implements AutoCloseable {
   /**
    * Waits for a change of an item, and returns it.
    *
-   * @throws AwaitTimeoutException if there is none in time; it tells what happened instead, and why the item cannot
-   *     expire if that is so
+   * @throws AwaitTimeoutException if no such change happens in time; it lists the item's other changes, and says why
+   *     the item can never expire, if that is the case
    */
   public Change await(String table, Map<String, ?> key, Wanted wanted) {
     try {
@@ -171,7 +177,7 @@ public final class World implements AutoCloseable {
     try {
       return awaitOnce(table, key, wanted.fromNow());
     } catch (AwaitTimeoutException late) {
-      throw late.and("The table " + table + " has no stream, so only what came after the call counts.");
+      throw late.and("The table " + table + " has no stream, so only changes after the call count.");
     }
   }
 
@@ -184,50 +190,60 @@ public final class World implements AutoCloseable {
     return new Change(Json.object(answer.get("record")));
   }
 
-  /** Takes a snapshot of the whole world. */
+  /** Saves the state of the world: tables, items, indexes, pending expiries, streams and clock. It copies no data. */
   public Snapshot snapshot() {
     return new Snapshot(control, (String) control.call("POST", "/snapshots", Map.of()).get("id"));
   }
 
-  /** Restores a snapshot by its id, for example one of another process. */
+  /** Restores a snapshot by its id, for example one that another process took. */
   public void restore(String snapshotId) {
     new Snapshot(control, snapshotId).restore();
   }
 
-  /** Removes tables, streams, snapshots, event source mappings and faults, and resets the clock. Functions stay. */
+  /**
+   * Deletes all tables, streams, snapshots, event source mappings and faults, and resets the clock. Registered
+   * functions remain.
+   */
   public void reset() {
     control.call("POST", "/reset", Map.of());
   }
 
-  /** Replaces all fault rules. */
+  /** Replaces all fault rules of the world. */
   public void faults(Fault... rules) {
     control.call("PUT", "/faults", Map.of("rules", Stream.of(rules).map(Fault::toJson).toList()));
   }
 
-  /** The rules, and how often each was {@code asked} and {@code struck}. */
+  /**
+   * Returns the fault rules. {@code asked} is the number of operations that a rule matched, {@code struck} the number
+   * that it was applied to.
+   */
   public List<Map<String, Object>> faults() {
     return Json.objects(control.call("GET", "/faults", null).get("rules"));
   }
 
+  /** Removes all fault rules of the world. */
   public void clearFaults() {
     control.call("DELETE", "/faults", null);
   }
 
-  /** Stops the item's expiry just before its deletion. */
+  /** Arms a failpoint, which stops the item's expiry just before its deletion. */
   public Failpoint failpoint(String table, Map<String, ?> key) {
     return new Failpoint(control, table, key);
   }
 
+  /** Releases all failpoints of the world. */
   public void releaseFailpoints() {
     control.call("DELETE", "/failpoints", null);
   }
 
-  /** Registers a function that event source mappings and Invoke can call: {@code url} takes a POST with the event. */
+  /**
+   * Registers a function that runs at a URL, for event source mappings and Invoke. They send it the event as a POST.
+   */
   public void function(String name, URI url) {
     function(name, url, FunctionOptions.defaults());
   }
 
-  /** The same with options. */
+  /** Registers a function that runs at a URL, with options. */
   public synchronized void function(String name, URI url, FunctionOptions options) {
     control.call("PUT", "/functions/" + Control.segment(name), options.toJson(url.toString()));
     registered.add(name);
@@ -235,30 +251,33 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Registers a function of the test's own. It gets the event as JSON and returns what Lambda's would, as Map, List,
-   * String, Number, Boolean or null. It runs in threads of its own, on this machine.
+   * Registers a function of this JVM, for event source mappings and Invoke. It receives the event as JSON and returns
+   * its response as a Map, List, String, Number, Boolean or null. It runs in separate threads, and is served on a free
+   * port of the loopback interface. A server on another machine or in a container cannot reach it: use {@link
+   * #function(String, URI)}.
    *
-   * <p>An exception that it throws fails the invocation. It is printed, and fails the test with a {@link
-   * HandlerException}: at the next settle, and at the latest when the test ends.
+   * <p>An exception that it throws fails the invocation and the test. It is printed, and thrown as a {@link
+   * HandlerException} by the next settle or when the test ends.
    */
   public void function(String name, Function<Map<String, Object>, ?> body) {
     function(name, body, FunctionOptions.defaults());
   }
 
-  /** The same with options. */
+  /** Registers a function of this JVM, with options. */
   public void function(String name, Function<Map<String, Object>, ?> body, FunctionOptions options) {
     local(name, body::apply, options);
   }
 
   /**
-   * Registers a function of the test's own that takes a table's changes: {@code world.streamFunction("reminder", event ->
-   * event.records().forEach(…))}. An exception that it throws fails the test, as {@link #function(String, Function)} says.
+   * Registers a function of this JVM that receives the changes of a table: {@code world.streamFunction("reminder",
+   * event -> event.records().forEach(…))}. An exception that it throws fails the test; see
+   * {@link #function(String, Function)}.
    */
   public void streamFunction(String name, StreamHandler handler) {
     streamFunction(name, handler, FunctionOptions.defaults());
   }
 
-  /** The same with options. */
+  /** Registers a function of this JVM that receives the changes of a table, with options. */
   public void streamFunction(String name, StreamHandler handler, FunctionOptions options) {
     local(
         name,
@@ -283,16 +302,16 @@ public final class World implements AutoCloseable {
     }
   }
 
-  /** The failed calls of the test's own functions, expected ones too, oldest first; at most 100. */
+  /** Returns the failed calls of the test's own functions, oldest first, including expected failures; at most 100. */
   public List<HandlerFailure> handlerFailures() {
     return failures.all();
   }
 
   /**
-   * Throws if a function failed since the last HandlerException, and that was not expected. Waits until functions have
-   * processed what was written, for two seconds at most. Test frameworks call this when a test ends.
+   * Waits until the world's functions have processed the records written so far, for at most two seconds, and throws if
+   * a function failed unexpectedly. Test frameworks call it when a test ends.
    *
-   * @throws HandlerException if one did
+   * @throws HandlerException if a function failed unexpectedly, and no earlier call threw the failure
    */
   public void throwHandlerFailures() {
     List<LocalFunction> running;
@@ -317,7 +336,7 @@ public final class World implements AutoCloseable {
           "/clock/advance",
           Map.of("seconds", 0, "settle", "triggers", "settle_seconds", DELIVERY_TIMEOUT.toSeconds()));
     } catch (MayflyException gone) {
-      // A server that has ended delivers nothing.
+      // The server has ended, so there is nothing to deliver.
     }
   }
 
@@ -331,7 +350,7 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * The latest items whose TTL never fires, or that had already expired when they were written: at most ten of each table.
+   * Returns the latest items whose TTL can never fire or had passed when they were written; at most ten for each table.
    * Test frameworks print them when a test fails.
    */
   public List<TtlSuspect> ttlSuspects() {
@@ -340,6 +359,7 @@ public final class World implements AutoCloseable {
         .toList();
   }
 
+  /** Removes the registration of a function. */
   public synchronized void removeFunction(String name) {
     control.call("DELETE", "/functions/" + Control.segment(name), null);
     registered.remove(name);
@@ -350,11 +370,11 @@ public final class World implements AutoCloseable {
   }
 
   /**
-   * Lets a table's stream trigger a function, from the beginning of the stream: creates an event source mapping.
+   * Makes the table's stream call a function, starting with the stream's oldest record.
    *
-   * @param function a name, which may be registered later
-   * @param settings more members of CreateEventSourceMapping: {@code Map.of("BatchSize", 1)}
-   * @return the mapping's UUID
+   * @param function the function's name, which can be registered later
+   * @param settings further members of Lambda's CreateEventSourceMapping: {@code Map.of("BatchSize", 1)}
+   * @return the UUID of the event source mapping
    */
   public String trigger(String table, String function, Map<String, ?> settings) {
     Map<String, Object> shards = control.call("GET", "/streams/" + Control.segment(table) + "/shards", null);
@@ -366,26 +386,27 @@ public final class World implements AutoCloseable {
     return (String) Control.members(control.lambda("POST", "/event-source-mappings/", body)).get("UUID");
   }
 
-  /** The same with Lambda's defaults. */
+  /** Makes the table's stream call a function, with Lambda's defaults. */
   public String trigger(String table, String function) {
     return trigger(table, function, Map.of());
   }
 
   /**
-   * Any call of the control API: {@code control("GET", "/jobs", null)}.
+   * Makes any call of the control API for this world: {@code control("GET", "/jobs", null)}.
    *
-   * @param path what follows {@code /_mayfly}
-   * @param body Map, List, String, Number, Boolean and null; null: none
-   * @return the answer's members, numbers as Long or Double
+   * @param path the part after {@code /_mayfly}
+   * @param body a Map of Map, List, String, Number, Boolean and null values; null: no body
+   * @return the response's members; numbers are Long or Double
    */
   public Map<String, Object> control(String method, String path, Map<String, ?> body) {
     return control.call(method, path, body);
   }
 
   /**
-   * Empties the account, if the server still answers, and closes the clients.
+   * Delivers the remaining records to functions, empties the account, stops the functions and closes the clients. It
+   * does all of this even if a function has failed or the server no longer answers.
    *
-   * @throws HandlerException after all that, if a function failed since the last HandlerException
+   * @throws HandlerException if a function failed unexpectedly, and no earlier call threw the failure
    */
   @Override
   public void close() {
@@ -403,7 +424,7 @@ public final class World implements AutoCloseable {
         removeFunction(name);
       }
     } catch (MayflyException gone) {
-      // The server has ended, and the account with it.
+      // The server has ended, so the account no longer exists.
     }
     functions.values().forEach(LocalFunction::close);
     functions.clear();

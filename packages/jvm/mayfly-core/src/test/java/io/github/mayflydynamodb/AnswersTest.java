@@ -10,10 +10,10 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** The server's answers, read as records. */
+/** Tests of how the server's responses are converted to records. */
 class AnswersTest {
   @Test
-  void an_advance_is_read_with_all_its_members() {
+  void an_advance_has_all_members_of_the_response() {
     Advanced advanced =
         Advanced.of(
             Json.parseObject(
@@ -43,7 +43,7 @@ class AnswersTest {
   }
 
   @Test
-  void an_answer_without_these_members_is_read_as_nothing_of_them() {
+  void missing_members_are_empty() {
     Advanced advanced =
         Advanced.of(Json.parseObject("{\"now\":\"2031-01-01T00:00:00Z\",\"expired\":0,\"tables\":{}}"));
     assertEquals(Map.of(), advanced.never());
@@ -53,7 +53,7 @@ class AnswersTest {
   }
 
   @Test
-  void suspects_are_read_and_printed_with_their_table_and_key() {
+  void suspects_have_their_table_and_key() {
     List<TtlSuspect> suspects =
         TtlStatus.suspects(
             "carts",
@@ -66,6 +66,6 @@ class AnswersTest {
     assertEquals(TtlSuspect.Reason.WRONG_TYPE, suspects.get(0).reason());
     assertEquals(Optional.of(Instant.parse("2031-01-01T00:00:00Z")), suspects.get(0).at());
     assertEquals("carts {\"id\":{\"S\":\"1\"}}: Its TTL is a map.", suspects.get(0).toString());
-    assertEquals(Optional.empty(), suspects.get(1).at(), "an item that is older than the server's process");
+    assertEquals(Optional.empty(), suspects.get(1).at(), "an item written before the server started has no time");
   }
 }

@@ -6,14 +6,14 @@ import java.time.Instant;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Looks each millisecond, at most ten seconds long. */
+/** Waits for a condition, which it checks every millisecond, for at most ten seconds. */
 final class Await {
   private Await() {}
 
   static void until(BooleanSupplier condition) {
     Instant deadline = Instant.now().plusSeconds(10);
     while (!condition.getAsBoolean()) {
-      assertTrue(Instant.now().isBefore(deadline), "still not after 10 s");
+      assertTrue(Instant.now().isBefore(deadline), "the condition is still false after 10 s");
       LockSupport.parkNanos(1_000_000);
     }
   }

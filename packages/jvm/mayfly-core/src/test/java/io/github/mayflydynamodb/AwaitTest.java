@@ -16,7 +16,7 @@ class AwaitTest extends Fixture {
   private static final Map<String, String> KEY = Map.of("id", "1");
 
   @Test
-  void what_an_advance_has_deleted_is_found_after_it() {
+  void an_await_after_an_advance_finds_the_changes_of_the_advance() {
     createCarts();
     putCart("1", START.plusSeconds(3600));
     clock.advance(Duration.ofHours(2));
@@ -32,7 +32,7 @@ class AwaitTest extends Fixture {
   }
 
   @Test
-  void a_change_that_comes_later_is_waited_for() {
+  void an_await_waits_for_a_later_change() {
     createCarts();
     var waiting = CompletableFuture.supplyAsync(() -> world.await("carts", KEY, Wanted.insert().byUser()));
     putCart("1", START.plusSeconds(3600));
@@ -43,7 +43,7 @@ class AwaitTest extends Fixture {
   }
 
   @Test
-  void changes_before_a_time_or_before_the_call_can_be_left_out() {
+  void an_await_can_exclude_changes_before_a_time_or_before_the_call() {
     createCarts();
     putCart("1", START.plusSeconds(3600));
     clock.advance(Duration.ofMinutes(1));
@@ -56,7 +56,7 @@ class AwaitTest extends Fixture {
   }
 
   @Test
-  void when_time_is_up_the_error_tells_what_did_happen() {
+  void an_await_that_times_out_lists_the_items_other_changes() {
     createCarts();
     putCart("1", START.plusSeconds(3600));
     AwaitTimeoutException late =
@@ -75,7 +75,7 @@ class AwaitTest extends Fixture {
   }
 
   @Test
-  void a_table_without_a_stream_tells_only_what_comes_after_the_call() {
+  void without_a_stream_only_changes_after_the_call_count() {
     clock.freeze(START);
     createCarts(false);
     putCart("1", START.plusSeconds(3600));
@@ -85,7 +85,7 @@ class AwaitTest extends Fixture {
             () -> world.await("carts", KEY, Wanted.insert().within(Duration.ofMillis(1))));
     assertEquals(
         "Timed out after 0.001 s: no change to carts/{\"id\": \"1\"}."
-            + " The table carts has no stream, so only what came after the call counts.",
+            + " The table carts has no stream, so only changes after the call count.",
         late.getMessage());
     ControlException refused =
         assertThrows(ControlException.class, () -> world.await("carts", KEY, Wanted.insert().since(START)));
@@ -93,7 +93,7 @@ class AwaitTest extends Fixture {
   }
 
   @Test
-  void every_type_of_DynamoDB_is_read_as_the_SDKs() {
+  void every_DynamoDB_type_converts_to_the_SDKs_values() {
     createCarts();
     Map<String, AttributeValue> item =
         Map.of(

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-@DisplayName("Which binary is run")
+@DisplayName("The search for the program")
 class BinaryTest {
   @TempDir Path directory;
   private Path named;
@@ -31,7 +31,7 @@ class BinaryTest {
   }
 
   @Test
-  void the_option_comes_first_then_the_variable_then_the_class_path_then_PATH() throws IOException {
+  void prefers_the_option_then_MAYFLY_BINARY_then_the_class_path_then_PATH() throws IOException {
     Path variable = program("variable", "variable");
     BundledBinary bundled = bundled("bundled", BundledBinary.checksum(program("bundled", "bundled")));
     Map<String, String> both =
@@ -44,46 +44,48 @@ class BinaryTest {
   }
 
   @Test
-  void a_named_one_that_is_missing_is_named_and_no_other_is_taken() {
+  void has_no_fallback_if_a_configured_program_is_missing() {
     Path missing = directory.resolve("missing");
     Map<String, String> path = Map.of("PATH", onPath.getParent().toString());
     assertEquals(
-        "there is no file " + missing + ", which the option binary names: correct it, or leave it out to use another.",
+        "The option binary is set to " + missing
+            + ", but there is no such file: correct it, or remove it to use another program.",
         refused(() -> Binary.find(missing, path, none)));
     Map<String, String> variable =
         Map.of("PATH", onPath.getParent().toString(), "MAYFLY_BINARY", missing.toString());
     assertEquals(
-        "there is no file " + missing + ", which MAYFLY_BINARY names: correct it, or leave it out to use another.",
+        "MAYFLY_BINARY is set to " + missing
+            + ", but there is no such file: correct it, or remove it to use another program.",
         refused(() -> Binary.find(null, variable, none)));
   }
 
   @Test
-  void a_named_one_that_may_not_be_executed_is_told_so() throws IOException {
+  void rejects_a_file_that_is_not_executable() throws IOException {
     Files.setPosixFilePermissions(named, PosixFilePermissions.fromString("rw-r--r--"));
     assertEquals(
-        named + ", which the option binary names, may not be executed: chmod +x " + named,
+        "The option binary is set to " + named + ", which is not executable: chmod +x " + named,
         refused(() -> Binary.find(named, Map.of(), none)));
   }
 
   @Test
-  void without_any_the_sentence_says_how_to_get_one() {
+  void says_how_to_get_a_program_if_none_is_found() {
     assertEquals(
-        "there is no mayfly: add io.github.mayfly-dynamodb:mayfly-binary-linux-x86_64 to the test class path,"
-            + " or name the program in MAYFLY_BINARY, or put mayfly on PATH.",
+        "No mayfly program found: add io.github.mayfly-dynamodb:mayfly-binary-linux-x86_64 to the test class path, put"
+            + " mayfly on PATH, set MAYFLY_BINARY to its path, or set MAYFLY_URL to the URL of a running server.",
         refused(() -> Binary.find(null, Map.of("PATH", "/nowhere"), none)));
   }
 
   @Test
-  void on_a_machine_that_no_jar_is_made_for_the_sentence_says_what_else_there_is() throws IOException {
+  void says_what_to_do_on_a_platform_without_a_jar() throws IOException {
     var elsewhere = new BundledBinary(loader(directory.resolve("nothing")), Map.of(), "macos-aarch64");
     assertEquals(
-        "there is no mayfly, and no jar has one for macos-aarch64: build it and name it in MAYFLY_BINARY,"
-            + " or name a server that runs elsewhere in MAYFLY_URL.",
+        "No mayfly program found, and no jar contains one for macos-aarch64: build one and set MAYFLY_BINARY to its path,"
+            + " or set MAYFLY_URL to the URL of a server on another machine.",
         refused(() -> Binary.find(null, Map.of(), elsewhere)));
   }
 
   @Test
-  void the_bundled_one_is_unpacked_once_for_its_user_alone() throws IOException {
+  void unpacks_the_bundled_program_once_and_only_for_its_user() throws IOException {
     BundledBinary bundled = bundled("bundled", BundledBinary.checksum(program("bundled", "bundled")));
     Path program = bundled.extract().orElseThrow();
     assertEquals(directory.resolve("cache/mayfly"), program.getParent().getParent());
@@ -99,7 +101,7 @@ class BinaryTest {
   }
 
   @Test
-  void an_unpacked_one_of_another_length_is_replaced() throws IOException {
+  void replaces_an_unpacked_program_with_another_length() throws IOException {
     BundledBinary bundled = bundled("bundled", BundledBinary.checksum(program("bundled", "bundled")));
     Path program = bundled.extract().orElseThrow();
     Files.writeString(program, "cut");
@@ -107,7 +109,7 @@ class BinaryTest {
   }
 
   @Test
-  void an_unpacked_one_with_other_bytes_is_replaced() throws IOException {
+  void replaces_an_unpacked_program_with_other_bytes() throws IOException {
     BundledBinary bundled = bundled("bundled", BundledBinary.checksum(program("bundled", "bundled")));
     Path program = bundled.extract().orElseThrow();
     Files.writeString(program, "bumbled");
@@ -115,19 +117,19 @@ class BinaryTest {
   }
 
   @Test
-  void one_that_is_not_what_its_checksum_says_is_not_run() throws IOException {
+  void rejects_a_bundled_program_with_a_wrong_checksum() throws IOException {
     String refused = refused(() -> bundled("bundled", "0".repeat(64)).extract());
     assertEquals(
-        "mayfly could not be unpacked from its jar (java.io.IOException: its SHA-256 is "
+        "Cannot unpack mayfly from its jar (java.io.IOException: its SHA-256 is "
             + BundledBinary.checksum(program("bundled", "bundled"))
-            + " and should be "
+            + ", expected "
             + "0".repeat(64)
-            + "): make ~/.cache or the temporary directory writable, or name an unpacked one in MAYFLY_BINARY.",
+            + "): make ~/.cache or the temporary directory writable, or set MAYFLY_BINARY to an unpacked program.",
         refused);
   }
 
   @Test
-  void where_the_cache_cannot_be_written_the_temporary_directory_is_taken() throws IOException {
+  void unpacks_into_the_temporary_directory_if_the_cache_is_not_writable() throws IOException {
     Files.writeString(directory.resolve("cache"), "a file");
     Path program =
         bundled("bundled", BundledBinary.checksum(program("bundled", "bundled"))).extract().orElseThrow();
@@ -138,7 +140,7 @@ class BinaryTest {
   }
 
   @Test
-  void machines_have_the_names_that_the_jars_have() {
+  void names_platforms_as_the_jars_do() {
     assertEquals("linux-x86_64", Platform.name("Linux", "amd64"));
     assertEquals("linux-aarch64", Platform.name("Linux", "aarch64"));
     assertEquals("macos-aarch64", Platform.name("Mac OS X", "aarch64"));
@@ -153,7 +155,7 @@ class BinaryTest {
     return program;
   }
 
-  /** As a jar on the class path has it. */
+  /** Returns a program as a jar on the class path contains it. */
   private BundledBinary bundled(String text, String sha256) throws IOException {
     Path resource = directory.resolve("jar/io/github/mayflydynamodb/binary/linux-x86_64/mayfly");
     Files.createDirectories(resource.getParent());

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class ClockTest extends Fixture {
   @Test
-  void a_frozen_clock_stands_where_it_was_told() {
+  void a_clock_can_be_frozen_at_an_instant() {
     clock.freeze(START);
     assertEquals(START, clock.instant());
     assertEquals(START, clock.now());
@@ -25,14 +25,14 @@ class ClockTest extends Fixture {
   }
 
   @Test
-  void a_clock_that_is_frozen_without_an_instant_stands_still() {
+  void a_clock_is_frozen_at_its_current_time_by_default() {
     Instant now = clock.freeze().now();
     assertEquals(now, clock.instant());
     assertEquals(now, clock.instant());
   }
 
   @Test
-  void it_is_a_clock_for_the_program_in_any_zone() {
+  void the_program_can_use_the_clock_in_any_time_zone() {
     clock.freeze(START);
     java.time.Clock given = clock.withZone(ZoneId.of("America/New_York"));
     assertEquals(LocalDate.of(2030, 12, 31), LocalDate.now(given));
@@ -41,7 +41,7 @@ class ClockTest extends Fixture {
   }
 
   @Test
-  void an_advance_lets_expire_what_is_due_on_the_way_and_counts_it_by_table() {
+  void an_advance_reports_expired_items_by_table() {
     createCarts();
     putCart("1", START.plusSeconds(3600));
     putCart("2", START.plusSeconds(7200));
@@ -57,7 +57,7 @@ class ClockTest extends Fixture {
   }
 
   @Test
-  void an_advance_goes_to_an_instant_or_to_the_next_expiry() {
+  void an_advance_can_go_to_an_instant_or_to_the_next_expiry() {
     createCarts();
     putCart("1", START.plusSeconds(3600));
     assertEquals(0, clock.advanceTo(START.plusSeconds(3600)).expired());
@@ -68,34 +68,34 @@ class ClockTest extends Fixture {
   }
 
   @Test
-  void an_advance_settles_what_the_streams_hold_and_ages_them() {
+  void an_advance_can_settle_and_age_the_streams() {
     createCarts();
     putCart("1", START.plusSeconds(20 * 3600));
     Advanced advanced = clock.advance(Duration.ofHours(25), SETTLE, AGE_STREAMS);
     assertTrue(advanced.settled());
     assertEquals(0, advanced.unfinished().size());
-    // The INSERT is older than a day by now, and trimmed.
+    // The INSERT record is older than a day now, so it is trimmed.
     assertEquals(
         Change.Event.REMOVE, world.await("carts", Map.of("id", "1"), Wanted.change().within(Duration.ZERO)).event());
   }
 
   @Test
-  void milliseconds_count() {
+  void an_advance_has_a_resolution_of_milliseconds() {
     clock.freeze(START);
     assertEquals(START.plusMillis(1), clock.advance(Duration.ofMillis(1)).now());
     assertEquals(START.plusMillis(1501), clock.advance(Duration.ofMillis(1500)).now());
   }
 
   @Test
-  void a_clock_that_is_set_runs_on_from_there() {
+  void a_running_clock_keeps_running_after_it_is_set() {
     assertEquals(START, clock.set(START).now().truncatedTo(java.time.temporal.ChronoUnit.SECONDS));
     assertFalse(clock.instant().isBefore(START));
   }
 
   @Test
-  void a_clock_at_a_rate_runs_faster_and_one_that_runs_real_is_the_hosts() {
+  void a_clock_can_run_at_a_rate_and_be_real_again() {
     Instant before = clock.rate(1_000_000).now();
-    // A millisecond of the host's is a quarter of an hour.
+    // One millisecond of the host's clock is a quarter of an hour.
     Await.until(() -> Duration.between(before, clock.instant()).toMinutes() >= 15);
     world.reset();
     clock.runReal();
@@ -103,7 +103,7 @@ class ClockTest extends Fixture {
   }
 
   @Test
-  void time_does_not_go_back_while_there_are_tables() {
+  void a_clock_with_tables_cannot_move_back() {
     createCarts();
     ControlException refused = assertThrows(ControlException.class, () -> clock.advanceTo(START.minusSeconds(1)));
     assertEquals("Conflict", refused.type());
@@ -112,15 +112,16 @@ class ClockTest extends Fixture {
   }
 
   @Test
-  void a_negative_advance_is_refused_in_a_sentence() {
+  void a_negative_advance_is_rejected() {
     IllegalArgumentException refused =
         assertThrows(IllegalArgumentException.class, () -> clock.advance(Duration.ofHours(-1)));
     assertEquals(
-        "time is advanced by 0 or more, not by PT-1H; a reset or a restore goes back.", refused.getMessage());
+        "An advance must not be negative, got PT-1H. To go back in time, reset the world or restore a snapshot.",
+        refused.getMessage());
   }
 
   @Test
-  void clocks_of_two_worlds_are_apart() {
+  void each_world_has_its_own_clock() {
     clock.freeze(START);
     try (World other = SERVER.world()) {
       other.clock().freeze(START.plusSeconds(5));

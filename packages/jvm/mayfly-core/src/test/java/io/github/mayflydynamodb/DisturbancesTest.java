@@ -23,7 +23,7 @@ import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExcee
 @DisplayName("Faults and failpoints")
 class DisturbancesTest extends Fixture {
   @Test
-  void a_fault_strikes_as_often_as_it_says_and_is_counted() {
+  void a_fault_applies_count_times_and_is_counted() {
     createCarts();
     world.faults(Fault.throttle().operation("PutItem").table("carts").count(1));
     try (DynamoDbClient once = withoutRetries()) {
@@ -39,7 +39,7 @@ class DisturbancesTest extends Fixture {
   }
 
   @Test
-  void the_SDK_tries_again_after_a_fault_as_it_does_on_AWS() {
+  void the_SDK_retries_after_a_fault_as_on_AWS() {
     createCarts();
     world.faults(Fault.internalServerError().count(1));
     putCart("1", START.plusSeconds(60));
@@ -47,7 +47,7 @@ class DisturbancesTest extends Fixture {
   }
 
   @Test
-  void a_client_retries_as_often_as_on_AWS_but_without_its_pauses() {
+  void a_client_retries_as_often_as_on_AWS_but_without_pauses() {
     createCarts();
     world.faults(Fault.throttle().operation("PutItem"));
     ProvisionedThroughputExceededException throttled =
@@ -67,7 +67,7 @@ class DisturbancesTest extends Fixture {
   }
 
   @Test
-  void every_kind_of_fault_is_one_that_the_server_knows() {
+  void the_server_accepts_every_kind_of_fault() {
     createCarts();
     world.faults(
         Fault.throttle("RequestLimitExceeded").probability(0, 1),
@@ -89,7 +89,7 @@ class DisturbancesTest extends Fixture {
   }
 
   @Test
-  void a_failpoint_stops_an_expiry_so_that_a_test_can_renew_the_item() {
+  void an_item_renewed_at_a_failpoint_survives() {
     createCarts();
     putCart("1", START.plusSeconds(60));
     try (Failpoint point = world.failpoint("carts", Map.of("id", "1"))) {
@@ -104,11 +104,11 @@ class DisturbancesTest extends Fixture {
   }
 
   @Test
-  void a_failpoint_that_nothing_comes_to_says_so() {
+  void waiting_for_a_failpoint_times_out() {
     createCarts();
     try (Failpoint point = world.failpoint("carts", Map.of("id", "1"))) {
       MayflyException late = assertThrows(MayflyException.class, () -> point.awaitWaiting(Duration.ZERO));
-      assertTrue(late.getMessage().endsWith("advance the clock past its TTL in another thread."), late.getMessage());
+      assertTrue(late.getMessage().endsWith("advance the clock past the item's TTL in another thread."), late.getMessage());
       world.releaseFailpoints();
     }
   }

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** A world for the test, on a server for all of them, with a table of carts when it is asked for. */
+/** Gives each test a world, on a server that all tests share. */
 abstract class Fixture {
   static final Instant START = Instant.parse("2031-01-01T00:00:00Z");
   static final Path BINARY = Path.of(System.getProperty("mayfly.test.binary"));
@@ -20,7 +20,7 @@ abstract class Fixture {
     world.close();
   }
 
-  /** Carts by id, which expire by their ttl; the clock stands at START. */
+  /** Freezes the clock at START and creates the table carts, with the key id and the TTL attribute ttl. */
   void createCarts() {
     clock.freeze(START);
     createCarts(true);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class FunctionTest extends Fixture {
   @Test
-  void a_function_of_the_test_gets_what_a_mapping_delivers() {
+  void a_function_receives_the_records_of_a_mapping() {
     createCarts();
     List<String> events = Collections.synchronizedList(new ArrayList<>());
     world.function(
@@ -29,7 +29,7 @@ class FunctionTest extends Fixture {
   }
 
   @Test
-  void a_function_can_be_invoked_and_what_it_throws_is_its_error() {
+  void a_function_can_be_invoked_and_its_exception_is_returned_as_an_error() {
     world.function("twice", event -> Map.of("is", 2 * (Long) event.get("number")));
     world.function(
         "fails",
@@ -50,7 +50,7 @@ class FunctionTest extends Fixture {
   }
 
   @Test
-  void a_mapping_takes_Lambdas_settings_and_is_refused_in_its_words() {
+  void a_mapping_accepts_Lambdas_settings_and_returns_Lambdas_errors() {
     createCarts();
     assertTrue(world.trigger("carts", "reminder", Map.of("BatchSize", 1)).matches("[0-9a-f-]{36}"));
     ControlException refused =
@@ -60,7 +60,7 @@ class FunctionTest extends Fixture {
   }
 
   @Test
-  void a_world_that_is_closed_has_no_functions_left() {
+  void closing_a_world_removes_its_functions() {
     world.function("one", event -> null);
     world.removeFunction("one");
     world.function("two", event -> null);
@@ -69,7 +69,7 @@ class FunctionTest extends Fixture {
   }
 
   @Test
-  void a_name_that_is_none_is_refused_in_the_servers_words() {
+  void a_malformed_function_name_is_rejected_by_the_server() {
     ControlException refused = assertThrows(ControlException.class, () -> world.function("a:b:c", event -> null));
     assertEquals("'a:b:c' is not a valid function name.", refused.getMessage());
   }

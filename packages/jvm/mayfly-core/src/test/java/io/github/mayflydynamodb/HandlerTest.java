@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-@DisplayName("A function that fails")
+@DisplayName("Functions that fail")
 class HandlerTest {
   private static final String DECLARE =
       " If the test expects this, register the function with FunctionOptions.defaults().mayFail().";
@@ -50,7 +50,7 @@ class HandlerTest {
   }
 
   @Test
-  void is_thrown_by_settle_with_what_was_given_up() {
+  void settle_throws_a_failure_once_with_the_batches_given_up() {
     carts(FAILS, ONCE, OPTIONS);
     put("1");
     HandlerException thrown = assertThrows(HandlerException.class, world::settle);
@@ -82,12 +82,12 @@ class HandlerTest {
             200, Optional.of("Unhandled"), Optional.of("java.lang.IllegalStateException"), Optional.of("no\n   cart")),
         batch.error());
 
-    assertTrue(world.settle().settled(), "it is thrown once");
+    assertTrue(world.settle().settled(), "the failure is thrown only once");
     world.close();
   }
 
   @Test
-  void is_thrown_by_an_advance_that_settles() {
+  void a_settled_advance_throws_a_failure() {
     carts(FAILS, ONCE, OPTIONS);
     put("1");
     HandlerException thrown =
@@ -97,8 +97,8 @@ class HandlerTest {
   }
 
   @Test
-  @Timeout(300) // A settle that waits for its limit takes longer.
-  void is_thrown_before_the_limit_of_the_settle_when_it_is_retried_without_end() {
+  @Timeout(300) // shorter than the time limit of the settle
+  void settle_does_not_wait_for_unlimited_retries() {
     carts(FAILS, Map.of(), OPTIONS);
     put("1");
     HandlerException thrown = assertThrows(HandlerException.class, () -> world.settle(Duration.ofMinutes(10)));
@@ -113,11 +113,11 @@ class HandlerTest {
     assertEquals("reminder", mapping.function());
     assertEquals("carts", mapping.table());
     assertEquals(1, mapping.retrying().orElseThrow().records());
-    world.close(); // Retries of the same records are not thrown again.
+    world.close(); // does not throw failures of later retries again
   }
 
   @Test
-  void has_failed_though_a_retry_succeeds() {
+  void settle_throws_a_failure_even_if_a_retry_succeeds() {
     AtomicInteger calls = new AtomicInteger();
     carts(
         event -> {
@@ -139,7 +139,7 @@ class HandlerTest {
   }
 
   @Test
-  void may_fail_if_the_test_says_so() {
+  void settle_does_not_throw_failures_of_a_function_that_may_fail() {
     carts(FAILS, ONCE, OPTIONS.mayFail());
     put("1");
     Advanced settled = world.settle();
@@ -150,7 +150,7 @@ class HandlerTest {
   }
 
   @Test
-  void is_thrown_by_close_if_nothing_has_settled_and_the_world_is_empty_then() {
+  void close_throws_failures_that_no_settle_threw_and_empties_the_world() {
     CountDownLatch called = new CountDownLatch(1);
     carts(
         event -> {
@@ -171,7 +171,7 @@ class HandlerTest {
   }
 
   @Test
-  void is_thrown_by_close_if_it_was_not_called_yet() {
+  void close_delivers_the_remaining_records_and_throws_their_failures() {
     carts(FAILS, Map.of("MaximumBatchingWindowInSeconds", 300, "MaximumRetryAttempts", 0), OPTIONS);
     put("1");
     HandlerException thrown = assertThrows(HandlerException.class, world::close);
@@ -179,7 +179,7 @@ class HandlerTest {
   }
 
   @Test
-  void is_named_by_settle_if_a_trigger_needs_it_and_it_is_not_registered() {
+  void settle_throws_if_a_triggers_function_is_not_registered() {
     carts(event -> {}, ONCE, OPTIONS);
     world.trigger("carts", "remindr");
     assertTrue(world.settle().settled()); // there are no records yet
@@ -194,7 +194,7 @@ class HandlerTest {
   }
 
   @Test
-  void is_waited_for_by_close_while_it_runs() throws Exception {
+  void close_waits_for_a_running_function() throws Exception {
     CountDownLatch began = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     carts(
@@ -213,7 +213,7 @@ class HandlerTest {
   }
 
   @Test
-  void is_thrown_if_it_is_elsewhere_unless_it_may() throws IOException {
+  void settle_throws_failures_of_a_function_elsewhere_unless_it_may_fail() throws IOException {
     HttpServer elsewhere = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     elsewhere.createContext(
         "/",
@@ -248,7 +248,7 @@ class HandlerTest {
   }
 
   @Test
-  void takes_typed_records_or_JSON() {
+  void a_stream_function_receives_typed_records() {
     List<Change> changes = new CopyOnWriteArrayList<>();
     carts(event -> changes.addAll(event.records()), Map.of(), OPTIONS);
     put("1");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("JSON")
 class JsonTest {
   @Test
-  void what_is_printed_is_read_as_it_was() {
+  void printed_values_are_read_back_unchanged() {
     Map<String, Object> all = new TreeMap<>();
     all.put("a", Arrays.asList(1L, -2.5, "\"<\u00e4\n>", true, null));
     all.put("b", Map.of("c", List.of(), "d", Map.of()));
@@ -22,14 +22,14 @@ class JsonTest {
   }
 
   @Test
-  void other_numbers_sets_and_objects_are_printed_as_what_they_mean() {
+  void other_numbers_sets_and_objects_can_be_printed() {
     assertEquals("[1.50,3]", Json.print(List.of(new BigDecimal("1.50"), (short) 3)));
     assertEquals("{\"a\":[1],\"b\":\"PT1H\"}", Json.print(new TreeMap<>(Map.of("a", Set.of(1), "b", java.time.Duration.ofHours(1)))));
     assertEquals("null", Json.print(null));
   }
 
   @Test
-  void what_is_no_object_is_an_empty_one() {
+  void text_that_is_not_an_object_is_read_as_an_empty_object() {
     for (String text : List.of("", "<html>", "[1]", "7", "{\"a\":", "{\"a\"}", "null")) {
       assertEquals(Map.of(), Json.parseObject(text), text);
     }

@@ -14,7 +14,7 @@ class ServerLogTest {
   }
 
   @Test
-  void a_log_has_every_line_that_was_written_before_it_is_asked() throws Exception {
+  void a_log_has_every_line_written_before_it_is_read() throws Exception {
     Process process = start("while read -r line; do echo \"$line\" >&2; echo written; done");
     ServerLog log = new ServerLog();
     Thread reader = log.follow(process);
@@ -34,7 +34,7 @@ class ServerLogTest {
   }
 
   @Test
-  void a_mark_within_a_line_is_not_part_of_the_log() throws Exception {
+  void a_mark_is_not_part_of_the_log() throws Exception {
     Process process = start("printf half >&2; echo written; read -r line; echo ' line' >&2; echo written; read -r line");
     ServerLog log = new ServerLog();
     log.follow(process);

@@ -22,7 +22,7 @@ class ServerTest {
   private static final ServerOptions OPTIONS = ServerOptions.defaults().binary(Fixture.BINARY);
 
   @Test
-  void a_server_starts_on_a_free_port_and_ends_when_it_is_closed() {
+  void a_server_starts_on_a_free_port_and_ends_with_close() {
     Server server = Server.start(OPTIONS);
     assertEquals("http", server.url().getScheme());
     assertEquals(System.getProperty("mayfly.test.version"), server.version());
@@ -33,12 +33,12 @@ class ServerTest {
   }
 
   @Test
-  void the_version_of_the_package_is_the_one_it_was_built_with() {
+  void the_package_has_the_version_it_was_built_with() {
     assertEquals(System.getProperty("mayfly.test.version"), Server.packageVersion());
   }
 
   @Test
-  void further_arguments_reach_the_server() {
+  void arguments_are_passed_to_the_server() {
     try (Server server = Server.start(OPTIONS.arguments("--clock", "frozen", "--accounts-max", "1"));
         World world = server.world()) {
       assertEquals("frozen", world.control("GET", "/clock", null).get("mode"));
@@ -50,7 +50,7 @@ class ServerTest {
   }
 
   @Test
-  void its_log_can_be_read_from_a_mark_on() {
+  void the_log_can_be_read_from_a_position() {
     try (Server server = Server.start(OPTIONS.arguments("--log-level", "debug"));
         World world = server.world()) {
       Await.until(() -> server.log().contains("GET /_mayfly/health"));
@@ -63,7 +63,7 @@ class ServerTest {
   }
 
   @Test
-  void a_server_that_runs_already_is_used_and_left_running() {
+  void an_existing_server_is_used_and_keeps_running() {
     try (Server running = Server.start(OPTIONS)) {
       Map<String, String> environment = Map.of("MAYFLY_URL", running.url() + "/", "MAYFLY_BINARY", "/nowhere");
       Server named = Server.start(ServerOptions.defaults(), environment);
@@ -80,7 +80,7 @@ class ServerTest {
   }
 
   @Test
-  void a_call_that_meets_a_dead_server_says_how_it_ended_with_its_log() {
+  void a_call_to_a_dead_server_reports_how_it_ended_and_its_log() {
     Server server = Server.start(OPTIONS);
     World world = server.world();
     world.createTable(Table.named("carts"));
@@ -106,14 +106,14 @@ class ServerTest {
   }
 
   @Test
-  void a_server_of_somebody_else_that_does_not_answer_is_named() {
+  void a_call_to_a_dead_external_server_names_its_URL() {
     Server owned = Server.start(OPTIONS);
     Server attached = Server.start(ServerOptions.defaults().url(owned.url()));
     World world = attached.world();
     owned.close();
     MayflyException missed = assertThrows(MayflyException.class, world::snapshot);
     assertTrue(
-        missed.getMessage().startsWith("mayfly at " + owned.url() + " did not answer POST /_mayfly/snapshots: "),
+        missed.getMessage().startsWith("The server at " + owned.url() + " did not answer POST /_mayfly/snapshots: "),
         missed.getMessage());
     assertTrue(missed.getMessage().endsWith(". Check that the server is running."), missed.getMessage());
     assertFalse(attached.hasDied());
@@ -122,7 +122,7 @@ class ServerTest {
   }
 
   @Test
-  void no_server_outlives_a_JVM_that_was_killed() throws Exception {
+  void a_server_ends_when_its_JVM_is_killed() throws Exception {
     Process jvm =
         new ProcessBuilder(
                 ProcessHandle.current().info().command().orElseThrow(),
@@ -143,7 +143,7 @@ class ServerTest {
     Await.until(() -> !answers(url));
   }
 
-  /** Starts a server, says where, and waits to be killed. */
+  /** Starts a server, prints its URL, and waits to be killed. */
   static final class Victim {
     public static void main(String[] arguments) throws InterruptedException {
       Server server = Server.start(ServerOptions.defaults().binary(java.nio.file.Path.of(arguments[0])));

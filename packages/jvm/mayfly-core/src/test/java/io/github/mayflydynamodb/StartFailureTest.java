@@ -21,23 +21,23 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-@DisplayName("A start that fails says in a sentence why")
+@DisplayName("Errors of a failed start")
 class StartFailureTest {
   @TempDir Path directory;
 
   @Test
-  void a_server_that_ends_at_once_has_its_exit_status_and_its_log_in_the_error() throws IOException {
+  void a_server_that_ends_before_it_answers_is_reported_with_status_and_log() throws IOException {
     Path program = script("echo one >&2; echo two >&2; exit 3");
     assertEquals(
         "mayfly exited with status 3 before it was ready. Its log:\none\ntwo\n",
         refused(ServerOptions.defaults().binary(program)));
     assertEquals(
-        "mayfly exited with status 4 before it was ready. It wrote no log.",
+        "mayfly exited with status 4 before it was ready. Its log is empty.",
         refused(ServerOptions.defaults().binary(script("exit 4"))));
   }
 
   @Test
-  void a_port_that_is_taken_is_named_by_the_server_itself() throws IOException {
+  void a_port_in_use_is_reported() throws IOException {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String port = Integer.toString(taken.getLocalPort());
       String sentence = refused(ServerOptions.defaults().binary(Fixture.BINARY).arguments("--port", port));
@@ -47,25 +47,27 @@ class StartFailureTest {
   }
 
   @Test
-  void an_option_that_the_server_does_not_have_is_named() {
+  void an_unknown_option_is_reported() {
     String sentence = refused(ServerOptions.defaults().binary(Fixture.BINARY).arguments("--no-such"));
     assertTrue(sentence.startsWith("mayfly exited with status "), sentence);
     assertTrue(sentence.contains("--no-such"), sentence);
   }
 
   @Test
-  void a_server_that_is_not_ready_in_time_is_ended_and_its_log_shown() throws IOException {
+  void a_server_that_does_not_answer_in_time_is_ended_and_reported_with_its_log() throws IOException {
     Path program = script("echo \"I take my time\" >&2; echo $$ > " + directory + "/pid; exec sleep 60");
     String sentence = refused(ServerOptions.defaults().binary(program).startTimeout(Duration.ofMillis(500)));
     assertEquals(
-        "mayfly was not ready within 0.5 s (startTimeout), and was stopped. Its log:\nI take my time\n", sentence);
+        "mayfly did not answer within 0.5 s and was stopped. To wait longer, raise startTimeout. Its log:\n"
+            + "I take my time\n",
+        sentence);
     long pid = Long.parseLong(Files.readString(directory.resolve("pid")).strip());
     assertTrue(ProcessHandle.of(pid).map(process -> !process.isAlive()).orElse(true));
   }
 
   @Test
-  void a_server_that_exits_later_is_told_by_the_call_that_meets_it() throws IOException {
-    // Another server answers for it, so that it can start.
+  void a_call_to_a_server_that_has_exited_reports_its_status_and_log() throws IOException {
+    // Another server answers the health check, so that the start succeeds.
     try (HttpServerUntilClosed other =
             new HttpServerUntilClosed(answering("{\"version\":\"" + Server.packageVersion() + "\"}"));
         Server server =
@@ -100,15 +102,15 @@ class StartFailureTest {
   }
 
   @Test
-  void a_program_that_is_no_mayfly_is_told_by_its_first_line() throws IOException {
+  void a_program_with_another_first_line_is_rejected() throws IOException {
     Path program = script("echo hello");
     assertEquals(
-        program + " is no mayfly: its first line is \"hello\". Name the right program in MAYFLY_BINARY.",
+        program + " is not Mayfly: its first line is \"hello\". Set MAYFLY_BINARY to a mayfly program.",
         refused(ServerOptions.defaults().binary(program)));
   }
 
   @Test
-  void a_binary_of_another_kind_of_machine_is_told_so() throws IOException {
+  void a_binary_for_another_platform_is_rejected() throws IOException {
     String here = Platform.current();
     String other = here.equals("linux-aarch64") ? "linux-x86_64" : "linux-aarch64";
     byte[] elf = new byte[64];
@@ -117,19 +119,19 @@ class StartFailureTest {
     Path program = program(elf);
     String sentence = refused(ServerOptions.defaults().binary(program));
     String expected =
-        program + " is for " + other + ", and this machine is " + here
-            + ": get the one for this machine, and name it in MAYFLY_BINARY.";
+        program + " is a program for " + other + ", not for " + here
+            + ": set MAYFLY_BINARY to a mayfly program for this machine.";
     assertTrue(sentence.startsWith(expected), sentence);
   }
 
   @Test
-  void a_server_of_another_minor_version_is_refused_with_both_versions() throws IOException {
+  void a_server_of_another_minor_version_is_rejected_with_both_versions() throws IOException {
     HttpServer other = answering("{\"status\":\"ok\",\"version\":\"99.7.1\"}");
     try {
       URI url = URI.create("http://127.0.0.1:" + other.getAddress().getPort());
       assertEquals(
-          "mayfly at " + url + " is version 99.7.1, and this package is version " + Server.packageVersion()
-              + ": use both of the same major and minor version.",
+          "Package version " + Server.packageVersion() + " cannot use the server at " + url
+              + ", which is version 99.7.1: use a server and a package with the same major and minor version.",
           refused(ServerOptions.defaults().url(url)));
     } finally {
       other.stop(0);
@@ -137,7 +139,7 @@ class StartFailureTest {
   }
 
   @Test
-  void a_server_of_another_patch_is_as_good() throws IOException {
+  void a_server_of_another_patch_version_is_accepted() throws IOException {
     String[] parts = Server.packageVersion().split("\\.");
     HttpServer other = answering("{\"status\":\"ok\",\"version\":\"" + parts[0] + "." + parts[1] + ".999\"}");
     try {
@@ -153,13 +155,13 @@ class StartFailureTest {
   }
 
   @Test
-  void what_answers_but_is_no_mayfly_is_told_so() throws IOException {
+  void a_URL_where_another_program_answers_is_reported() throws IOException {
     HttpServer other = answering("<html>");
     try {
       URI url = URI.create("http://127.0.0.1:" + other.getAddress().getPort());
       assertEquals(
-          "what answers at " + url
-              + " is no mayfly: /_mayfly/health has status 200 and no version. Correct MAYFLY_URL.",
+          "No Mayfly server answers at " + url
+              + " (/_mayfly/health returned HTTP status 200 and no version). Correct MAYFLY_URL.",
           refused(ServerOptions.defaults().url(url)));
     } finally {
       other.stop(0);
@@ -167,20 +169,20 @@ class StartFailureTest {
   }
 
   @Test
-  void a_url_where_nobody_answers_is_told_so() throws IOException {
+  void a_URL_where_no_server_answers_is_reported() throws IOException {
     int free;
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       free = socket.getLocalPort();
     }
     String sentence = refused(ServerOptions.defaults().url(URI.create("http://127.0.0.1:" + free)));
     assertTrue(
-        sentence.startsWith("mayfly at http://127.0.0.1:" + free + " did not answer GET /_mayfly/health: "), sentence);
+        sentence.startsWith("The server at http://127.0.0.1:" + free + " did not answer GET /_mayfly/health: "), sentence);
     assertTrue(
-        sentence.endsWith(". Start one there, or leave out MAYFLY_URL to have one started."), sentence);
+        sentence.endsWith(". Start Mayfly there, or unset MAYFLY_URL to let the package start a server."), sentence);
   }
 
   @Test
-  void a_url_that_is_none_is_told_so() {
+  void a_malformed_URL_is_rejected() {
     MayflyException refused =
         assertThrows(
             MayflyException.class,

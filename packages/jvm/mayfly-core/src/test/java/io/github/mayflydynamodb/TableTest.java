@@ -35,7 +35,7 @@ class TableTest extends Fixture {
   }
 
   @Test
-  void key_sort_ttl_stream_and_indexes_are_the_tables() {
+  void a_table_has_the_requested_keys_ttl_stream_and_indexes() {
     TableDescription table =
         world.createTable(
             Table.named("orders")
@@ -76,12 +76,12 @@ class TableTest extends Fixture {
   }
 
   @Test
-  void a_table_can_be_without_a_stream() {
+  void a_table_can_have_no_stream() {
     assertNull(world.createTable(Table.named("carts").stream(false)).streamSpecification());
   }
 
   @Test
-  void further_members_of_CreateTable_can_be_set() {
+  void other_members_of_CreateTable_can_be_set() {
     TableDescription table =
         world.createTable(
             Table.named("carts")
@@ -92,14 +92,14 @@ class TableTest extends Fixture {
   }
 
   @Test
-  void a_TTL_attribute_has_a_name() {
+  void an_empty_TTL_attribute_is_rejected() {
     assertEquals(
         "ttl() of the table carts needs the name of an attribute.",
         assertThrows(IllegalArgumentException.class, () -> Table.named("carts").ttl("")).getMessage());
   }
 
   @Test
-  void keys_that_contradict_each_other_are_refused_before_any_request() {
+  void an_invalid_table_is_rejected_before_any_request() {
     Map<Table, String> refused =
         Map.of(
             Table.named("carts").sort("at", N).index(Index.named("by_at").key("at")),

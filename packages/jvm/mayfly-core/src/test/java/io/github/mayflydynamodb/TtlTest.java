@@ -16,7 +16,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 class TtlTest extends Fixture {
   @Test
-  void the_status_counts_what_is_pending_and_what_has_expired() {
+  void the_status_counts_pending_and_expired_items() {
     createCarts();
     putCart("1", START.plusSeconds(60));
     putCart("2", START.plusSeconds(3600));
@@ -39,7 +39,7 @@ class TtlTest extends Fixture {
   }
 
   @Test
-  void in_the_mode_manual_a_sweep_deletes() {
+  void in_manual_mode_only_a_sweep_deletes_items() {
     createCarts();
     Ttl ttl = world.ttl("carts");
     assertEquals(TtlMode.MANUAL, ttl.manual().mode());
@@ -53,7 +53,7 @@ class TtlTest extends Fixture {
   }
 
   @Test
-  void in_the_mode_aws_deletion_is_late() {
+  void in_aws_mode_items_are_deleted_late() {
     createCarts();
     assertEquals(TtlMode.AWS, world.ttl("carts").aws().mode());
     world.ttl("carts").aws(Duration.ofMinutes(10), Duration.ofMinutes(20), 7);
@@ -65,7 +65,7 @@ class TtlTest extends Fixture {
   }
 
   @Test
-  void what_goes_next_is_listed_the_soonest_first() {
+  void upcoming_expiries_are_listed_soonest_first() {
     createCarts();
     putCart("2", START.plusSeconds(120));
     putCart("1", START.plusSeconds(60));
@@ -77,7 +77,7 @@ class TtlTest extends Fixture {
   }
 
   @Test
-  void an_item_that_stays_or_has_gone_is_explained() {
+  void explain_says_why_an_item_exists_or_not() {
     createCarts();
     putCart("1", START.plusSeconds(60));
     Explanation waits = world.explain("carts", Map.of("id", "1"));
@@ -93,7 +93,7 @@ class TtlTest extends Fixture {
   }
 
   @Test
-  void every_reason_of_the_server_has_its_name_here() {
+  void every_reason_of_the_server_has_an_enum_value() {
     createCarts();
     Map<String, AttributeValue> wrong =
         Map.of(
@@ -124,7 +124,7 @@ class TtlTest extends Fixture {
   }
 
   @Test
-  void items_that_never_expire_are_counted_and_named() {
+  void items_with_a_suspect_TTL_are_counted_and_listed() {
     createCarts();
     put("string", AttributeValue.fromS("1795590184"));
     put("milliseconds", AttributeValue.fromN(Long.toString(START.toEpochMilli())));
@@ -147,7 +147,7 @@ class TtlTest extends Fixture {
   }
 
   @Test
-  void an_await_says_why_the_item_does_not_expire() {
+  void an_await_that_times_out_says_why_the_item_does_not_expire() {
     createCarts();
     put("1", AttributeValue.fromS("1795590184"));
     AwaitTimeoutException late =

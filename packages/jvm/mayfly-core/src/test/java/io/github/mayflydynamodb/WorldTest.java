@@ -19,7 +19,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 class WorldTest extends Fixture {
   @Test
-  void each_world_is_an_account_of_its_own() {
+  void worlds_are_isolated_accounts_of_twelve_digits() {
     assertTrue(world.account().matches("[1-9]\\d{11}"), world.account());
     createCarts();
     try (World other = SERVER.world()) {
@@ -30,7 +30,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void its_clients_are_ready_and_the_same_each_time() {
+  void clients_use_the_world_and_are_created_once() {
     createCarts();
     assertSame(world.dynamoDb(), world.dynamoDb());
     assertEquals(List.of("carts"), world.dynamoDbAsync().listTables().join().tableNames());
@@ -38,7 +38,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void the_enhanced_clients_are_on_it_too() {
+  void enhanced_clients_use_the_world() {
     createCarts();
     putCart("1", START.plusSeconds(60));
     var carts = EnhancedClients.of(world).table("carts", TableSchema.fromBean(Cart.class));
@@ -47,7 +47,7 @@ class WorldTest extends Fixture {
     assertEquals("1", later.getItem(key -> key.key(id -> id.partitionValue("1"))).join().getId());
   }
 
-  /** What the enhanced client needs. */
+  /** A bean for the enhanced clients. */
   @DynamoDbBean
   public static class Cart {
     private String id;
@@ -72,7 +72,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void the_environment_leads_a_child_process_here() {
+  void the_environment_has_the_worlds_endpoint_region_and_account() {
     assertEquals(
         Map.of(
             "AWS_ENDPOINT_URL_DYNAMODB", SERVER.url().toString(),
@@ -87,14 +87,14 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void an_account_is_twelve_digits() {
+  void an_account_without_twelve_digits_is_rejected() {
     IllegalArgumentException refused =
         assertThrows(IllegalArgumentException.class, () -> SERVER.world("42", "us-east-1"));
-    assertEquals("an account is twelve digits, not 42.", refused.getMessage());
+    assertEquals("An account must have twelve digits, got 42.", refused.getMessage());
   }
 
   @Test
-  void a_snapshot_brings_back_items_and_time() {
+  void a_snapshot_restores_items_and_clock() {
     createCarts();
     putCart("1", START.plusSeconds(3600));
     Snapshot snapshot = world.snapshot();
@@ -112,14 +112,14 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void a_reset_leaves_nothing() {
+  void a_reset_deletes_tables() {
     createCarts();
     world.reset();
     assertEquals(List.of(), world.dynamoDb().listTables().tableNames());
   }
 
   @Test
-  void any_other_call_of_the_control_api_can_be_made() {
+  void control_makes_any_call_for_its_world() {
     createCarts();
     Map<String, Object> shards = world.control("POST", "/streams/carts/split", Map.of());
     assertEquals(3, ((List<?>) shards.get("shards")).size());
@@ -127,7 +127,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void what_the_server_refuses_has_its_type_its_sentence_and_its_status() {
+  void a_control_exception_has_type_message_and_status() {
     ControlException refused = assertThrows(ControlException.class, () -> world.ttl("carts").status());
     assertEquals(404, refused.httpStatus());
     assertEquals(
@@ -136,7 +136,7 @@ class WorldTest extends Fixture {
   }
 
   @Test
-  void keys_may_be_plain_values_or_the_SDKs_or_DynamoDB_JSON() {
+  void keys_can_be_plain_values_SDK_values_or_DynamoDB_JSON() {
     assertEquals(Map.of("id", Map.of("S", "1")), Keys.toJson(Map.of("id", "1")));
     assertEquals(Map.of("id", Map.of("N", "17")), Keys.toJson(Map.of("id", 17L)));
     assertEquals(
@@ -152,6 +152,6 @@ class WorldTest extends Fixture {
     assertEquals(Map.of("id", Map.of("S", "1")), Keys.toJson(Map.of("id", Map.of("S", "1"))));
     IllegalArgumentException refused =
         assertThrows(IllegalArgumentException.class, () -> Keys.toJson(Map.of("id", true)));
-    assertEquals("a key's attribute is a string, a number or bytes, and id is true.", refused.getMessage());
+    assertEquals("The key attribute id must be a string, a number or bytes, got true.", refused.getMessage());
   }
 }

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Options from JUnit's configuration parameters: junit-platform.properties, or system properties. */
+/** Reads options from JUnit's configuration parameters, in junit-platform.properties or system properties. */
 final class Configuration {
   private Configuration() {}
 
@@ -36,7 +36,7 @@ final class Configuration {
     try {
       return Duration.ofMillis(Math.round(Double.parseDouble(text) * 1000));
     } catch (NumberFormatException wrong) {
-      throw new MayflyException("mayfly.start-timeout-seconds is a number such as 10, not \"" + text + "\".", wrong);
+      throw new MayflyException("mayfly.start-timeout-seconds must be a number such as 10, got \"" + text + "\".", wrong);
     }
   }
 }

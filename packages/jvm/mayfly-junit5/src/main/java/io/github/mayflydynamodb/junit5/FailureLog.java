@@ -9,7 +9,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** When a test fails, shows the server's log since it began. Tests that run at the same time are in it, too. */
+/**
+ * Shows the server's log since the beginning of a failed test. It includes lines of tests that ran at the same time.
+ */
 final class FailureLog {
   private record Begin(Server server, long mark) {}
 
@@ -26,25 +28,25 @@ final class FailureLog {
     }
     String of = world.map(World::toString).orElseGet(begin.server::toString);
     String log = begin.server.logSince(begin.mark);
-    String text = log.isEmpty() ? "(nothing)\n" : log;
+    String text = log.isEmpty() ? "(empty)\n" : log;
     String suspects = world.map(FailureLog::suspects).orElse("");
     Map<String, String> entries = new LinkedHashMap<>(Map.of("mayfly.world", of, "mayfly.log", text));
     if (!suspects.isEmpty()) {
       entries.put("mayfly.ttl", suspects);
     }
     context.publishReportEntry(entries);
-    System.err.print("Mayfly's log while " + context.getDisplayName() + " failed, with " + of + ":\n" + text);
+    System.err.print("Mayfly's log for the failed test " + context.getDisplayName() + ", " + of + ":\n" + text);
     if (!suspects.isEmpty()) {
       System.err.print("Mayfly found items with a suspect TTL:\n" + suspects);
     }
   }
 
-  /** A line for each item whose TTL never fires or had already passed when it was written. */
+  /** Returns a line for each item whose TTL can never fire or had passed when it was written. */
   private static String suspects(World world) {
     try {
       return world.ttlSuspects().stream().map(each -> "  " + each + "\n").collect(Collectors.joining());
     } catch (MayflyException gone) {
-      return ""; // The test has failed for this reason.
+      return ""; // The server has died, which is why the test failed.
     }
   }
 }

@@ -6,10 +6,10 @@ import io.github.mayflydynamodb.ServerOptions;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A server in the root store: JUnit closes it after the last test. If it dies, another one is started. A server that did
- * not start is not tried again.
+ * A server in the root store, which JUnit closes after the last test. If the server dies, a new one is started. If a
+ * start fails, it is not retried.
  */
-@SuppressWarnings("deprecation") // JUnit before 5.13 closes nothing else.
+@SuppressWarnings("deprecation") // JUnit before 5.13 closes only CloseableResources.
 final class KeptServer implements ExtensionContext.Store.CloseableResource, AutoCloseable {
   private final ServerOptions options;
   private Server server;
@@ -28,7 +28,11 @@ final class KeptServer implements ExtensionContext.Store.CloseableResource, Auto
     }
   }
 
-  /** The server, or another one if it has died. */
+  /**
+   * Returns the server, or a new one if it has died.
+   *
+   * @throws MayflyException if the start failed, now or earlier
+   */
   synchronized Server server() {
     if (failure == null && server.hasDied()) {
       server.close();

@@ -18,11 +18,12 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * One server for all tests of the JVM, and a world for each test. The world and its parts can be parameters of tests, {@code
- * @BeforeEach} and {@code @AfterEach} methods: {@link World}, {@link Clock} or {@link java.time.Clock}, {@link Server}, and of the AWS SDK
- * DynamoDbClient, DynamoDbAsyncClient, DynamoDbStreamsClient, DynamoDbEnhancedClient and DynamoDbEnhancedAsyncClient.
+ * Provides one server for all tests of the JVM, and a world for each test. Tests, {@code @BeforeEach} and
+ * {@code @AfterEach} methods can have these parameters: {@link World}, {@link Clock} or {@link java.time.Clock}, {@link
+ * Server}, and the AWS SDK's DynamoDbClient, DynamoDbAsyncClient, DynamoDbStreamsClient, DynamoDbEnhancedClient and
+ * DynamoDbEnhancedAsyncClient.
  *
- * <p>{@link MayflyTest} is the short way. To start a server with options, and one world for the class:
+ * <p>Most tests use {@link MayflyTest}. Register the extension to start a server with options, or to share a world:
  *
  * <pre>{@code
  * @RegisterExtension
@@ -30,16 +31,17 @@ import org.junit.platform.commons.support.AnnotationSupport;
  *     .worldPer(WorldPer.CLASS);
  * }</pre>
  *
- * <p>Without options, the configuration parameters {@code mayfly.url}, {@code mayfly.binary}, {@code mayfly.arguments} and
- * {@code mayfly.start-timeout-seconds} of junit-platform.properties apply. Extensions with the same options share a server.
- * It ends after the last test; if it dies before, another one is started.
+ * <p>Without options, the configuration parameters {@code mayfly.url}, {@code mayfly.binary}, {@code mayfly.arguments}
+ * and {@code mayfly.start-timeout-seconds} in junit-platform.properties apply. Extensions with the same options share a
+ * server. The server ends after the last test. If it dies earlier, the next test gets a new one.
  *
- * <p>A test fails if a function of its world failed, and that was not expected ({@link
- * io.github.mayflydynamodb.FunctionOptions#mayFail}). When a test fails, the server's log since the test began and items
- * whose TTL never fires are published as the report entries {@code mayfly.log} and {@code mayfly.ttl} and printed to stderr.
+ * <p>A test fails if a function of its world failed that was not registered with {@link
+ * io.github.mayflydynamodb.FunctionOptions#mayFail}. If a test fails, the server's log since the test began and the
+ * items whose TTL is probably a mistake are published as the report entries {@code mayfly.log} and {@code mayfly.ttl},
+ * and printed to stderr.
  */
 public final class MayflyExtension implements ParameterResolver, BeforeEachCallback, AfterEachCallback {
-  /** By name, because some of these classes may not be on the class path. */
+  /** By class name, because some of these classes may be missing from the class path. */
   private static final Map<String, Function<World, Object>> PARAMETERS =
       Map.of(
           "io.github.mayflydynamodb.World", world -> world,
@@ -53,10 +55,10 @@ public final class MayflyExtension implements ParameterResolver, BeforeEachCallb
           "software.amazon.awssdk.enhanced.dynamodb.DynamoDbEnhancedAsyncClient",
               world -> EnhancedClients.asyncOf(world));
 
-  private final ServerOptions options; // null: the configuration's
-  private final WorldPer worldPer; // null: the annotation's
+  private final ServerOptions options; // null: those of the configuration
+  private final WorldPer worldPer; // null: that of the annotation
 
-  /** As {@link MayflyTest} uses it. */
+  /** Takes the options from the configuration, and the scope of worlds from {@link MayflyTest}. */
   public MayflyExtension() {
     this(null, null);
   }
@@ -66,12 +68,12 @@ public final class MayflyExtension implements ParameterResolver, BeforeEachCallb
     this.worldPer = worldPer;
   }
 
-  /** A server of these options, whatever the configuration says. */
+  /** Returns an extension that uses these options and ignores the configuration. */
   public static MayflyExtension of(ServerOptions options) {
     return new MayflyExtension(options, null);
   }
 
-  /** The same with worlds for each test, or each class. */
+  /** Returns a copy that creates a world for each test or for each class. */
   public MayflyExtension worldPer(WorldPer per) {
     return new MayflyExtension(options, per);
   }
@@ -110,8 +112,8 @@ public final class MayflyExtension implements ParameterResolver, BeforeEachCallb
     WorldPer per = worldPer(context);
     if (per == WorldPer.TEST && context.getTestMethod().isEmpty()) {
       throw new ParameterResolutionException(
-          "a world for each test is not there yet in a constructor or @BeforeAll, nor still in @AfterAll: take it in"
-              + " the test or in @BeforeEach, or say @MayflyTest(world = WorldPer.CLASS).");
+          "The world of a test does not exist in a constructor, @BeforeAll or @AfterAll: take it as a parameter of the"
+              + " test or of @BeforeEach, or share one with @MayflyTest(world = WorldPer.CLASS).");
     }
     return store(per == WorldPer.CLASS ? outermostClass(context) : context)
         .getOrComputeIfAbsent(
@@ -123,7 +125,7 @@ public final class MayflyExtension implements ParameterResolver, BeforeEachCallb
     return Optional.ofNullable(worldPer).or(() -> annotated(context)).orElse(WorldPer.TEST);
   }
 
-  /** The nearest annotation: of the method, of its class, of those around it. */
+  /** Returns the value of the nearest annotation: on the method, its class or an enclosing class. */
   private static Optional<WorldPer> annotated(ExtensionContext context) {
     for (Optional<ExtensionContext> each = Optional.of(context); each.isPresent(); each = each.get().getParent()) {
       Optional<MayflyTest> annotation =

@@ -9,7 +9,7 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Gives tests their world as parameters; {@link MayflyExtension} says which there are.
+ * Gives tests their world, and parts of it, as parameters. {@link MayflyExtension} lists the types.
  *
  * <pre>{@code
  * @MayflyTest
@@ -25,6 +25,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Inherited
 @ExtendWith(MayflyExtension.class)
 public @interface MayflyTest {
-  /** Whether each test has a world of its own, or those of a class share one. */
+  /** Whether each test has its own world, or the tests of a class share one. */
   WorldPer world() default WorldPer.TEST;
 }

@@ -1,9 +1,12 @@
 package io.github.mayflydynamodb.junit5;
 
-/** Who shares a world. */
+/** Which tests share a world. */
 public enum WorldPer {
-  /** Nobody: each test has its own. */
+  /** None: each test has its own world. */
   TEST,
-  /** The tests of a class, those of its nested classes, and what is before and after all of them. */
+  /**
+   * The tests of a class and of its nested classes. The world also exists in their constructors, {@code @BeforeAll} and
+   * {@code @AfterAll} methods.
+   */
   CLASS
 }

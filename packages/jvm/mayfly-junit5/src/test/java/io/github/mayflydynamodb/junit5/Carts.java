@@ -6,7 +6,7 @@ import java.util.Map;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** A program as users write it: it keeps carts for two days, by the clock that it is given. */
+/** An example of a user's program. It stores carts that expire after two days, and gets the time from its clock. */
 record Carts(DynamoDbClient dynamoDb, Clock clock) {
   static void createTable(DynamoDbClient dynamoDb) {
     dynamoDb.createTable(

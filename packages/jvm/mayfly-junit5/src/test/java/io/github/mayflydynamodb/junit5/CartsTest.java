@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.model.StreamViewType;
 
-/** The README's examples. */
+/** The examples of README.md. */
 @MayflyTest
 class CartsTest {
   @BeforeEach
@@ -37,14 +37,14 @@ class CartsTest {
 
   @Test
   void a_cart_is_gone_after_two_days(DynamoDbClient dynamoDb, Clock clock) {
-    Carts carts = new Carts(dynamoDb, clock); // a java.time.Clock, too
+    Carts carts = new Carts(dynamoDb, clock); // also a java.time.Clock
     carts.put("1");
     clock.advance(Duration.ofHours(49));
     assertFalse(carts.has("1"));
   }
 
   @Test
-  void its_removal_can_be_awaited(World world, Clock clock) {
+  void an_expiry_can_be_awaited(World world, Clock clock) {
     clock.freeze(Instant.parse("2031-01-01T00:00:00Z"));
     new Carts(world.dynamoDb(), clock).put("1");
     assertEquals(Map.of("carts", 1L), clock.advance(Duration.ofHours(49)).tables());
@@ -53,13 +53,13 @@ class CartsTest {
   }
 
   @Test
-  void why_an_item_stays_is_explained(World world, Clock clock) {
+  void explain_says_why_an_item_still_exists(World world, Clock clock) {
     new Carts(world.dynamoDb(), clock).put("1");
     assertTrue(world.explain("carts", Map.of("id", "1")).message().contains("will be deleted at"));
   }
 
   @Test
-  void a_snapshot_brings_all_back(World world, Clock clock) {
+  void a_snapshot_restores_items(World world, Clock clock) {
     Carts carts = new Carts(world.dynamoDb(), clock);
     carts.put("1");
     Snapshot snapshot = world.snapshot();
@@ -69,9 +69,9 @@ class CartsTest {
   }
 
   @Test
-  void operations_fail_when_told(World world, Clock clock) {
+  void a_fault_makes_operations_fail(World world, Clock clock) {
     world.faults(Fault.throttle().operation("PutItem").count(2));
-    new Carts(world.dynamoDb(), clock).put("1"); // the SDK tries again
+    new Carts(world.dynamoDb(), clock).put("1"); // the SDK retries
     assertEquals(2L, world.faults().get(0).get("struck"));
   }
 
@@ -89,7 +89,7 @@ class CartsTest {
   }
 
   @Test
-  void a_function_gets_what_expires(World world, Clock clock) {
+  void a_function_receives_expired_items(World world, Clock clock) {
     List<Change> expired = new CopyOnWriteArrayList<>();
     world.streamFunction(
         "reminder",
@@ -116,7 +116,7 @@ class CartsTest {
   }
 
   @Test
-  void without_the_extension_a_server_is_started_and_closed() {
+  void a_server_can_be_started_without_the_extension() {
     try (Server server = Server.start();
         World world = server.world()) {
       world.createTable(Table.named("carts"));

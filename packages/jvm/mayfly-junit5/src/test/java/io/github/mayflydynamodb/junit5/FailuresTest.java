@@ -28,10 +28,10 @@ import org.junit.platform.testkit.engine.Event;
 import org.junit.platform.testkit.engine.EventType;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** What JUnit is told when a test fails; the classes below are run by a JUnit in the JUnit. */
+/** Tests of failures. They run the classes below with JUnit's engine and check what it reports. */
 class FailuresTest {
   @Test
-  void of_a_test_that_fails_the_servers_log_is_published_and_of_others_not() {
+  void the_servers_log_is_published_only_for_a_failed_test() {
     EngineExecutionResults results =
         EngineTestKit.engine("junit-jupiter")
             .selectors(selectClass(OneFails.class))
@@ -80,7 +80,7 @@ class FailuresTest {
   }
 
   @Test
-  void a_function_that_fails_fails_its_test_and_no_other() {
+  void a_failing_function_fails_only_its_own_test() {
     EngineExecutionResults results = run(FunctionsFail.class);
     results.testEvents().assertStatistics(all -> all.succeeded(1).failed(2));
     for (Event each : results.testEvents().failed().list()) {
@@ -131,7 +131,7 @@ class FailuresTest {
   }
 
   @Test
-  void a_test_that_fails_names_items_whose_TTL_never_fires() {
+  void a_failed_test_lists_items_with_a_suspect_TTL() {
     EngineExecutionResults results = run(NeverFires.class);
     results.testEvents().assertStatistics(all -> all.failed(1));
     String suspects =
@@ -159,7 +159,7 @@ class FailuresTest {
   }
 
   @Test
-  void after_a_test_whose_server_died_the_next_has_another_server() {
+  void after_a_servers_death_the_next_test_gets_a_new_server() {
     EngineExecutionResults results = run(Dies.class);
     results.testEvents().assertStatistics(all -> all.succeeded(1).failed(1));
     String message = failure(results.testEvents().failed().list().get(0)).getMessage();
@@ -189,10 +189,10 @@ class FailuresTest {
   }
 
   @Test
-  void a_world_for_each_test_cannot_be_had_before_all() {
+  void BeforeAll_cannot_use_the_world_of_a_test() {
     assertEquals(
-        "a world for each test is not there yet in a constructor or @BeforeAll, nor still in @AfterAll: take it in"
-            + " the test or in @BeforeEach, or say @MayflyTest(world = WorldPer.CLASS).",
+        "The world of a test does not exist in a constructor, @BeforeAll or @AfterAll: take it as a parameter of the"
+            + " test or of @BeforeEach, or share one with @MayflyTest(world = WorldPer.CLASS).",
         failure(run(TooEarly.class).containerEvents().failed().list().get(0)).getMessage());
   }
 
@@ -200,7 +200,7 @@ class FailuresTest {
   static class TooEarly {
     @BeforeAll
     static void takes(World world) {
-      throw new AssertionError("not reached with " + world);
+      throw new AssertionError("the world " + world + " exists in @BeforeAll");
     }
 
     @Test
@@ -208,7 +208,7 @@ class FailuresTest {
   }
 
   @Test
-  void a_server_that_does_not_start_is_told_by_each_test_and_tried_once() {
+  void a_failed_start_fails_each_test_with_its_message() {
     EngineExecutionResults results =
         EngineTestKit.engine("junit-jupiter")
             .selectors(selectClass(OneFails.class))
@@ -218,14 +218,14 @@ class FailuresTest {
     assertEquals(2, failed.size());
     for (Event each : failed) {
       assertEquals(
-          "there is no file /no/such/mayfly, which the option binary names: correct it, or leave it out to use"
-              + " another.",
+          "The option binary is set to /no/such/mayfly, but there is no such file: correct it, or remove it to use"
+              + " another program.",
           failure(each).getMessage());
     }
   }
 
   @Test
-  void the_configuration_gives_the_server_its_options() {
+  void the_configuration_sets_the_servers_options() {
     EngineTestKit.engine("junit-jupiter")
         .selectors(selectClass(IsFrozen.class))
         .configurationParameter("mayfly.arguments", "--clock frozen")
@@ -238,7 +238,7 @@ class FailuresTest {
   @MayflyTest
   static class IsFrozen {
     @Test
-    void stands(World world) {
+    void is_frozen(World world) {
       assertEquals("frozen", world.control("GET", "/clock", null).get("mode"));
     }
   }

@@ -34,14 +34,14 @@ class ParametersTest {
   }
 
   @Test
-  void a_test_sees_the_world_that_was_there_before_each(World world, Clock clock, java.time.Clock given) {
+  void a_test_and_BeforeEach_get_the_same_world(World world, Clock clock, java.time.Clock given) {
     assertSame(before, world);
     assertSame(clock, given);
     assertEquals(world.clock(), clock);
   }
 
   @Test
-  void all_clients_are_of_the_same_world(
+  void all_clients_use_the_tests_world(
       DynamoDbClient client,
       DynamoDbAsyncClient async,
       DynamoDbStreamsClient streams,
@@ -64,7 +64,7 @@ class ParametersTest {
   }
 
   @RepeatedTest(8)
-  void no_two_tests_share_a_world(World world) {
+  void each_test_has_its_own_world(World world) {
     assertEquals(true, ACCOUNTS.add(world.account()));
     assertEquals(List.of(), world.dynamoDb().listTables().tableNames());
     Carts.createTable(world.dynamoDb());
@@ -72,7 +72,7 @@ class ParametersTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"a", "b"})
-  void parameters_of_others_stand_beside_them(String text, World world) {
+  void parameters_of_other_extensions_can_be_mixed_in(String text, World world) {
     assertEquals(1, text.length());
     assertSame(before, world);
   }
@@ -80,7 +80,7 @@ class ParametersTest {
   @Nested
   class In_a_nested_class {
     @Test
-    void a_test_has_its_own_world_too(World world) {
+    void a_test_has_its_own_world(World world) {
       assertSame(before, world);
       assertNotEquals(0, world.account().charAt(0) - '0');
     }

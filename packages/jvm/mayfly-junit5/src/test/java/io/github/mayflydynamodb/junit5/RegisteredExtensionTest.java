@@ -22,7 +22,7 @@ class RegisteredExtensionTest {
   }
 
   @Test
-  void a_server_with_options_is_one_of_its_own(World world, Server server) {
+  void options_start_a_separate_server(World world, Server server) {
     var shards = (List<?>) world.control("GET", "/streams/carts/shards", null).get("shards");
     assertEquals(4, shards.size());
     assertSame(world.server(), server);

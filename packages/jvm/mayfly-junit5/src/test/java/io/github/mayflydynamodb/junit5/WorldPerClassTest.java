@@ -27,7 +27,7 @@ class WorldPerClassTest {
   }
 
   @Test
-  void tests_see_what_was_made_before_all(DynamoDbClient dynamoDb) {
+  void tests_see_tables_created_in_BeforeAll(DynamoDbClient dynamoDb) {
     assertEquals(List.of("carts"), dynamoDb.listTables().tableNames());
   }
 
@@ -40,14 +40,14 @@ class WorldPerClassTest {
   @Nested
   class Nested_classes {
     @Test
-    void share_it(World world) {
+    void share_the_world(World world) {
       assertSame(ofAll, world);
     }
   }
 
   @Test
   @MayflyTest
-  void a_test_that_wants_its_own_world_has_one(World world) {
+  void an_annotated_test_has_its_own_world(World world) {
     assertEquals(List.of(), world.dynamoDb().listTables().tableNames());
   }
 }

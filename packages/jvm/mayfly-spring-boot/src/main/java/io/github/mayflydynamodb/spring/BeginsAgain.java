@@ -7,8 +7,8 @@ import io.github.mayflydynamodb.World;
 import java.util.stream.Collectors;
 
 /**
- * Lets each test method begin with what the first began with: the tables that the application made at its start, no
- * items of other tests, the clock as it was.
+ * Restores the world before each test method to its state before the first one: the tables that the application created
+ * at its start, no items of other tests, and the original time.
  */
 class BeginsAgain {
   private final World world;
@@ -31,7 +31,7 @@ class BeginsAgain {
     }
   }
 
-  /** False: a test has reset the world, and the snapshot went with all else. */
+  /** Returns false if the snapshot no longer exists, because a test has reset the world. */
   private boolean restored() {
     try {
       beginning.restore();
@@ -44,16 +44,19 @@ class BeginsAgain {
     }
   }
 
-  /** The server's log since the test began, and items whose TTL never fires or had passed when they were written. */
+  /**
+   * Returns the server's log since the test began, and the items whose TTL can never fire or had passed when they were
+   * written.
+   */
   synchronized String report(String test) {
     String log = world.server().logSince(logMark);
     String report =
-        "Mayfly's log while " + test + " failed, with " + world + ":\n" + (log.isEmpty() ? "(nothing)\n" : log);
+        "Mayfly's log for the failed test " + test + ", " + world + ":\n" + (log.isEmpty() ? "(empty)\n" : log);
     try {
       String suspects = world.ttlSuspects().stream().map(each -> "  " + each + "\n").collect(Collectors.joining());
       return suspects.isEmpty() ? report : report + "Mayfly found items with a suspect TTL:\n" + suspects;
     } catch (MayflyException gone) {
-      return report; // The test has failed for this reason.
+      return report; // The server has died, which is why the test failed.
     }
   }
 

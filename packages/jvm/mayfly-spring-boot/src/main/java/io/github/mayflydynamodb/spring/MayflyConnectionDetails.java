@@ -3,8 +3,8 @@ package io.github.mayflydynamodb.spring;
 import java.net.URI;
 import org.springframework.boot.autoconfigure.service.connection.ConnectionDetails;
 
-/** Where a Mayfly runs already: a bean of this kind, and none is started. */
+/** The connection to an existing server. If there is such a bean, no server is started. */
 public interface MayflyConnectionDetails extends ConnectionDetails {
-  /** Such as {@code http://localhost:32768}. */
+  /** Returns the server's URL, such as {@code http://localhost:32768}. */
   URI url();
 }

@@ -5,7 +5,7 @@ import java.net.URI;
 import org.springframework.boot.testcontainers.service.connection.ContainerConnectionDetailsFactory;
 import org.springframework.boot.testcontainers.service.connection.ContainerConnectionSource;
 
-/** Lets {@code @ServiceConnection} stand on a MayflyContainer. */
+/** Supports {@code @ServiceConnection} on a MayflyContainer. */
 class MayflyContainerConnectionDetailsFactory
     extends ContainerConnectionDetailsFactory<MayflyContainer, MayflyConnectionDetails> {
 

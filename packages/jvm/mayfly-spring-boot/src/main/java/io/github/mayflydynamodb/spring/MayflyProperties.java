@@ -9,15 +9,16 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * {@code mayfly.*} of a test's configuration.
+ * The properties {@code mayfly.*} in a test's configuration.
  *
- * @param enabled false: the context has nothing of Mayfly's
- * @param url a server that runs already
- * @param binary the program, if not the one that would be found
- * @param arguments more of {@code mayfly serve}'s
- * @param startTimeout how long the start may take
- * @param replace whether the application's own DynamoDB clients and Clock give way to the world's
- * @param restore whether each test method begins with the tables, items and time that the first began with
+ * @param enabled whether the context gets any beans of Mayfly; default: true
+ * @param url the URL of an existing server; default: {@code MAYFLY_URL}, if that is set
+ * @param binary the path of the program; default: {@code MAYFLY_BINARY}, else the jar on the class path, else PATH
+ * @param arguments additional arguments of {@code mayfly serve}
+ * @param startTimeout the time limit for the start; default: ten seconds
+ * @param replace whether the world's clients and clock replace the application's own DynamoDB clients and Clock;
+ *     default: true
+ * @param restore whether the world is restored before each test method to its state before the first one; default: true
  */
 @ConfigurationProperties("mayfly")
 public record MayflyProperties(

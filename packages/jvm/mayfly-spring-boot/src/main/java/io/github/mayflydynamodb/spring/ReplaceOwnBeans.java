@@ -13,8 +13,8 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 
 /**
- * Puts the world's clients and clock where the application defines its own, under the same names: no test reaches AWS
- * by mistake, and the program goes by the world's time. The application's own are not even made.
+ * Replaces the application's own clients and clock by those of the world, under the same names, so that no test calls
+ * AWS by mistake and the program uses the world's time. The application's own beans are not created.
  */
 class ReplaceOwnBeans implements BeanDefinitionRegistryPostProcessor {
   private static final Map<Class<?>, Function<World, Object>> REPLACED =
@@ -52,7 +52,7 @@ class ReplaceOwnBeans implements BeanDefinitionRegistryPostProcessor {
       worlds.setInstanceSupplier(() -> ofWorld.apply(beans.getBean(World.class)));
       worlds.setPrimary(own.isPrimary());
       worlds.setLazyInit(true);
-      worlds.setDestroyMethodName(""); // The world closes it.
+      worlds.setDestroyMethodName(""); // the world closes it
       registry.removeBeanDefinition(name);
       registry.registerBeanDefinition(name, worlds);
     }
@@ -60,6 +60,6 @@ class ReplaceOwnBeans implements BeanDefinitionRegistryPostProcessor {
 
   @Override
   public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
-    // Definitions are all that there was to change.
+    // Nothing to do: only bean definitions change.
   }
 }

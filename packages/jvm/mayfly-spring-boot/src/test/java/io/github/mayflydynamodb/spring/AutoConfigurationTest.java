@@ -22,7 +22,7 @@ class AutoConfigurationTest {
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(MayflyAutoConfiguration.class));
 
   @Test
-  void contexts_share_a_server_and_have_a_world_each() {
+  void contexts_share_a_server_and_each_has_its_own_world() {
     runner.run(
         one ->
             runner.run(
@@ -34,7 +34,7 @@ class AutoConfigurationTest {
   }
 
   @Test
-  void a_context_that_is_closed_leaves_its_account_empty() {
+  void closing_a_context_empties_its_account() {
     runner.run(
         first -> {
           World kept = first.getBean(World.class);
@@ -45,14 +45,14 @@ class AutoConfigurationTest {
   }
 
   @Test
-  void without_mayfly_enabled_there_is_nothing() {
+  void mayfly_can_be_disabled() {
     runner
         .withPropertyValues("mayfly.enabled=false")
         .run(context -> assertThat(context).doesNotHaveBean(World.class).doesNotHaveBean(DynamoDbClient.class));
   }
 
   @Test
-  void arguments_reach_a_server_of_their_own() {
+  void arguments_start_a_separate_server() {
     runner
         .withPropertyValues("mayfly.arguments=--clock,frozen")
         .run(
@@ -62,7 +62,7 @@ class AutoConfigurationTest {
   }
 
   @Test
-  void the_applications_own_beans_stay_if_it_says_so() {
+  void replacing_the_applications_beans_can_be_disabled() {
     runner
         .withUserConfiguration(OwnClock.class)
         .withPropertyValues("mayfly.replace=false")
@@ -83,7 +83,7 @@ class AutoConfigurationTest {
   }
 
   @Test
-  void connection_details_name_a_server_that_runs() {
+  void connection_details_select_an_existing_server() {
     try (Server running = Server.start(ServerOptions.defaults().arguments("--clock", "frozen"))) {
       runner
           .withBean(MayflyConnectionDetails.class, () -> running::url)
@@ -92,7 +92,7 @@ class AutoConfigurationTest {
   }
 
   @Test
-  void a_container_with_ServiceConnection_is_where_the_context_goes() {
+  void a_context_uses_a_container_with_ServiceConnection() {
     try (Server running = Server.start()) {
       NotReallyAContainer.url = running.url();
       runner
@@ -115,7 +115,7 @@ class AutoConfigurationTest {
     }
   }
 
-  /** Stands for a container where there is no engine: it is "started", and a server on this machine is in it. */
+  /** A fake container for tests without a container engine. Its URL is that of a server on this machine. */
   static final class NotReallyAContainer extends MayflyContainer {
     static volatile URI url;
 

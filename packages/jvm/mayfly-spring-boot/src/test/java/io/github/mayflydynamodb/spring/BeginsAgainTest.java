@@ -26,7 +26,7 @@ class BeginsAgainTest {
   @Autowired java.time.Clock clock;
 
   @RepeatedTest(3)
-  void each_test_begins_with_the_tables_of_the_start_and_without_others_items_and_time() {
+  void each_test_begins_with_the_applications_tables_no_items_and_the_original_time() {
     assertEquals(0, carts.count());
     assertTrue(Duration.between(Instant.now(), clock.instant()).abs().toHours() < 1);
     carts.put("1");
@@ -34,7 +34,7 @@ class BeginsAgainTest {
   }
 
   @Test
-  void all_beans_are_of_the_contexts_world(
+  void all_beans_use_the_contexts_world(
       @Autowired DynamoDbClient client,
       @Autowired DynamoDbAsyncClient async,
       @Autowired DynamoDbStreamsClient streams,

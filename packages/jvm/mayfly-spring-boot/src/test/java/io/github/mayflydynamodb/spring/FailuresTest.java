@@ -23,10 +23,10 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** What becomes of tests whose functions fail, or whose server dies; the classes below are run by a JUnit in the JUnit. */
+/** Tests of failing functions and dying servers. They run the classes below with JUnit's engine. */
 class FailuresTest {
   @Test
-  void a_function_that_fails_fails_its_test_and_no_other() {
+  void a_failing_function_fails_only_its_own_test() {
     EngineExecutionResults results = run(FunctionsFail.class);
     results.testEvents().assertStatistics(all -> all.succeeded(1).failed(1));
     assertThat(failures(results).get(0))
@@ -66,7 +66,7 @@ class FailuresTest {
   }
 
   @Test
-  void after_a_test_whose_server_died_the_next_has_another_context() {
+  void after_a_servers_death_the_next_test_gets_a_new_context() {
     for (Class<?> each : List.of(Dies.class, DiesInOneInstance.class)) {
       EngineExecutionResults results = run(each);
       results.testEvents().assertStatistics(all -> all.succeeded(1).failed(1));

@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Each example of the README and of the tutorial stands in a test, word for word; this is in the last module, which sees all of
- * them.
+ * Checks that each example of README.md and of the tutorial is part of a test. It is in the last module, which can read all
+ * others.
  */
 class ReadmeTest {
   private static final Path ROOT = Path.of("..");
@@ -21,7 +21,7 @@ class ReadmeTest {
   private static final Path TUTORIAL = ROOT.resolve("../../docs/tutorial/java.md");
 
   @Test
-  void every_example_in_Java_is_part_of_a_test() throws IOException {
+  void every_Java_example_of_the_README_is_part_of_a_test() throws IOException {
     List<String> examples = blocks(README, "java");
     assertThat(examples).hasSizeGreaterThan(8);
     List<String> tests = tests();
@@ -29,7 +29,7 @@ class ReadmeTest {
   }
 
   @Test
-  void every_class_of_the_tutorial_is_part_of_the_tests() throws IOException {
+  void every_class_of_the_tutorial_is_part_of_a_test() throws IOException {
     List<String> examples = blocks(TUTORIAL, "java");
     assertThat(examples).hasSize(5);
     List<String> tests = tests();
@@ -40,7 +40,7 @@ class ReadmeTest {
   }
 
   @Test
-  void the_coordinates_are_those_of_a_module() throws IOException {
+  void the_README_has_the_coordinates_of_a_module() throws IOException {
     String install = String.join("", blocks(README, "xml"));
     assertThat(install).contains("<groupId>io.github.mayfly-dynamodb</groupId>");
     assertThat(install).contains("<artifactId>mayfly-junit5</artifactId>");

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 
-/** The README's example. */
+/** The example of README.md. */
 @SpringBootTest(classes = Shop.class)
 class ShopTest {
   @Autowired World world;

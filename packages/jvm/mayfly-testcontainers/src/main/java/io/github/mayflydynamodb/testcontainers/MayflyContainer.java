@@ -8,7 +8,7 @@ import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * Mayfly's image, ready when its health says so.
+ * A container with Mayfly's image. It is ready when the server's health check succeeds.
  *
  * <pre>{@code
  * try (MayflyContainer container = new MayflyContainer()) {
@@ -18,40 +18,43 @@ import org.testcontainers.utility.DockerImageName;
  * }</pre>
  */
 public class MayflyContainer extends GenericContainer<MayflyContainer> {
-  /** Where the server listens in the container. */
+  /** The port on which the server listens in the container. */
   public static final int PORT = 8000;
 
   private static final DockerImageName IMAGE = DockerImageName.parse("mayfly");
 
   private Server server;
 
-  /** The image {@code mayfly} of this package's version. */
+  /** Uses the image {@code mayfly} with the tag of this package's version. */
   public MayflyContainer() {
     this(IMAGE.withTag(Server.packageVersion()));
   }
 
+  /** Uses an image by its name. */
   public MayflyContainer(String image) {
     this(DockerImageName.parse(image));
   }
 
   /**
-   * @param image of another name only if it says {@code asCompatibleSubstituteFor("mayfly")}
+   * Uses an image by its name.
+   *
+   * @param image if it is not called {@code mayfly}, declare {@code asCompatibleSubstituteFor("mayfly")}
    */
   public MayflyContainer(DockerImageName image) {
     super(image);
     image.assertCompatibleWith(IMAGE);
     withExposedPorts(PORT);
-    // A world for each test: more than a server that is not for tests would let there be.
+    // Each test needs an account for its world, so raise the server's default limit.
     withEnv("MAYFLY_ACCOUNTS_MAX", "1000000");
     waitingFor(Wait.forHttp("/_mayfly/health").forPort(PORT).forStatusCode(200));
   }
 
-  /** Where the container listens on this machine. Requires: it was started. */
+  /** Returns the server's URL on this machine. Requires: the container is started. */
   public URI url() {
     return URI.create("http://" + getHost() + ":" + getMappedPort(PORT));
   }
 
-  /** The server in the container, which gives worlds. Requires: it was started. */
+  /** Returns the server in the container, which creates worlds. Requires: the container is started. */
   public synchronized Server server() {
     if (server == null) {
       server = Server.start(ServerOptions.defaults().url(url()));

@@ -2,7 +2,7 @@ package io.github.mayflydynamodb.testcontainers;
 
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 
-/** A program's table. */
+/** The table of an example program. */
 final class Carts {
   private Carts() {}
 

@@ -13,9 +13,9 @@ import org.testcontainers.containers.wait.strategy.HttpWaitStrategy;
 import org.testcontainers.containers.wait.strategy.WaitStrategy;
 import org.testcontainers.utility.DockerImageName;
 
-/** What the container is told. That needs no engine. */
+/** Tests of the container's settings, which need no container engine. */
 class MayflyContainerTest {
-  /** Shows what a GenericContainer keeps to itself, and says where it would have been started. */
+  /** Exposes protected members of GenericContainer, and returns a fake address. */
   private static final class Shown extends MayflyContainer {
     WaitStrategy strategy() {
       return getWaitStrategy();
@@ -33,14 +33,14 @@ class MayflyContainerTest {
   }
 
   @Test
-  void the_image_is_the_one_of_the_packages_version() {
+  void the_image_has_the_packages_version_by_default() {
     try (MayflyContainer container = new MayflyContainer()) {
       assertEquals("mayfly:" + Server.packageVersion(), image(container));
     }
   }
 
   @Test
-  void port_8000_is_exposed_and_accounts_are_plenty() {
+  void port_8000_is_exposed_and_a_million_accounts_are_allowed() {
     try (MayflyContainer container = new MayflyContainer("mayfly:1")) {
       assertEquals(List.of(8000), container.getExposedPorts());
       assertEquals("1000000", container.getEnvMap().get("MAYFLY_ACCOUNTS_MAX"));
@@ -48,7 +48,7 @@ class MayflyContainerTest {
   }
 
   @Test
-  void it_is_ready_when_its_health_says_so() throws ReflectiveOperationException {
+  void the_container_is_ready_when_the_health_check_succeeds() throws ReflectiveOperationException {
     try (Shown container = new Shown()) {
       HttpWaitStrategy strategy = assertInstanceOf(HttpWaitStrategy.class, container.strategy());
       assertEquals("/_mayfly/health", field(strategy, "path"));
@@ -57,14 +57,14 @@ class MayflyContainerTest {
   }
 
   @Test
-  void its_url_has_the_host_and_the_port_of_this_machine() {
+  void the_URL_has_the_host_and_the_mapped_port() {
     try (Shown container = new Shown()) {
       assertEquals(URI.create("http://localhost:48000"), container.url());
     }
   }
 
   @Test
-  void an_image_of_another_name_must_say_that_it_is_a_mayfly() {
+  void an_image_with_another_name_must_be_declared_compatible() {
     assertThrows(IllegalStateException.class, () -> new MayflyContainer("dynamodb-local:2"));
     try (MayflyContainer container =
         new MayflyContainer(DockerImageName.parse("team/mayfly:1").asCompatibleSubstituteFor("mayfly"))) {
@@ -72,7 +72,7 @@ class MayflyContainerTest {
     }
   }
 
-  /** The README's example: compiled, but not run, for it wants an engine. */
+  /** The example of README.md. It is compiled but not run, because it needs a container engine. */
   static void readme() {
     try (MayflyContainer container = new MayflyContainer()) {
       container.start();
@@ -81,7 +81,7 @@ class MayflyContainerTest {
     }
   }
 
-  /** Not getDockerImageName(), which would fetch it. */
+  /** Returns the image's name. getDockerImageName() would fetch the image. */
   private static String image(MayflyContainer container) {
     return container.getImage().toString().replaceAll(".*imageName=([^,]*),.*", "$1");
   }

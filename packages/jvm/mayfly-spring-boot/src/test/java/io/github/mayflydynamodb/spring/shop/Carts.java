@@ -8,7 +8,7 @@ import org.springframework.stereotype.Service;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** Keeps carts for two days, by the clock bean. */
+/** Stores carts that expire after two days, and gets the time from the clock bean. */
 @Service
 public class Carts {
   private final DynamoDbClient dynamoDb;

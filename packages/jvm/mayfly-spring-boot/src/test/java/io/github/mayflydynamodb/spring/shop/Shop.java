@@ -5,12 +5,12 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 
-/** An application as users write it: its client is for AWS, its clock is the system's. */
+/** An example of a user's application. Its client is for AWS, and its clock is the system's. */
 @SpringBootApplication
 public class Shop {
   @Bean
   DynamoDbClient dynamoDb() {
-    throw new AssertionError("in a test the application's own client is not even made");
+    throw new AssertionError("a test must not create the application's own client");
   }
 
   @Bean
