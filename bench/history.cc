@@ -2,7 +2,7 @@
 // writes after it, and restoring a table from it. In memory. Writes are PutItem in process, JSON in and out.
 //
 //   bench_history
-#include "engine/history.h"
+#include "engine/background/history.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,8 +14,8 @@
 
 #include "bench/report.h"
 #include "compat/emulator.h"
-#include "engine/fill.h"
-#include "engine/history_cursor.h"
+#include "engine/items/fill.h"
+#include "engine/items/history_cursor.h"
 
 namespace mayfly::bench {
 namespace {

@@ -15,7 +15,7 @@ namespace mayfly::bench {
 class RawStore {
  public:
   RawStore() : memory_(rocksdb::NewMemEnv(rocksdb::Env::Default())) {
-    // The options that engine/storage.cc uses in memory.
+    // The options that engine/storage/storage.cc uses in memory.
     rocksdb::Options options;
     options.env = memory_.get();
     options.create_if_missing = true;

@@ -14,9 +14,9 @@
 
 #include "bench/report.h"
 #include "engine/database.h"
-#include "engine/key_codec.h"
-#include "engine/snapshots.h"
-#include "engine/transaction.h"
+#include "engine/values/key_codec.h"
+#include "engine/background/snapshots.h"
+#include "engine/items/transaction.h"
 
 namespace mayfly::bench {
 namespace {

@@ -19,10 +19,10 @@
 #include "bench/raw_store.h"
 #include "bench/report.h"
 #include "engine/database.h"
-#include "engine/item_reader.h"
-#include "engine/key_codec.h"
-#include "engine/splitmix.h"
-#include "engine/transaction.h"
+#include "engine/items/item_reader.h"
+#include "engine/values/key_codec.h"
+#include "engine/base/splitmix.h"
+#include "engine/items/transaction.h"
 
 namespace mayfly::bench {
 namespace {

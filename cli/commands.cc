@@ -16,7 +16,7 @@
 #include "cli/output.h"
 #include "compat/wire/json_tree.h"
 #include "compat/wire/percent_encoding.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 #include "http/log.h"
 
 namespace mayfly::http {

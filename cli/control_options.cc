@@ -14,8 +14,8 @@
 #include "compat/control/call.h"
 #include "compat/wire/json_tree.h"
 #include "compat/wire/percent_encoding.h"
-#include "engine/account_id.h"
-#include "engine/region.h"
+#include "engine/values/account_id.h"
+#include "engine/values/region.h"
 
 namespace mayfly::http {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/directory_check.h"
+#include "engine/verify/directory_check.h"
 
 namespace mayfly::http {
 

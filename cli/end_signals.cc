@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "engine/stopwatch.h"
+#include "engine/base/stopwatch.h"
 
 namespace mayfly::http {
 

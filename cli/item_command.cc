@@ -17,9 +17,9 @@
 #include "compat/control/call.h"
 #include "compat/outbound/page_keys.h"
 #include "compat/wire/percent_encoding.h"
-#include "engine/clock.h"
-#include "engine/stopwatch.h"
-#include "engine/whole_number.h"
+#include "engine/base/clock.h"
+#include "engine/base/stopwatch.h"
+#include "engine/base/whole_number.h"
 #include "http/log.h"
 
 namespace mayfly::http {

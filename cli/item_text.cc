@@ -7,7 +7,7 @@
 #include "cli/fail.h"
 #include "compat/control/call.h"
 #include "compat/wire/base64.h"
-#include "engine/number.h"
+#include "engine/values/number.h"
 #include "http/log.h"
 
 namespace mayfly::http {

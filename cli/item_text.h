@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "compat/wire/json_tree.h"
-#include "engine/clock.h"
-#include "engine/expected.h"
+#include "engine/base/clock.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::http {
 

@@ -29,7 +29,7 @@
 #include "cli/schemas/files.h"
 #include "compat/emulator.h"
 #include "compat/mcp/world.h"
-#include "engine/process_memory.h"
+#include "engine/base/process_memory.h"
 #include "http/console.h"
 #include "http/invoker.h"
 #include "http/keys.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "compat/wire/json_tree.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::http {
 

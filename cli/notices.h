@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "engine/mutex.h"
-#include "engine/stopwatch.h"
+#include "engine/base/mutex.h"
+#include "engine/base/stopwatch.h"
 #include "http/log.h"
 
 namespace mayfly::http {

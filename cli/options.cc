@@ -21,9 +21,9 @@
 #include "compat/control/call.h"
 #include "compat/control/clock_setting.h"
 #include "compat/outbound/url.h"
-#include "engine/account_id.h"
-#include "engine/region.h"
-#include "engine/shards.h"
+#include "engine/values/account_id.h"
+#include "engine/values/region.h"
+#include "engine/schema/shards.h"
 
 namespace mayfly::http {
 

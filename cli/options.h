@@ -21,9 +21,9 @@
 #include "cli/transfer/transfer.h"
 #include "compat/limits.h"
 #include "compat/triggers/trigger_options.h"
-#include "engine/account.h"
+#include "engine/time/account.h"
 #include "engine/database.h"
-#include "engine/table.h"
+#include "engine/schema/table.h"
 #include "http/log.h"
 #include "http/server.h"
 

@@ -5,8 +5,8 @@
 
 #include "cli/nearest.h"
 #include "compat/outbound/page_keys.h"
-#include "engine/clock.h"
-#include "engine/region.h"
+#include "engine/base/clock.h"
+#include "engine/values/region.h"
 #include "http/log.h"
 #include "http/signer.h"
 #include "http/sigv4.h"

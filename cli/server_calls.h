@@ -19,7 +19,7 @@
 
 #include "compat/outbound/url.h"
 #include "compat/wire/json_tree.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 #include "http/client.h"
 #include "http/keys.h"
 

@@ -7,8 +7,8 @@
 
 #include "compat/operations/operations.h"
 #include "compat/wire/strict_reader.h"
-#include "engine/attempt.h"
-#include "engine/hurry.h"
+#include "engine/base/attempt.h"
+#include "engine/base/hurry.h"
 
 namespace mayfly::compat {
 namespace {

@@ -38,7 +38,7 @@ Answer error_answer(const Error& error, Frame frame = Frame::older);
 std::span<const Operation* const> all_operations();
 
 // Parses the request, checks types, checks constraints, and runs the operation. Errors become error
-// responses; an exception such as bad_alloc (engine/attempt.h) becomes a 500.
+// responses; an exception such as bad_alloc (engine/base/attempt.h) becomes a 500.
 Answer dispatch(Context& context, const Operation& operation, std::string_view body);
 
 }  // namespace mayfly::compat

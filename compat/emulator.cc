@@ -12,10 +12,10 @@
 #include "compat/tables/ttl_mistakes.h"
 #include "compat/triggers/destination_directory.h"
 #include "compat/triggers/triggers.h"
-#include "engine/catalog.h"
-#include "engine/mutex.h"
-#include "engine/stopwatch.h"
-#include "engine/storage_fault.h"
+#include "engine/tables/catalog.h"
+#include "engine/base/mutex.h"
+#include "engine/base/stopwatch.h"
+#include "engine/base/storage_fault.h"
 
 namespace mayfly::compat {
 

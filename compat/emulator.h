@@ -83,7 +83,7 @@ class Emulator {
                  std::string_view host = {}, const std::stop_token& stop = {});
 
   // Depends only on the operation. An operation can take longer than expected; `execute` under a Hurry
-  // (engine/hurry.h) then gives it up.
+  // (engine/base/hurry.h) then gives it up.
   [[nodiscard]] Expectation expectation(std::string_view target) const;
 
   [[nodiscard]] engine::Database& database() { return *database_; }

@@ -8,8 +8,8 @@
 #include "compat/items/transact_items.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/tables/arn.h"
-#include "engine/mutex.h"
-#include "engine/splitmix.h"
+#include "engine/base/mutex.h"
+#include "engine/base/splitmix.h"
 
 namespace mayfly::compat {
 namespace {

@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "compat/wire/error.h"
-#include "engine/catalog.h"
-#include "engine/mutex.h"
-#include "engine/recent_writes.h"
-#include "engine/sight.h"
+#include "engine/tables/catalog.h"
+#include "engine/base/mutex.h"
+#include "engine/items/recent_writes.h"
+#include "engine/values/sight.h"
 
 namespace mayfly::json {
 class Value;

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "compat/wire/error.h"
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat {
 

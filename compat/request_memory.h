@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat {
 

@@ -24,12 +24,12 @@
 #include "compat/wire/json_tree.h"
 #include "embed/calls.h"
 #include "embed/options_json.h"
-#include "engine/account_id.h"
-#include "engine/attempt.h"
-#include "engine/gate.h"
-#include "engine/mutex.h"
-#include "engine/region.h"
-#include "engine/storage_fault.h"
+#include "engine/values/account_id.h"
+#include "engine/base/attempt.h"
+#include "engine/base/gate.h"
+#include "engine/base/mutex.h"
+#include "engine/values/region.h"
+#include "engine/base/storage_fault.h"
 #include "http/request.h"
 #include "http/server.h"
 #include "mayfly/mayfly.h"
@@ -207,7 +207,7 @@ std::string_view problem_of(const char* account, const char* region) {
 }
 
 // The frame of every function: reports failures for lack of memory or of storage. Any other exception is a
-// bug and ends the process (engine/attempt.h).
+// bug and ends the process (engine/base/attempt.h).
 template <class Work>
 int guarded(Out& out, Work work) noexcept {
   if (is_forked()) return say_forked(out);

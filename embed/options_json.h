@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compat/emulator.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 #include "http/server.h"
 
 namespace mayfly::embed {

@@ -14,20 +14,20 @@
 #include <string>
 #include <string_view>
 
-#include "engine/account.h"
-#include "engine/catalog.h"
-#include "engine/change_feed.h"
-#include "engine/change_log.h"
-#include "engine/clock.h"
-#include "engine/expected.h"
-#include "engine/expiry_index.h"
-#include "engine/item_reader.h"
-#include "engine/random.h"
-#include "engine/storage_health.h"
-#include "engine/table.h"
-#include "engine/tables.h"
-#include "engine/time_travel.h"
-#include "engine/write_path.h"
+#include "engine/time/account.h"
+#include "engine/tables/catalog.h"
+#include "engine/tables/change_feed.h"
+#include "engine/tables/change_log.h"
+#include "engine/base/clock.h"
+#include "engine/base/expected.h"
+#include "engine/time/expiry_index.h"
+#include "engine/items/item_reader.h"
+#include "engine/base/random.h"
+#include "engine/storage/storage_health.h"
+#include "engine/schema/table.h"
+#include "engine/background/tables.h"
+#include "engine/background/time_travel.h"
+#include "engine/items/write_path.h"
 
 namespace mayfly::engine {
 

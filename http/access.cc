@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "compat/triggers/rest.h"
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 #include "http/admin.h"
 
 namespace mayfly::http {

@@ -2,8 +2,8 @@
 
 #include "compat/control/control.h"
 #include "compat/emulator.h"
-#include "engine/account_id.h"
-#include "engine/region.h"
+#include "engine/values/account_id.h"
+#include "engine/values/region.h"
 #include "http/access.h"
 #include "http/mcp.h"
 #include "http/sigv4.h"

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/clock.h"
-#include "engine/mutex.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
 #include "http/name_lookup.h"
 #include "http/request.h"
 #include "http/tls.h"

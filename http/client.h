@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "compat/outbound/url.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::http {
 

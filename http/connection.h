@@ -30,7 +30,7 @@ class Service {
   [[nodiscard]] virtual bool needs_all_headers() const = 0;
   // Returns a Reply if the request is not admitted. `known_host`: as in access.h.
   virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
-  // In a Hurry (engine/hurry.h), may throw NotNow after changing nothing; throws nothing else. `stop`: the
+  // In a Hurry (engine/base/hurry.h), may throw NotNow after changing nothing; throws nothing else. `stop`: the
   // client no longer waits for the answer.
   virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
   // Outlives the service.

@@ -22,9 +22,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/attempt.h"
-#include "engine/clock.h"
-#include "engine/mutex.h"
+#include "engine/base/attempt.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
 #include "http/client.h"
 #include "http/name_lookup.h"
 #include "http/signer.h"

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::http {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <unistd.h>
 
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::http::log {
 

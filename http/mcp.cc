@@ -7,8 +7,8 @@
 #include "compat/mcp/protocol.h"
 #include "compat/mcp/world.h"
 #include "compat/wire/percent_encoding.h"
-#include "engine/account_id.h"
-#include "engine/region.h"
+#include "engine/values/account_id.h"
+#include "engine/values/region.h"
 #include "http/log.h"
 #include "http/router.h"
 

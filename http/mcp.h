@@ -12,7 +12,7 @@
 #include <stop_token>
 #include <string_view>
 
-#include "engine/catalog.h"
+#include "engine/tables/catalog.h"
 #include "http/reply.h"
 #include "http/request.h"
 

@@ -10,7 +10,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 #include "http/request.h"
 
 namespace mayfly::http {

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <random>
 
-#include "engine/appender.h"
-#include "engine/thread_local.h"
+#include "engine/base/appender.h"
+#include "engine/base/thread_local.h"
 #include "http/crc32.h"
 
 namespace mayfly::http {

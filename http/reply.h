@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::http {
 

@@ -7,7 +7,7 @@
 #include "compat/emulator.h"
 #include "compat/triggers/rest.h"
 #include "compat/wire/json.h"
-#include "engine/hurry.h"
+#include "engine/base/hurry.h"
 #include "http/access.h"
 #include "http/admin.h"
 #include "http/compression.h"

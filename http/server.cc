@@ -16,8 +16,8 @@
 
 #include "compat/dispatch.h"
 #include "compat/emulator.h"
-#include "engine/attempt.h"
-#include "engine/stopwatch.h"
+#include "engine/base/attempt.h"
+#include "engine/base/stopwatch.h"
 #include "http/access.h"
 #include "http/answer_log.h"
 #include "http/crc32.h"

@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 #include "http/access.h"
 
 namespace mayfly::compat {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "compat/server_metrics.h"
-#include "engine/attempt.h"
-#include "engine/hurry.h"
+#include "engine/base/attempt.h"
+#include "engine/base/hurry.h"
 #include "http/log.h"
 #include "http/router.h"
 #include "http/sigv4.h"

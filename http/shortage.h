@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "compat/server_metrics.h"
-#include "engine/stopwatch.h"
+#include "engine/base/stopwatch.h"
 #include "http/log.h"
 
 namespace mayfly::http {

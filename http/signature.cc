@@ -5,7 +5,7 @@
 
 #include "compat/control/call.h"
 #include "compat/wire/percent_encoding.h"
-#include "engine/hex.h"
+#include "engine/base/hex.h"
 #include "http/request.h"
 #include "http/sha256.h"
 

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::http {
 

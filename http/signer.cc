@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/hex.h"
+#include "engine/base/hex.h"
 #include "http/sha256.h"
 #include "http/signature.h"
 

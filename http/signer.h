@@ -8,7 +8,7 @@
 
 #include "compat/outbound/invoker.h"
 #include "compat/outbound/url.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 #include "http/client.h"
 #include "http/keys.h"
 

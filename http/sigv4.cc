@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "compat/wire/percent_encoding.h"
-#include "engine/account_id.h"
-#include "engine/hex.h"
-#include "engine/region.h"
-#include "engine/whole_number.h"
+#include "engine/values/account_id.h"
+#include "engine/base/hex.h"
+#include "engine/values/region.h"
+#include "engine/base/whole_number.h"
 #include "http/keys.h"
 #include "http/request.h"
 #include "http/sha256.h"

@@ -16,8 +16,8 @@
 #include <string_view>
 
 #include "compat/wire/error.h"
-#include "engine/catalog.h"
-#include "engine/clock.h"
+#include "engine/tables/catalog.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::http {
 

@@ -3,8 +3,8 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/attempt.h"
-#include "engine/mutex.h"
+#include "engine/base/attempt.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::http {
 

@@ -36,7 +36,7 @@
 #include <vector>
 
 #include "compat/server_metrics.h"
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 #include "http/shortage.h"
 
 namespace mayfly::http {

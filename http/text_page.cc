@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <utility>
 
-#include "engine/clock.h"
-#include "engine/whole_number.h"
+#include "engine/base/clock.h"
+#include "engine/base/whole_number.h"
 #include "http/access.h"
 #include "http/request.h"
 

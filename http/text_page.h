@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::http {
 

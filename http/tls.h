@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::http {
 

@@ -30,13 +30,13 @@ nowhere='[.]$'
 
 included_in "engine includes no layer above it" '(compat|http|cli|embed|mayfly)/' "$nowhere" engine
 included_in "compat includes no layer above it" '(http|cli|embed|mayfly)/' "$nowhere" compat
-included_in "only the engine includes its inner parts" 'engine/(parts|storage|key_space|committer|lock_table)[.]h' "$nowhere" \
+included_in "only the engine includes its inner parts" 'engine/(storage/(storage|key_space)|tables/(committer|lock_table)|items/write_stages)[.]h' "$nowhere" \
             compat http cli embed include
 included_in "only control and mcp, among the rooms of compat, include its top level" 'compat/(dispatch|emulator|faults)[.]h' \
             'compat/((control|mcp)/[a-z_]+|[a-z]+)[.](h|cc)' compat
 included_in "http includes no layer above it" '(cli|embed|mayfly)/' "$nowhere" http
-included_in "only engine/storage, storage_files and storage_jobs include RocksDB" 'rocksdb/' \
-        'engine/storage((_files)?[.]cc|_jobs[.]h)' engine compat http cli embed include
+included_in "only engine/storage/storage, storage_files and storage_jobs include RocksDB" 'rocksdb/' \
+        'engine/storage/storage((_files)?[.]cc|_jobs[.]h)' engine compat http cli embed include
 included_in "only tests and benchmarks use Boost.JSON" 'boost/json' "$nowhere" engine compat http cli embed include
 included_in "nlohmann's JSON is for JSON that people read and write: control calls, stored settings, commands" 'nlohmann/' \
         '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(mcp|commands|control_options|item_command|item_text|answer_view|directory_commands|server_calls|completion|jobs_view|metrics_view)[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
@@ -79,32 +79,32 @@ room_uses triggers streams tables outbound wire
 room_uses kinesis items streams outbound wire
 room_uses backups tables wire
 
-only_in "only engine/transaction writes items, and only engine/history_trimmer deletes their old versions" \
-        '[.]commit[(].*staged|committer_?[.]commit[(]' 'engine/(transaction|history_trimmer)[.]cc' engine compat http cli embed
-only_in "only engine/transaction puts an item's bytes into a batch" 'batch[.](put|erase)[(].*item_key[(]|encode_record[(]' \
-        'engine/(transaction[.]cc|change_log[.](h|cc))' engine
-only_in "only engine/committer appends change records" '(put|append)[(]record_key[(]' \
-        'engine/committer[.]cc' engine
-# engine/storage has a second thread only while it waits for RocksDB to resume.
+only_in "only engine/items/transaction writes items, and only engine/background/history_trimmer deletes their old versions" \
+        '[.]commit[(].*staged|committer_?[.]commit[(]' 'engine/(items/transaction|background/history_trimmer)[.]cc' engine compat http cli embed
+only_in "only engine/items/transaction puts an item's bytes into a batch" 'batch[.](put|erase)[(].*item_key[(]|encode_record[(]' \
+        'engine/(items/write_stages[.]cc|tables/change_log[.](h|cc))' engine
+only_in "only engine/tables/committer appends change records" '(put|append)[(]record_key[(]' \
+        'engine/tables/committer[.]cc' engine
+# engine/storage/storage has a second thread only while it waits for RocksDB to resume.
 only_in "background work is a scheduler's task, not a thread" 'std::j?thread[ >({]' \
-        '(engine/(scheduler|storage)|cli/(deadline|end_signals)|cli/sweep/(workers|process|sweep_command)|cli/transfer/transfer|http/[a-z_]+)[.](h|cc)' engine compat http cli embed include
-only_in "engine/attempt catches what a unit of work throws; other files catch only on opening or to pass the error on" \
+        '(engine/(base/scheduler|storage/storage)|cli/(deadline|end_signals)|cli/sweep/(workers|process|sweep_command)|cli/transfer/transfer|http/[a-z_]+)[.](h|cc)' engine compat http cli embed include
+only_in "engine/base/attempt catches what a unit of work throws; other files catch only on opening or to pass the error on" \
         'catch [(](const )?(engine::)?(std::exception|StorageFault|std::bad_alloc|[.][.][.])' \
-        '(engine/(attempt[.]h|committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' engine compat http cli embed
+        '(engine/(base/attempt[.]h|tables/committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' engine compat http cli embed
 only_in "thread-local variables use THREAD_LOCAL, so that they work in the shared library" '(^|[^_a-z])thread_local($|[^._a-z])' \
-        'engine/thread_local[.]h|compat/wire/json[.]h' engine compat http embed
+        'engine/base/thread_local[.]h|compat/wire/json[.]h' engine compat http embed
 # Until C++23 the temporary shared pointer is destroyed before the first iteration.
 only_in "no range-based for loop iterates over a member of an object that only a returned shared pointer holds" \
         '[^_a-z]for [(][^;]* : [^;()]*(description|mapping|present|share|share_stream|kept)[(][a-z_]*[)]->[a-z_>-]*[)]' \
         "$nowhere" engine compat http cli embed include tests
-only_in "assertions are checks (engine/check.h), which are enabled in every build" '[^_a-z]assert[(]|<cassert>|assert[.]h' \
+only_in "assertions are checks (engine/base/check.h), which are enabled in every build" '[^_a-z]assert[(]|<cassert>|assert[.]h' \
         '(include/mayfly/mayfly|tests/.*)[.](h|cc)' engine compat http cli embed include
-only_in "only engine/clock reads the system time" \
+only_in "only engine/base/clock reads the system time" \
         '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
-        'engine/clock[.]cc' engine compat http cli embed include
-only_in "only engine/random produces random numbers, except for http's own ids and glibc functions in the shared library" \
+        'engine/base/clock[.]cc' engine compat http cli embed include
+only_in "only engine/base/random produces random numbers, except for http's own ids and glibc functions in the shared library" \
         'random_device|getrandom|getentropy|arc4random|[^_a-z]s?rand[(]' \
-        '(engine/random|http/(reply|name_lookup)|embed/shared_library)[.]cc' engine compat http cli embed include
+        '(engine/base/random|http/(reply|name_lookup)|embed/shared_library)[.]cc' engine compat http cli embed include
 
 # report <rule> <violations>: fails if there are violations.
 report() {
@@ -127,7 +127,7 @@ complain() {  # <document> <problem>
   failures=$((failures + 1))
 }
 
-# Words that look like paths of the tree. `engine/clock` can mean engine/clock.h, and `tests/scripts/*/` is a pattern.
+# Words that look like paths of the tree. `engine/base/clock` can mean engine/base/clock.h, and `tests/scripts/*/` is a pattern.
 paths_in() {
   grep -oP '(?<![\w./-])(engine|compat|http|cli|embed|include|tests|bench|script|docs|cmake)/[\w./*-]*' "$1" |
     sed 's/[.]*$//' | sort -u || true

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "compat/outbound/url.h"
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 #include "http/client.h"
 #include "http/crc32.h"
 #include "http/signer.h"

@@ -25,9 +25,9 @@
 #include "cli/aws/retry.h"
 #include "cli/aws/settings.h"
 #include "compat/wire/json_tree.h"
-#include "engine/clock.h"
-#include "engine/expected.h"
-#include "engine/random.h"
+#include "engine/base/clock.h"
+#include "engine/base/expected.h"
+#include "engine/base/random.h"
 
 namespace mayfly::http {
 class Connections;

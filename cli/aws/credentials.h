@@ -19,9 +19,9 @@
 #include <string_view>
 
 #include "cli/aws/settings.h"
-#include "engine/clock.h"
-#include "engine/expected.h"
-#include "engine/mutex.h"
+#include "engine/base/clock.h"
+#include "engine/base/expected.h"
+#include "engine/base/mutex.h"
 #include "http/keys.h"
 
 namespace mayfly::aws {

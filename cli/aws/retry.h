@@ -10,8 +10,8 @@
 #include <chrono>
 #include <string_view>
 
-#include "engine/mutex.h"
-#include "engine/random.h"
+#include "engine/base/mutex.h"
+#include "engine/base/random.h"
 
 namespace mayfly::aws {
 

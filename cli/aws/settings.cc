@@ -4,7 +4,7 @@
 #include <fstream>
 #include <utility>
 
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 #include "http/request.h"
 
 namespace mayfly::aws {

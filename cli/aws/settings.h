@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::aws {
 

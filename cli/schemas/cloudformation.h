@@ -10,7 +10,7 @@
 #include <string>
 
 #include "cli/schemas/schema.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::schemas {
 

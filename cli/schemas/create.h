@@ -8,7 +8,7 @@
 
 #include "cli/schemas/schema.h"
 #include "compat/emulator.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::schemas {
 

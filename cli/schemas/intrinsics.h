@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "cli/schemas/schema.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::schemas {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/schemas/schema.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::schemas {
 

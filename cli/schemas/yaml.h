@@ -12,7 +12,7 @@
 #include <string>
 
 #include "compat/wire/json_tree.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::schemas {
 

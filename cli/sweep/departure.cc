@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cli/sweep/request_text.h"
-#include "engine/expiry_index.h"
+#include "engine/time/expiry_index.h"
 
 namespace mayfly::sweep {
 

@@ -17,7 +17,7 @@
 #include "cli/aws/client.h"
 #include "cli/sweep/layout.h"
 #include "cli/sweep/pace.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::sweep {
 

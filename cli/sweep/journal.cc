@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "compat/wire/json.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 #include "http/log.h"
 
 namespace mayfly::sweep {

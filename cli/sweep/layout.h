@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "compat/wire/json_tree.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::sweep {
 

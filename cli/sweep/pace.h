@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "engine/clock.h"
-#include "engine/mutex.h"
-#include "engine/random.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
+#include "engine/base/random.h"
 
 namespace mayfly::sweep {
 

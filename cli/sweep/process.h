@@ -20,7 +20,7 @@
 #include "cli/sweep/rounds.h"
 #include "cli/sweep/state.h"
 #include "cli/sweep/tally.h"
-#include "engine/bell.h"
+#include "engine/base/bell.h"
 
 namespace mayfly::sweep {
 

@@ -29,8 +29,8 @@
 #include "cli/sweep/tally.h"
 #include "cli/sweep/workers.h"
 #include "compat/outbound/page_keys.h"
-#include "engine/clock.h"
-#include "engine/mutex.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::sweep {
 

@@ -20,7 +20,7 @@
 #include "cli/sweep/layout.h"
 #include "cli/sweep/state.h"
 #include "cli/sweep/workers.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::sweep {
 

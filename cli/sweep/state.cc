@@ -7,7 +7,7 @@
 
 #include "cli/sweep/request_text.h"
 #include "compat/outbound/page_keys.h"
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::sweep {
 

@@ -13,9 +13,9 @@
 #include <string>
 
 #include "cli/aws/client.h"
-#include "engine/clock.h"
-#include "engine/mutex.h"
-#include "engine/random.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
+#include "engine/base/random.h"
 
 namespace mayfly::sweep {
 

@@ -24,7 +24,7 @@
 #include "cli/sweep/scan.h"
 #include "cli/sweep/sweep_clock.h"
 #include "cli/sweep/table_facts.h"
-#include "engine/random.h"
+#include "engine/base/random.h"
 #include "http/text_page.h"
 
 namespace mayfly::sweep {

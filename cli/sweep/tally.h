@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cli/sweep/departure.h"
-#include "engine/clock.h"
-#include "engine/mutex.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::sweep {
 

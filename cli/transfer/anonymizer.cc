@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "engine/item_size.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::transfer {
 namespace {

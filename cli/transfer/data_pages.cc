@@ -7,7 +7,7 @@
 #include "compat/data_files/reader.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/md5.h"
-#include "engine/item_size.h"
+#include "engine/values/item_size.h"
 #include "http/log.h"
 
 namespace mayfly::transfer {

@@ -14,7 +14,7 @@
 
 #include "cli/schemas/schema.h"
 #include "compat/wire/json_tree.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::transfer {
 

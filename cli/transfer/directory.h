@@ -16,7 +16,7 @@
 #include "cli/transfer/files.h"
 #include "cli/transfer/sink.h"
 #include "cli/transfer/source.h"
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::transfer {
 

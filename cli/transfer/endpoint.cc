@@ -6,8 +6,8 @@
 
 #include "cli/aws/retry.h"
 #include "compat/outbound/url.h"
-#include "engine/random.h"
-#include "engine/stopwatch.h"
+#include "engine/base/random.h"
+#include "engine/base/stopwatch.h"
 
 namespace mayfly::transfer {
 namespace {

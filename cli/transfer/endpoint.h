@@ -16,8 +16,8 @@
 
 #include "cli/aws/client.h"
 #include "cli/transfer/interruption.h"
-#include "engine/expected.h"
-#include "engine/mutex.h"
+#include "engine/base/expected.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::transfer {
 

@@ -10,7 +10,7 @@
 
 #include "cli/transfer/endpoint.h"
 #include "cli/transfer/sink.h"
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::transfer {
 

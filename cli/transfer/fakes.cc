@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "engine/hex.h"
+#include "engine/base/hex.h"
 
 namespace mayfly::transfer {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "cli/transfer/keyed_hash.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::transfer {
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "engine/hex.h"
+#include "engine/base/hex.h"
 #include "http/sha256.h"
 
 namespace mayfly::transfer {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "compat/outbound/beneath.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::transfer {
 

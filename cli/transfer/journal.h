@@ -20,8 +20,8 @@
 
 #include "cli/transfer/sink.h"
 #include "compat/wire/json_tree.h"
-#include "engine/expected.h"
-#include "engine/mutex.h"
+#include "engine/base/expected.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::transfer {
 

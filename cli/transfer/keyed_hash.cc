@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "engine/hex.h"
+#include "engine/base/hex.h"
 #include "http/sha256.h"
 
 namespace mayfly::transfer {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/attribute_value.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::transfer {
 

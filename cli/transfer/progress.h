@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/mutex.h"
-#include "engine/stopwatch.h"
+#include "engine/base/mutex.h"
+#include "engine/base/stopwatch.h"
 
 namespace mayfly::transfer {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "cli/transfer/fakes.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::transfer {
 

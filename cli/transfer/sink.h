@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "cli/transfer/described_table.h"
-#include "engine/attribute_value.h"
-#include "engine/expected.h"
+#include "engine/values/attribute_value.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::transfer {
 

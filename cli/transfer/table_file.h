@@ -22,7 +22,7 @@
 #include "cli/transfer/sink.h"
 #include "cli/transfer/source.h"
 #include "cli/transfer/unpacked_text.h"
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::transfer {
 

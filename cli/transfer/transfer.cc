@@ -33,9 +33,9 @@
 #include "compat/control/call.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
-#include "engine/hex.h"
-#include "engine/random.h"
-#include "engine/stopwatch.h"
+#include "engine/base/hex.h"
+#include "engine/base/random.h"
+#include "engine/base/stopwatch.h"
 #include "http/log.h"
 #include "http/sha256.h"
 

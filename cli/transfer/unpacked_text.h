@@ -15,7 +15,7 @@
 
 #include "cli/transfer/files.h"
 #include "compat/data_files/compression.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::transfer {
 

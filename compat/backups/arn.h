@@ -14,8 +14,8 @@
 
 #include "compat/context.h"
 #include "compat/wire/error.h"
-#include "engine/catalog.h"
-#include "engine/clock.h"
+#include "engine/tables/catalog.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::compat::backups {
 

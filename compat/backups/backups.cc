@@ -8,14 +8,14 @@
 #include "compat/backups/arn.h"
 #include "compat/tables/room.h"
 #include "compat/tables/settings.h"
-#include "engine/agenda.h"
-#include "engine/attempt.h"
-#include "engine/catalog.h"
-#include "engine/documents.h"
-#include "engine/history.h"
-#include "engine/history_size.h"
-#include "engine/interleaving.h"
-#include "engine/random.h"
+#include "engine/time/agenda.h"
+#include "engine/base/attempt.h"
+#include "engine/tables/catalog.h"
+#include "engine/storage/documents.h"
+#include "engine/background/history.h"
+#include "engine/background/history_size.h"
+#include "engine/base/interleaving.h"
+#include "engine/base/random.h"
 
 namespace mayfly::compat::backups {
 namespace {

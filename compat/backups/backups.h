@@ -27,10 +27,10 @@
 #include "compat/backups/backup.h"
 #include "compat/wire/error.h"
 #include "engine/database.h"
-#include "engine/expected.h"
-#include "engine/history.h"
-#include "engine/mutex.h"
-#include "engine/scheduler.h"
+#include "engine/base/expected.h"
+#include "engine/background/history.h"
+#include "engine/base/mutex.h"
+#include "engine/base/scheduler.h"
 
 namespace mayfly::compat::backups {
 

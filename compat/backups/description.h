@@ -5,7 +5,7 @@
 
 #include "compat/backups/backup.h"
 #include "compat/wire/json.h"
-#include "engine/points.h"
+#include "engine/tables/points.h"
 
 namespace mayfly::compat::backups {
 

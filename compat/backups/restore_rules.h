@@ -14,7 +14,7 @@
 #include "compat/context.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
-#include "engine/table.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat::backups {
 

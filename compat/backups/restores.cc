@@ -7,13 +7,13 @@
 
 #include "compat/backups/arn.h"
 #include "compat/tables/room.h"
-#include "engine/attempt.h"
-#include "engine/catalog.h"
-#include "engine/documents.h"
-#include "engine/fill.h"
-#include "engine/history.h"
-#include "engine/history_size.h"
-#include "engine/recent_writes.h"
+#include "engine/base/attempt.h"
+#include "engine/tables/catalog.h"
+#include "engine/storage/documents.h"
+#include "engine/items/fill.h"
+#include "engine/background/history.h"
+#include "engine/background/history_size.h"
+#include "engine/items/recent_writes.h"
 
 namespace mayfly::compat::backups {
 namespace {

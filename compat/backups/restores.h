@@ -8,7 +8,7 @@
 // removed from the description and the table becomes ACTIVE. Until then clients cannot read or write it
 // (tables/lookup.h), and its backup is in use.
 //
-// Throughout, a restore holds a point of its source (engine/history.h), so it completes even if the source is
+// Throughout, a restore holds a point of its source (engine/background/history.h), so it completes even if the source is
 // deleted, its recovery is turned off or its backup expires.
 //
 // A restore that is interrupted by the end of the server continues at the next start. A restore that is part
@@ -35,11 +35,11 @@
 #include "compat/tables/changes.h"
 #include "compat/tables/settings.h"
 #include "compat/wire/error.h"
-#include "engine/bell.h"
+#include "engine/base/bell.h"
 #include "engine/database.h"
-#include "engine/history_cursor.h"
-#include "engine/mutex.h"
-#include "engine/scheduler.h"
+#include "engine/items/history_cursor.h"
+#include "engine/base/mutex.h"
+#include "engine/base/scheduler.h"
 
 namespace mayfly::compat::backups {
 

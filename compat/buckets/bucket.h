@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "compat/buckets/failure.h"
-#include "engine/bell.h"
+#include "engine/base/bell.h"
 
 namespace mayfly::compat::buckets {
 

@@ -8,9 +8,9 @@
 
 #include "compat/wire/md5.h"
 #include "compat/wire/utf8.h"
-#include "engine/hex.h"
-#include "engine/random.h"
-#include "engine/uuid.h"
+#include "engine/base/hex.h"
+#include "engine/base/random.h"
+#include "engine/base/uuid.h"
 
 namespace mayfly::compat::buckets {
 namespace {

@@ -14,7 +14,7 @@
 
 #include <string>
 
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::compat::buckets {
 

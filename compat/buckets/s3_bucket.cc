@@ -4,7 +4,7 @@
 
 #include "compat/buckets/s3_xml.h"
 #include "compat/wire/percent_encoding.h"
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::compat::buckets {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "compat/wire/percent_encoding.h"
 #include "compat/wire/shown_text.h"
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::compat::buckets {
 namespace {

@@ -21,8 +21,8 @@
 #include "compat/streams/told_change.h"
 #include "compat/tables/ttl_mistakes.h"
 #include "compat/wire/json.h"
-#include "engine/item_reader.h"
-#include "engine/mutex.h"
+#include "engine/items/item_reader.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat::control {
 namespace {

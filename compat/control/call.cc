@@ -9,7 +9,7 @@
 #include "compat/items/keys.h"
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::compat::control {
 namespace {

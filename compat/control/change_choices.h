@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/change_log.h"
+#include "engine/tables/change_log.h"
 
 namespace mayfly::compat::control {
 

@@ -1,5 +1,5 @@
 // GET and PUT /_mayfly/clock, POST /_mayfly/clock/advance: show, set and advance an account's clock
-// (engine/time_travel.h).
+// (engine/background/time_travel.h).
 //
 //   {"mode":"frozen","now":"2031-01-01T00:00:00Z"}
 //     -> {"mode":"frozen","now":"2031-01-01T00:00:00Z","expired":0,…}
@@ -16,9 +16,9 @@
 #include "compat/jobs/jobs.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/triggers/triggers.h"
-#include "engine/expiry_view.h"
-#include "engine/recent_writes.h"
-#include "engine/replication.h"
+#include "engine/items/expiry_view.h"
+#include "engine/items/recent_writes.h"
+#include "engine/background/replication.h"
 
 namespace mayfly::compat::control {
 namespace {

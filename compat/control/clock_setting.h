@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::compat::control {
 

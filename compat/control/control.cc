@@ -5,7 +5,7 @@
 
 #include "compat/control/handlers.h"
 #include "compat/wire/percent_encoding.h"
-#include "engine/attempt.h"
+#include "engine/base/attempt.h"
 
 namespace mayfly::compat::control {
 namespace {

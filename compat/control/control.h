@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "compat/wire/error.h"
-#include "engine/catalog.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat {
 class Emulator;

@@ -10,9 +10,9 @@
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
 #include "compat/tables/ttl_mistakes.h"
-#include "engine/expiry_index.h"
-#include "engine/expiry_mode.h"
-#include "engine/item_reader.h"
+#include "engine/time/expiry_index.h"
+#include "engine/schema/expiry_mode.h"
+#include "engine/items/item_reader.h"
 
 namespace mayfly::compat::control {
 namespace {

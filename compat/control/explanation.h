@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "engine/catalog.h"
-#include "engine/clock.h"
-#include "engine/cursor.h"
-#include "engine/expiry_stats.h"
-#include "engine/table.h"
+#include "engine/tables/catalog.h"
+#include "engine/base/clock.h"
+#include "engine/items/cursor.h"
+#include "engine/time/expiry_stats.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat::control {
 

@@ -1,4 +1,4 @@
-// PUT, GET, DELETE /_mayfly/failpoints: hold an expired item's deletion (engine/failpoints.h).
+// PUT, GET, DELETE /_mayfly/failpoints: hold an expired item's deletion (engine/items/failpoints.h).
 //
 //   PUT    {"table":"carts","key":{"id":{"S":"1"}}}  arms a failpoint
 //   GET    {"failpoints":[{"table":"carts","key":{…},"state":"waiting","due":"…Z"}]}
@@ -8,7 +8,7 @@
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
 #include "compat/tables/room.h"
-#include "engine/failpoints.h"
+#include "engine/items/failpoints.h"
 
 namespace mayfly::compat::control {
 

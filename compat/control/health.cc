@@ -2,8 +2,8 @@
 
 #include "compat/control/handlers.h"
 #include "compat/server_metrics.h"
-#include "engine/history.h"
-#include "engine/history_size.h"
+#include "engine/background/history.h"
+#include "engine/background/history_size.h"
 
 namespace mayfly::compat::control {
 

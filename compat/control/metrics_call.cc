@@ -15,14 +15,14 @@
 #include "compat/metrics.h"
 #include "compat/server_metrics.h"
 #include "compat/triggers/triggers.h"
-#include "engine/catalog.h"
-#include "engine/expiry_view.h"
-#include "engine/history.h"
-#include "engine/history_size.h"
-#include "engine/process_memory.h"
-#include "engine/recent_writes.h"
-#include "engine/replication.h"
-#include "engine/snapshots.h"
+#include "engine/tables/catalog.h"
+#include "engine/items/expiry_view.h"
+#include "engine/background/history.h"
+#include "engine/background/history_size.h"
+#include "engine/base/process_memory.h"
+#include "engine/items/recent_writes.h"
+#include "engine/background/replication.h"
+#include "engine/background/snapshots.h"
 
 namespace mayfly::compat::control {
 namespace {

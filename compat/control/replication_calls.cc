@@ -1,5 +1,5 @@
 // /_mayfly/replication: how the writes to an account's global tables travel between regions
-// (engine/replication.h), and which are on their way.
+// (engine/background/replication.h), and which are on their way.
 //
 //   GET    /_mayfly/replication          {"ways":[{"from":"us-east-1","to":"eu-west-1","paused":false,
 //                                         "lag_milliseconds":500}],"on_the_way":[{"table":"carts","from":…,
@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
-#include "engine/replication.h"
+#include "engine/background/replication.h"
 
 namespace mayfly::compat::control {
 namespace {

@@ -1,5 +1,5 @@
 // GET /_mayfly/streams/{table}/shards, POST …/split, POST …/roll: the shards of a table's enabled stream
-// (engine/shards.h).
+// (engine/schema/shards.h).
 //
 //   POST {"shard":"shardId-…"}  closes the shard; a split creates two children with half of its partitions
 //                               each, a roll one child with all of them
@@ -11,7 +11,7 @@
 
 #include "compat/control/handlers.h"
 #include "compat/streams/arn_and_iterator.h"
-#include "engine/shards.h"
+#include "engine/schema/shards.h"
 
 namespace mayfly::compat::control {
 namespace {

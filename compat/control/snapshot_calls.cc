@@ -1,4 +1,4 @@
-// /_mayfly/snapshots/…, /_mayfly/reset: save, restore and empty a whole account (engine/snapshots.h).
+// /_mayfly/snapshots/…, /_mayfly/reset: save, restore and empty a whole account (engine/background/snapshots.h).
 //
 // POST   /_mayfly/snapshots               {"id":"7"}; takes {"name":"fixtures"}
 // GET    /_mayfly/snapshots               {"snapshots":[{"id":"7","name":"fixtures"}]}
@@ -6,7 +6,7 @@
 // DELETE /_mayfly/snapshots/{id}          {}
 // POST   /_mayfly/reset                   {"now":"2026-11-20T10:00:00Z"}
 //
-// A name is for people. It is stored in a document of the account (engine/documents.h), "snapshot-name" / id,
+// A name is for people. It is stored in a document of the account (engine/storage/documents.h), "snapshot-name" / id,
 // which is not part of the account's state: a restore keeps the names of later snapshots. If a crash leaves a
 // name without its snapshot, the name has no effect, because ids are never reused.
 #include <nlohmann/json.hpp>
@@ -14,11 +14,11 @@
 #include "compat/control/handlers.h"
 #include "compat/tables/room.h"
 #include "compat/triggers/triggers.h"
-#include "engine/documents.h"
-#include "engine/failpoints.h"
-#include "engine/snapshot_heads.h"
-#include "engine/snapshots.h"
-#include "engine/whole_number.h"
+#include "engine/storage/documents.h"
+#include "engine/items/failpoints.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::compat::control {
 namespace {

@@ -14,10 +14,10 @@
 #include "compat/control/handlers.h"
 #include "compat/control/ttl_views.h"
 #include "compat/tables/ttl_mistakes.h"
-#include "engine/expiry_mode.h"
-#include "engine/expiry_view.h"
-#include "engine/item_reader.h"
-#include "engine/reaper.h"
+#include "engine/schema/expiry_mode.h"
+#include "engine/items/expiry_view.h"
+#include "engine/items/item_reader.h"
+#include "engine/background/reaper.h"
 
 namespace mayfly::compat::control {
 namespace {

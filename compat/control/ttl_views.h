@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compat/wire/json_tree.h"
-#include "engine/expiry_index.h"
+#include "engine/time/expiry_index.h"
 
 namespace mayfly::compat::control {
 

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "compat/data_files/record.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::compat::data_files {
 

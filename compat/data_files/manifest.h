@@ -16,8 +16,8 @@
 #include <string_view>
 
 #include "compat/data_files/record.h"
-#include "engine/clock.h"
-#include "engine/random.h"
+#include "engine/base/clock.h"
+#include "engine/base/random.h"
 
 namespace mayfly::compat::data_files {
 

@@ -6,8 +6,8 @@
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/json.h"
-#include "engine/check.h"
-#include "engine/hex.h"
+#include "engine/base/check.h"
+#include "engine/base/hex.h"
 
 namespace mayfly::compat::data_files {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "compat/jobs/job.h"
 #include "compat/wire/json.h"
-#include "engine/catalog.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::exports {
 

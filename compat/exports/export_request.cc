@@ -6,7 +6,7 @@
 
 #include "compat/wire/json_tree.h"
 #include "compat/wire/shapes_common.h"
-#include "engine/number.h"
+#include "engine/values/number.h"
 
 namespace mayfly::compat::exports {
 namespace {

@@ -16,7 +16,7 @@
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
 #include "compat/wire/shape.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::compat::exports {
 

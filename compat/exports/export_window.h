@@ -14,7 +14,7 @@
 #include "compat/exports/export_request.h"
 #include "compat/exports/records.h"
 #include "compat/wire/error.h"
-#include "engine/catalog.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::exports {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compat/data_files/writer.h"
-#include "engine/key_codec.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::compat::exports {
 namespace {

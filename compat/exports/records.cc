@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/history_cursor.h"
+#include "engine/items/history_cursor.h"
 
 namespace mayfly::compat::exports {
 namespace {

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "engine/attribute_value.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat::expression {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compat/expression/ast.h"
-#include "engine/attribute_value.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat::expression {
 

@@ -7,7 +7,7 @@
 
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace mayfly::compat::expression {
 namespace {

@@ -1,6 +1,6 @@
 #include "compat/expression/lexer.h"
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace mayfly::compat::expression {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compat/expression/evaluate.h"
-#include "engine/hurry.h"
+#include "engine/base/hurry.h"
 
 namespace mayfly::compat::expression {
 namespace {

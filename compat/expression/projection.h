@@ -4,7 +4,7 @@
 #include <string>
 
 #include "compat/expression/ast.h"
-#include "engine/attribute_value.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat::expression {
 

@@ -18,7 +18,7 @@
 #include "compat/expression/evaluate.h"
 #include "compat/expression/path_visitor.h"
 #include "compat/expression/projection.h"
-#include "engine/item_size.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::compat::expression {
 namespace {

@@ -1,6 +1,6 @@
 #include "compat/expression/update_charge.h"
 
-#include "engine/item_size.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::compat::expression {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "compat/buckets/buckets.h"
 #include "compat/tables/changes.h"
-#include "engine/recent_writes.h"
+#include "engine/items/recent_writes.h"
 
 namespace mayfly::compat::imports {
 

@@ -20,7 +20,7 @@
 #include "compat/imports/put_reader.h"
 #include "compat/imports/source.h"
 #include "compat/jobs/work.h"
-#include "engine/table.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat::imports {
 

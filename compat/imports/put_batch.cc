@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "compat/tables/lookup.h"
-#include "engine/item_size.h"
-#include "engine/transaction.h"
+#include "engine/values/item_size.h"
+#include "engine/items/transaction.h"
 
 namespace mayfly::compat::imports {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "compat/items/page.h"
 #include "compat/wire/attribute_value_json.h"
-#include "engine/cursor.h"
-#include "engine/item_size.h"
-#include "engine/key_codec.h"
+#include "engine/items/cursor.h"
+#include "engine/values/item_size.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::compat {
 namespace {

@@ -15,9 +15,9 @@
 #include "compat/context.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
-#include "engine/attribute_value.h"
-#include "engine/cursor.h"
-#include "engine/table.h"
+#include "engine/values/attribute_value.h"
+#include "engine/items/cursor.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat {
 

@@ -4,8 +4,8 @@
 #include <boost/container/static_vector.hpp>
 
 #include "compat/items/vector_entries.h"
-#include "engine/check.h"
-#include "engine/key_codec.h"
+#include "engine/base/check.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::compat {
 namespace {

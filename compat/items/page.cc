@@ -8,11 +8,11 @@
 #include "compat/items/capacity.h"
 #include "compat/items/keys.h"
 #include "compat/wire/attribute_value_json.h"
-#include "engine/cursor.h"
-#include "engine/hurry.h"
-#include "engine/index_entries.h"
-#include "engine/item_size.h"
-#include "engine/key_codec.h"
+#include "engine/items/cursor.h"
+#include "engine/base/hurry.h"
+#include "engine/schema/index_entries.h"
+#include "engine/values/item_size.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::compat {
 

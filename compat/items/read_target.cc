@@ -9,8 +9,8 @@
 #include "compat/tables/vector_indexes.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
-#include "engine/index_entries.h"
-#include "engine/key_codec.h"
+#include "engine/schema/index_entries.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::compat {
 

@@ -20,7 +20,7 @@
 #include "compat/wire/error.h"
 #include "compat/wire/frame.h"
 #include "compat/wire/json.h"
-#include "engine/table.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat {
 

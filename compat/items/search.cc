@@ -7,7 +7,7 @@
 #include "compat/items/capacity.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
-#include "engine/index_entries.h"
+#include "engine/schema/index_entries.h"
 
 namespace mayfly::compat {
 namespace {

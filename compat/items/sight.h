@@ -1,5 +1,5 @@
 // Chooses the state of a table that a request's reads see: the latest one, or one that lags behind because of
-// a lag rule among the account's faults (engine/sight.h).
+// a lag rule among the account's faults (engine/values/sight.h).
 //
 //   page.sight = sight_of(context, *target.table, target.index, page.consistent);
 //
@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "compat/context.h"
-#include "engine/sight.h"
-#include "engine/table.h"
+#include "engine/values/sight.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat {
 

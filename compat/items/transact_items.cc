@@ -12,9 +12,9 @@
 #include "compat/tables/room.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
-#include "engine/byte_order.h"
-#include "engine/item_reader.h"
-#include "engine/item_size.h"
+#include "engine/base/byte_order.h"
+#include "engine/items/item_reader.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::compat {
 

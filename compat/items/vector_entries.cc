@@ -12,9 +12,9 @@
 #include "compat/items/keys.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/vector_indexes.h"
-#include "engine/cursor.h"
-#include "engine/item_codec.h"
-#include "engine/item_size.h"
+#include "engine/items/cursor.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::compat {
 namespace {

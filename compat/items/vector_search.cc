@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/check.h"
-#include "engine/cursor.h"
-#include "engine/item_codec.h"
+#include "engine/base/check.h"
+#include "engine/items/cursor.h"
+#include "engine/values/item_codec.h"
 
 namespace mayfly::compat {
 namespace {

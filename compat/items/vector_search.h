@@ -17,10 +17,10 @@
 
 #include "compat/items/vector_entries.h"
 #include "compat/wire/error.h"
-#include "engine/attribute_value.h"
-#include "engine/catalog.h"
+#include "engine/values/attribute_value.h"
+#include "engine/tables/catalog.h"
 #include "engine/database.h"
-#include "engine/sight.h"
+#include "engine/values/sight.h"
 
 namespace mayfly::compat {
 

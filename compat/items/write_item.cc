@@ -18,10 +18,10 @@
 #include "compat/tables/settings.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
-#include "engine/hurry.h"
-#include "engine/index_entries.h"
-#include "engine/item_codec.h"
-#include "engine/item_size.h"
+#include "engine/base/hurry.h"
+#include "engine/schema/index_entries.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::compat {
 

@@ -17,7 +17,7 @@
 
 #include "compat/buckets/bucket.h"
 #include "compat/jobs/work.h"
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat::jobs {
 

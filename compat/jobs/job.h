@@ -4,7 +4,7 @@
 //   job.counts   {"ProcessedItemCount": 10, "ImportedItemCount": 9, "ErrorCount": 1}, by AWS's names
 //   job.request  what its kind returns of the request, as JSON; opaque to all other code
 //
-// A job is stored as a document of its account's state (engine/documents.h). A snapshot therefore contains
+// A job is stored as a document of its account's state (engine/storage/documents.h). A snapshot therefore contains
 // the account's jobs, a restore brings them back, and a reset removes them. Jobs name tables, tokens and
 // instants of the account, which are also account state. Objects that a job has put into a bucket remain
 // there.
@@ -19,9 +19,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/catalog.h"
-#include "engine/clock.h"
-#include "engine/documents.h"
+#include "engine/tables/catalog.h"
+#include "engine/base/clock.h"
+#include "engine/storage/documents.h"
 
 namespace mayfly::compat::jobs {
 

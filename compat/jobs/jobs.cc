@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/attempt.h"
-#include "engine/documents.h"
+#include "engine/base/attempt.h"
+#include "engine/storage/documents.h"
 
 namespace mayfly::compat::jobs {
 namespace {

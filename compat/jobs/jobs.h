@@ -34,10 +34,10 @@
 #include "compat/jobs/job.h"
 #include "compat/jobs/work.h"
 #include "compat/wire/error.h"
-#include "engine/bell.h"
+#include "engine/base/bell.h"
 #include "engine/database.h"
-#include "engine/mutex.h"
-#include "engine/scheduler.h"
+#include "engine/base/mutex.h"
+#include "engine/base/scheduler.h"
 
 namespace mayfly::compat::jobs {
 

@@ -9,9 +9,9 @@
 #include "compat/wire/base64.h"
 #include "compat/wire/json.h"
 #include "compat/wire/json_tree.h"
-#include "engine/clock.h"
-#include "engine/documents.h"
-#include "engine/mutex.h"
+#include "engine/base/clock.h"
+#include "engine/storage/documents.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat::kinesis {
 namespace {

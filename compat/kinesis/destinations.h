@@ -7,7 +7,7 @@
 // Waiting changes are lost when Mayfly ends. Waiting holds no thread: one task sends one request after
 // another.
 //
-// Destinations are stored as part of their account's state (engine/documents.h): a restore brings back the
+// Destinations are stored as part of their account's state (engine/storage/documents.h): a restore brings back the
 // snapshot's destinations, and a reset removes all. Changes that are already waiting are still sent.
 // Thread-safe.
 //
@@ -34,13 +34,13 @@
 #include "compat/kinesis/kinesis_options.h"
 #include "compat/outbound/invoker.h"
 #include "compat/wire/error.h"
-#include "engine/bell.h"
-#include "engine/change_feed.h"
+#include "engine/base/bell.h"
+#include "engine/tables/change_feed.h"
 #include "engine/database.h"
-#include "engine/documents.h"
-#include "engine/mutex.h"
-#include "engine/random.h"
-#include "engine/scheduler.h"
+#include "engine/storage/documents.h"
+#include "engine/base/mutex.h"
+#include "engine/base/random.h"
+#include "engine/base/scheduler.h"
 
 namespace mayfly::compat::kinesis {
 

@@ -7,10 +7,10 @@
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
 #include "compat/wire/json.h"
-#include "engine/check.h"
-#include "engine/item_codec.h"
-#include "engine/item_size.h"
-#include "engine/uuid.h"
+#include "engine/base/check.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/item_size.h"
+#include "engine/base/uuid.h"
 
 namespace mayfly::compat::kinesis {
 namespace {

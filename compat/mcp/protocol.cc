@@ -9,7 +9,7 @@
 #include "compat/mcp/world.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/utf8.h"
-#include "engine/attempt.h"
+#include "engine/base/attempt.h"
 
 namespace mayfly::compat::mcp {
 namespace {

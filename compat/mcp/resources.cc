@@ -7,8 +7,8 @@
 #include "compat/data_files/compression.h"
 #include "compat/mcp/world.h"
 #include "compat/wire/percent_encoding.h"
-#include "engine/account_id.h"
-#include "engine/region.h"
+#include "engine/values/account_id.h"
+#include "engine/values/region.h"
 
 namespace mayfly::compat::mcp {
 namespace {

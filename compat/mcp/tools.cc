@@ -13,8 +13,8 @@
 #include "compat/wire/json.h"
 #include "compat/wire/percent_encoding.h"
 #include "compat/wire/utf8.h"
-#include "engine/account_id.h"
-#include "engine/region.h"
+#include "engine/values/account_id.h"
+#include "engine/values/region.h"
 
 namespace mayfly::compat::mcp {
 

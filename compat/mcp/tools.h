@@ -21,7 +21,7 @@
 #include <string_view>
 
 #include "compat/wire/json_tree.h"
-#include "engine/catalog.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::mcp {
 

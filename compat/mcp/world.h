@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/catalog.h"
-#include "engine/expected.h"
+#include "engine/tables/catalog.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::compat {
 class Emulator;

@@ -12,8 +12,8 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
 #include "compat/wire/shapes_common.h"
-#include "engine/history.h"
-#include "engine/number.h"
+#include "engine/background/history.h"
+#include "engine/values/number.h"
 
 namespace mayfly::compat {
 namespace {

@@ -13,7 +13,7 @@
 #include "compat/partiql/lower_write.h"
 #include "compat/partiql/request.h"
 #include "compat/tables/lookup.h"
-#include "engine/item_reader.h"
+#include "engine/items/item_reader.h"
 
 namespace mayfly::compat {
 namespace {

@@ -14,8 +14,8 @@
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shapes_common.h"
-#include "engine/item_codec.h"
-#include "engine/item_reader.h"
+#include "engine/values/item_codec.h"
+#include "engine/items/item_reader.h"
 
 namespace mayfly::compat {
 namespace {

@@ -22,8 +22,8 @@
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/hash.h"
-#include "engine/byte_order.h"
-#include "engine/item_codec.h"
+#include "engine/base/byte_order.h"
+#include "engine/values/item_codec.h"
 
 namespace mayfly::compat {
 namespace {

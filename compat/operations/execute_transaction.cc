@@ -17,7 +17,7 @@
 #include "compat/partiql/parser.h"
 #include "compat/partiql/request.h"
 #include "compat/tables/lookup.h"
-#include "engine/item_size.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::compat {
 namespace {

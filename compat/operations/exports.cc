@@ -27,7 +27,7 @@
 #include "compat/tables/arn.h"
 #include "compat/tables/changes.h"
 #include "compat/wire/shapes_common.h"
-#include "engine/hex.h"
+#include "engine/base/hex.h"
 
 namespace mayfly::compat {
 namespace {

@@ -7,7 +7,7 @@
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shapes_common.h"
-#include "engine/item_reader.h"
+#include "engine/items/item_reader.h"
 
 namespace mayfly::compat {
 namespace {

@@ -10,7 +10,7 @@
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/lookup.h"
 #include "compat/wire/shapes_common.h"
-#include "engine/number.h"
+#include "engine/values/number.h"
 
 namespace mayfly::compat {
 namespace {

@@ -23,7 +23,7 @@
 #include "compat/wire/shapes_bucket.h"
 #include "compat/wire/shapes_table.h"
 #include "compat/wire/shapes_vector.h"
-#include "engine/uuid.h"
+#include "engine/base/uuid.h"
 
 namespace mayfly::compat {
 namespace {

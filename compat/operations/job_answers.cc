@@ -6,7 +6,7 @@
 
 #include "compat/wire/json_members.h"
 #include "compat/wire/shape.h"
-#include "engine/hex.h"
+#include "engine/base/hex.h"
 
 namespace mayfly::compat {
 namespace {

@@ -5,8 +5,8 @@
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shapes_common.h"
-#include "engine/item_codec.h"
-#include "engine/item_size.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::compat {
 namespace {

@@ -10,7 +10,7 @@
 #include "compat/items/sight.h"
 #include "compat/operations/operations.h"
 #include "compat/wire/shapes_common.h"
-#include "engine/key_codec.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::compat {
 namespace {

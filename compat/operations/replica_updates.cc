@@ -15,7 +15,7 @@
 #include "compat/tables/settings.h"
 #include "compat/tables/throughput.h"
 #include "compat/wire/shape.h"
-#include "engine/replication.h"
+#include "engine/background/replication.h"
 
 namespace mayfly::compat {
 namespace {

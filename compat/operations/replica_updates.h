@@ -8,7 +8,7 @@
 #include "compat/tables/changes.h"
 #include "compat/tables/replica_rules.h"
 #include "compat/wire/error.h"
-#include "engine/catalog.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat {
 

@@ -7,7 +7,7 @@
 #include "compat/tables/policy.h"
 #include "compat/tables/settings.h"
 #include "compat/wire/shapes_common.h"
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::compat {
 namespace {

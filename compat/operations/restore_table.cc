@@ -14,8 +14,8 @@
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
 #include "compat/wire/shapes_vector.h"
-#include "engine/history.h"
-#include "engine/number.h"
+#include "engine/background/history.h"
+#include "engine/values/number.h"
 
 namespace mayfly::compat {
 namespace {

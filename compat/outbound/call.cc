@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat::outbound {
 

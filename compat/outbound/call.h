@@ -15,7 +15,7 @@
 #include <stop_token>
 
 #include "compat/outbound/invoker.h"
-#include "engine/scheduler.h"
+#include "engine/base/scheduler.h"
 
 namespace mayfly::compat::outbound {
 

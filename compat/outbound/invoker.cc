@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "engine/bell.h"
+#include "engine/base/bell.h"
 
 namespace mayfly::compat::outbound {
 

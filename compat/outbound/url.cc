@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::compat::outbound {
 

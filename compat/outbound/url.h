@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::compat::outbound {
 

@@ -7,7 +7,7 @@
 #include "compat/expression/parser.h"
 #include "compat/expression/path_set.h"
 #include "compat/partiql/token_reader.h"
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::compat::partiql {
 namespace {

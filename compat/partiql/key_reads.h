@@ -13,7 +13,7 @@
 #include "compat/expression/ast.h"
 #include "compat/expression/key_condition.h"
 #include "compat/wire/error.h"
-#include "engine/table.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat::partiql {
 

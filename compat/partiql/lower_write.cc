@@ -6,8 +6,8 @@
 
 #include "compat/partiql/key_reads.h"
 #include "compat/partiql/lower_read.h"
-#include "engine/check.h"
-#include "engine/item_size.h"
+#include "engine/base/check.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::compat::partiql {
 namespace {

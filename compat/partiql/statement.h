@@ -11,7 +11,7 @@
 
 #include "compat/expression/ast.h"
 #include "compat/wire/error.h"
-#include "engine/attribute_value.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat::partiql {
 

@@ -13,7 +13,7 @@
 
 #include "compat/partiql/syntax.h"
 #include "compat/wire/error.h"
-#include "engine/attribute_value.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat::partiql {
 

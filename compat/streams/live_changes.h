@@ -24,10 +24,10 @@
 #include <stop_token>
 #include <string>
 
-#include "engine/catalog.h"
-#include "engine/change_feed.h"
+#include "engine/tables/catalog.h"
+#include "engine/tables/change_feed.h"
 #include "engine/database.h"
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat {
 

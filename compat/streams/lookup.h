@@ -6,7 +6,7 @@
 #include "compat/context.h"
 #include "compat/wire/error.h"
 #include "compat/wire/shape.h"
-#include "engine/table.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "compat/wire/json.h"
-#include "engine/change_log.h"
-#include "engine/table.h"
+#include "engine/tables/change_log.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat {
 

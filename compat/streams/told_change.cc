@@ -1,8 +1,8 @@
 #include "compat/streams/told_change.h"
 
-#include "engine/check.h"
-#include "engine/item_codec.h"
-#include "engine/item_size.h"
+#include "engine/base/check.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::compat {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/catalog.h"
-#include "engine/table.h"
+#include "engine/tables/catalog.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat {
 

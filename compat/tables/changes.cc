@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "engine/clock.h"
-#include "engine/mutex.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat {
 

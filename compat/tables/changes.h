@@ -34,10 +34,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/catalog.h"
-#include "engine/clock.h"
-#include "engine/mutex.h"
-#include "engine/table.h"
+#include "engine/tables/catalog.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat {
 

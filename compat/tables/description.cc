@@ -9,8 +9,8 @@
 #include "compat/tables/throughput.h"
 #include "compat/tables/vector_indexes.h"
 #include "compat/wire/json_members.h"
-#include "engine/history.h"
-#include "engine/history_size.h"
+#include "engine/background/history.h"
+#include "engine/background/history_size.h"
 
 namespace mayfly::compat {
 namespace {

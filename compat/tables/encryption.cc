@@ -2,8 +2,8 @@
 
 #include "compat/wire/hash.h"
 #include "compat/wire/shape.h"
-#include "engine/random.h"
-#include "engine/uuid.h"
+#include "engine/base/random.h"
+#include "engine/base/uuid.h"
 
 namespace mayfly::compat {
 // AWS shows the key id behind an alias, so each alias is mapped to a fixed key id.

@@ -11,7 +11,7 @@
 
 #include "compat/context.h"
 #include "compat/wire/error.h"
-#include "engine/catalog.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compat/wire/json.h"
-#include "engine/account_id.h"
+#include "engine/values/account_id.h"
 
 namespace mayfly::compat {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/attribute_value.h"
-#include "engine/number.h"
+#include "engine/values/attribute_value.h"
+#include "engine/values/number.h"
 
 namespace mayfly::compat {
 namespace {

@@ -1,7 +1,7 @@
 // Settings of tables, indexes and streams that do not concern the engine: billing, throughput, tags,
 // policies, encryption, …
 //
-// The engine stores a description's settings as an opaque item (engine/table.h); this file gives them types.
+// The engine stores a description's settings as an opaque item (engine/schema/table.h); this file gives them types.
 // Operations on tables read all settings into a struct. Operations on items read only the one setting that
 // they need.
 //
@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/clock.h"
-#include "engine/table.h"
+#include "engine/base/clock.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat {
 

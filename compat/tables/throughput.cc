@@ -5,8 +5,8 @@
 #include <ctime>
 
 #include "compat/wire/shape.h"
-#include "engine/history.h"
-#include "engine/history_size.h"
+#include "engine/background/history.h"
+#include "engine/background/history_size.h"
 
 namespace mayfly::compat {
 namespace {

@@ -5,7 +5,7 @@
 #include "compat/wire/base64.h"
 #include "compat/wire/json.h"
 #include "compat/wire/utf8.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::compat {
 namespace {

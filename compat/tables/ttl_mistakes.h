@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/attribute_value.h"
-#include "engine/expiry_index.h"
-#include "engine/table.h"
+#include "engine/values/attribute_value.h"
+#include "engine/time/expiry_index.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat {
 

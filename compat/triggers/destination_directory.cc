@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "compat/outbound/beneath.h"
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat::triggers {
 namespace {

@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/expected.h"
-#include "engine/mutex.h"
+#include "engine/base/expected.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat::triggers {
 

@@ -8,8 +8,8 @@
 
 #include "compat/triggers/lambda_error.h"
 #include "compat/triggers/outcome.h"
-#include "engine/clock.h"
-#include "engine/mutex.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat::triggers {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "compat/outbound/invoker.h"
 #include "compat/wire/error.h"
-#include "engine/scheduler.h"
+#include "engine/base/scheduler.h"
 
 namespace mayfly::compat::triggers {
 

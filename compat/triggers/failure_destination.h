@@ -11,7 +11,7 @@
 
 #include "compat/outbound/invoker.h"
 #include "compat/triggers/functions.h"
-#include "engine/expected.h"
+#include "engine/base/expected.h"
 
 namespace mayfly::compat::triggers {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/account_id.h"
+#include "engine/values/account_id.h"
 
 namespace mayfly::compat::triggers {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/catalog.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::triggers {
 

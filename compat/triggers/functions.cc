@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/wire/json_tree.h"
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat::triggers {
 namespace {

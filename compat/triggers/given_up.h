@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "compat/triggers/lambda_event.h"
-#include "engine/mutex.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat::triggers {
 

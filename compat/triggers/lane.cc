@@ -7,8 +7,8 @@
 #include "compat/triggers/failure_destination.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
-#include "engine/attempt.h"
-#include "engine/uuid.h"
+#include "engine/base/attempt.h"
+#include "engine/base/uuid.h"
 
 namespace mayfly::compat::triggers {
 namespace {

@@ -26,8 +26,8 @@
 #include "compat/triggers/lambda_event.h"
 #include "compat/triggers/outcome.h"
 #include "compat/triggers/poller.h"
-#include "engine/mutex.h"
-#include "engine/scheduler.h"
+#include "engine/base/mutex.h"
+#include "engine/base/scheduler.h"
 
 namespace mayfly::compat::triggers {
 

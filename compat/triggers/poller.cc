@@ -5,10 +5,10 @@
 
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/triggers/lane.h"
-#include "engine/attempt.h"
-#include "engine/clock.h"
-#include "engine/documents.h"
-#include "engine/mutex.h"
+#include "engine/base/attempt.h"
+#include "engine/base/clock.h"
+#include "engine/storage/documents.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat::triggers {
 

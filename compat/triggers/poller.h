@@ -33,10 +33,10 @@
 #include "compat/triggers/position.h"
 #include "compat/triggers/shard_tree.h"
 #include "compat/triggers/tally.h"
-#include "engine/bell.h"
+#include "engine/base/bell.h"
 #include "engine/database.h"
-#include "engine/mutex.h"
-#include "engine/scheduler.h"
+#include "engine/base/mutex.h"
+#include "engine/base/scheduler.h"
 
 namespace mayfly::compat::triggers {
 

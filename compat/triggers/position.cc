@@ -5,7 +5,7 @@
 
 #include "compat/wire/json.h"
 #include "compat/wire/shape.h"
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::compat::triggers {
 namespace {

@@ -10,8 +10,8 @@
 #include "compat/wire/json_tree.h"
 #include "compat/wire/percent_encoding.h"
 #include "compat/wire/shape.h"
-#include "engine/attempt.h"
-#include "engine/whole_number.h"
+#include "engine/base/attempt.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::compat::triggers {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "compat/wire/error.h"
-#include "engine/catalog.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::triggers {
 

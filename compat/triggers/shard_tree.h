@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "engine/database.h"
-#include "engine/mutex.h"
-#include "engine/table.h"
+#include "engine/base/mutex.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat::triggers {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "compat/triggers/given_up.h"
-#include "engine/clock.h"
-#include "engine/mutex.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
 
 namespace mayfly::compat::triggers {
 

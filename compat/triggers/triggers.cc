@@ -6,11 +6,11 @@
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/tables/room.h"
 #include "compat/triggers/lambda_error.h"
-#include "engine/attempt.h"
-#include "engine/clock.h"
-#include "engine/documents.h"
-#include "engine/mutex.h"
-#include "engine/uuid.h"
+#include "engine/base/attempt.h"
+#include "engine/base/clock.h"
+#include "engine/storage/documents.h"
+#include "engine/base/mutex.h"
+#include "engine/base/uuid.h"
 
 namespace mayfly::compat::triggers {
 namespace {

@@ -32,11 +32,11 @@
 #include "compat/triggers/poller.h"
 #include "compat/triggers/trigger_options.h"
 #include "compat/wire/error.h"
-#include "engine/bell.h"
-#include "engine/change_feed.h"
+#include "engine/base/bell.h"
+#include "engine/tables/change_feed.h"
 #include "engine/database.h"
-#include "engine/mutex.h"
-#include "engine/scheduler.h"
+#include "engine/base/mutex.h"
+#include "engine/base/scheduler.h"
 
 namespace mayfly::compat::triggers {
 

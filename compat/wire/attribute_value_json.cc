@@ -14,8 +14,8 @@
 #include "compat/wire/java_number.h"
 #include "compat/wire/json_text.h"
 #include "compat/wire/shape.h"
-#include "engine/hurry.h"
-#include "engine/item_codec.h"
+#include "engine/base/hurry.h"
+#include "engine/values/item_codec.h"
 
 namespace mayfly::compat {
 namespace {

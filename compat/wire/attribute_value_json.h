@@ -11,7 +11,7 @@
 #include "compat/wire/error.h"
 #include "compat/wire/frame.h"
 #include "compat/wire/json.h"
-#include "engine/attribute_value.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat {
 
@@ -23,14 +23,14 @@ Result<engine::AttributeValue> read_attribute_value(const json::Value& value, Fr
 Result<engine::Number> read_number(std::string_view text, Frame frame = Frame::older);
 // Reads {"name":{"S":"x"},…} as an item: Item, Key, ExpressionAttributeValues, ExclusiveStartKey.
 Result<engine::Item> read_item(const json::Value& object, Frame frame = Frame::older);
-// The same in stored form (engine/item_codec.h), usually without building the tree.
+// The same in stored form (engine/values/item_codec.h), usually without building the tree.
 Result<std::string> read_stored_item(const json::Value& object, Frame frame = Frame::older);
 // The error for an empty attribute name, in an item or in a parameter that names attributes.
 Unexpected<Error> empty_attribute_name();
 
 void write_attribute_value(json::Writer& out, const engine::AttributeValue& value);
 void write_item_object(json::Writer& out, const engine::Item& item);
-// Writes stored bytes (engine/item_codec.h) directly, without building the tree.
+// Writes stored bytes (engine/values/item_codec.h) directly, without building the tree.
 void write_stored_item(json::Writer& out, std::string_view stored);
 
 }  // namespace mayfly::compat

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "engine/splitmix.h"
+#include "engine/base/splitmix.h"
 
 namespace mayfly::compat {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::compat {
 namespace {

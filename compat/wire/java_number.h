@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-#include "engine/number.h"
+#include "engine/values/number.h"
 
 namespace mayfly::compat {
 

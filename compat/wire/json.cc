@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "compat/wire/json_text.h"
-#include "engine/thread_local.h"
+#include "engine/base/thread_local.h"
 
 namespace mayfly::json {
 

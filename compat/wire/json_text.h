@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/appender.h"
+#include "engine/base/appender.h"
 
 namespace mayfly::json {
 

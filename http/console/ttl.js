@@ -5,7 +5,7 @@ import { now } from "./server.js";
 /** @typedef {import("./values.js").Value} Value */
 /** @typedef {{ kind: "expires" | "expired" | "never", text: string, fix: Value | null }} Verdict `fix`: what was probably meant */
 
-// The server's rules (engine/expiry_index.h, engine/clock.h).
+// The server's rules (engine/time/expiry_index.h, engine/base/clock.h).
 const last_second = 253_402_300_799,
   age_ms_max = 157_784_760_000;
 

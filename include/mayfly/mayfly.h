@@ -33,7 +33,7 @@ class Failure : public std::runtime_error {
 // A check of Mayfly's own that failed. It is a mistake in Mayfly, whatever was asked of it.
 struct FailedCheck {
   std::string_view expression;  // "gates_held == 0"
-  std::string_view file;        // of Mayfly's source: "engine/transaction.cc"
+  std::string_view file;        // of Mayfly's source: "engine/items/transaction.cc"
   int line = 0;
 };
 

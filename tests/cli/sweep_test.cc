@@ -14,7 +14,7 @@
 #include "cli/sweep/scan.h"
 #include "cli/sweep/sweep_command.h"
 #include "cli/sweep/table_facts.h"
-#include "engine/reaper.h"
+#include "engine/background/reaper.h"
 #include "tests/support/running.h"
 
 namespace mayfly::testing {

@@ -15,11 +15,11 @@
 #include "compat/emulator.h"
 #include "compat/triggers/rest.h"
 #include "compat/triggers/triggers.h"
-#include "engine/history_trimmer.h"
+#include "engine/background/history_trimmer.h"
 #include "engine/database.h"
-#include "engine/reaper.h"
-#include "engine/replication.h"
-#include "engine/stream_trimmer.h"
+#include "engine/background/reaper.h"
+#include "engine/background/replication.h"
+#include "engine/background/stream_trimmer.h"
 #include "tests/support/stepped_scheduler.h"
 
 namespace mayfly::testing {

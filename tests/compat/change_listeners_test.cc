@@ -9,7 +9,7 @@
 #include "compat/emulator.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/wire/base64.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::testing {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/database.h"
-#include "engine/replication.h"
+#include "engine/background/replication.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/test_emulator.h"
 

@@ -10,7 +10,7 @@
 #include "compat/control/control.h"
 #include "compat/triggers/rest.h"
 #include "compat/triggers/triggers.h"
-#include "engine/failpoints.h"
+#include "engine/items/failpoints.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {

@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "compat/control/control.h"
-#include "engine/history.h"
-#include "engine/history_size.h"
-#include "engine/replication.h"
+#include "engine/background/history.h"
+#include "engine/background/history_size.h"
+#include "engine/background/replication.h"
 #include "tests/support/beside.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"

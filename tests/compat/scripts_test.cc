@@ -34,7 +34,7 @@
 #include <vector>
 
 #include "compat/jobs/jobs.h"
-#include "engine/replication.h"
+#include "engine/background/replication.h"
 #include "tests/support/bucket_calls.h"
 #include "tests/support/effects.h"
 #include "tests/support/engine_world.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/triggers/triggers.h"
-#include "engine/random.h"
+#include "engine/base/random.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {

@@ -9,7 +9,7 @@
 
 #include "compat/control/control.h"
 #include "compat/faults.h"
-#include "engine/replication.h"
+#include "engine/background/replication.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compat/control/control.h"
-#include "engine/shards.h"
+#include "engine/schema/shards.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/test_emulator.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "compat/emulator.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::testing {
 

@@ -10,7 +10,7 @@
 #include <mayfly/mayfly_c.h>
 #include <string>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/support/certificate.h"
 #include "tests/support/child_process.h"
 #include "tests/support/engine_world.h"

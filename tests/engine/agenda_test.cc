@@ -1,4 +1,4 @@
-#include "engine/agenda.h"
+#include "engine/time/agenda.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

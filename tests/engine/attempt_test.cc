@@ -1,4 +1,4 @@
-#include "engine/attempt.h"
+#include "engine/base/attempt.h"
 
 #include <catch2/catch.hpp>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "engine/attribute_value.h"
+#include "engine/values/attribute_value.h"
 
 #include <catch2/catch.hpp>
 #include <map>

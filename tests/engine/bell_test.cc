@@ -1,4 +1,4 @@
-#include "engine/bell.h"
+#include "engine/base/bell.h"
 
 #include <catch2/catch.hpp>
 #include <optional>

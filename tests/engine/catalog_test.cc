@@ -1,12 +1,12 @@
-#include "engine/catalog.h"
+#include "engine/tables/catalog.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "engine/key_codec.h"
-#include "engine/key_space.h"
+#include "engine/values/key_codec.h"
+#include "engine/storage/key_space.h"
 #include "engine/database.h"
-#include "engine/storage.h"
+#include "engine/storage/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

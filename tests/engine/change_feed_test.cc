@@ -1,10 +1,10 @@
-#include "engine/change_feed.h"
+#include "engine/tables/change_feed.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "engine/item_codec.h"
+#include "engine/values/item_codec.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,12 +1,12 @@
-#include "engine/change_log.h"
+#include "engine/tables/change_log.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <map>
 #include <thread>
 
-#include "engine/history_size.h"
-#include "engine/item_codec.h"
+#include "engine/background/history_size.h"
+#include "engine/values/item_codec.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,5 +1,5 @@
 // Checks are enabled in every build. A failed check calls the handler before the process aborts.
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>

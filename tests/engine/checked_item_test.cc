@@ -1,12 +1,12 @@
 // checked_item rejects malformed bytes and never reads past their end.
-#include "engine/checked_item.h"
+#include "engine/values/checked_item.h"
 
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "engine/change_log.h"
-#include "engine/item_codec.h"
-#include "engine/table.h"
+#include "engine/tables/change_log.h"
+#include "engine/values/item_codec.h"
+#include "engine/schema/table.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,4 +1,4 @@
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 #include <catch2/catch.hpp>
 #include <limits>

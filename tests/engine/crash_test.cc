@@ -7,8 +7,8 @@
 #include <thread>
 #include <unistd.h>
 
-#include "engine/directory_check.h"
-#include "engine/expiry_index.h"
+#include "engine/verify/directory_check.h"
+#include "engine/time/expiry_index.h"
 #include "engine/database.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/own_program.h"

@@ -1,8 +1,8 @@
-#include "engine/cursor.h"
+#include "engine/items/cursor.h"
 
 #include <catch2/catch.hpp>
 
-#include "engine/key_codec.h"
+#include "engine/values/key_codec.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

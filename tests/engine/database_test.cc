@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "engine/database.h"
-#include "engine/storage.h"
+#include "engine/storage/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/cursor.h"
+#include "engine/items/cursor.h"
 #include "engine/database.h"
-#include "engine/item_reader.h"
+#include "engine/items/item_reader.h"
 #include "tests/support/beside.h"
 #include "tests/support/engine_world.h"
 

@@ -1,14 +1,14 @@
-#include "engine/cursor.h"
-#include "engine/departed.h"
+#include "engine/items/cursor.h"
+#include "engine/items/departed.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "engine/failpoints.h"
+#include "engine/items/failpoints.h"
 #include "engine/database.h"
-#include "engine/item_reader.h"
-#include "engine/reaper.h"
+#include "engine/items/item_reader.h"
+#include "engine/background/reaper.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,5 +1,5 @@
 // Damages a data directory in many ways, and checks what verify reports and what repair fixes.
-#include "engine/directory_check.h"
+#include "engine/verify/directory_check.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -11,18 +11,18 @@
 #include <sys/stat.h>
 #include <thread>
 
-#include "engine/documents.h"
-#include "engine/expiry_index.h"
-#include "engine/history.h"
-#include "engine/index_entries.h"
-#include "engine/item_codec.h"
-#include "engine/item_version.h"
-#include "engine/key_codec.h"
-#include "engine/key_space.h"
+#include "engine/storage/documents.h"
+#include "engine/time/expiry_index.h"
+#include "engine/background/history.h"
+#include "engine/schema/index_entries.h"
+#include "engine/values/item_codec.h"
+#include "engine/schema/item_version.h"
+#include "engine/values/key_codec.h"
+#include "engine/storage/key_space.h"
 #include "engine/database.h"
-#include "engine/replica_log.h"
-#include "engine/snapshots.h"
-#include "engine/verification.h"
+#include "engine/tables/replica_log.h"
+#include "engine/background/snapshots.h"
+#include "engine/verify/verification.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

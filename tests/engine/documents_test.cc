@@ -1,10 +1,10 @@
-#include "engine/documents.h"
+#include "engine/storage/documents.h"
 
 #include <catch2/catch.hpp>
 
-#include "engine/snapshot_heads.h"
-#include "engine/snapshots.h"
-#include "engine/storage_fault.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
+#include "engine/base/storage_fault.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,4 +1,4 @@
-#include "engine/expiry_index.h"
+#include "engine/time/expiry_index.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,9 +1,9 @@
-#include "engine/expiry_mode.h"
+#include "engine/schema/expiry_mode.h"
 
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "engine/reaper.h"
+#include "engine/background/reaper.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,4 +1,4 @@
-#include "engine/expiry_stats.h"
+#include "engine/time/expiry_stats.h"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,5 +1,5 @@
-#include "engine/cursor.h"
-#include "engine/history.h"
+#include "engine/items/cursor.h"
+#include "engine/background/history.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -8,17 +8,17 @@
 #include <set>
 #include <thread>
 
-#include "engine/expiry_index.h"
-#include "engine/fill.h"
-#include "engine/history_cursor.h"
-#include "engine/history_size.h"
-#include "engine/history_trimmer.h"
-#include "engine/key_space.h"
+#include "engine/time/expiry_index.h"
+#include "engine/items/fill.h"
+#include "engine/items/history_cursor.h"
+#include "engine/background/history_size.h"
+#include "engine/background/history_trimmer.h"
+#include "engine/storage/key_space.h"
 #include "engine/database.h"
-#include "engine/reaper.h"
-#include "engine/snapshot_heads.h"
-#include "engine/snapshots.h"
-#include "engine/storage.h"
+#include "engine/background/reaper.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
+#include "engine/storage/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,11 +1,11 @@
-#include "engine/hurry.h"
+#include "engine/base/hurry.h"
 
 #include <catch2/catch.hpp>
 #include <shared_mutex>
 #include <thread>
 
-#include "engine/gate.h"
-#include "engine/lock_table.h"
+#include "engine/base/gate.h"
+#include "engine/tables/lock_table.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

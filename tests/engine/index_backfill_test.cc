@@ -1,4 +1,4 @@
-#include "engine/index_backfill.h"
+#include "engine/background/index_backfill.h"
 
 #include <catch2/catch.hpp>
 #include <thread>

@@ -1,8 +1,8 @@
-#include "engine/index_entries.h"
+#include "engine/schema/index_entries.h"
 
 #include <catch2/catch.hpp>
 
-#include "engine/item_size.h"
+#include "engine/values/item_size.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

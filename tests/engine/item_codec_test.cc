@@ -1,8 +1,8 @@
-#include "engine/item_codec.h"
+#include "engine/values/item_codec.h"
 
 #include <catch2/catch.hpp>
 
-#include "engine/item_size.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::testing {
 

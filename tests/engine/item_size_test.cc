@@ -1,4 +1,4 @@
-#include "engine/item_size.h"
+#include "engine/values/item_size.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "engine/key_codec.h"
+#include "engine/values/key_codec.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -5,18 +5,18 @@
 #include <thread>
 #include <vector>
 
-#include "engine/expiry_index.h"
-#include "engine/expiry_view.h"
-#include "engine/index_backfill.h"
-#include "engine/key_codec.h"
-#include "engine/key_space.h"
+#include "engine/time/expiry_index.h"
+#include "engine/items/expiry_view.h"
+#include "engine/background/index_backfill.h"
+#include "engine/values/key_codec.h"
+#include "engine/storage/key_space.h"
 #include "engine/database.h"
-#include "engine/reaper.h"
-#include "engine/snapshot_heads.h"
-#include "engine/snapshots.h"
-#include "engine/storage.h"
-#include "engine/table.h"
-#include "engine/transaction.h"
+#include "engine/background/reaper.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
+#include "engine/storage/storage.h"
+#include "engine/schema/table.h"
+#include "engine/items/transaction.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

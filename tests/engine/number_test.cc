@@ -1,4 +1,4 @@
-#include "engine/number.h"
+#include "engine/values/number.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,11 +1,11 @@
-#include "engine/random.h"
+#include "engine/base/random.h"
 
 #include <catch2/catch.hpp>
 #include <set>
 #include <thread>
 #include <vector>
 
-#include "engine/uuid.h"
+#include "engine/base/uuid.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,14 +1,14 @@
-#include "engine/item_reader.h"
-#include "engine/reaper.h"
+#include "engine/items/item_reader.h"
+#include "engine/background/reaper.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "engine/expiry_index.h"
-#include "engine/index_backfill.h"
+#include "engine/time/expiry_index.h"
+#include "engine/background/index_backfill.h"
 #include "engine/database.h"
-#include "engine/storage.h"
+#include "engine/storage/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

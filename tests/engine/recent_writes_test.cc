@@ -1,6 +1,6 @@
-#include "engine/cursor.h"
-#include "engine/item_reader.h"
-#include "engine/recent_writes.h"
+#include "engine/items/cursor.h"
+#include "engine/items/item_reader.h"
+#include "engine/items/recent_writes.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,11 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "engine/index_entries.h"
-#include "engine/key_codec.h"
-#include "engine/snapshot_heads.h"
-#include "engine/snapshots.h"
-#include "engine/transaction.h"
+#include "engine/schema/index_entries.h"
+#include "engine/values/key_codec.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
+#include "engine/items/transaction.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

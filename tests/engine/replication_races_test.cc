@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "engine/replication.h"
-#include "engine/snapshot_heads.h"
-#include "engine/snapshots.h"
+#include "engine/background/replication.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
 #include "tests/support/beside.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/global_tables.h"

@@ -1,5 +1,5 @@
 // Compares the replicas of a global table with a model that knows each item's last write.
-#include "engine/replication.h"
+#include "engine/background/replication.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,14 +8,14 @@
 #include <random>
 #include <thread>
 
-#include "engine/history.h"
-#include "engine/key_codec.h"
-#include "engine/key_space.h"
+#include "engine/background/history.h"
+#include "engine/values/key_codec.h"
+#include "engine/storage/key_space.h"
 #include "engine/database.h"
-#include "engine/replica_log.h"
-#include "engine/snapshot_heads.h"
-#include "engine/snapshots.h"
-#include "engine/storage.h"
+#include "engine/tables/replica_log.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
+#include "engine/storage/storage.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/global_tables.h"
 

@@ -1,13 +1,13 @@
-#include "engine/item_reader.h"
-#include "engine/request_tokens.h"
+#include "engine/items/item_reader.h"
+#include "engine/items/request_tokens.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <rocksdb/perf_context.h>
 
-#include "engine/key_codec.h"
+#include "engine/values/key_codec.h"
 #include "engine/database.h"
-#include "engine/storage.h"
+#include "engine/storage/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

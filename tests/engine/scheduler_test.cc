@@ -1,13 +1,13 @@
 // Tasks that share a few threads.
-#include "engine/scheduler.h"
+#include "engine/base/scheduler.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <thread>
 
-#include "engine/clock.h"
-#include "engine/storage.h"
+#include "engine/base/clock.h"
+#include "engine/storage/storage.h"
 
 namespace mayfly::testing {
 

@@ -1,5 +1,5 @@
-#include "engine/history_size.h"
-#include "engine/shards.h"
+#include "engine/background/history_size.h"
+#include "engine/schema/shards.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/key_codec.h"
-#include "engine/key_space.h"
+#include "engine/values/key_codec.h"
+#include "engine/storage/key_space.h"
 #include "engine/database.h"
 #include "tests/support/engine_world.h"
 

@@ -1,7 +1,7 @@
-#include "engine/before_images.h"
-#include "engine/item_reader.h"
-#include "engine/snapshot_heads.h"
-#include "engine/snapshots.h"
+#include "engine/storage/before_images.h"
+#include "engine/items/item_reader.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
 
 #include <array>
 #include <atomic>
@@ -12,13 +12,13 @@
 #include <set>
 #include <thread>
 
-#include "engine/documents.h"
-#include "engine/expiry_view.h"
-#include "engine/index_backfill.h"
-#include "engine/key_codec.h"
-#include "engine/key_space.h"
+#include "engine/storage/documents.h"
+#include "engine/items/expiry_view.h"
+#include "engine/background/index_backfill.h"
+#include "engine/values/key_codec.h"
+#include "engine/storage/key_space.h"
 #include "engine/database.h"
-#include "engine/storage.h"
+#include "engine/storage/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,4 +1,4 @@
-#include "engine/storage_jobs.h"
+#include "engine/storage/storage_jobs.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "engine/storage.h"
+#include "engine/storage/storage.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,12 +24,12 @@
 #include <link.h>
 #endif
 
-#include "engine/expiry_index.h"
-#include "engine/key_codec.h"
-#include "engine/key_space.h"
-#include "engine/process_memory.h"
-#include "engine/storage_files.h"
-#include "engine/storage_jobs.h"
+#include "engine/time/expiry_index.h"
+#include "engine/values/key_codec.h"
+#include "engine/storage/key_space.h"
+#include "engine/base/process_memory.h"
+#include "engine/storage/storage_files.h"
+#include "engine/storage/storage_jobs.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,4 +1,4 @@
-#include "engine/stream_time.h"
+#include "engine/time/stream_time.h"
 
 #include <catch2/catch.hpp>
 

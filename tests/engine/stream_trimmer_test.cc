@@ -1,7 +1,7 @@
-#include "engine/history_size.h"
-#include "engine/snapshot_heads.h"
-#include "engine/snapshots.h"
-#include "engine/stream_trimmer.h"
+#include "engine/background/history_size.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
+#include "engine/background/stream_trimmer.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

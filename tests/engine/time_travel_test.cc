@@ -1,13 +1,13 @@
-#include "engine/snapshot_heads.h"
-#include "engine/snapshots.h"
-#include "engine/time_travel.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
+#include "engine/background/time_travel.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "engine/expiry_view.h"
-#include "engine/failpoints.h"
+#include "engine/items/expiry_view.h"
+#include "engine/items/failpoints.h"
 #include "engine/database.h"
 #include "tests/support/engine_world.h"
 

@@ -1,9 +1,9 @@
-#include "engine/timer_queue.h"
+#include "engine/time/timer_queue.h"
 
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "engine/expiry_mode.h"
+#include "engine/schema/expiry_mode.h"
 
 namespace mayfly::testing {
 

@@ -1,8 +1,8 @@
-#include "engine/transaction.h"
+#include "engine/items/transaction.h"
 
 #include <catch2/catch.hpp>
 
-#include "engine/item_size.h"
+#include "engine/values/item_size.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -1,4 +1,4 @@
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "engine/write_ahead_log.h"
+#include "engine/storage/write_ahead_log.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "engine/storage.h"
+#include "engine/storage/storage.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

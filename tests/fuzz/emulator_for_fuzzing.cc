@@ -1,4 +1,4 @@
-#include "engine/snapshots.h"
+#include "engine/background/snapshots.h"
 #include "tests/fuzz/emulator_for_fuzzing.h"
 
 #include <nlohmann/json.hpp>
@@ -7,9 +7,9 @@
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
 #include "compat/wire/json_tree.h"
-#include "engine/index_entries.h"
-#include "engine/random.h"
-#include "engine/transaction.h"
+#include "engine/schema/index_entries.h"
+#include "engine/base/random.h"
+#include "engine/items/transaction.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/support/engine_world.h"

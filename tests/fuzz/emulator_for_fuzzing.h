@@ -34,7 +34,7 @@
 
 #include "compat/emulator.h"
 #include "compat/mcp/world.h"
-#include "engine/snapshot_heads.h"
+#include "engine/background/snapshot_heads.h"
 #include "tests/fuzz/long_run.h"
 #include "tests/support/stepped_scheduler.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "compat/wire/json_tree.h"
-#include "engine/number.h"
+#include "engine/values/number.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/targets.h"
 

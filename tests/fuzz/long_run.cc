@@ -5,7 +5,7 @@
 #include <string>
 #include <unistd.h>
 
-#include "engine/byte_order.h"
+#include "engine/base/byte_order.h"
 #include "tests/fuzz/must.h"
 
 namespace mayfly::testing {

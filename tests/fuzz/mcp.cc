@@ -19,7 +19,7 @@
 #include "compat/mcp/world.h"
 #include "compat/wire/json.h"
 #include "compat/wire/json_tree.h"
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 #include "tests/fuzz/emulator_for_fuzzing.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/pieces.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 #include "tests/fuzz/emulator_for_fuzzing.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/fuzz/targets.h"

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "compat/emulator.h"
-#include "engine/whole_number.h"
+#include "engine/base/whole_number.h"
 #include "http/request.h"
 #include "http/server.h"
 #include "tests/hostile/message.h"

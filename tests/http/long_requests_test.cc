@@ -9,7 +9,7 @@
 
 #include "compat/server_metrics.h"
 #include "engine/database.h"
-#include "engine/transaction.h"
+#include "engine/items/transaction.h"
 #include "http/compression.h"
 #include "http/router.h"
 #include "tests/support/engine_world.h"

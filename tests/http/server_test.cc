@@ -1,4 +1,4 @@
-#include "engine/snapshots.h"
+#include "engine/background/snapshots.h"
 #include "http/server.h"
 
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compat/emulator.h"
-#include "engine/stopwatch.h"
+#include "engine/base/stopwatch.h"
 #include "http/compression.h"
 #include "http/crc32.h"
 #include "http/held_bytes.h"

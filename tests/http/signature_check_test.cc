@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "engine/hex.h"
+#include "engine/base/hex.h"
 #include "http/compression.h"
 #include "http/sha256.h"
 #include "http/signature.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "engine/hex.h"
+#include "engine/base/hex.h"
 #include "http/sha256.h"
 #include "http/sigv4.h"
 #include "tests/support/signed_request.h"

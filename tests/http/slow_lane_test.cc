@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/storage_fault.h"
+#include "engine/base/storage_fault.h"
 
 namespace mayfly::testing {
 

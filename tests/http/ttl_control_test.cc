@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "engine/documents.h"
+#include "engine/storage/documents.h"
 #include "tests/support/running.h"
 
 namespace mayfly::testing {

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "engine/history.h"
-#include "engine/history_size.h"
+#include "engine/background/history.h"
+#include "engine/background/history_size.h"
 #include "tests/simulation/clients.h"
 #include "tests/simulation/shop.h"
 

@@ -2,8 +2,8 @@
 
 #include "compat/control/call.h"
 #include "compat/control/control.h"
-#include "engine/clock.h"
-#include "engine/interleaving.h"
+#include "engine/base/clock.h"
+#include "engine/base/interleaving.h"
 #include "tests/simulation/interleaver.h"
 #include "tests/simulation/shop.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/interleaving.h"
+#include "engine/base/interleaving.h"
 
 namespace mayfly::testing {
 

@@ -26,7 +26,7 @@
 #include <set>
 #include <string>
 
-#include "engine/scheduler.h"
+#include "engine/base/scheduler.h"
 
 namespace mayfly::testing {
 

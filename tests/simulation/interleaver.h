@@ -1,5 +1,5 @@
 // Runs threads one at a time, in an order that depends on a seed. At every lock that the engine takes
-// (engine/interleaving.h), the interleaver decides which thread continues.
+// (engine/base/interleaving.h), the interleaver decides which thread continues.
 //
 //   Interleaver interleaver(seed, /*switches_one_in=*/4);
 //   interleaver.run({[&] { write(); }, [&] { read(); }});   // returns when both have returned
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/interleaving.h"
+#include "engine/base/interleaving.h"
 
 namespace mayfly::testing {
 

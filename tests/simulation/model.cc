@@ -1,5 +1,5 @@
-#include "engine/history_size.h"
-#include "engine/item_reader.h"
+#include "engine/background/history_size.h"
+#include "engine/items/item_reader.h"
 #include "tests/simulation/model.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
-#include "engine/expiry_mode.h"
-#include "engine/item_codec.h"
+#include "engine/schema/expiry_mode.h"
+#include "engine/values/item_codec.h"
 #include "tests/simulation/model_items.h"
 
 namespace mayfly::testing {

@@ -17,10 +17,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/change_feed.h"
-#include "engine/clock.h"
-#include "engine/sight.h"
-#include "engine/table.h"
+#include "engine/tables/change_feed.h"
+#include "engine/base/clock.h"
+#include "engine/values/sight.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::testing {
 

@@ -6,9 +6,9 @@
 
 #include "compat/backups/backup.h"
 #include "compat/backups/backups.h"
-#include "engine/history.h"
-#include "engine/history_size.h"
-#include "engine/history_trimmer.h"
+#include "engine/background/history.h"
+#include "engine/background/history_size.h"
+#include "engine/background/history_trimmer.h"
 #include "engine/database.h"
 #include "tests/simulation/clients.h"
 

@@ -17,7 +17,7 @@
 #include <thread>
 #include <utility>
 
-#include "engine/interleaving.h"
+#include "engine/base/interleaving.h"
 
 namespace mayfly::testing {
 

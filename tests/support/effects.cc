@@ -1,16 +1,16 @@
-#include "engine/storage.h"
+#include "engine/storage/storage.h"
 #include "tests/support/effects.h"
 
 #include <string_view>
 #include <utility>
 
-#include "engine/change_log.h"
-#include "engine/clock.h"
-#include "engine/index_entries.h"
-#include "engine/item_codec.h"
-#include "engine/key_space.h"
+#include "engine/tables/change_log.h"
+#include "engine/base/clock.h"
+#include "engine/schema/index_entries.h"
+#include "engine/values/item_codec.h"
+#include "engine/storage/key_space.h"
 #include "engine/database.h"
-#include "engine/table.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::testing {
 namespace {

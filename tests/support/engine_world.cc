@@ -1,8 +1,8 @@
-#include "engine/cursor.h"
-#include "engine/item_reader.h"
-#include "engine/reaper.h"
-#include "engine/snapshot_heads.h"
-#include "engine/snapshots.h"
+#include "engine/items/cursor.h"
+#include "engine/items/item_reader.h"
+#include "engine/background/reaper.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
 #include "tests/support/engine_world.h"
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "engine/index_entries.h"
-#include "engine/key_space.h"
+#include "engine/schema/index_entries.h"
+#include "engine/storage/key_space.h"
 #include "engine/database.h"
-#include "engine/table_verification.h"
-#include "engine/verification.h"
+#include "engine/verify/table_verification.h"
+#include "engine/verify/verification.h"
 
 namespace mayfly::testing {
 

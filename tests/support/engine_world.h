@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "engine/database.h"
-#include "engine/history.h"
-#include "engine/snapshots.h"
-#include "engine/transaction.h"
+#include "engine/background/history.h"
+#include "engine/background/snapshots.h"
+#include "engine/items/transaction.h"
 
 namespace mayfly::testing {
 

@@ -15,8 +15,8 @@
 #include "compat/outbound/invoker.h"
 #include "compat/wire/md5.h"
 #include "compat/wire/percent_encoding.h"
-#include "engine/hex.h"
-#include "engine/whole_number.h"
+#include "engine/base/hex.h"
+#include "engine/base/whole_number.h"
 
 namespace mayfly::testing {
 

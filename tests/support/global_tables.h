@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "engine/database.h"
-#include "engine/replication.h"
+#include "engine/background/replication.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

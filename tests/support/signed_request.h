@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 #include "http/keys.h"
 #include "http/request.h"
 #include "tests/support/http_client.h"

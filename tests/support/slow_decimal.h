@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/number.h"
+#include "engine/values/number.h"
 
 namespace mayfly::testing {
 

@@ -13,8 +13,8 @@
 #include <optional>
 #include <random>
 
-#include "engine/clock.h"
-#include "engine/scheduler.h"
+#include "engine/base/clock.h"
+#include "engine/base/scheduler.h"
 
 namespace mayfly::testing {
 

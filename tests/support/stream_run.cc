@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "engine/shards.h"
+#include "engine/schema/shards.h"
 #include "tests/support/own_program.h"
 
 namespace mayfly::testing {

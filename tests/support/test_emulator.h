@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "compat/emulator.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::testing {
 

@@ -21,7 +21,7 @@
 #include "compat/emulator.h"
 #include "compat/triggers/rest.h"
 #include "compat/triggers/triggers.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::testing {
 

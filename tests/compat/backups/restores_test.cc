@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compat/control/control.h"
-#include "engine/history.h"
-#include "engine/history_size.h"
+#include "engine/background/history.h"
+#include "engine/background/history_size.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"
 #include "tests/support/test_emulator.h"

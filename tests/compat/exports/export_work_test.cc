@@ -9,8 +9,8 @@
 
 #include "compat/data_files/reader.h"
 #include "compat/wire/base64.h"
-#include "engine/item_codec.h"
-#include "engine/key_codec.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/key_codec.h"
 #include "tests/compat/data_files/read_file.h"
 #include "tests/support/engine_world.h"
 

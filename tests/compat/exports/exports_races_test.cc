@@ -10,7 +10,7 @@
 
 #include "compat/data_files/compression.h"
 #include "compat/jobs/jobs.h"
-#include "engine/snapshots.h"
+#include "engine/background/snapshots.h"
 #include "tests/support/bucket_calls.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/test_emulator.h"

@@ -8,7 +8,7 @@
 #include "compat/control/control.h"
 #include "compat/imports/source.h"
 #include "compat/jobs/jobs.h"
-#include "engine/snapshots.h"
+#include "engine/background/snapshots.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"
 #include "tests/support/test_emulator.h"

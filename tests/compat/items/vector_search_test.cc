@@ -15,7 +15,7 @@
 
 #include "compat/items/vector_entries.h"
 #include "compat/tables/settings.h"
-#include "engine/number.h"
+#include "engine/values/number.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {

@@ -9,8 +9,8 @@
 #include "compat/control/control.h"
 #include "compat/emulator.h"
 #include "compat/wire/base64.h"
-#include "engine/clock.h"
-#include "engine/documents.h"
+#include "engine/base/clock.h"
+#include "engine/storage/documents.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

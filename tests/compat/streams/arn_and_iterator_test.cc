@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "engine/shards.h"
+#include "engine/schema/shards.h"
 
 namespace mayfly::testing {
 

@@ -9,7 +9,7 @@
 
 #include "compat/control/control.h"
 #include "compat/triggers/position.h"
-#include "engine/documents.h"
+#include "engine/storage/documents.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/trigger_world.h"
 

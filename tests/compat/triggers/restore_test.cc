@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "engine/documents.h"
+#include "engine/storage/documents.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/trigger_world.h"
 

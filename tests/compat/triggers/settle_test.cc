@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "compat/triggers/outcome.h"
-#include "engine/clock.h"
-#include "engine/item_reader.h"
+#include "engine/base/clock.h"
+#include "engine/items/item_reader.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/trigger_world.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compat/triggers/shard_tree.h"
-#include "engine/documents.h"
+#include "engine/storage/documents.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/trigger_world.h"
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "engine/item_codec.h"
+#include "engine/values/item_codec.h"
 
 namespace mayfly::testing {
 

@@ -1,0 +1,120 @@
+// The history of tables: old versions of their items, points that backups hold on to, and instants that
+// tables can be restored to.
+//
+// A table whose history is wanted writes an item's previous state in the same batch that changes the item. So
+// nothing is copied until something changes, and a write costs one more put:
+//
+//   'O' table:u32be key number:u64be   at:i64le 0x00, or at:i64le 0x01 item: until the commit of this
+//                                      number, which was made at `at` by the account's clock, the item did
+//                                      not exist, or had this value
+//   'P' point:u32be                    a point: points.h
+//
+// Numbers are the sequence numbers of stream records (committer.h): they rise with each commit and are never
+// reused, even after a snapshot restore. The state after number N is, for each key, its first version with a
+// number greater than N or, if there is none, the current item. The state at the end of instant t is found in
+// the same way, by `at`. No encoded key is a prefix of another, so the versions of a key are adjacent and in
+// order, and a past state is read as one walk over two ranges, in key order.
+//
+//   if (const auto point = history.take_point(table)) {           // a backup
+//     HistoryCursor then(reader, *point);                         // history_cursor.h; even years later
+//     while (then.next()) use(then.key(), then.item());
+//   }
+//   history.hold_instant(table, instant)                          // a restore to it begins
+//   history.keep(table, 35);                                      // recovery is on, for 35 days
+//   HistoryCursor at(reader, *table, instant);                  // an instant between restorable()'s ends
+//
+// A version is needed if a point, or an instant that can be restored, lies between it and the version before
+// it. Other versions are erased in the background, in steps (history_trimmer.h). Readers use a snapshot of
+// storage and are not affected.
+//
+// The history that is kept for instants is limited, for all tables together (DatabaseOptions::
+// history_bytes_max). Beyond the limit, the oldest instants are given up, whichever table they belong to.
+// Versions that a point needs are never given up; when points alone exceed the limit, no further point is
+// taken.
+//
+// Points and versions are part of the account's state: restoring a snapshot brings both back as they were,
+// and a reset erases them. When a table with points is dropped, the items and versions that its points need
+// stay in storage, although no catalog lists the table.
+//
+// Rejected:
+// - a copy for each backup: it costs the table's size at once, and does not cover the instants between
+//   backups;
+// - a log by number: it must be read from the instant on to its end, and its older half cannot be dropped
+//   while an earlier backup exists;
+// - RocksDB's snapshots, which end with the process;
+// - the change records of streams, which are trimmed after a day, and which a table without a stream does not
+//   have.
+//
+// Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/expected.h"
+#include "engine/tables/points.h"
+#include "engine/schema/table.h"
+
+namespace mayfly::engine {
+
+class Catalog;
+class HistoryTrimmer;
+class LiveTable;
+class SnapshotHeads;
+class Storage;
+
+// Why no point was taken.
+enum class PointRefusal : std::uint8_t {
+  dropped,  // the table is dropped, or the instant cannot be restored
+  no_room,  // points alone exceed history_bytes_max, or the memory limit is reached
+};
+
+class History {
+ public:
+  // All of them outlive it.
+  History(Storage& storage, Catalog& catalog, Points& points, const SnapshotHeads& snapshots,
+          HistoryTrimmer& trimmer)
+      : storage_(storage), catalog_(catalog), points_(points), snapshots_(snapshots), trimmer_(trimmer) {}
+
+  // --- recovery
+  // Keeps the table's versions from now on, for `days` days of the account's clock. If they are kept already,
+  // only changes the days. Returns false if the table is dropped.
+  bool keep(const std::shared_ptr<LiveTable>& table, std::int64_t days);
+  // Ends recovery and discards what no point needs. A later keep() starts a new history.
+  void forget(const std::shared_ptr<LiveTable>& table);
+  // The range of instants whose end can be restored, both ends included. `latest` is now.
+  struct Restorable {
+    Instant earliest;
+    Instant latest;
+  };
+  // nullopt if recovery is off. `earliest` never moves back while recovery stays on.
+  [[nodiscard]] std::optional<Restorable> restorable(const LiveTable& table) const;
+
+  // --- points
+  // Takes a point between two writes of the table. A point costs nothing but its description.
+  Expected<Point, PointRefusal> take_point(const std::shared_ptr<LiveTable>& table);
+  // These hold what a job reads, until the job ends and whatever happens to the source meanwhile: the state
+  // at the end of an instant, or the state of a point. Return `dropped` if the instant cannot be restored, or
+  // nullopt if there is no such point.
+  Expected<Point, PointRefusal> hold_instant(const std::shared_ptr<LiveTable>& table, Instant at);
+  std::optional<Point> hold_point(PointId id);
+  [[nodiscard]] std::optional<Point> find_point(PointId id) const;
+  bool drop_point(PointId id);                                              // false if there is no such point
+  [[nodiscard]] std::vector<Point> points(std::string_view account) const;  // by id
+
+ private:
+  Expected<Point, PointRefusal> take(const std::shared_ptr<LiveTable>& table, std::optional<Instant> at);
+
+  Storage& storage_;
+  Catalog& catalog_;
+  Points& points_;
+  const SnapshotHeads& snapshots_;
+  HistoryTrimmer& trimmer_;
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,122 @@
+// Deletes expired items.
+//
+// The reaper reads due entries from the expiry index and removes each item through
+// Transaction::remove_expired, with Cause::time_to_live.
+//
+// Guarantees:
+// - An item is removed at the first instant of its account's clock that is after its TTL, or at the instant
+//   that its table's mode sets (expiry_mode.h), and never earlier. The index entry only says when to look;
+//   the item is checked under its lock.
+// - The items of a table are removed in expiry order, and in key order if they expire at the same instant.
+// - Removals run in small batches, so that writers can go in between.
+// - No account waits for another account's backlog. One task serves all accounts: a step deletes a few items
+//   of each account that has any to delete. The task rests until something fires.
+// - A failed removal is retried.
+//
+// Readers and writers do not depend on the reaper's progress: an item that has fired is already hidden from
+// them (departed.h).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+
+#include "engine/time/account.h"
+#include "engine/base/clock.h"
+
+namespace mayfly::engine {
+
+class Catalog;
+class ExpiryIndex;
+class Failpoints;
+class LiveTable;
+class Storage;
+struct WritePath;
+
+class Reaper {
+ public:
+  // The parts that it uses. All of them outlive it.
+  struct Uses {
+    Accounts& accounts;
+    const Catalog& catalog;
+    const Storage& storage;
+    const ExpiryIndex& expiry;
+    Failpoints& failpoints;
+    const WritePath& path;
+    std::function<void(std::string_view)> notice;  // told how many items have expired; may be empty
+  };
+
+  Reaper(Uses uses, std::shared_ptr<Scheduler> scheduler);
+  Reaper(const Reaper&) = delete;
+  Reaper& operator=(const Reaper&) = delete;
+
+  // Starts reaping in the background. Without it, only the calls below delete items.
+  // Requires: nothing can wake the reaper before this call.
+  void start();
+  // Makes running sweeps end soon. A backlog is left for the next start. Steps end with the scheduler.
+  void stop() { stop_ = true; }
+
+  // Deletes all items that fire now, in every account. Returns how many.
+  std::int64_t reap_due();
+  // Deletes all items that are due in the table, whatever its expiry mode. Returns how many.
+  std::int64_t sweep(const std::shared_ptr<LiveTable>& table, const std::stop_token& stop = {});
+
+  // The read positions in expiry indexes, for a clock that moves from instant to instant.
+  class Sweeps;
+
+  // Deletes all items that fire by `now`. Continues sweeps that `sweeps` holds from earlier instants of the
+  // same turn. Ends early if `stop` is requested.
+  void sweep_account(const Account::Turn& turn, Instant now, Sweeps& sweeps, Deletions& deletions,
+                     const std::stop_token& stop = {});
+  // Deletes all items of the table that are due by `now`, whatever the table's mode. In between, deletes
+  // items that fire in the account's other tables. Ends early if `stop` is requested.
+  void sweep_table(const Account::Turn& turn, const std::shared_ptr<LiveTable>& table, Instant now,
+                   Deletions& deletions, const std::stop_token& stop = {});
+  // Deletes at most `items_max` items that have fired, in this table only.
+  void sweep_some(const Account::Turn& turn, TableId table, std::size_t items_max);
+  // The instant at which the account's next item fires, according to the expiry index; nullopt: none fires.
+  std::optional<Instant> next_expiry(const Account::Turn& turn);
+
+  // For tests: the number of accounts that its rounds have looked at.
+  [[nodiscard]] std::uint64_t looks() const;
+
+ private:
+  enum class Which : std::uint8_t { fires, due };
+  enum class Progress : std::uint8_t {
+    more,      // work is left
+    done,      // the timer is settled
+    outdated,  // the table was changed or dropped: look again
+  };
+  struct Sweep;
+  class Rounds;
+  // nullopt: the table no longer exists.
+  std::optional<Sweep> begin(const Account::Turn& turn, const TimerQueue::Look& look, Instant now,
+                             Which which);
+  // Sweeps at most `items_max` further entries, deletes their expired items and counts them in `deletions`.
+  Progress step(Sweep& sweep, std::size_t items_max, Deletions& deletions);
+  [[nodiscard]] bool ends(const std::stop_token& stop) const { return stop_ || stop.stop_requested(); }
+
+  const Uses uses_;
+  const std::shared_ptr<Scheduler> scheduler_;
+  std::shared_ptr<Rounds> rounds_;  // from start() on
+  std::atomic<bool> stop_{false};
+};
+
+class Reaper::Sweeps {
+ public:
+  Sweeps();
+  ~Sweeps();
+  Sweeps(const Sweeps&) = delete;
+  Sweeps& operator=(const Sweeps&) = delete;
+
+ private:
+  friend Reaper;
+  std::map<TableId, std::unique_ptr<Sweep>> by_table_;
+};
+
+}  // namespace mayfly::engine

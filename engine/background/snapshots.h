@@ -1,0 +1,149 @@
+// Takes and restores snapshots of an account's state: tables, indexes, pending expirations, streams, the
+// clock, and documents that layers above the engine store with it (documents.h).
+//
+// Taking a snapshot copies only descriptions and counters. From then on, the old value of each key is saved
+// before the key changes for the first time (before_images.h). So the cost of a restore depends on the
+// changes since the snapshot, not on the size of the account. A restore puts back the images of the
+// snapshot's log and of the logs of all later snapshots; the earliest image of each key counts. Tables and
+// streams keep their ids. The restore is a single batch, so a crash leaves either the old state or the new
+// one.
+//
+// For later snapshots, which remain, a restore is an ordinary change: images are saved of the keys that it
+// changes. If it changes a key back to its value in the latest snapshot, that image is removed from the log
+// again. So memory does not grow with the number of restores. The data of a table that only snapshots have
+// stays in place, and the catalog does not contain the table.
+//
+// Rejected: copies under new ids. They cost as much as the whole account at each restore, and holders of an
+// old id would be left with nothing.
+// Rejected: RocksDB's snapshots, which do not survive a restart; its checkpoints, which contain all accounts;
+// and its user-defined timestamps, which every key would have to carry.
+//
+// Streams keep their ARNs and shards. Their sequence numbers continue after the last one that was ever
+// assigned. The records from after the snapshot are undone (Stream::undone), and a reader that has read any
+// of them has lost its position.
+//
+//   'G' snapshot:u32             account:12 sequence:u64le log:u32le clock     clock: Account::bytes
+//   'H' snapshot:u32 table:u32   table's description
+//   'J' snapshot:u32 stream:u32  stream's description
+//   'K' snapshot:u32 table:u32 index:u16   a counter, as under 'N'
+//   'E' snapshot:u32 name        a document of the account's state: its key without Documents::state_prefix
+//   'L' snapshot:u32 point:u32   a point of one of the account's tables, as under 'P' (points.h)
+//
+// In memory, everything but 'G' is kept outside storage, and snapshots share identical members
+// (snapshot_members.h).
+//
+// Of a dropped table that still has points, a snapshot contains as much as the points need.
+//
+// Thread-safe. Each call that changes an account's snapshots takes the account's turn. Snapshots of different
+// accounts are independent.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/storage/before_images.h"
+#include "engine/time/account.h"
+#include "engine/tables/catalog.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/storage/snapshot_members.h"
+#include "engine/storage/storage.h"
+
+namespace mayfly::engine {
+
+class Documents;
+class Failpoints;
+class HistoryTrimmer;
+class IndexBackfill;
+class RecentWrites;
+class Replication;
+class RequestTokens;
+class StreamTrimmer;
+
+// The storage key of the last ids that were assigned: snapshot:u32le log:u32le restore:u32le.
+inline constexpr std::string_view last_snapshot_ids_key = "Msnapshots";
+struct SnapshotIds {
+  SnapshotId snapshot = 0;
+  ImageLog log = 0;
+  std::uint32_t restore = 0;
+};
+std::string bytes_of(const SnapshotIds& ids);
+std::optional<SnapshotIds> snapshot_ids(std::string_view bytes);  // nullopt: they are malformed
+
+// The contents of a key of kind 'G' and its value.
+struct StoredHead {
+  std::string account;
+  Sequence sequence = 0;
+  ImageLog log = 0;
+  Instant now = 0;  // the time of the account's clock after a restore
+};
+// nullopt: they are malformed.
+std::optional<StoredHead> stored_head(std::string_view key, std::string_view value, const Clock& host);
+
+class Snapshots {
+ public:
+  // The parts that it uses. All of them outlive it.
+  struct Uses {
+    Storage& storage;
+    Accounts& accounts;
+    Catalog& catalog;
+    BeforeImages& before_images;
+    Points& points;
+    const Watermark& watermark;
+    SnapshotHeads& heads;
+    RequestTokens& tokens;
+    // What keeps something of an account, and must be told when a restore or a reset has replaced it.
+    Documents& documents;
+    RecentWrites& recent_writes;
+    Failpoints& failpoints;
+    IndexBackfill& backfill;
+    StreamTrimmer& stream_trimmer;
+    HistoryTrimmer& history_trimmer;
+    Replication& replication;
+  };
+
+  // Loads the snapshots from storage, and makes writers of their accounts save images for them.
+  explicit Snapshots(const Uses& uses);
+
+  SnapshotId take(std::string_view account);
+  // nullopt: the account already has `snapshots_max` snapshots.
+  std::optional<SnapshotId> take(std::string_view account, std::size_t snapshots_max);
+  // Returns tables, streams and clock to their state in the snapshot. False: the account has no such
+  // snapshot.
+  [[nodiscard]] bool restore(std::string_view account, SnapshotId id);
+  [[nodiscard]] bool drop(std::string_view account, SnapshotId id);
+  [[nodiscard]] std::vector<SnapshotId> list(std::string_view account) const;
+  // Removes all tables, points, streams, snapshots, documents and tokens of the account, and restarts its
+  // clock.
+  void reset(std::string_view account);
+  // For verification: calls visit(name, value) for each member of this kind in the snapshot. False: there is
+  // no such snapshot.
+  bool each_member(std::string_view account, SnapshotId id, char kind,
+                   const SnapshotMembers::Visit& visit) const;
+
+ private:
+  using Head = SnapshotHead;
+  using Heads = SnapshotHeads::OfAccount;
+  struct Kept;     // the contents of H, J, K, E and L
+  struct Changes;  // the changes that a restore makes
+
+  void set_heads(Account& account, Heads heads);
+  [[nodiscard]] Kept read(const Account& account, SnapshotId id, const Head& head) const;
+  void each_member(char kind, SnapshotId id, const Head& head, const SnapshotMembers::Visit& visit) const;
+  // put_members() calls put(kind, name, value) for each member of a snapshot that is taken now.
+  using Put = std::function<void(char kind, std::string_view name, std::string_view value)>;
+  void put_members(const std::vector<std::shared_ptr<LiveTable>>& tables, const Account& account,
+                   const Put& put) const;
+  void stage_forgetting(Batch& batch, SnapshotId id) const;  // everything but its images
+  [[nodiscard]] Changes changes_since(const Heads& heads, SnapshotId id, const Kept& kept) const;
+  void adopt(const Account::Turn& turn);
+
+  const Uses uses_;
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,83 @@
+// Erases stream records that are older than 24 h of stream time, and shards and streams that closed before
+// that.
+//
+// Records are trimmed in lots, at least a minute of stream time apart. One task serves all accounts. It rests
+// until an account's oldest record is old enough, and an account without streams costs nothing. A step trims
+// one account or finds the accounts to trim next. A failed trim is retried.
+//
+// Trimming does not take the account's turn (account.h), so it blocks neither the reaper nor a caller that
+// moves a clock, and they do not block it. A restore, a reset or a move back of the clock may happen while it
+// reads the records to trim. These begin a new timeline of the account, and results from an earlier timeline
+// are not written (Catalog::trim_stream).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/time/account.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
+#include "engine/base/scheduler.h"
+
+namespace mayfly::engine {
+
+class Catalog;
+class ChangeLog;
+
+class StreamTrimmer {
+ public:
+  // All of them outlive it.
+  StreamTrimmer(Accounts& accounts, const Catalog& catalog, ChangeLog& change_log,
+                std::shared_ptr<Scheduler> scheduler);
+  StreamTrimmer(const StreamTrimmer&) = delete;
+  StreamTrimmer& operator=(const StreamTrimmer&) = delete;
+
+  // Starts trimming in the background. Without it, only trim() trims. Steps end with the scheduler.
+  // Requires: nothing can wake the trimmer before this call.
+  void start();
+
+  // Erases records that are too old by now. Returns the stream time of the next useful trim. Thread-safe,
+  // even for the same account.
+  Instant trim(Account& account);
+
+  // --- to be called after a change that affects when to trim
+  void stream_made(Account& account);
+  // The account's clock was moved or its rate was changed. If the account has no streams, this forgets the
+  // jumps, because nothing ages.
+  void time_moved(Account& account);
+  // The account has a new timeline and possibly other streams.
+  void replaced(Account& account);
+
+  // For tests: the number of accounts that its rounds have looked at.
+  [[nodiscard]] std::uint64_t looks() const;
+
+ private:
+  class Rounds;
+  struct Watched {
+    Instant next;            // when to trim next, in stream time
+    std::uint64_t look = 0;  // the latest look; results of earlier looks are ignored
+  };
+
+  void watch(Account& account);
+  void trim_watched(Account& account);
+  std::uint64_t begin_look(const Account& account);
+  void look_again(const Account& account);  // after a failure
+  // When to trim the account next, in stream time; nullopt: unknown.
+  [[nodiscard]] std::optional<Instant> next_of(const Account& account) const;
+  void wake(Account& account);
+
+  Accounts& accounts_;
+  const Catalog& catalog_;
+  ChangeLog& change_log_;
+  const std::shared_ptr<Scheduler> scheduler_;
+  std::shared_ptr<Rounds> rounds_;  // from start() on
+  mutable Mutex mutex_;             // held for a few instructions
+  std::map<std::string, Watched, std::less<>> watched_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,39 @@
+// The only source of random ids. With a seeded source in its place, ids are the same in every run. Ids of
+// HTTP requests and of DNS queries come from http instead, because nothing that is stored or passed on
+// depends on them.
+//
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "engine/base/splitmix.h"
+
+namespace mayfly::engine {
+
+class Random {
+ public:
+  virtual ~Random() = default;
+  [[nodiscard]] virtual std::uint64_t next() = 0;  // uniformly distributed
+};
+
+class SystemRandom final : public Random {
+ public:
+  [[nodiscard]] std::uint64_t next() override;
+};
+
+// For tests: the same seed yields the same numbers in the same order. A test that reopens a directory must go
+// on with the same object or use another seed, or ids would repeat.
+class SeededRandom final : public Random {
+ public:
+  explicit SeededRandom(std::uint64_t seed) : state_(mix(seed)) {}
+  [[nodiscard]] std::uint64_t next() override {
+    return mix(state_.fetch_add(splitmix_step, std::memory_order_relaxed) + splitmix_step);
+  }
+
+ private:
+  std::atomic<std::uint64_t> state_;
+};
+
+}  // namespace mayfly::engine

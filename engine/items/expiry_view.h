@@ -1,0 +1,76 @@
+// Views of a table's expiry index for people: the next expiries, the number of items in each window, and
+// overdue items.
+//
+//   for (const UpcomingExpiry& next : expiries.upcoming(*table, 10)) ...
+//
+// Each call sees one instant. It costs time for the entries that it looks at, starting at the table's low
+// watermark.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/values/attribute_value.h"
+#include "engine/base/clock.h"
+#include "engine/time/expiry_index.h"
+#include "engine/time/ttl_suspects.h"
+
+namespace mayfly::engine {
+
+class Catalog;
+class LiveTable;
+class Storage;
+
+struct UpcomingExpiry {
+  Item key;  // the item's key attributes
+  Instant due;
+  Instant fires;  // expiry_mode.h; `never`: on request
+};
+
+struct ExpiryWindow {
+  // "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z": start (inclusive) and end (exclusive).
+  std::string name;
+  std::int64_t items;
+};
+
+struct ExpiryTotals {
+  std::int64_t pending;  // entries in the index: items that will expire, or are due
+  std::int64_t due;      // of these: the clock has reached `due`
+  std::optional<Instant> next_due;
+};
+
+class ExpiryView {
+ public:
+  // Both outlive it.
+  ExpiryView(const Storage& storage, const ExpiryIndex& index) : storage_(storage), index_(index) {}
+
+  // In expiry order, at most `limit`.
+  [[nodiscard]] std::vector<UpcomingExpiry> upcoming(const LiveTable& table, std::size_t limit) const;
+  // The first windows that contain items, at most `limit`. They are `window_ms` long, or as long as the
+  // index's own windows.
+  [[nodiscard]] std::vector<ExpiryWindow> windows(const LiveTable& table, std::size_t limit,
+                                                  std::optional<Instant> window_ms = {}) const;
+  // Items that have a TTL but never expire, and items that were already due when they were written: latest
+  // write first, at most TtlSuspects::kept_max, without items that have been rewritten since. Writes from
+  // before a restart are not remembered; of these, the items that never expire are found in the index.
+  [[nodiscard]] std::vector<TtlSuspect> suspects(const LiveTable& table) const;
+  [[nodiscard]] ExpiryTotals totals(const LiveTable& table) const;
+
+ private:
+  const Storage& storage_;
+  const ExpiryIndex& index_;
+};
+
+// Counts by table name, over all regions of the account. Tables without such items are omitted.
+struct TtlMistakes {
+  std::map<std::string, NeverCounts> never;      // items that have a TTL and never expire
+  std::map<std::string, std::int64_t> born_due;  // items that were already due when they were written
+};
+// `born_due` counts items since the last call.
+TtlMistakes take_ttl_mistakes(const Catalog& catalog, std::string_view account);
+
+}  // namespace mayfly::engine

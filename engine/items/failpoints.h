@@ -1,0 +1,69 @@
+// Points at which an expiry stops, after an item was found due and before it is deleted, so that a test can
+// write in between.
+//
+//   failpoints.arm(table, key, keys);     // when the item is due, it stays and is listed as waiting
+//   ... a user's write, which succeeds: no lock is held
+//   failpoints.release(*table, key);      // the reaper checks again: an item that was renewed stays
+//
+// A waiting expiry blocks nothing but an advance of its own account's clock, which returns when all items
+// that became due are gone. Releasing a point removes it. Thread-safe; while no point is armed, a sweep pays
+// for one relaxed load.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/values/attribute_value.h"
+#include "engine/tables/catalog.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
+
+namespace mayfly::engine {
+
+class Failpoints {
+ public:
+  struct Point {
+    std::shared_ptr<LiveTable> table;
+    std::string key;  // key_codec's
+    Item keys;        // the same key, as attributes
+    bool waiting = false;
+    Instant due = 0;  // of the waiting expiry
+  };
+
+  static constexpr std::size_t points_max = 1'000;  // of all accounts together: each lookup scans them all
+
+  // Returns false if the point is new and there are `points_max` points already.
+  bool arm(std::shared_ptr<LiveTable> table, std::string key, Item keys);
+  bool release(const LiveTable& table, std::string_view key);  // false if there is no such point
+  void release_all(std::string_view account);
+  void forget(const LiveTable& table);  // the table was dropped: removes its points
+  [[nodiscard]] std::vector<Point> of(std::string_view account) const;
+
+  // The reaper calls these before it takes a lock. If holds() returns true, the item must not be deleted now;
+  // when the point is released, the expiry returns to the account's timers.
+  [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
+  bool holds(const LiveTable& table, std::string_view key, Instant due);
+  // Whether a point keeps the item, which is then treated as an ordinary item, even if it is due.
+  [[nodiscard]] bool keeps(const LiveTable& table, std::string_view key) const;
+  // Waits until no expiry of the account waits at a point. Returns false if none was waiting, or if `stop`
+  // was requested first. Requires: the caller has the account's turn and holds no item's lock.
+  bool wait_for_release(std::string_view account, const std::stop_token& stop);
+
+ private:
+  using Points = std::list<Point>;
+  Points::iterator let_go(Points::iterator point) REQUIRES(mutex_);
+
+  std::atomic<bool> any_{false};
+  mutable Mutex mutex_;
+  std::condition_variable_any released_;
+  Points points_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,81 @@
+// The items of a table in a past state, in key order: at a point, or at the end of an instant.
+//
+//   HistoryCursor then(reader, point);
+//   while (then.next()) use(then.key(), then.item());
+//   if (then.gone()) …                              // the point was dropped before the cursor was made
+//
+// A cursor reads a snapshot of storage that it takes when it is made. Later changes do not affect it, even if
+// the point or the table is dropped. Like Cursor, it skips items that had fired by their TTL. For a point,
+// the TTL settings are those in the point's description; for an instant, they are the table's present ones if
+// TTL was already enabled at that instant.
+//
+// Not thread-safe. Must end before the database.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "engine/base/clock.h"
+#include "engine/tables/points.h"
+#include "engine/items/stored_item.h"
+
+namespace mayfly::engine {
+
+class ItemReader;
+class LiveTable;
+
+class HistoryCursor {
+ public:
+  HistoryCursor(const ItemReader& reader, const Point& point);
+  // Requires: `at` is not later than the account's now. If `at` is too early to be restored, the cursor is
+  // gone().
+  HistoryCursor(const ItemReader& reader, const LiveTable& table, Instant at);
+  ~HistoryCursor();
+  HistoryCursor(HistoryCursor&&) noexcept;
+  HistoryCursor& operator=(HistoryCursor&&) noexcept;
+
+  // True if there was nothing to read when the cursor was made: the point was dropped or, for an instant, the
+  // table was dropped, recovery was off, or the instant had been given up. next() then returns false from the
+  // beginning.
+  [[nodiscard]] bool gone() const;
+  // Returns false at the end.
+  bool next();
+  [[nodiscard]] std::string_view key() const;  // encoded, without the table's id; valid until next()
+  [[nodiscard]] const StoredItem& item() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The keys of a table that were written after the end of instant `from` and up to the end of `to`, in key
+// order. For each key: its item at `from`, its item at `to`, and when it was last written between them.
+//
+// An item that expired between them counts as erased when it expired, even if the reaper deleted it later. A
+// key whose item was created and erased in between has neither image. A key that was written but has the same
+// item as before has both images.
+//
+//   HistoryChanges changes(reader, table, from, to);
+//   while (changes.next()) use(changes.key(), changes.old_image(), changes.new_image(), changes.written());
+class HistoryChanges {
+ public:
+  // Requires: from <= to, and `to` is not later than the account's now.
+  HistoryChanges(const ItemReader& reader, const LiveTable& table, Instant from, Instant to);
+  ~HistoryChanges();
+  HistoryChanges(HistoryChanges&&) noexcept;
+  HistoryChanges& operator=(HistoryChanges&&) noexcept;
+
+  [[nodiscard]] bool gone() const;  // like HistoryCursor::gone()
+  bool next();
+  [[nodiscard]] std::string_view key() const;         // valid until next(), like the images
+  [[nodiscard]] const StoredItem* old_image() const;  // nullptr if there was no item
+  [[nodiscard]] const StoredItem* new_image() const;
+  [[nodiscard]] Instant written() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mayfly::engine

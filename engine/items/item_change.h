@@ -1,0 +1,57 @@
+// One item of a transaction: as the transaction found it, and as it leaves it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/values/attribute_value.h"
+#include "engine/base/clock.h"
+#include "engine/time/expiry_index.h"
+#include "engine/tables/replica_log.h"
+#include "engine/items/stored_item.h"
+#include "engine/schema/table.h"
+
+namespace mayfly::engine {
+
+class LiveTable;
+
+// An index entry whose projected content was changed by the commit, for consumed capacity.
+struct IndexEffect {
+  IndexId index;
+  std::size_t old_entry_bytes;  // projected size before; 0: there was no entry
+  std::size_t new_entry_bytes;
+  bool key_changed;  // the old entry was deleted and another one inserted
+};
+
+struct HeldTable {
+  std::shared_ptr<LiveTable> live;
+  std::shared_ptr<const Table> description;  // as it is while the table's gate is held
+};
+
+struct ItemChange {
+  enum class Write : std::uint8_t { none, put, remove, forget_expiry, fill_entries };
+
+  std::size_t table;  // its place among the transaction's tables
+  std::string key;
+  bool exists = false;
+  StoredItem old_item;
+  Write write = Write::none;
+  Item new_item;
+  std::string new_bytes;
+  std::optional<Instant> entry_due;   // of its expiry entry, if the reaper found the item by that entry
+  std::optional<NeverReason> never;   // the reason why the staged item never expires
+  std::optional<std::size_t> record;  // its place among the staged records
+  std::vector<IndexEffect> effects;
+  WriteVersion version;                 // the stored version, in a global table
+  std::optional<WriteVersion> arrives;  // the version to store instead, if the write was made elsewhere
+  std::optional<std::size_t> mirrors;   // the item that this item of a replica must become equal to
+
+  [[nodiscard]] bool puts() const { return write == Write::put; }
+  [[nodiscard]] bool changes() const { return write == Write::put || write == Write::remove; }
+};
+
+}  // namespace mayfly::engine

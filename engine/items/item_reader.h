@@ -1,0 +1,52 @@
+// Reads items by their keys: one item, or several as of one instant. cursor.h reads ranges of a table.
+//
+//   if (const auto stored = reader.get(table, key)) use(stored->item());
+//
+// A read does not see an item that has expired (departed.h). With a Sight, it can see an older state
+// (sight.h). Thread-safe.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/values/sight.h"
+#include "engine/items/stored_item.h"
+
+namespace mayfly::engine {
+
+class Failpoints;
+class LiveTable;
+class RecentWrites;
+class Storage;
+
+class ItemReader {
+ public:
+  // All of them outlive it.
+  ItemReader(const Storage& storage, RecentWrites& recent_writes, const Failpoints& failpoints)
+      : storage_(storage), recent_writes_(recent_writes), failpoints_(failpoints) {}
+
+  [[nodiscard]] std::optional<StoredItem> get(const LiveTable& table, std::string_view key) const;
+  [[nodiscard]] std::optional<StoredItem> get(const LiveTable& table, std::string_view key,
+                                              const Sight& sight) const;
+  // The items as they were at one instant: either all of them show a commit, or none does. From then on,
+  // reads of their tables see no older state (recent_writes.h).
+  struct ItemName {
+    const LiveTable* table;
+    std::string_view key;
+  };
+  [[nodiscard]] std::vector<std::optional<StoredItem>> get_together(std::span<const ItemName> names) const;
+
+  // For cursors.
+  [[nodiscard]] const Storage& storage() const { return storage_; }
+  [[nodiscard]] RecentWrites& recent_writes() const { return recent_writes_; }
+  [[nodiscard]] const Failpoints& failpoints() const { return failpoints_; }
+
+ private:
+  const Storage& storage_;
+  RecentWrites& recent_writes_;
+  const Failpoints& failpoints_;
+};
+
+}  // namespace mayfly::engine

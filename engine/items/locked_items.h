@@ -1,0 +1,68 @@
+// The tables and items of a transaction, and the locks that it holds on them.
+//
+// They are taken in the order of lock_table.h: gates, then claims, then items and the token. A table with
+// strong consistency brings in its replicas, with a mirror of each item, because one batch writes to all of
+// them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/items/item_change.h"
+#include "engine/tables/lock_table.h"
+
+namespace mayfly::engine {
+
+class Account;
+class LiveTable;
+struct WritePath;
+
+class LockedItems {
+ public:
+  explicit LockedItems(const WritePath& path) : path_(path) {}
+  ~LockedItems() { release(); }
+  LockedItems(const LockedItems&) = delete;
+  LockedItems& operator=(const LockedItems&) = delete;
+
+  // Returns the item's place. Requires: lock() has not been called, and the item has not been added before.
+  std::size_t add(std::shared_ptr<LiveTable> table, std::string key);
+  // Adds an item of a transaction that holds the locks, to be written under those locks.
+  ItemChange& adopt(const LockedItems& holder, const ItemChange& item);
+
+  enum class Outcome : std::uint8_t { locked, table_dropped, other_region_writes };
+  // `token`: the name of the request's token, which is locked like an item; empty: the request has none.
+  Outcome lock(std::string_view token);
+  void release();
+  // Whether lock() has succeeded and release() has not been called since.
+  [[nodiscard]] bool are_held() const { return gates_held_ > 0; }
+
+  // All tables of a transaction belong to the same account.
+  [[nodiscard]] Account& account() const;
+  [[nodiscard]] const Table& table_of(const ItemChange& item) const { return *tables_[item.table].description; }
+  [[nodiscard]] const std::shared_ptr<const Table>& description_of(const ItemChange& item) const {
+    return tables_[item.table].description;
+  }
+  [[nodiscard]] LiveTable& live_of(const ItemChange& item) const { return *tables_[item.table].live; }
+  [[nodiscard]] const std::vector<HeldTable>& tables() const { return tables_; }
+  [[nodiscard]] std::vector<ItemChange>& items() { return items_; }
+  [[nodiscard]] const std::vector<ItemChange>& items() const { return items_; }
+
+ private:
+  std::size_t place_of(std::shared_ptr<LiveTable> table);  // adds it if it is missing
+  bool take_gates();                                       // false: a table was dropped
+  bool claim_items();                                      // false: a writer in another region holds one
+  bool add_mirrors();                                      // false: none was missing
+  bool drop_mirrors();                                     // false: there were none
+
+  const WritePath& path_;
+  std::vector<HeldTable> tables_;
+  std::vector<ItemChange> items_;
+  std::size_t gates_held_ = 0;  // the gates of the first `gates_held_` tables are held
+  std::vector<std::string> claims_;  // region_claims.h
+  ItemLocks locks_;
+};
+
+}  // namespace mayfly::engine

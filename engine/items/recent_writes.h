@@ -1,0 +1,162 @@
+// Keeps recent writes in memory, for tables of which some reads see an older state. Each write is kept
+// together with its item as it was before.
+//
+//   recent.follow("000000000000", {{.table = "carts", .lag = {.writes = 3}}});
+//
+//   const auto horizon = recent.horizon(live, sight);
+//   ...                                                         // the reader reads from storage
+//   const Unseen unseen = recent.unseen(live, sight, horizon);  // the writes that it must not see
+//   if (const auto* before = unseen.before(item_key)) ...       // it sees these bytes instead
+//
+// Each copy of a table (Sight::copy) has a horizon: its readers see all writes up to this commit. A read
+// moves the horizon as far forward as its lag allows, and never back. A read without a lag moves it to the
+// latest commit, and so does forgetting. Therefore no client's reads go backwards, whatever other clients
+// read. A visible state always lies between two commits, so no read sees half of a transaction. Writes from
+// before a table was followed are visible.
+//
+// A reader must take the horizon before it reads from storage. Otherwise, the stored data might be older than
+// the horizon: items that were written in between would be shown as of the horizon, and the others as they
+// were stored. It must ask for the unseen writes afterwards, when every write that it may have found has been
+// noted; for that, unseen() waits for commits in progress. If writes after the horizon have been dropped in
+// the meantime, this read sees the stored data, and so do later reads.
+//
+// Milliseconds are those of the account's clock, which also stamps commits. On a frozen clock, writes become
+// visible only when the clock is moved, and each run gives the same results.
+//
+// Everything is in memory and bounded. Writes that no lag reaches, and writes beyond the bounds, are dropped,
+// oldest first, and are visible from then on.
+//
+// Rejected: reading from a RocksDB snapshot for each commit. Such snapshots keep every old version of all
+// tables, and an index would need another one.
+// Rejected: old versions on disk, because nothing here has to survive a restart.
+//
+// Thread-safe. While no table is followed, a commit costs nothing extra and a read costs one relaxed load.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/tables/catalog.h"
+#include "engine/tables/change_feed.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
+#include "engine/values/sight.h"
+#include "engine/schema/table.h"
+
+namespace mayfly::engine {
+
+using Commit = std::uint64_t;  // ChangeFeed::commit
+
+struct RecentWrite {
+  Commit commit;
+  std::uint64_t number;  // of the commit, counting only commits that changed the table
+  Instant at;
+  std::string key;     // the item's key, encoded by key_codec
+  std::string before;  // encoded by item_codec; empty: the item did not exist
+};
+
+// The writes that a read does not see: for each item, the first write after the read's horizon.
+class Unseen {
+ public:
+  [[nodiscard]] bool empty() const { return first_.empty(); }
+  // The item's bytes as the read sees them; empty: the item does not exist for the read. nullptr: the read
+  // sees the stored item.
+  [[nodiscard]] const std::string* before(std::string_view item_key) const {
+    const auto found = first_.find(item_key);
+    return found == first_.end() ? nullptr : &found->second->before;
+  }
+  template <class Visit>
+  void each(Visit visit) const {  // visit(item key, bytes before), in key order
+    for (const auto& [key, write] : first_) visit(key, write->before);
+  }
+
+ private:
+  friend class RecentWrites;
+  std::map<std::string_view, std::shared_ptr<const RecentWrite>> first_;  // the writes own the keys
+};
+
+class RecentWrites {
+ public:
+  static constexpr std::size_t writes_max = 10'000;                        // per table
+  static constexpr std::size_t bytes_max = std::size_t{64} * 1024 * 1024;  // for all tables together
+  // Writes this far beyond the reach of a lag are kept as well, for reads in progress.
+  static constexpr std::uint64_t slack_writes = 64;
+  static constexpr std::int64_t slack_ms = 1000;
+  // Per table. A read of one more copy makes all earlier writes to the table visible to all reads.
+  static constexpr std::size_t copies_max = 64;
+
+  // How far reads of a table may lag.
+  struct Reach {
+    std::string table;  // a table of the account, in any region; empty: all tables
+    Lag lag;
+  };
+
+  // Requires: `feed` outlives this object.
+  explicit RecentWrites(ChangeFeed& feed) : feed_(feed) {}
+
+  // Sets the tables of the account that are followed from now on; empty: none. Replaces the earlier setting.
+  // All earlier writes become visible.
+  void follow(const std::string& account, std::vector<Reach> reaches);
+  // Makes all earlier writes visible.
+  void forget(TableId table);
+  void forget(std::string_view account);
+
+  [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
+  // Moves the copy's horizon for this read and returns it: the read will see all writes up to this commit.
+  // Requires: the reader has not read from storage yet.
+  static constexpr Commit sees_all = ~Commit{0};
+  [[nodiscard]] Commit horizon(const LiveTable& live, const Sight& sight);
+  // The writes that the read must not see.
+  // Requires: the reader took `horizon` first, and then its snapshot of storage or the item.
+  [[nodiscard]] Unseen unseen(const LiveTable& live, const Sight& sight, Commit horizon);
+  // The same for one item; nullptr: the read sees the stored item.
+  [[nodiscard]] std::shared_ptr<const RecentWrite> unseen(const LiveTable& live, const Sight& sight,
+                                                          Commit horizon, std::string_view item_key);
+
+  [[nodiscard]] std::size_t bytes() const;  // of memory that the writes use
+
+ private:
+  struct Log {
+    std::string account;
+    Commit latest = 0;         // the latest commit that changed the table
+    Commit forgotten = 0;      // writes of commits up to this one may have been dropped
+    std::uint64_t number = 0;  // of `latest`
+    std::deque<std::shared_ptr<const RecentWrite>> writes;
+    std::map<std::string, Commit, std::less<>> horizons;  // by copy
+  };
+  using Logs = std::map<TableId, Log>;
+
+  [[nodiscard]] bool follows(std::string_view account) const;
+  void note(const Change& change);
+  [[nodiscard]] static bool reaches(const Reach& reach, const Table& table);
+  void trim(Log& log, const std::vector<Reach>& reaches, const Table& table, Instant now) REQUIRES(mutex_);
+  void drop_oldest(Log& log) REQUIRES(mutex_);
+  Logs::iterator erase(Logs::iterator log) REQUIRES(mutex_);
+  void erase(std::string_view account) REQUIRES(mutex_);
+  static Commit lagging(const Log& log, const Lag& lag, Instant now);
+  static Commit move(Log& log, std::string_view copy, Commit seen);
+  // Calls visit(log) if the read may have to miss some writes.
+  template <class Visit>
+  void look(const LiveTable& live, const Sight& sight, Commit horizon, Visit visit);
+
+  ChangeFeed& feed_;
+  std::atomic<bool> any_{false};
+  Mutex setting_;  // serializes follow(); taken before the commit section
+  ChangeFeed::Subscription subscription_ GUARDED_BY(setting_);
+  bool subscribed_ GUARDED_BY(setting_) = false;
+  mutable Mutex mutex_;                                                                 // the innermost lock
+  std::map<std::string, std::vector<Reach>, std::less<>> followed_ GUARDED_BY(mutex_);  // by account
+  Logs logs_ GUARDED_BY(mutex_);
+  Commit heard_ GUARDED_BY(mutex_) = 0;     // the latest commit
+  Commit answered_ GUARDED_BY(mutex_) = 0;  // the latest horizon returned for a table without a log
+  std::size_t bytes_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,109 @@
+// A transaction that locks, reads, stages and commits. Every write of an item goes through this class.
+//
+//   Transaction transaction(path, Cause::user);
+//   auto slot = transaction.add(table, key);
+//   if (!transaction.lock()) return error::table_not_found(...);   // the table has been dropped
+//   if (const StoredItem* old = transaction.old_item(slot)) ...    // under the item's lock
+//   transaction.put(slot, new_item);
+//   transaction.commit();
+//
+// commit() writes ONE batch {items, index entries, expiry entries, change records, counters} and returns when
+// the batch can be read, also in the stream. Destroying a transaction that was not committed changes nothing.
+//
+// A user's transaction never sees an item that has fired by its TTL (departed.h): lock() deletes such an item
+// first, as the reaper would. An item whose TTL has already passed when it is written is deleted by commit(),
+// in a second batch after its own.
+//
+// In a global table, a write also gets a version and is queued for the replicas (replica_log.h). In a global
+// table with strong consistency, the same batch writes to all replicas. A write that arrives from a replica
+// is also written by a Transaction, unless a later write has been made here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/values/attribute_value.h"
+#include "engine/tables/catalog.h"
+#include "engine/tables/change_log.h"
+#include "engine/items/item_change.h"
+#include "engine/tables/replica_log.h"
+#include "engine/items/stored_item.h"
+
+namespace mayfly::engine {
+
+struct WritePath;
+
+class Transaction {
+ public:
+  using Slot = std::size_t;
+
+  using IndexEffect = engine::IndexEffect;
+
+  Transaction(const WritePath& path, Cause cause);
+  // Constructs a transaction for writes that were made elsewhere: it does not expire the items it meets.
+  struct Replicated {};
+  Transaction(const WritePath& path, Replicated replicated);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  // Adds an item to the transaction. `key` is the item's encoded table key (key_codec.h).
+  // Requires: lock() has not been called, and the item has not been added before.
+  Slot add(std::shared_ptr<LiveTable> table, std::string key);
+  // Makes the request idempotent by its token. The use of the token is committed with the writes, even if
+  // there are no writes. `digest` identifies the content of the request.
+  // Requires: lock() has not been called.
+  void use_token(const Scope& scope, std::string_view token, std::string digest);
+  // Locks tables (shared), items and the token, in key order, and reads the items. Returns false if a table
+  // was dropped, or if meets_another_region().
+  [[nodiscard]] bool lock();
+  // Whether another region is writing to one of the items, in a table with strong consistency.
+  [[nodiscard]] bool meets_another_region() const;
+
+  [[nodiscard]] const Table& table(Slot slot) const;          // stays valid while its lock is held
+  [[nodiscard]] const StoredItem* old_item(Slot slot) const;  // nullptr: no such item, or it has just expired
+  // The digest that the token was used with in the last ten minutes, if any; then the caller must not commit.
+  // Requires: lock() returned true.
+  [[nodiscard]] const std::optional<std::string>& digest_before() const;
+  void put(Slot slot, Item item);
+  // Like put(slot, item), for a caller that already has the stored bytes. `item` has at least the key
+  // attributes.
+  void put(Slot slot, Item item, std::string stored);
+  // Like put(slot, item), for a caller that has the item as it is stored.
+  void put_stored(Slot slot, const StoredItem& item);
+  void remove(Slot slot);
+  // Frees the attribute trees of the old and the new item, as far as commit() does not need them. A tree can
+  // take forty times the item's bytes, and a transaction can have a hundred items. Invalidates references to
+  // the trees.
+  void free_trees(Slot slot);
+
+  // For the reaper: removes the item if it is expired now and its TTL is still `due`, the instant in its
+  // entry in the expiry index. Otherwise drops that entry, unless it is the item's current entry and is not
+  // due yet. Returns true if the item will be removed.
+  bool remove_expired(Slot slot, Instant due);
+  // For the backfill: leaves the item as it is and adds its missing entries in indexes that are being created
+  // and in the expiry index.
+  void fill_entries(Slot slot);
+
+  // For replication: makes the item what a write of this version made it elsewhere, unless there was a later
+  // write here. `item`: item_codec's bytes; empty: the item was deleted.
+  void replicate(Slot slot, const WriteVersion& version, std::string_view item);
+  // Deletes the departure entry with this storage key as part of the commit: the write has arrived.
+  void arrived(std::string_view departure_key);
+  // Deletes the tombstone with this number, which is no longer needed.
+  void forget_tombstone(Slot slot, Sequence tombstone);
+
+  // The last point at which a transaction in a hurry (hurry.h) can give way.
+  void commit();
+  // Requires: commit() has returned.
+  [[nodiscard]] const std::vector<IndexEffect>& index_effects(Slot slot) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,44 @@
+// The parts of the engine that a transaction works with. Every write of an item uses them, and nothing else
+// writes items.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "engine/values/attribute_value.h"
+#include "engine/time/expiry_index.h"
+#include "engine/schema/table.h"
+
+namespace mayfly::engine {
+
+class Account;
+class BeforeImages;
+class Catalog;
+class Committer;
+class Failpoints;
+class LockTable;
+class RegionClaims;
+class RequestTokens;
+class Storage;
+
+// All of them outlive it.
+struct WritePath {
+  const Storage& storage;
+  const Catalog& catalog;
+  Committer& committer;
+  BeforeImages& before_images;
+  const ExpiryIndex& expiry;
+  RequestTokens& tokens;
+  LockTable& locks;
+  Failpoints& failpoints;
+  RegionClaims& region_claims;
+
+  // Called after a commit, on the thread that committed. Requires: they are set before the first transaction.
+  std::function<void(std::size_t bytes)> versions_written;  // old versions of items were kept
+  std::function<void(Account& account)> departed;           // writes are on their way to replicas
+  // Called for the first item of a table that never expires, for each reason (DatabaseOptions); may be empty.
+  std::function<void(const Table& table, const Item& key, NeverReason reason, const AttributeValue& ttl)>
+      never_expires;
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,55 @@
+// What a transaction stages for the commit of one item: a stage for each effect of a write.
+//
+// A stage reads the item's change and, where it must know which entries exist, storage. It adds to the staged
+// write and, for the caller, notes on the change what it has staged. Stages lock nothing and commit nothing.
+#pragma once
+
+#include <vector>
+
+#include "engine/time/account.h"
+#include "engine/tables/catalog.h"
+#include "engine/tables/change_log.h"
+#include "engine/base/clock.h"
+#include "engine/tables/committer.h"
+#include "engine/time/expiry_index.h"
+#include "engine/items/item_change.h"
+#include "engine/storage/storage.h"
+#include "engine/schema/table.h"
+#include "engine/time/timer_queue.h"
+
+namespace mayfly::engine {
+
+struct WriteStage {
+  const Storage& storage;
+  const ExpiryIndex& expiry;
+  const Table& table;
+  const LiveTable& live;
+  Cause cause;  // of the transaction
+  ItemChange& item;
+  StagedWrite& staged;
+  std::vector<TimerQueue::Timer>& timers;  // to be set after the commit
+
+  [[nodiscard]] Instant now() const { return live.account().clock().now(); }
+};
+
+// Requires, for all of them: the item's lock is held.
+void stage_item(const WriteStage& stage);      // the item and the table's counter
+void stage_indexes(const WriteStage& stage);   // entries of secondary indexes
+void stage_expiry(const WriteStage& stage);    // the entry in the expiry index
+void stage_record(const WriteStage& stage);    // the stream record
+void stage_version(const WriteStage& stage);   // the old version, for later reads of the past
+void stage_replicas(const WriteStage& stage);  // the item's version in a global table, and its departures
+
+// For an item that stays as it is: erases its stale expiry entry, or adds the entries that it lacks.
+void stage_forgotten_expiry(const WriteStage& stage);
+void stage_missing_entries(const WriteStage& stage);
+
+// Who deletes or writes the item, for records and listeners. Only in the region where the item expires is
+// TTL the cause. In other regions the deletion counts as a replicated write. It may even be made early,
+// because a transaction that meets a fired item does not wait for it.
+Cause cause_of(const ItemChange& item, const Table& table, Cause cause);
+
+// The stored item's TTL, as its expiry entry has it.
+TtlValue old_ttl(const ItemChange& item, const Table& table);
+
+}  // namespace mayfly::engine

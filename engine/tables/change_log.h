@@ -1,0 +1,98 @@
+// The change log: one record for each item write that changed something in a table with an enabled stream.
+//
+// A record belongs to the shard that is open for its item's partition (shards.h). It gets its sequence number
+// at commit, from a single committer. `published()` is the watermark: every record up to it can be read, and
+// no further record will appear at or below it. Readers stop there, so they skip no record.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/values/attribute_value.h"
+#include "engine/base/clock.h"
+#include "engine/base/expected.h"
+#include "engine/schema/table.h"
+#include "engine/base/watermark.h"
+
+namespace mayfly::engine {
+
+class Account;
+class Catalog;
+class Storage;
+
+// Who made the change: a user, by a request, or the service, by deleting an expired item.
+enum class Cause : std::uint8_t { user, time_to_live };
+
+struct ChangeRecord {
+  enum class Kind : std::uint8_t { insert, modify, remove };
+  Sequence sequence = 0;
+  Instant created = 0;
+  Kind kind = Kind::insert;
+  Cause cause = Cause::user;
+  Item keys;
+  std::optional<Item> old_image;  // stored if the stream's view includes it
+  std::optional<Item> new_image;
+  std::uint64_t size_bytes = 0;  // size(keys) + size(new image) + size(old image)
+};
+
+// Encodes a record, except for its creation time. The images are item_codec's bytes, empty if absent. The
+// view decides which of them are kept.
+std::string encode_record(Cause cause, StreamView view, const Item& keys, std::string_view old_image,
+                          std::string_view new_image);
+void set_record_created(std::string& bytes, Instant created);
+Instant record_created(std::string_view bytes);
+ChangeRecord decode_record(Sequence sequence, std::string_view bytes);
+// Decodes bytes that may be damaged. The error says what is wrong with them, or that no stream with this view
+// and these keys writes such a record.
+Expected<ChangeRecord, std::string> checked_record(const Stream& stream, Sequence sequence,
+                                                   std::string_view bytes);
+
+// Records of a shard, in order.
+struct StreamPage {
+  std::vector<ChangeRecord> records;
+  Sequence next;       // where the next read starts
+  bool at_end;         // no further records at the time of reading
+  bool ended = false;  // and none will follow: the shard is closed, its children continue
+};
+
+class ChangeLog {
+ public:
+  ChangeLog(Storage& storage, Catalog& catalog, const Watermark& watermark)
+      : storage_(storage), catalog_(catalog), watermark_(watermark) {}
+
+  // The last sequence number that is found in storage.
+  static Sequence last_sequence(const Storage& storage, const std::vector<Stream>& streams);
+
+  // The records of a shard starting at `from`, in order: at most `limit` records and `bytes_max` bytes, but
+  // at least one record if there is one. A reader that reads parents to their end before their children sees
+  // each item's records in order, and each record once. A shard that was forgotten has ended.
+  [[nodiscard]] StreamPage read(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
+                                std::size_t bytes_max) const;
+
+  // The shards that have a record numbered `from` or later, by number. Costs at most two seeks for each shard
+  // with records.
+  [[nodiscard]] std::vector<ShardNumber> shards_with_records(StreamId stream, Sequence from) const;
+
+  // The first sequence number that is not trimmed; for a forgotten shard, the next number that will be given.
+  [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;
+
+  // Forgets an account's records created before `instant`, and its shards and streams closed before it.
+  // Returns the earliest time of what remains: when records were created, and when shards and streams were
+  // closed. nullopt if nothing remains. Stops forgetting once `timeline` is no longer the account's timeline
+  // (account.h).
+  std::optional<Instant> trim(const Account& account, Instant instant, std::uint64_t timeline);
+
+ private:
+  void forget(const Stream& stream, std::uint64_t timeline);
+  void trim(const Stream& stream, Instant instant, std::uint64_t timeline,
+            std::optional<Instant>& oldest_left);
+
+  Storage& storage_;
+  Catalog& catalog_;
+  const Watermark& watermark_;
+};
+
+}  // namespace mayfly::engine

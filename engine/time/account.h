@@ -1,0 +1,210 @@
+// An account: its own tables and streams (catalog.h), its own clock and its own timers.
+//
+//   Account& account = accounts.of("000000000042");     // created on first use, never destroyed
+//   account.clock().now();
+//
+// The account's clock is kept in storage, so that time continues after a restart: a frozen clock keeps its
+// time, and every other clock has kept running while the server was down.
+//
+//   'C' account -> mode:u8 rate:f64le host:i64le here:i64le jumps   AccountClock::Anchor, then StreamTime's
+//
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/storage/before_images.h"
+#include "engine/base/clock.h"
+#include "engine/base/gate.h"
+#include "engine/base/mutex.h"
+#include "engine/base/scheduler.h"
+#include "engine/time/stream_time.h"
+#include "engine/time/timer_queue.h"
+
+namespace mayfly::engine {
+
+class Account;
+class Batch;
+class Storage;
+
+// Wakes a task for one account. Requires: set() is called before any thread can call wake(). Until then,
+// wake() does nothing.
+class AccountWaker {
+ public:
+  void set(std::function<void(Account&)> wake) { wake_ = std::move(wake); }
+  void wake(Account& account) const {
+    if (wake_) wake_(account);
+  }
+
+ private:
+  std::function<void(Account&)> wake_;
+};
+
+// Number of deleted items, by table name.
+using Deletions = std::map<std::string, std::int64_t, std::less<>>;
+
+class Account {
+ public:
+  // The right to sweep the account, to move its clock and to replace its tables. It has one holder at a time
+  // and is taken before any table's gate. Functions that need it take it as an argument. The reaper skips an
+  // account whose turn another thread holds. The end of a turn therefore wakes the reaper, after the turn has
+  // been released, so that nothing that became due in the meantime is missed.
+  class Turn {
+   public:
+    Turn(Turn&& other) noexcept : account_(std::exchange(other.account_, nullptr)), wakes_(other.wakes_) {}
+    Turn& operator=(Turn&&) = delete;
+    // Not analyzed: a Turn can be moved, so only its value says which account it belongs to.
+    ~Turn() NO_THREAD_SAFETY_ANALYSIS {
+      if (account_ == nullptr) return;
+      account_->turn_.unlock();
+      if (wakes_) account_->reaper_.wake(*account_);
+    }
+    [[nodiscard]] Account& account() const { return *account_; }
+
+   private:
+    friend class Account;
+    Turn(Account& account, bool wakes) : account_(&account), wakes_(wakes) {}
+
+    Account* account_;
+    bool wakes_;
+  };
+
+  Account(std::string id, const Clock& host, AccountClock::Anchor anchor, const AccountWaker& reaper)
+      : id_(std::move(id)), reaper_(reaper), clock_(host, anchor), timers_([this] { reaper_.wake(*this); }) {}
+  Account(const Account&) = delete;
+  Account& operator=(const Account&) = delete;
+
+  [[nodiscard]] const std::string& id() const { return id_; }
+  [[nodiscard]] AccountClock& clock() { return clock_; }
+  [[nodiscard]] const AccountClock& clock() const { return clock_; }
+  [[nodiscard]] TimerQueue& timers() { return timers_; }
+
+  // Not analyzed: the Turn that these functions return holds the lock, which the analysis cannot follow.
+  [[nodiscard]] Turn take_turn() NO_THREAD_SAFETY_ANALYSIS {
+    turn_.lock();
+    return {*this, /*wakes=*/true};
+  }
+  // nullopt if another thread holds the turn.
+  [[nodiscard]] std::optional<Turn> try_turn() NO_THREAD_SAFETY_ANALYSIS {
+    return turn_.try_lock() ? std::optional(Turn(*this, /*wakes=*/true)) : std::nullopt;
+  }
+  // The same for the reaper: the end of this turn does not wake it.
+  [[nodiscard]] std::optional<Turn> try_reapers_turn() NO_THREAD_SAFETY_ANALYSIS {
+    return turn_.try_lock() ? std::optional(Turn(*this, /*wakes=*/false)) : std::nullopt;
+  }
+
+  [[nodiscard]] Instant now() const { return clock_.now(); }
+  // The time by which streams age: stream_time.h.
+  [[nodiscard]] Instant stream_now() const { return stream_time_of(clock_.now()); }
+  [[nodiscard]] Instant stream_time_of(Instant instant) const;
+  [[nodiscard]] Instant instant_of_stream_time(Instant stream_time) const;
+  void jumped(Instant from, Instant to);
+  // A timeline of the account's clock. A restore, a reset and moving the clock back each begin a new one;
+  // facts gathered in one timeline do not hold in another.
+  using Timeline = std::uint64_t;
+  [[nodiscard]] Timeline timeline() const;
+  // Does nothing if `timeline` is over.
+  void forget_jumps_before(Instant instant, Timeline timeline);
+
+  // Every request holds this gate shared while it is served, and so does every background step that acts on
+  // what it knows about the account. A restore or a reset holds it exclusively until every component that
+  // keeps something of the account in memory has been told, so that the replacement is one instant for
+  // storage and memory. The gate is taken after the turn and before any table's gate. Background steps only
+  // try to take it, and are woken when the replacement is over.
+  [[nodiscard]] Gate& requests() { return requests_; }
+  // Held while a request is served: a restore or a reset of the account happens before it or after it, never
+  // during it.
+  [[nodiscard]] std::shared_lock<Gate> begin_request() { return std::shared_lock(requests_); }
+
+  // What writers need to know about the latest snapshot (before_images.h).
+  [[nodiscard]] ImageKeeper image_keeper() const;
+  // Requires: no thread writes to a table that the snapshot contains.
+  void keep_images(ImageKeeper keeper);
+
+  // The account's stored form, in storage and in snapshots.
+  [[nodiscard]] std::string bytes() const;
+  // The bytes() that the account will have after a change (see Accounts::save).
+  [[nodiscard]] std::string bytes_at(const AccountClock::Anchor& anchor,
+                                     std::optional<Instant> jumped_from) const;
+  // The bytes() of an account whose clock starts over.
+  static std::string first_bytes(const AccountClock::Anchor& anchor);
+  // The time that the clock of an account with these bytes would show; nullopt if the bytes are malformed.
+  static std::optional<Instant> now_in(std::string_view bytes, const Clock& host);
+  void resume(std::string_view bytes);                 // after a restart: the clock has kept running
+  void rewind(std::string_view bytes);                 // to a snapshot: time continues from there
+  void begin_anew(ClockSetting setting, Instant now);  // also forgets all jumps
+
+ private:
+  const std::string id_;
+  const AccountWaker& reaper_;
+  AccountClock clock_;
+  TimerQueue timers_;
+  Mutex turn_;
+  Gate requests_;
+  mutable Mutex mutex_;  // held for a few instructions
+  StreamTime stream_time_ GUARDED_BY(mutex_);
+  Timeline timeline_ GUARDED_BY(mutex_) = 0;
+  ImageKeeper image_keeper_ GUARDED_BY(mutex_);
+};
+
+// Orders accounts by id, not by address, so that runs with the same seed are identical.
+struct AccountOrder {
+  bool operator()(const Account* a, const Account* b) const { return a->id() < b->id(); }
+};
+
+// How the clocks of new accounts start.
+struct ClockDefaults {
+  ClockSetting setting;
+  std::optional<Instant> now;  // nullopt: the host's time
+};
+
+class Accounts {
+ public:
+  // `host` and `storage` outlive it.
+  Accounts(Storage& storage, const Clock& host, ClockDefaults defaults);
+
+  Account& of(std::string_view id);
+  [[nodiscard]] std::vector<Account*> all() const;
+  [[nodiscard]] std::vector<std::string> ids() const;  // of all of them, sorted
+
+  void stage_rewinding(Batch& batch, const Account& account, std::string_view bytes) const;
+  void stage_forgetting(Batch& batch, const Account& account) const;
+  // Stores the account as it will be once its clock runs by `setting` from `now` on and, if `jumped_from` is
+  // given, has jumped from there to `now`. Callers save before they change the clock, so that a time that
+  // clients have seen never goes back after a restart.
+  void save(const Account& account, ClockSetting setting, Instant now, std::optional<Instant> jumped_from);
+  // The same for a clock that starts over.
+  void save_anew(const Account& account, ClockSetting setting, Instant now);
+  // Called before the account's first table is created. Stores a clock that does not follow the host's,
+  // unless it is stored already. Otherwise the clock would start over after a restart, at a time before
+  // events that it has stamped.
+  void save_first(const Account& account);
+  void begin_anew(Account& account) const;
+  [[nodiscard]] const Clock& host() const { return host_; }
+
+  // Woken when a timer of any account fires earlier than before, or when an account's turn ends.
+  [[nodiscard]] AccountWaker& reaper() { return reaper_; }
+
+ private:
+  [[nodiscard]] AccountClock::Anchor initial_anchor() const;
+  void store(const Account& account, const std::string& bytes) REQUIRES(saving_);
+
+  Storage& storage_;
+  const Clock& host_;
+  const ClockDefaults defaults_;
+  AccountWaker reaper_;
+  Mutex saving_;               // serializes stores of clocks
+  mutable SharedMutex mutex_;  // held for a few instructions
+  std::map<std::string, std::unique_ptr<Account>, std::less<>> accounts_ GUARDED_BY(mutex_);
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,44 @@
+// Keeps the latest items of a table whose TTL looks like a mistake: the TTL can never expire the item, or had
+// already passed when it was written. The list explains to developers why a test failed. It is kept in
+// memory, from the time the table is opened.
+//
+// Thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/values/attribute_value.h"
+#include "engine/base/clock.h"
+#include "engine/time/expiry_index.h"
+#include "engine/base/mutex.h"
+
+namespace mayfly::engine {
+
+struct TtlSuspect {
+  std::string key;                   // encoded
+  Item key_attributes;               // the same key, as attributes
+  std::optional<NeverReason> never;  // nullopt: the item was deleted immediately
+  std::optional<Instant> at;         // when the item was written, if that is known
+};
+
+class TtlSuspects {
+ public:
+  static constexpr std::size_t kept_max = 10;
+
+  // Adds the item, replacing an earlier entry of the same item. Returns true if it is the first item that
+  // never expires for this reason.
+  bool note(TtlSuspect suspect);
+  [[nodiscard]] std::vector<TtlSuspect> latest() const;  // latest first
+
+ private:
+  mutable Mutex mutex_;
+  std::deque<TtlSuspect> kept_ GUARDED_BY(mutex_);  // latest last
+  std::array<bool, never_reasons.size()> noted_ GUARDED_BY(mutex_){};
+};
+
+}  // namespace mayfly::engine

@@ -1,0 +1,26 @@
+// Decodes items from bytes that may be damaged or hostile.
+//
+// item_codec's decoder trusts its bytes. That is right for bytes that this process has written and read back
+// under a checksum. The verification of a data directory trusts nothing: here, every count and length is
+// compared with the available bytes before it is used, and a decoded item is one that encodes to exactly
+// these bytes.
+//
+//   auto item = checked_item(bytes);
+//   if (!item) … item.error() …          // "a number is not normalized at byte 17"
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/values/attribute_value.h"
+#include "engine/base/expected.h"
+
+namespace mayfly::engine {
+
+// Maximum nesting of values. DynamoDB allows 32 levels, and descriptions have fewer.
+inline constexpr int stored_depth_max = 64;
+
+// The error tells people what is wrong with the bytes. Never reads outside the bytes, whatever they are.
+Expected<Item, std::string> checked_item(std::string_view stored);
+
+}  // namespace mayfly::engine

@@ -1,0 +1,55 @@
+// Verifies and repairs a data directory, for `mayfly verify` and `mayfly repair`.
+//
+//   auto verified = verify_directory("/var/lib/mayfly", {.wrong = [](auto kind, auto line) { … }});
+//   if (!verified) … verified.error() …          // the directory could not be checked
+//   verified->wrong == 0                         // everything is as it should be
+//
+// Verifying changes no byte. Repairing writes what can be derived from the items and drops entries that point
+// to nothing. It does so in small steps, so it can be interrupted and started again. Both refuse a directory
+// that is open elsewhere or has an unknown format. Both check everything, in an amount of memory that does
+// not grow with the data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/values/checked_counts.h"
+#include "engine/base/expected.h"
+
+namespace mayfly::engine {
+
+// Gets the findings as they are made. A line may contain any bytes; `kind` is the category under which such
+// lines are counted.
+struct CheckListener {
+  using Line = std::function<void(std::string_view kind, std::string_view line)>;
+  Line wrong;             // and remains wrong
+  Line mended = nullptr;  // by a repair
+  // `keys` keys have been checked, of about `estimate` in total.
+  std::function<void(std::uint64_t keys, std::uint64_t estimate)> progress = nullptr;
+};
+
+struct DirectoryChecked {
+  std::optional<Checked> checked;  // by the last pass; nullopt: a file is damaged
+  std::uint64_t wrong = 0;         // number of findings
+  std::uint64_t mended = 0;        // number of findings
+};
+
+// The error is a sentence for people: why the directory could not be checked.
+Expected<DirectoryChecked, std::string> verify_directory(const std::string& path,
+                                                         const CheckListener& listener);
+
+struct RepairOptions {
+  // A file to which entries that cannot be repaired are moved out of the directory. It gets a line for each
+  // key: the key and its value in hexadecimal digits. Empty: such entries stay.
+  std::string move_out_file;
+  // Give up files that RocksDB cannot read, with everything in them (storage_damage.h).
+  bool give_up_damaged_files = false;
+};
+Expected<DirectoryChecked, std::string> repair_directory(const std::string& path,
+                                                         const RepairOptions& options,
+                                                         const CheckListener& listener);
+
+}  // namespace mayfly::engine

@@ -1,0 +1,51 @@
+// Verifies that old versions of items (history.h) can be used to go back: each version decodes, belongs to a
+// commit that exists and holds its own item; the counters agree with the versions; and each point finds as
+// many items, of as many bytes, as there were when it was taken.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/verify/findings.h"
+#include "engine/verify/key_view.h"
+#include "engine/tables/points.h"
+#include "engine/storage/storage.h"
+#include "engine/verify/table_verification.h"
+
+namespace mayfly::engine {
+
+// Verifies one table.
+class HistoryVerification {
+ public:
+  // The referenced arguments outlive it. `name`: the table's name for people. `up_to`: later versions are
+  // skipped, because a snapshot does not include them.
+  HistoryVerification(const KeyView& keys, const Table& table, std::string name,
+                      std::optional<VersionNumber> up_to, Findings& findings)
+      : keys_(keys), table_(table), name_(std::move(name)), up_to_(up_to), findings_(findings) {}
+
+  // `counter`: the key of the counter of versions. `present`: its value, if it is not in storage.
+  void check_versions(const std::string& counter, const std::optional<Counts>& present);
+
+  // The highest number among the checked versions.
+  [[nodiscard]] VersionNumber last_number() const { return last_number_; }
+  [[nodiscard]] bool sound() const { return sound_; }  // each checked version decodes
+
+  // Checks a point of the table against the state of storage at `at`. Requires: all its versions are sound.
+  void check_point(const Storage& storage, const Storage::Snapshot& at, const Point& point);
+
+ private:
+  [[nodiscard]] std::string flaw_of(std::string_view key, std::string_view version) const;
+  void found(std::string_view kind, const std::string& what, Batch mend, std::vector<std::string> keys = {});
+
+  const KeyView& keys_;
+  const Table& table_;
+  const std::string name_;
+  const std::optional<VersionNumber> up_to_;
+  Findings& findings_;
+  VersionNumber last_number_ = 0;
+  bool sound_ = true;
+};
+
+}  // namespace mayfly::engine

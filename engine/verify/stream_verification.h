@@ -1,0 +1,47 @@
+// Verifies the descriptions of streams, and their records:
+// - Shards form a forest. A child begins after its parent's last record and has hashes of its parent. The
+//   open shards of an enabled stream divide all hashes among them.
+// - A record can be decoded. It is in an existing shard, which has the hash of its item and includes its
+//   number, and the number has not been undone.
+// - No two records of any streams have the same number. Numbers are checked one span after the other, so the
+//   check takes little memory.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/tables/change_log.h"
+#include "engine/verify/findings.h"
+#include "engine/verify/key_view.h"
+#include "engine/schema/table.h"
+
+namespace mayfly::engine {
+
+// Returns a sentence for each flaw of a description's shards. `last`: the last number that was ever assigned.
+std::vector<std::string> shard_flaws(const Stream& stream, Sequence last);
+
+class StreamVerification {
+ public:
+  // All streams, with their names for messages.
+  // Requires: the constructor's arguments outlive this object.
+  using Streams = std::map<StreamId, std::pair<Stream, std::string>>;
+  StreamVerification(const KeyView& keys, const Streams& streams, Findings& findings)
+      : keys_(keys), streams_(streams), findings_(findings) {}
+
+  // Records of streams in `undecoded` are not checked.
+  void run(const std::vector<StreamId>& undecoded);
+
+ private:
+  void check_record(std::string_view key, std::string_view bytes);
+  void check_numbers();
+  [[nodiscard]] std::string place(const Stream& stream, const std::string& name, std::string_view key) const;
+  void left_over(const std::string& what, std::string_view key);
+
+  const KeyView& keys_;
+  const Streams& streams_;
+  Findings& findings_;
+};
+
+}  // namespace mayfly::engine
