@@ -19,22 +19,22 @@
 #include <malloc.h>
 #endif
 
-#include "cli/deadline.h"
-#include "cli/end_signals.h"
-#include "cli/fail.h"
-#include "cli/mcp.h"
-#include "cli/notices.h"
-#include "cli/options.h"
+#include "cli/base/deadline.h"
+#include "cli/base/end_signals.h"
+#include "cli/base/fail.h"
+#include "cli/calls/mcp.h"
+#include "cli/base/notices.h"
+#include "cli/options/options.h"
 #include "cli/schemas/create.h"
 #include "cli/schemas/files.h"
 #include "compat/emulator.h"
 #include "compat/mcp/world.h"
 #include "engine/base/process_memory.h"
-#include "http/console.h"
-#include "http/invoker.h"
-#include "http/keys.h"
-#include "http/log.h"
-#include "http/server.h"
+#include "http/endpoints/console.h"
+#include "http/outbound/invoker.h"
+#include "http/access/keys.h"
+#include "http/base/log.h"
+#include "http/connections/server.h"
 
 namespace mayfly::http {
 namespace {
@@ -292,7 +292,7 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
 }  // namespace mayfly::http
 
 int main(int argc, char** argv) try {
-  // A command does not end when a reader closes its pipe or a client its connection (cli/output.h).
+  // A command does not end when a reader closes its pipe or a client its connection (cli/base/output.h).
   signal(SIGPIPE, SIG_IGN);
   // A write beyond `ulimit -f` fails like one to a full disk, instead of ending the process.
   signal(SIGXFSZ, SIG_IGN);

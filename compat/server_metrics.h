@@ -19,7 +19,7 @@ enum class Meter : unsigned char {
   // Bytes held by:
   request_bytes,  // large requests that are not answered yet
   unread_bytes,   // responses that clients have not read yet
-  // Waiting requests by kind, in the order of http/slow_lane.h.
+  // Waiting requests by kind, in the order of http/base/slow_lane.h.
   waiting_events,
   waiting_awaits,
   waiting_changes,

@@ -30,8 +30,8 @@
 #include "engine/base/mutex.h"
 #include "engine/values/region.h"
 #include "engine/base/storage_fault.h"
-#include "http/request.h"
-#include "http/server.h"
+#include "http/requests/request.h"
+#include "http/connections/server.h"
 #include "mayfly/mayfly.h"
 
 namespace mayfly::embed {

@@ -16,9 +16,9 @@
 #include "embed/calls.h"
 #include "engine/values/region.h"
 #include "engine/schema/shards.h"
-#include "http/invoker.h"
-#include "http/keys.h"
-#include "http/log.h"
+#include "http/outbound/invoker.h"
+#include "http/access/keys.h"
+#include "http/base/log.h"
 
 namespace mayfly::embed {
 namespace {

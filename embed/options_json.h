@@ -12,7 +12,7 @@
 
 #include "compat/emulator.h"
 #include "engine/base/expected.h"
-#include "http/server.h"
+#include "http/connections/server.h"
 
 namespace mayfly::embed {
 

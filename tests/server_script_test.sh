@@ -13,7 +13,7 @@ fails() { printf 'server_script_test: %s\n' "$*" >&2; failures=$((failures + 1))
 # A tree with fake bootstrap and build scripts, which only record that they were called.
 mkdir -p "$work"/{cli,script,build/release}
 cp "$root/script/server" "$work/script/"
-cp "$root/cli/serve_help.txt" "$work/cli/"
+cp "$root/cli/options/serve_help.txt" "$work/cli/"
 for name in bootstrap build; do
   printf '#!/bin/sh\necho %s >>"%s/asked"\n' "$name" "$work" >"$work/script/$name"
 done
@@ -40,9 +40,9 @@ serves() {
   [ "$(cat "$work/asked" 2>/dev/null)" = $'bootstrap\nbuild' ] || fails "script/server $*: did not build"
 }
 
-[ "$("$program" serve --help)" = "$(cat "$root/cli/serve_help.txt")" ] ||
-  fails "cli/serve_help.txt does not match mayfly serve --help; run \`build/release/mayfly serve --help >cli/serve_help.txt\`"
-answers 0 "$(cat "$root/cli/serve_help.txt")" --help
+[ "$("$program" serve --help)" = "$(cat "$root/cli/options/serve_help.txt")" ] ||
+  fails "cli/options/serve_help.txt does not match mayfly serve --help; run \`build/release/mayfly serve --help >cli/options/serve_help.txt\`"
+answers 0 "$(cat "$root/cli/options/serve_help.txt")" --help
 [ ! -e "$work/asked" ] || fails "script/server --help built something"
 
 usage="Run 'script/server --help' for its options."

@@ -45,11 +45,11 @@ included_in "only the connection files include Asio and Beast" 'boost/(asio|beas
         'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
 included_in "only the hashing and TLS files include OpenSSL" 'openssl/' \
         '(http/(sha256|tls|client)|compat/wire/md5)[.]cc' engine compat http cli embed include
-included_in "only http/name_lookup.cc includes c-ares" 'ares[.]h' 'http/name_lookup[.]cc' engine compat http cli embed include
+included_in "only http/outbound/name_lookup.cc includes c-ares" 'ares[.]h' 'http/outbound/name_lookup[.]cc' engine compat http cli embed include
 included_in "only compat/buckets/s3_xml.cc includes Expat" 'expat[.]h' 'compat/buckets/s3_xml[.]cc' engine compat http cli embed include
 included_in "only the compression files include zlib and Zstandard" '(zlib|zstd)[.]h' \
-        '(http/compression|compat/data_files/compression)[.]cc' engine compat http cli embed include
-included_in "only http/crc32.cc includes libdeflate" 'libdeflate[.]h' 'http/crc32[.]cc' engine compat http cli embed include
+        '(http/requests/compression|compat/data_files/compression)[.]cc' engine compat http cli embed include
+included_in "only http/base/crc32.cc includes libdeflate" 'libdeflate[.]h' 'http/base/crc32[.]cc' engine compat http cli embed include
 included_in "only the option files of cli include CLI11" 'CLI/' 'cli/(option_text[.]h|(options|option_text|control_options|item_options|aws_options|sweep_options|transfer_options|help_files|completion)[.]cc)' engine compat http cli embed include
 included_in "only cli/schemas/yaml.cc includes libyaml" 'yaml[.]h' 'cli/schemas/yaml[.]cc' engine compat http cli embed include
 included_in "mayfly.h includes only the standard library" '[^>]*[/.]' 'include/mayfly/mayfly_c[.]h' include

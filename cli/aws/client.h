@@ -6,7 +6,7 @@
 //   auto answer = (*client)->call("DescribeTable", R"({"TableName":"carts"})");
 //   if (!answer && answer.error().name == "ResourceNotFoundException") …
 //
-// It builds on http/client and http/signer.
+// It builds on http/outbound/client and http/outbound/signer.
 // Rejected: AWS's SDK for C++. It is not in Debian 12, and it brings libcurl, AWS's C runtime (a dozen
 // libraries) and some megabytes. The same work takes the four files of this directory.
 #pragma once

@@ -8,7 +8,7 @@
 #include "compat/control/call.h"
 #include "compat/outbound/url.h"
 #include "compat/wire/json_tree.h"
-#include "http/client.h"
+#include "http/outbound/client.h"
 
 namespace mayfly::aws {
 

@@ -22,7 +22,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/expected.h"
 #include "engine/base/mutex.h"
-#include "http/keys.h"
+#include "http/access/keys.h"
 
 namespace mayfly::aws {
 

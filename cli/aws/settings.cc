@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/base/whole_number.h"
-#include "http/request.h"
+#include "http/requests/request.h"
 
 namespace mayfly::aws {
 

@@ -5,7 +5,7 @@
 
 #include "compat/wire/json.h"
 #include "engine/base/clock.h"
-#include "http/log.h"
+#include "http/base/log.h"
 
 namespace mayfly::sweep {
 

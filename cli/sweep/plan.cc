@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "http/log.h"
+#include "http/base/log.h"
 
 namespace mayfly::sweep {
 

@@ -7,7 +7,7 @@
 #include "compat/outbound/page_keys.h"
 #include "engine/time/expiry_index.h"
 #include "engine/base/mutex.h"
-#include "http/crc32.h"
+#include "http/base/crc32.h"
 
 namespace mayfly::sweep {
 

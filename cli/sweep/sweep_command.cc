@@ -13,11 +13,11 @@
 #include <thread>
 #include <unistd.h>
 
-#include "cli/answer_view.h"
+#include "cli/views/answer_view.h"
 #include "cli/aws/client.h"
-#include "cli/end_signals.h"
-#include "cli/fail.h"
-#include "cli/output.h"
+#include "cli/base/end_signals.h"
+#include "cli/base/fail.h"
+#include "cli/base/output.h"
 #include "cli/sweep/plan.h"
 #include "cli/sweep/process.h"
 #include "cli/sweep/request_text.h"
@@ -25,7 +25,7 @@
 #include "cli/sweep/sweep_clock.h"
 #include "cli/sweep/table_facts.h"
 #include "engine/base/random.h"
-#include "http/text_page.h"
+#include "http/endpoints/text_page.h"
 
 namespace mayfly::sweep {
 

@@ -8,7 +8,7 @@
 #include "compat/wire/base64.h"
 #include "compat/wire/md5.h"
 #include "engine/values/item_size.h"
-#include "http/log.h"
+#include "http/base/log.h"
 
 namespace mayfly::transfer {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/base/hex.h"
-#include "http/sha256.h"
+#include "http/base/sha256.h"
 
 namespace mayfly::transfer {
 namespace {

@@ -11,7 +11,7 @@
 #include <chrono>
 #include <stop_token>
 
-#include "cli/end_signals.h"
+#include "cli/base/end_signals.h"
 
 namespace mayfly::transfer {
 

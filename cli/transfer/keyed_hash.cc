@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "engine/base/hex.h"
-#include "http/sha256.h"
+#include "http/base/sha256.h"
 
 namespace mayfly::transfer {
 namespace {

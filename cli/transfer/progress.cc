@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "cli/jobs_view.h"
+#include "cli/views/jobs_view.h"
 #include "compat/wire/json_tree.h"
 
 namespace mayfly::transfer {

@@ -13,9 +13,9 @@
 #include <unistd.h>
 #include <utility>
 
-#include "cli/answer_view.h"
-#include "cli/fail.h"
-#include "cli/output.h"
+#include "cli/views/answer_view.h"
+#include "cli/base/fail.h"
+#include "cli/base/output.h"
 #include "cli/schemas/files.h"
 #include "cli/transfer/anonymizer.h"
 #include "cli/transfer/aws_export.h"
@@ -36,8 +36,8 @@
 #include "engine/base/hex.h"
 #include "engine/base/random.h"
 #include "engine/base/stopwatch.h"
-#include "http/log.h"
-#include "http/sha256.h"
+#include "http/base/log.h"
+#include "http/base/sha256.h"
 
 namespace mayfly::transfer {
 namespace {

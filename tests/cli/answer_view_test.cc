@@ -1,5 +1,5 @@
 // Responses as the commands print them for people.
-#include "cli/answer_view.h"
+#include "cli/views/answer_view.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

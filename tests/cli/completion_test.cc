@@ -1,5 +1,5 @@
 // Completion, called as the shells' scripts call it.
-#include "cli/completion.h"
+#include "cli/options/completion.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "cli/deadline.h"
+#include "cli/base/deadline.h"
 
 #include <catch2/catch.hpp>
 #include <future>

@@ -1,5 +1,5 @@
 // DynamoDB Local's command lines, as found in compose files and Testcontainers modules.
-#include "cli/dynamodb_local.h"
+#include "cli/options/dynamodb_local.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "cli/end_signals.h"
+#include "cli/base/end_signals.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

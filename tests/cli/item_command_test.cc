@@ -1,5 +1,5 @@
 // mayfly table and mayfly item, run against a server.
-#include "cli/item_command.h"
+#include "cli/calls/item_command.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

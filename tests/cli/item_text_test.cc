@@ -1,5 +1,5 @@
 // Keys and items as users type them.
-#include "cli/item_text.h"
+#include "cli/views/item_text.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

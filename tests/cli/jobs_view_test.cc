@@ -1,4 +1,4 @@
-#include "cli/jobs_view.h"
+#include "cli/views/jobs_view.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,10 +1,10 @@
 // Metrics as JSON.
-#include "cli/metrics_view.h"
+#include "cli/views/metrics_view.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "http/log.h"
+#include "http/base/log.h"
 
 namespace mayfly::testing {
 

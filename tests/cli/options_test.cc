@@ -1,5 +1,5 @@
 // Every option, on the command line and in the environment: one table, held against the manual page.
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 #include <catch2/catch.hpp>
 #include <cctype>

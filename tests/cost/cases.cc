@@ -14,7 +14,7 @@
 
 #include "compat/control/control.h"
 #include "compat/emulator.h"
-#include "http/request_parser.h"
+#include "http/requests/request_parser.h"
 
 namespace mayfly::testing {
 

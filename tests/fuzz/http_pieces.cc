@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "http/request_parser.h"
+#include "http/requests/request_parser.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/fuzz/targets.h"
@@ -31,7 +31,7 @@ std::string shown(const http::Request& request, bool keep_alive) {
 // Limits byte-by-byte delivery, because the parser examines received bytes again after each piece.
 constexpr std::size_t dripping_bytes_max = 256;
 
-// Parses requests like http/session.cc.
+// Parses requests like http/connections/session.cc.
 class Connection {
  public:
   Connection() { request_.keeps_all_headers = true; }

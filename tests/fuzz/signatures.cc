@@ -9,9 +9,9 @@
 #include <string>
 
 #include "compat/outbound/url.h"
-#include "http/keys.h"
-#include "http/request.h"
-#include "http/sigv4.h"
+#include "http/access/keys.h"
+#include "http/requests/request.h"
+#include "http/access/sigv4.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/fuzz/targets.h"

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <iterator>
 
-#include "http/compression.h"
-#include "http/request.h"
+#include "http/requests/compression.h"
+#include "http/requests/request.h"
 
 namespace mayfly::testing {
 namespace {

@@ -1,11 +1,11 @@
 // The access rules for Host, Origin, Sec-Fetch-Site and Content-Type, and that they hold on every path.
-#include "http/access.h"
+#include "http/access/access.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "compat/emulator.h"
-#include "http/server.h"
+#include "http/connections/server.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
 

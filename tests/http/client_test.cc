@@ -1,5 +1,5 @@
 // Single HTTP exchanges; a listener plays the server.
-#include "http/client.h"
+#include "http/outbound/client.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "http/compression.h"
+#include "http/requests/compression.h"
 
 #include <catch2/catch.hpp>
 

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/emulator.h"
-#include "http/access.h"
-#include "http/request.h"
-#include "http/router.h"
-#include "http/server.h"
+#include "http/access/access.h"
+#include "http/requests/request.h"
+#include "http/endpoints/router.h"
+#include "http/connections/server.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
 #include "tests/support/signed_request.h"

@@ -1,11 +1,11 @@
 // Calls functions over real connections; a listener plays the function.
-#include "http/invoker.h"
+#include "http/outbound/invoker.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <future>
 
-#include "http/client.h"
+#include "http/outbound/client.h"
 #include "tests/support/one_answer.h"
 
 namespace mayfly::testing {

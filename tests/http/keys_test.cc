@@ -1,4 +1,4 @@
-#include "http/keys.h"
+#include "http/access/keys.h"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>

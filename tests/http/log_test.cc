@@ -1,4 +1,4 @@
-#include "http/log.h"
+#include "http/base/log.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // Resolves names with a name server that the test runs.
-#include "http/name_lookup.h"
+#include "http/outbound/name_lookup.h"
 
 #include <algorithm>
 #include <arpa/inet.h>

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "compat/buckets/buckets.h"
-#include "http/invoker.h"
+#include "http/outbound/invoker.h"
 #include "tests/support/bucket_calls.h"
 
 namespace mayfly::testing {

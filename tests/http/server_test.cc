@@ -1,5 +1,5 @@
 #include "engine/background/snapshots.h"
-#include "http/server.h"
+#include "http/connections/server.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -9,11 +9,11 @@
 
 #include "compat/emulator.h"
 #include "engine/base/stopwatch.h"
-#include "http/compression.h"
-#include "http/crc32.h"
-#include "http/held_bytes.h"
-#include "http/reply.h"
-#include "http/request.h"
+#include "http/requests/compression.h"
+#include "http/base/crc32.h"
+#include "http/base/held_bytes.h"
+#include "http/requests/reply.h"
+#include "http/requests/request.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
 #include "tests/support/test_emulator.h"

@@ -1,6 +1,6 @@
 // Checks the calculation of signatures against AWS's own test suite (aws_signing_test_suite.txt names its
 // source).
-#include "http/signature.h"
+#include "http/access/signature.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "engine/base/hex.h"
-#include "http/sha256.h"
-#include "http/sigv4.h"
+#include "http/base/sha256.h"
+#include "http/access/sigv4.h"
 #include "tests/support/signed_request.h"
 
 namespace mayfly::testing {

@@ -1,8 +1,8 @@
-#include "http/sigv4.h"
+#include "http/access/sigv4.h"
 
 #include <catch2/catch.hpp>
 
-#include "http/request.h"
+#include "http/requests/request.h"
 
 namespace mayfly::testing {
 

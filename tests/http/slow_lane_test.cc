@@ -1,4 +1,4 @@
-#include "http/slow_lane.h"
+#include "http/base/slow_lane.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

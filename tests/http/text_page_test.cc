@@ -1,5 +1,5 @@
 // The page from which Prometheus scrapes a command's metrics.
-#include "http/text_page.h"
+#include "http/endpoints/text_page.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // A server with TLS: which files it accepts, how it responds, and when it closes connections.
-#include "http/tls.h"
+#include "http/base/tls.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@
 #include <openssl/ssl.h>
 #include <thread>
 
-#include "http/client.h"
+#include "http/outbound/client.h"
 #include "tests/support/certificate.h"
 #include "tests/support/running.h"
 

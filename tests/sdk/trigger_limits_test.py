@@ -20,7 +20,7 @@ from mayfly_server import MayflyServer, binary, eventually, key_schema, stream
 
 NOBODY = 65534
 POOL_THREADS = 4  # compat/triggers/pool.h
-# The slow lane (http/slow_lane.h) starts another thread for sequential calls only if the last one is not idle yet.
+# The slow lane (http/base/slow_lane.h) starts another thread for sequential calls only if the last one is not idle yet.
 LANE_THREADS_MAX = 4
 ROLLS = 300
 

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "compat/emulator.h"
-#include "http/server.h"
+#include "http/connections/server.h"
 #include "tests/support/http_client.h"
 
 namespace mayfly::testing {

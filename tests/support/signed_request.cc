@@ -1,6 +1,6 @@
 #include "tests/support/signed_request.h"
 
-#include "http/signer.h"
+#include "http/outbound/signer.h"
 
 namespace mayfly::testing {
 

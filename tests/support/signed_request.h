@@ -7,8 +7,8 @@
 #include <string>
 
 #include "engine/base/clock.h"
-#include "http/keys.h"
-#include "http/request.h"
+#include "http/access/keys.h"
+#include "http/requests/request.h"
 #include "tests/support/http_client.h"
 
 namespace mayfly::testing {
@@ -24,7 +24,7 @@ struct Signing {
   std::string body = "{}";
   engine::Instant now = 0;
 };
-// A request signed by the commands' signer (http/signer.h).
+// A request signed by the commands' signer (http/outbound/signer.h).
 http::Request signed_request(const Signing& signing);
 // The bytes of that request.
 std::string signed_bytes(const Signing& signing);

@@ -1,0 +1,176 @@
+#include "cli/calls/server_calls.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/base/nearest.h"
+#include "compat/outbound/page_keys.h"
+#include "engine/base/clock.h"
+#include "engine/values/region.h"
+#include "http/base/log.h"
+#include "http/outbound/signer.h"
+#include "http/access/sigv4.h"
+
+namespace mayfly::http {
+namespace {
+
+constexpr std::string_view region_default = "us-east-1";
+
+// A sentence that says why the server did not answer, and what to do about it.
+std::string unreachable(const std::string& reason) {
+  std::string sentence = log::printable(reason) + ".";
+  if (reason.find("Connection refused") != std::string::npos)
+    sentence += " Start a server with 'mayfly serve', or name a running one with --url.";
+  if (reason.find("certificate") != std::string::npos)
+    sentence += " Name a certificate to trust with --ca-file.";
+  return sentence;
+}
+
+CallFailure failure_of(const ClientAnswer& answer, bool has_key) {
+  CallFailure failure;
+  const auto tree = json::parse_tree(answer.body);
+  const auto member = [&](const char* name) {
+    return std::string(tree ? json::string_member(*tree, name).value_or("") : "");
+  };
+  failure.name = member("__type");
+  if (const auto hash = failure.name.rfind('#');
+      !failure.name.starts_with("mayfly#") && hash != std::string::npos)
+    failure.name.erase(0, hash + 1);
+  failure.sentence = member("message");
+  if (failure.sentence.empty()) failure.sentence = member("Message");
+  if (failure.sentence.empty()) failure.sentence = status_sentence(answer);
+  failure.sentence = log::printable(failure.sentence);
+  if (!has_key && (answer.status == 403 || failure.name == "UnrecognizedClientException"))
+    failure.sentence += std::string(failure.sentence.ends_with('.') ? "" : ".") +
+                        " The server checks signatures: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.";
+  return failure;
+}
+
+Expected<std::string, CallFailure> body_of(Expected<ClientAnswer, std::string> answer, bool has_key) {
+  if (!answer) return Unexpected{CallFailure{.name = {}, .sentence = unreachable(answer.error())}};
+  if (answer->status != 200) return Unexpected{failure_of(*answer, has_key)};
+  return std::move(answer->body);
+}
+
+Expected<json::Tree, CallFailure> tree_of(const Expected<std::string, CallFailure>& body) {
+  if (!body) return Unexpected{body.error()};
+  if (auto tree = json::parse_tree(*body, json::Decimals::as_written)) return *std::move(tree);
+  return Unexpected{CallFailure{{}, "the server's response is not JSON. Is it a DynamoDB endpoint?"}};
+}
+
+}  // namespace
+
+Key key_for(const std::string& account, const std::optional<Key>& environment) {
+  return environment && account_of(environment->id) == account ? *environment : Key{account, "mayfly"};
+}
+
+ServerCalls::ServerCalls(compat::outbound::Url url, const ServerPlace& place)
+    : url_(std::move(url)),
+      ca_file_(place.ca_file),
+      account_(place.account),
+      region_(place.region),
+      key_(key_of_environment()) {
+  if (account_.empty()) account_ = key_ ? account_of(key_->id) : default_account;
+}
+
+Expected<ServerCalls, std::string> ServerCalls::to(const ServerPlace& place) {
+  auto url = compat::outbound::Url::parse(place.url, compat::outbound::Schemes::http_and_https);
+  if (!url)
+    return Unexpected{"--url must be a URL such as http://127.0.0.1:8000, got '" + log::printable(place.url) +
+                      "'"};
+  return ServerCalls(*std::move(url), place);
+}
+
+void ServerCalls::sign_for(ClientRequest& request, const Key& key, const std::string& region) const {
+  const std::string body = request.body;
+  sign(request, body, url_, key, {"dynamodb", region}, engine::SystemClock().now());
+}
+
+ClientRequest ServerCalls::control_request(const std::string& method, const std::string& path,
+                                           const std::string& body) const {
+  ClientRequest request{.method = method, .path = path, .body = body};
+  if (method != "GET") request.content_type = "application/json";
+  request.headers.emplace_back("X-Mayfly-Account", account_);
+  if (!region_.empty()) request.headers.emplace_back("X-Mayfly-Region", region_);
+  // The server accepts a signature for any region. X-Mayfly-Region names the region of the call.
+  if (key_) sign_for(request, *key_, region_.empty() ? std::string(region_default) : region_);
+  return request;
+}
+
+Expected<std::string, CallFailure> ServerCalls::ask(const ClientRequest& request) const {
+  if (!time_max_) return body_of(fetch(url_, request, {}, ca_file_), key_.has_value());
+  auto answer = Connections(url_, ca_file_).ask(request, *time_max_);
+  if (!answer) return body_of(Unexpected{std::move(answer.error().sentence)}, key_.has_value());
+  return body_of(*std::move(answer), key_.has_value());
+}
+
+Expected<std::string, CallFailure> ServerCalls::control(const std::string& method, const std::string& path,
+                                                        const std::string& body) const {
+  return ask(control_request(method, path, body));
+}
+
+Expected<std::string, CallFailure> ServerCalls::follow(
+    const std::string& path, const std::function<bool(std::string_view)>& piece) const {
+  return body_of(fetch(url_, control_request("GET", path, {}), piece, ca_file_), key_.has_value());
+}
+
+Expected<json::Tree, CallFailure> ServerCalls::operate(std::string_view operation, const json::Tree& body) {
+  ClientRequest request{.method = "POST",
+                        .path = "/",
+                        .content_type = "application/x-amz-json-1.0",
+                        .headers = {{"X-Amz-Target", "DynamoDB_20120810." + std::string(operation)}},
+                        .body = json::print(body)};
+  sign_for(request, key_for(account_, key_), region());
+  return tree_of(ask(request));
+}
+
+const std::string& ServerCalls::region() {
+  if (!region_.empty()) return region_;
+  if (const auto answer = control("GET", "/_mayfly/"))
+    if (const auto tree = json::parse_tree(*answer))
+      region_ = json::string_member(*tree, "region").value_or("");
+  // A server without a control API still answers "healthy: dynamodb.us-east-1.amazonaws.com ".
+  if (constexpr std::string_view before = "healthy: dynamodb."; region_.empty())
+    if (const auto health = ask({.method = "GET", .path = "/"}); health && health->starts_with(before))
+      region_ = health->substr(before.size(), health->find('.', before.size()) - before.size());
+  if (!engine::is_region(region_)) region_ = region_default;
+  return region_;
+}
+
+Expected<std::vector<std::string>, CallFailure> table_names(ServerCalls& server, std::size_t names_max) {
+  std::vector<std::string> names;
+  json::Tree request = json::Tree::object();
+  compat::outbound::PageKeys keys;
+  while (names.size() < names_max) {
+    TRY(const json::Tree page, server.operate("ListTables", request));
+    const json::Tree* const listed = json::member(page, "TableNames");
+    if (listed == nullptr || !listed->is_array()) break;
+    for (const json::Tree& name : *listed)
+      if (name.is_string() && names.size() < names_max) names.push_back(name.get<std::string>());
+    const auto last = json::string_member(page, "LastEvaluatedTableName");
+    if (!last || listed->empty()) break;
+    if (!keys.advance(*last))
+      return Unexpected{CallFailure{{}, "ListTables: " + std::string(compat::outbound::PageKeys::repeated)}};
+    request["ExclusiveStartTableName"] = *last;
+  }
+  return names;
+}
+
+Expected<json::Tree, std::string> describe_table(ServerCalls& server, const std::string& table) {
+  auto answer = server.operate("DescribeTable", {{"TableName", table}});
+  if (answer) {
+    if (const json::Tree* const described = json::member(*answer, "Table")) return *described;
+    return Unexpected{std::string("DescribeTable's response has no Table. Is it a DynamoDB endpoint?")};
+  }
+  if (answer.error().name != "ResourceNotFoundException")
+    return Unexpected{std::move(answer.error().sentence)};
+  std::string sentence = "There is no table '" + log::printable(table) + "' in account " + server.account() +
+                         ", region " + server.region() + ".";
+  constexpr std::size_t candidates_max = 1000;
+  if (const auto names = table_names(server, candidates_max))
+    if (const std::string meant = nearest(table, *names); !meant.empty())
+      sentence += " Did you mean '" + log::printable(meant) + "'?";
+  return Unexpected{std::move(sentence)};
+}
+
+}  // namespace mayfly::http

@@ -1,0 +1,85 @@
+// Calls to a running Mayfly server: its control API and DynamoDB's operations, in one account and region.
+//
+//   auto server = ServerCalls::to({.url = "http://127.0.0.1:8000", .account = "000000000042"});
+//   auto clock = server->control("GET", "/_mayfly/clock");
+//   auto page = server->operate("Scan", {{"TableName", "carts"}});
+//   if (!page && page.error().name == "ResourceNotFoundException") …
+//
+// Requests are signed with the environment's key (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) if there is one.
+// Operations are always signed, because only a signature names their account and region.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compat/outbound/url.h"
+#include "compat/wire/json_tree.h"
+#include "engine/base/expected.h"
+#include "http/outbound/client.h"
+#include "http/access/keys.h"
+
+namespace mayfly::http {
+
+struct ServerPlace {
+  std::string url = "http://127.0.0.1:8000";
+  std::string ca_file;  // certificates to trust for https://; empty: the system's
+  std::string account;  // empty: the account of the environment's key, or 000000000000
+  std::string region;   // empty: the server's default
+};
+
+struct CallFailure {
+  std::string name;      // "ResourceNotFoundException", "mayfly#NotFound"; empty: the server did not answer
+  std::string sentence;  // for people, printable
+};
+
+// Returns the environment's key if it belongs to `account`. Otherwise returns a key that names the account,
+// which servers that do not check signatures accept.
+Key key_for(const std::string& account, const std::optional<Key>& environment);
+
+class ServerCalls {
+ public:
+  // The error is a sentence for people.
+  static Expected<ServerCalls, std::string> to(const ServerPlace& place);
+
+  // Sets a time limit for each later call. Without it, calls wait without limit.
+  void limit_time(std::chrono::milliseconds time_max) { time_max_ = time_max; }
+
+  // One control call; returns the body of an answer with status 200.
+  [[nodiscard]] Expected<std::string, CallFailure> control(const std::string& method, const std::string& path,
+                                                           const std::string& body = {}) const;
+  // One control call whose answer does not end. `piece` receives the body as it arrives; it returns false to
+  // end the call.
+  [[nodiscard]] Expected<std::string, CallFailure> follow(
+      const std::string& path, const std::function<bool(std::string_view)>& piece) const;
+  // One operation. Numbers in the answer keep their text (Decimals::as_written).
+  Expected<json::Tree, CallFailure> operate(std::string_view operation, const json::Tree& body);
+
+  [[nodiscard]] const std::string& account() const { return account_; }
+  // --region, or the server's default, which is requested once. "us-east-1" if the server does not say.
+  const std::string& region();
+
+ private:
+  ServerCalls(compat::outbound::Url url, const ServerPlace& place);
+  [[nodiscard]] Expected<std::string, CallFailure> ask(const ClientRequest& request) const;
+  [[nodiscard]] ClientRequest control_request(const std::string& method, const std::string& path,
+                                              const std::string& body) const;
+  void sign_for(ClientRequest& request, const Key& key, const std::string& region) const;
+
+  compat::outbound::Url url_;
+  std::string ca_file_, account_, region_;
+  std::optional<Key> key_;
+  std::optional<std::chrono::milliseconds> time_max_;
+};
+
+// The names of the first `names_max` tables, in order.
+Expected<std::vector<std::string>, CallFailure> table_names(ServerCalls& server, std::size_t names_max);
+
+// DescribeTable's Table. The error is a sentence. If the table does not exist, it suggests a similar name.
+Expected<json::Tree, std::string> describe_table(ServerCalls& server, const std::string& table);
+
+}  // namespace mayfly::http

@@ -1,0 +1,407 @@
+#include "http/connections/server.h"
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <optional>
+#include <sys/socket.h>
+#include <system_error>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "compat/dispatch.h"
+#include "compat/emulator.h"
+#include "engine/base/attempt.h"
+#include "engine/base/stopwatch.h"
+#include "http/access/access.h"
+#include "http/connections/answer_log.h"
+#include "http/base/crc32.h"
+#include "http/base/log.h"
+#include "http/requests/refusals.h"
+#include "http/endpoints/router.h"
+#include "http/connections/session.h"
+#include "http/base/shortage.h"
+#include "http/base/slow_lane.h"
+#include "http/base/tls.h"
+
+namespace mayfly::http {
+
+namespace {
+
+namespace asio = boost::asio;
+using boost::asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+using Acceptor = asio::basic_socket_acceptor<tcp, Executor>;
+using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
+                                         asio::wait_traits<std::chrono::steady_clock>, Executor>;
+using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+
+// A port that is free on 127.0.0.1 may be taken on ::1.
+constexpr int free_port_tries_max = 100;
+
+// How long to wait before accepting again when the process has no file descriptor or no memory left.
+constexpr std::chrono::milliseconds accept_pause{50};
+
+bool is_shortage(const ErrorCode& failure) {
+  return failure == asio::error::no_descriptors || failure == asio::error::no_memory ||
+         failure == asio::error::no_buffer_space ||
+         failure == boost::system::errc::too_many_files_open_in_system;
+}
+
+// Each thread's minimum of memory limits that are divided among threads: two of the largest requests.
+constexpr std::size_t share_bytes_min = 2 * body_bytes_max;
+
+// One thread with its listeners and its connections.
+class Lane {
+ public:
+  // `tls`: nullptr for plain HTTP.
+  Lane(Service& service, SlowLane& slow_lane, const ServerSettings& settings, TlsContext* tls)
+      : service_(service),
+        slow_lane_(slow_lane),
+        settings_(settings),
+        tls_(tls),
+        connections_max_(std::max<std::size_t>(1, settings.connections_max / settings.threads)),
+        requests_(share_of(settings.request_bytes_max), service.metrics(), compat::Meter::request_bytes,
+                  [this] { return refuse_oldest_request(); }),
+        unread_answers_(share_of(settings.unread_bytes_max), service.metrics(), compat::Meter::unread_bytes,
+                        [this] { return close_oldest_writer(); }),
+        shortage_(service.metrics(), compat::Meter::accepts_failing, compat::Meter::accept_failures,
+                  "cannot accept connections") {}
+  ~Lane() { stop(); }
+
+  // Listens on another endpoint. `shared`: other lanes listen on the same port.
+  ErrorCode listen(const tcp::endpoint& endpoint, bool shared) {
+    auto listener = std::make_unique<Listener>(io_);
+    Acceptor& acceptor = listener->acceptor;
+    ErrorCode failure;
+    (void)(acceptor.open(endpoint.protocol(), failure) ||
+           acceptor.set_option(Acceptor::reuse_address(true), failure) ||
+           (shared && acceptor.set_option(ReusePort(true), failure)) || acceptor.bind(endpoint, failure) ||
+           acceptor.listen(Acceptor::max_listen_connections, failure));
+    if (!failure) listeners_.push_back(std::move(listener));
+    return failure;
+  }
+  // The port of the first endpoint.
+  // Requires: listen() has succeeded.
+  [[nodiscard]] std::uint16_t port() const { return listeners_.front()->acceptor.local_endpoint().port(); }
+
+  void run() {
+    accept_more();
+    thread_ = std::thread([this] { serve(); });
+  }
+  void stop() {
+    // The current request is answered first.
+    asio::post(io_, [this] { io_.stop(); });
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  // An exception in a handler costs only its connection. Accepting is restarted if the handler was to do so.
+  void serve() {
+    while (!io_.stopped()) {
+      engine::attempt([&] { io_.run(); },
+                      [this](std::string_view why) {
+                        log::write(log::Level::error, "a connection failed: " + std::string(why));
+                        for (const auto& listener : listeners_)
+                          if (!listener->accepting && connections_.size() < connections_max_)
+                            accept_later(*listener);
+                      });
+    }
+  }
+
+  struct Listener {
+    explicit Listener(asio::io_context& io) : acceptor(io), pause(io) {}
+    Acceptor acceptor;
+    Timer pause;
+    bool accepting = false;
+    std::optional<Socket> parked;  // accepted while the number of connections was at its limit
+  };
+
+  void accept_more() {
+    for (const auto& listener : listeners_)
+      if (!listener->accepting && connections_.size() < connections_max_) accept(*listener);
+  }
+  void accept(Listener& listener) {
+    if (listener.parked) {
+      Socket socket = *std::exchange(listener.parked, std::nullopt);
+      return accepted(listener, {}, std::move(socket));
+    }
+    listener.acceptor.async_accept([this, &listener](ErrorCode failure, Socket socket) {
+      listener.accepting = false;
+      accepted(listener, failure, std::move(socket));
+    });
+    listener.accepting = true;
+  }
+  void accepted(Listener& listener, ErrorCode failure, Socket socket) {
+    if (!failure && connections_.size() >= connections_max_) {  // another listener was faster
+      listener.parked = std::move(socket);
+      return;
+    }
+    bool begun = false;
+    if (!failure) {
+      const auto take = [&] {
+        begin(std::move(socket));
+        return true;
+      };
+      begun = engine::attempt(take, [this](std::string_view why) {
+        shortage_.met(why);
+        return false;
+      });
+    } else if (is_shortage(failure)) {
+      shortage_.met(failure.message());
+    }
+    if (!begun) return accept_later(listener);
+    shortage_.passed();
+    if (connections_.size() < connections_max_) accept(listener);
+  }
+  void accept_later(Listener& listener) {
+    listener.pause.expires_after(accept_pause);
+    listener.pause.async_wait([this, &listener](ErrorCode) { accept(listener); });
+    listener.accepting = true;
+  }
+
+  void begin(Socket socket) {
+    ErrorCode ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    if (tls_ == nullptr) return begin_session(std::move(socket));
+    begin_session(TlsStream(std::move(socket), *tls_));
+  }
+  template <class Stream>
+  void begin_session(Stream stream) {
+    auto session = std::make_shared<Session<Stream>>(std::move(stream), service_, slow_lane_, requests_,
+                                                     unread_answers_, [this](Connection* closed) {
+                                                       connections_.erase(closed);
+                                                       if (!io_.stopped()) accept_more();
+                                                     });
+    connections_.insert(session.get());
+    if (connections_.size() == 1) tick();
+    session->start();
+  }
+
+  [[nodiscard]] std::size_t share_of(std::size_t bytes) const {
+    return std::max(bytes / settings_.threads, share_bytes_min);
+  }
+
+  bool refuse_oldest_request() {
+    Connection* oldest = nullptr;
+    for (Connection* connection : connections_) {
+      const HeldBytes::Share* share = connection->arriving();
+      if (share != nullptr && (oldest == nullptr || share->moved < oldest->arriving()->moved))
+        oldest = connection;
+    }
+    if (oldest == nullptr) return false;
+    log::write(log::Level::warning,
+               "rejected a request because the requests in flight exceed --request-bytes-max");
+    oldest->refuse_for_memory();
+    return true;
+  }
+
+  // Scans all connections. That is cheap enough, because it happens only when responses exceed their memory
+  // limit.
+  bool close_oldest_writer() {
+    Connection* oldest = nullptr;
+    for (Connection* connection : connections_) {
+      const HeldBytes::Share& share = connection->unread();
+      if (share.bytes > 0 && (oldest == nullptr || share.moved < oldest->unread().moved)) oldest = connection;
+    }
+    if (oldest == nullptr) return false;
+    log::write(log::Level::warning,
+               "closed a client that does not read its responses (--unread-bytes-max)");
+    service_.metrics().add(compat::Meter::closed_unread);
+    oldest->close();
+    return true;
+  }
+
+  // Runs only while there are connections: an idle server does not wake.
+  void tick() {
+    ticker_.expires_after(settings_.tick);
+    ticker_.async_wait([this](ErrorCode failure) {
+      if (failure || connections_.empty()) return;
+      for (Connection* connection : connections_)
+        connection->tick(settings_.tick, {.idle_max = settings_.idle_max,
+                                          .stalled_max = settings_.stalled_max,
+                                          .request_max = settings_.request_max});
+      tick();
+    });
+  }
+
+  Service& service_;
+  SlowLane& slow_lane_;
+  const ServerSettings& settings_;
+  TlsContext* const tls_;
+  const std::size_t connections_max_;  // this thread's share
+  HeldBytes requests_, unread_answers_;
+  std::unordered_set<Connection*> connections_;  // outlives io_, whose pending handlers hold them
+  Shortage shortage_;
+  asio::io_context io_{1};
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  Timer ticker_{io_};
+  std::thread thread_;
+};
+
+// The addresses to listen on; the first one appears in URLs. Names are not resolved: the C library's name
+// service does not work in a static executable, and a test's endpoint is an address.
+Expected<std::vector<asio::ip::address>, std::string> addresses_of(const ServerSettings& settings) {
+  if (settings.host == "localhost")
+    return std::vector<asio::ip::address>{asio::ip::address_v4::loopback(), asio::ip::address_v6::loopback()};
+  ErrorCode failure;
+  const auto address = asio::ip::make_address(settings.host, failure);
+  if (failure) return Unexpected{"host '" + settings.host + "' is neither an IP address nor localhost"};
+  return std::vector{address};
+}
+
+std::string url_host(const asio::ip::address& address) {
+  return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
+}
+
+// A machine without IPv6 has no ::1.
+bool is_missing_address(const tcp::endpoint& endpoint, const ErrorCode& failure) {
+  return endpoint.address() == asio::ip::address_v6::loopback() && failure != asio::error::address_in_use &&
+         !is_shortage(failure);
+}
+
+class EmulatorService final : public Service {
+ public:
+  EmulatorService(compat::Emulator& emulator, const ServerSettings& settings)
+      : emulator_(emulator), access_(settings.access) {}
+
+  [[nodiscard]] std::optional<Waiting> waits_as(const Request& request) const override {
+    return http::waits_as(request, emulator_);
+  }
+  [[nodiscard]] bool needs_all_headers() const override { return access_.keys != nullptr; }
+  [[nodiscard]] compat::ServerMetrics& metrics() const override { return emulator_.server_metrics(); }
+  Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const override {
+    auto admitted = http::admit(request, access_, known_host);
+    if (admitted) return *admitted;
+    Reply reply = refused(request, admitted.error());
+    log::answer(request, reply);
+    return Unexpected{std::move(reply)};
+  }
+  Reply answer(const Admitted& admitted, const std::stop_token& stop) override {
+    std::optional<engine::Stopwatch> stopwatch;
+    if (log::enabled(log::Level::debug)) stopwatch.emplace();
+    Reply reply = answer_or_500(admitted, stop);
+    if (body_goes_apart(reply)) reply.body_crc = crc32(reply.body);  // here, possibly on the slow lane
+    log::control(admitted.request(), reply);
+    if (stopwatch) log::answer(admitted.request(), reply, stopwatch->elapsed());
+    return reply;
+  }
+
+ private:
+  // compat already turns its failures into 500. This covers decompression, compression and replies.
+  Reply answer_or_500(const Admitted& admitted, const std::stop_token& stop) {
+    const auto fail = [](std::string_view why) {
+      log::write(log::Level::error, "a request failed: " + std::string(why));
+      Reply reply;
+      reply.status = 500;
+      reply.content_type = "application/x-amz-json-1.0";
+      reply.body = compat::error_answer(compat::error::internal_server_error().error).body;
+      return reply;
+    };
+    return engine::attempt([&] { return route(admitted, emulator_, access_, stop); }, fail);
+  }
+
+  compat::Emulator& emulator_;
+  const AccessRules access_;
+};
+
+}  // namespace
+
+struct Server::State {
+  State(compat::Emulator& emulator, ServerSettings settings_)
+      : settings(std::move(settings_)),
+        service(emulator, settings),
+        slow_lane(settings.waiting_max, emulator.server_metrics()) {}
+  // Waiting requests are stopped first, and answered while the lanes still exist.
+  ~State() { slow_lane.end(); }
+
+  const ServerSettings settings;
+  std::shared_ptr<TlsContext> tls;  // nullptr: plain HTTP
+  EmulatorService service;
+  SlowLane slow_lane;
+  std::string host;  // as written in a URL
+  std::uint16_t port = 0;
+  std::vector<std::unique_ptr<Lane>> lanes;
+
+  [[nodiscard]] std::unique_ptr<Lane> make_lane() {
+    return std::make_unique<Lane>(service, slow_lane, settings, tls.get());
+  }
+  struct NotListening {
+    tcp::endpoint endpoint;
+    ErrorCode failure;
+  };
+  // Makes the lanes. All of them listen on each address, on the same port.
+  Expected<void, NotListening> listen(const std::vector<asio::ip::address>& addresses);
+};
+
+Expected<void, Server::State::NotListening> Server::State::listen(
+    const std::vector<asio::ip::address>& addresses) {
+  const bool shared = settings.threads > 1;
+  lanes.clear();
+  for (unsigned i = 0; i < settings.threads; ++i) lanes.push_back(make_lane());
+  port = settings.port;
+  for (const asio::ip::address& address : addresses) {
+    // SO_REUSEPORT would also share the port with another server, so first check that it is free.
+    if (const tcp::endpoint endpoint(address, port); shared && port != 0) {
+      const ErrorCode failure = make_lane()->listen(endpoint, false);
+      if (failure && is_missing_address(endpoint, failure)) continue;
+      if (failure) return Unexpected{NotListening{endpoint, failure}};
+    }
+    for (const auto& lane : lanes) {
+      const tcp::endpoint endpoint(address, port);
+      const ErrorCode failure = lane->listen(endpoint, shared);
+      if (failure && is_missing_address(endpoint, failure)) continue;
+      if (failure) return Unexpected{NotListening{endpoint, failure}};
+      port = lane->port();
+    }
+  }
+  return {};
+}
+
+Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& emulator,
+                                                             ServerSettings settings) {
+  settings.threads = std::max(1u, settings.threads);
+  std::shared_ptr<TlsContext> tls;
+  settings.access.tls = !settings.tls_cert_file.empty() || !settings.tls_key_file.empty();
+  if (settings.access.tls) {
+    TRY(tls, tls_of_server(settings.tls_cert_file, settings.tls_key_file));
+  }
+  if (std::string problem = problem_of(settings.access); !problem.empty())
+    return Unexpected{std::move(problem)};
+  auto state = std::make_unique<State>(emulator, std::move(settings));
+  state->tls = std::move(tls);
+  TRY(const std::vector<asio::ip::address> addresses, addresses_of(state->settings));
+  auto listening = state->listen(addresses);
+  for (int tries = 1; tries < free_port_tries_max && state->settings.port == 0 && !listening &&
+                      listening.error().failure == asio::error::address_in_use;
+       ++tries)
+    listening = state->listen(addresses);
+  if (!listening) {
+    const auto& [endpoint, failure] = listening.error();
+    return Unexpected{"cannot listen on " + url_host(endpoint.address()) + ":" +
+                      std::to_string(endpoint.port()) + ": " +
+                      (failure == asio::error::address_in_use ? "the port is taken" : failure.message())};
+  }
+  state->host = url_host(addresses.front());
+  try {
+    for (const auto& lane : state->lanes) lane->run();
+  } catch (const std::system_error& failure) {
+    return Unexpected{std::string("cannot start a thread: ") + failure.what()};
+  }
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Server::~Server() = default;
+std::uint16_t Server::port() const { return state_->port; }
+std::string Server::url() const {
+  const std::string scheme = state_->tls ? "https://" : "http://";
+  return scheme + state_->host + ":" + std::to_string(state_->port);
+}
+
+}  // namespace mayfly::http

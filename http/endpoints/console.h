@@ -1,0 +1,37 @@
+// The console: a page for a browser, with its modules and style, embedded in the program as gzip files.
+//
+//   GET /_mayfly/console             the page
+//   GET /_mayfly/console/time.js     one of its files, from console/
+//
+// The page is static. It calls the control API and DynamoDB's operations like any other client, so it needs
+// no rules of its own, and a user without access to them sees an empty page. Its Content-Security-Policy
+// limits loading and sending to the server it came from, and no other page may frame it.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "http/requests/reply.h"
+
+namespace mayfly::http {
+
+struct Request;
+
+inline constexpr std::string_view console_path = "/_mayfly/console";
+
+// Whether the path belongs to the console, even if no such file exists.
+bool is_console_path(std::string_view path);
+
+// Answers 404 for a file that does not exist, and 405 for methods other than GET and HEAD.
+// Requires: is_console_path(path of the request).
+Reply console(const Request& request);
+
+// One file. cmake/console.cmake lists console/ and generates the table.
+struct ConsoleFile {
+  std::string_view name;  // "time.js"
+  std::string_view content_type;
+  std::string_view gzip;
+};
+const ConsoleFile* find_console_file(std::string_view name);
+
+}  // namespace mayfly::http

@@ -1,0 +1,48 @@
+#include "http/endpoints/lambda.h"
+
+#include <utility>
+
+#include "compat/emulator.h"
+#include "compat/triggers/rest.h"
+#include "http/access/sigv4.h"
+
+namespace mayfly::http {
+
+namespace {
+
+// A request that is not signed as Lambda requires gets 403, where DynamoDB answers 400.
+compat::triggers::RestAnswer refuse(const compat::Error& error) {
+  compat::triggers::RestAnswer answer = compat::triggers::rest_error(error);
+  answer.status = 403;
+  return answer;
+}
+
+compat::triggers::RestAnswer answer(const Request& request, compat::Emulator& emulator,
+                                    const SignatureRules& rules, std::stop_token stop) {
+  auto scope = authenticate(request, emulator.region(), rules);
+  if (!scope) return refuse(scope.error());
+  return compat::triggers::answer_rest(emulator.triggers(),
+                                       {.scope = emulator.scope_of(*scope),
+                                        .method = request.method,
+                                        .path = request.path(),
+                                        .query = request.query(),
+                                        .body = request.body,
+                                        .invocation_type = request.header(Header::x_amz_invocation_type),
+                                        .client_context = request.header(Header::x_amz_client_context),
+                                        .stop = std::move(stop)});
+}
+
+}  // namespace
+
+Reply lambda(const Request& request, compat::Emulator& emulator, const SignatureRules& rules,
+             std::stop_token stop) {
+  compat::triggers::RestAnswer done = answer(request, emulator, rules, std::move(stop));
+  Reply reply;
+  reply.status = done.status;
+  if (!done.body.empty()) reply.content_type = "application/json";
+  reply.body = std::move(done.body);
+  for (const auto& [name, value] : done.headers) reply.extra_headers += name + ": " + value + "\r\n";
+  return reply;
+}
+
+}  // namespace mayfly::http

@@ -1,0 +1,22 @@
+// The HTTP side of Lambda's REST API: maps headers, and selects the account and region whose mappings are
+// meant. compat/triggers/rest makes the answers.
+#pragma once
+
+#include <stop_token>
+
+#include "http/requests/reply.h"
+#include "http/requests/request.h"
+
+namespace mayfly::compat {
+class Emulator;
+}
+
+namespace mayfly::http {
+
+struct SignatureRules;
+
+// Requires: is_rest_path() accepts the request's path.
+Reply lambda(const Request& request, compat::Emulator& emulator, const SignatureRules& rules,
+             std::stop_token stop);
+
+}  // namespace mayfly::http
