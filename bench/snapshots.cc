@@ -3,6 +3,8 @@
 // index, TTL and a stream.
 //
 //   bench_snapshots
+#include "engine/background/snapshots.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,9 +16,8 @@
 
 #include "bench/report.h"
 #include "engine/database.h"
-#include "engine/values/key_codec.h"
-#include "engine/background/snapshots.h"
 #include "engine/items/transaction.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::bench {
 namespace {

@@ -18,11 +18,11 @@
 
 #include "bench/raw_store.h"
 #include "bench/report.h"
+#include "engine/base/splitmix.h"
 #include "engine/database.h"
 #include "engine/items/item_reader.h"
-#include "engine/values/key_codec.h"
-#include "engine/base/splitmix.h"
 #include "engine/items/transaction.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::bench {
 namespace {
@@ -145,13 +145,14 @@ class Load {
 void lag(std::size_t count, bool loaded) {
   auto database = open({});
   auto table = create_table(*database, "carts", true, true);
-  const Instant due =
-      database->accounts().of(account).now() + 1000 + static_cast<Instant>(count / 50);  // after all are written
+  const Instant due = database->accounts().of(account).now() + 1000 +
+                      static_cast<Instant>(count / 50);  // after all are written
   fill(*database, table, count, [&](std::size_t i) { return due + static_cast<Instant>(i % 1000); });
   const double late_s = static_cast<double>(database->accounts().of(account).now() - due) / 1000;
   if (late_s > 0) std::fprintf(stderr, "(written %.1f s too late; the lag includes that)\n", late_s);
   Load load(*database, loaded);
-  while (database->accounts().of(account).now() < due) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (database->accounts().of(account).now() < due)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const auto begin = steady_clock::now();
   const std::int64_t requests_before = load.requests();
   while (table->counter(0).items > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -220,7 +221,8 @@ void deletions(std::size_t count) {
     fill(*database, table, count,
          [&](std::size_t i) { return start + (spread ? static_cast<Instant>(i) : 0); });
     const auto begin = steady_clock::now();
-    if (database->time_travel().advance(account, start + hour_ms).expired != static_cast<std::int64_t>(count)) std::abort();
+    if (database->time_travel().advance(account, start + hour_ms).expired != static_cast<std::int64_t>(count))
+      std::abort();
     report.row(spread ? "each due at another instant" : "all due at one instant",
                static_cast<double>(count) / seconds_since(begin), ceiling);
   }

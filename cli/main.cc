@@ -22,21 +22,21 @@
 #include "cli/base/deadline.h"
 #include "cli/base/end_signals.h"
 #include "cli/base/fail.h"
-#include "cli/calls/mcp.h"
 #include "cli/base/notices.h"
+#include "cli/calls/mcp.h"
 #include "cli/options/options.h"
 #include "cli/schemas/create.h"
 #include "cli/schemas/files.h"
 #include "compat/emulator.h"
 #include "compat/mcp/world.h"
 #include "engine/base/process_memory.h"
-#include "http/endpoints/console.h"
-#include "http/outbound/invoker.h"
 #include "http/access/keys.h"
 #include "http/base/log.h"
 #include "http/connections/server.h"
+#include "http/endpoints/console.h"
+#include "http/outbound/invoker.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 // Allows more descriptors, for connections and RocksDB's files.
@@ -107,8 +107,9 @@ class EndsInTime {
     alarm(static_cast<unsigned>(time.count()) + 1);
     try {
       deadline_.emplace(time, [] {
-        log::write(log::Level::error,
-                   "work in progress did not end in time and is abandoned (limit --shutdown-seconds-max)");
+        http::log::write(
+            http::log::Level::error,
+            "work in progress did not end in time and is abandoned (limit --shutdown-seconds-max)");
         _exit(1);
       });
     } catch (const std::system_error&) {
@@ -125,8 +126,8 @@ Expected<void, std::string> create_tables(compat::Emulator& emulator, const Serv
   schemas::SchemaContext context{.region = options.region, .strict = options.schema_strict};
   TRY(context.parameters, schemas::schema_parameters(options.schema_parameters));
   const schemas::Reports reports{
-      [](const std::string& sentence) { log::write(log::Level::info, sentence); },
-      [](const std::string& sentence) { log::write(log::Level::warning, sentence); }};
+      [](const std::string& sentence) { http::log::write(http::log::Level::info, sentence); },
+      [](const std::string& sentence) { http::log::write(http::log::Level::warning, sentence); }};
   for (const std::string& path : options.schemas) {
     TRY(const auto read, schemas::read_schema_files(path, context));
     for (const std::string& warning : read.warnings) reports.warning(warning);
@@ -145,15 +146,15 @@ Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const Ser
   emulator_options.database.is_process = true;
 #endif
   emulator_options.database.report = [](std::string_view sentence) {
-    log::write(log::Level::error, sentence);
+    http::log::write(http::log::Level::error, sentence);
   };
-  if (log::enabled(log::Level::info)) {
+  if (http::log::enabled(http::log::Level::info)) {
     emulator_options.database.notice = [notices = std::make_shared<Notices>()](std::string_view sentence) {
       notices->take(sentence);
     };
   }
-  if (log::enabled(log::Level::warning)) {
-    emulator_options.warn = [notices = std::make_shared<Notices>(log::Level::warning)](
+  if (http::log::enabled(http::log::Level::warning)) {
+    emulator_options.warn = [notices = std::make_shared<Notices>(http::log::Level::warning)](
                                 std::string_view sentence) { notices->take(sentence); };
   }
   emulator_options.database.account_clocks = options.clocks;
@@ -171,7 +172,7 @@ Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const Ser
   emulator_options.triggers.functions_max = options.functions_max;
   emulator_options.triggers.mappings_max = options.mappings_max;
   emulator_options.triggers.filters_max = options.mapping_filters_max;
-  const auto invoker = std::make_shared<HttpInvoker>(key_of_environment());
+  const auto invoker = std::make_shared<http::HttpInvoker>(http::key_of_environment());
   emulator_options.triggers.invoker = emulator_options.kinesis.invoker = invoker;
   emulator_options.triggers.destination_directory = options.destination_directory;
   if (!options.kinesis_endpoint.empty()) {
@@ -203,11 +204,11 @@ Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const Ser
   return emulator;
 }
 
-Expected<std::unique_ptr<Server>, std::string> start_server(compat::Emulator& emulator,
-                                                            const ServeOptions& options) {
-  ServerSettings settings = options.server;
-  TRY(settings.access.keys, Keys::required(options.require_signature, options.keys_file));
-  return Server::start(emulator, std::move(settings));
+Expected<std::unique_ptr<http::Server>, std::string> start_server(compat::Emulator& emulator,
+                                                                  const ServeOptions& options) {
+  http::ServerSettings settings = options.server;
+  TRY(settings.access.keys, http::Keys::required(options.require_signature, options.keys_file));
+  return http::Server::start(emulator, std::move(settings));
 }
 
 // While `applies`, a signal ends the process within a second, because a file that an option names may be a
@@ -215,7 +216,8 @@ Expected<std::unique_ptr<Server>, std::string> start_server(compat::Emulator& em
 EndSignals signals_while(const std::atomic<bool>& applies) {
   return EndSignals(EndSignals::Another::is_ignored, [&applies]() -> std::optional<int> {
     if (!applies) return std::nullopt;
-    log::write(log::Level::error, "interrupted; work in progress did not end within a second of the signal");
+    http::log::write(http::log::Level::error,
+                     "interrupted; work in progress did not end within a second of the signal");
     return 1;
   });
 }
@@ -226,7 +228,7 @@ int serve(const ServeOptions& options) {
   const EndSignals end_signals = signals_while(starts);
   raise_file_limit();
   return_freed_memory();
-  log::set_level(options.log_level);
+  http::log::set_level(options.log_level);
 
   auto emulator = open_emulator(options);
   if (!emulator) return fail(emulator.error());
@@ -239,11 +241,13 @@ int serve(const ServeOptions& options) {
     }
   }
   // Logged before the announcement, so that these lines are in the log when a client reads the announcement.
-  log::write(log::Level::info, "mayfly " MAYFLY_VERSION " keeps everything in " +
-                                   (options.data_directory.empty() ? "memory" : options.data_directory));
+  http::log::write(http::log::Level::info,
+                   "mayfly " MAYFLY_VERSION " keeps everything in " +
+                       (options.data_directory.empty() ? "memory" : options.data_directory));
   if (options.server.access.control)
-    log::write(log::Level::info, "the console is at " + (*server)->url() + std::string(console_path));
-  for (const std::string& note : options.notes) log::write(log::Level::info, note);
+    http::log::write(http::log::Level::info,
+                     "the console is at " + (*server)->url() + std::string(http::console_path));
+  for (const std::string& note : options.notes) http::log::write(http::log::Level::info, note);
 
   std::printf("%smayfly listening on %s\n", options.banner.c_str(), (*server)->url().c_str());
   // If the parent exited before getppid(), nothing reads standard output.
@@ -253,7 +257,7 @@ int serve(const ServeOptions& options) {
   starts = false;
   const std::string why = wait_for_the_end(end_signals, parent);
   const EndsInTime ends_in_time(std::chrono::seconds(options.shutdown_seconds_max));
-  log::write(log::Level::info, why + ": exiting");
+  http::log::write(http::log::Level::info, why + ": exiting");
   server->reset();
   emulator->reset();
   return 0;
@@ -266,17 +270,17 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
   const EndSignals end_signals = signals_while(speaks);
   raise_file_limit();
   return_freed_memory();
-  log::set_level(options.log_level);
+  http::log::set_level(options.log_level);
   const int out = take_standard_output();
   if (out < 0) return fail("standard output is closed");
   auto emulator = open_emulator(options);
   if (!emulator) return fail(emulator.error());
-  std::unique_ptr<Server> server;
+  std::unique_ptr<http::Server> server;
   if (command.listens) {
     auto started = start_server(**emulator, options);
     if (!started) return fail(started.error());
     server = *std::move(started);
-    log::write(log::Level::info, "listening on " + server->url());
+    http::log::write(http::log::Level::info, "listening on " + server->url());
   }
   compat::mcp::EmulatorWorld world(**emulator);
   speak_mcp(world, {.scope = {account_of(command), options.region}, .read_only = command.read_only}, out,
@@ -289,24 +293,24 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
 }
 
 }  // namespace
-}  // namespace mayfly::http
+}  // namespace mayfly::cli
 
 int main(int argc, char** argv) try {
   // A command does not end when a reader closes its pipe or a client its connection (cli/base/output.h).
   signal(SIGPIPE, SIG_IGN);
   // A write beyond `ulimit -f` fails like one to a full disk, instead of ending the process.
   signal(SIGXFSZ, SIG_IGN);
-  const auto command_line = mayfly::http::parse_command_line(argc, argv);
+  const auto command_line = mayfly::cli::parse_command_line(argc, argv);
   if (command_line.mcp)
-    return command_line.serve ? mayfly::http::serve_mcp(*command_line.serve, *command_line.mcp)
-                              : mayfly::http::run_mcp(*command_line.mcp);
-  if (command_line.serve) return mayfly::http::serve(*command_line.serve);
+    return command_line.serve ? mayfly::cli::serve_mcp(*command_line.serve, *command_line.mcp)
+                              : mayfly::cli::run_mcp(*command_line.mcp);
+  if (command_line.serve) return mayfly::cli::serve(*command_line.serve);
   if (command_line.sweep) return mayfly::sweep::run_sweep(*command_line.sweep);
-  if (command_line.directory) return mayfly::http::run_directory_command(*command_line.directory);
+  if (command_line.directory) return mayfly::cli::run_directory_command(*command_line.directory);
   if (command_line.transfer) return mayfly::transfer::run_transfer(*command_line.transfer);
-  if (command_line.item) return mayfly::http::run_item_command(*command_line.item);
-  return command_line.control ? mayfly::http::run_command(*command_line.control) : command_line.exit_code;
+  if (command_line.item) return mayfly::cli::run_item_command(*command_line.item);
+  return command_line.control ? mayfly::cli::run_command(*command_line.control) : command_line.exit_code;
 } catch (const std::system_error& failure) {
   // No thread or no descriptor is available. Every command needs them.
-  return mayfly::http::fail(failure.what());
+  return mayfly::cli::fail(failure.what());
 }

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "compat/wire/error.h"
-#include "engine/tables/catalog.h"
 #include "engine/base/mutex.h"
 #include "engine/items/recent_writes.h"
+#include "engine/tables/catalog.h"
 #include "engine/values/sight.h"
 
 namespace mayfly::json {

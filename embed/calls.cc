@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "compat/control/control.h"
-#include "http/base/log.h"
 #include "http/access/sigv4.h"
+#include "http/base/log.h"
 
 namespace mayfly::embed {
 

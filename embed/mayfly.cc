@@ -13,9 +13,9 @@
 #include "engine/base/check.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
-#include "http/outbound/invoker.h"
 #include "http/access/keys.h"
 #include "http/connections/server.h"
+#include "http/outbound/invoker.h"
 
 namespace mayfly {
 

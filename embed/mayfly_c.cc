@@ -24,14 +24,14 @@
 #include "compat/wire/json_tree.h"
 #include "embed/calls.h"
 #include "embed/options_json.h"
-#include "engine/values/account_id.h"
 #include "engine/base/attempt.h"
 #include "engine/base/gate.h"
 #include "engine/base/mutex.h"
-#include "engine/values/region.h"
 #include "engine/base/storage_fault.h"
-#include "http/requests/request.h"
+#include "engine/values/account_id.h"
+#include "engine/values/region.h"
 #include "http/connections/server.h"
+#include "http/requests/request.h"
 #include "mayfly/mayfly.h"
 
 namespace mayfly::embed {
@@ -298,8 +298,7 @@ int mayfly_control(mayfly_handle* handle, const char* account, const char* regio
   Out out(answer, answer_bytes);
   return guarded(out, [&] {
     const auto verb = word(method), where = word(path), text = body_of(body, body_bytes);
-    if (!verb || !where || !text)
-      return out.say(MAYFLY_INVALID, "method, path and body are required");
+    if (!verb || !where || !text) return out.say(MAYFLY_INVALID, "method, path and body are required");
     if (text->size() > http::body_bytes_max) return say_too_large(out);
     return controlled(handle, account, region, out, *verb, *where, *text);
   });

@@ -14,11 +14,11 @@
 #include "compat/control/clock_setting.h"
 #include "compat/wire/json_tree.h"
 #include "embed/calls.h"
-#include "engine/values/region.h"
 #include "engine/schema/shards.h"
-#include "http/outbound/invoker.h"
+#include "engine/values/region.h"
 #include "http/access/keys.h"
 #include "http/base/log.h"
+#include "http/outbound/invoker.h"
 
 namespace mayfly::embed {
 namespace {

@@ -14,20 +14,20 @@
 #include <string>
 #include <string_view>
 
-#include "engine/time/account.h"
+#include "engine/background/tables.h"
+#include "engine/background/time_travel.h"
+#include "engine/base/clock.h"
+#include "engine/base/expected.h"
+#include "engine/base/random.h"
+#include "engine/items/item_reader.h"
+#include "engine/items/write_path.h"
+#include "engine/schema/table.h"
+#include "engine/storage/storage_health.h"
 #include "engine/tables/catalog.h"
 #include "engine/tables/change_feed.h"
 #include "engine/tables/change_log.h"
-#include "engine/base/clock.h"
-#include "engine/base/expected.h"
+#include "engine/time/account.h"
 #include "engine/time/expiry_index.h"
-#include "engine/items/item_reader.h"
-#include "engine/base/random.h"
-#include "engine/storage/storage_health.h"
-#include "engine/schema/table.h"
-#include "engine/background/tables.h"
-#include "engine/background/time_travel.h"
-#include "engine/items/write_path.h"
 
 namespace mayfly::engine {
 

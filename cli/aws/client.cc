@@ -9,8 +9,8 @@
 
 #include "compat/outbound/url.h"
 #include "engine/base/whole_number.h"
-#include "http/outbound/client.h"
 #include "http/base/crc32.h"
+#include "http/outbound/client.h"
 #include "http/outbound/signer.h"
 
 namespace mayfly::aws {

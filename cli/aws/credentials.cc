@@ -117,9 +117,10 @@ Expected<Credentials::Found, std::string> Credentials::of_program(const std::str
 
 Expected<Credentials::Found, std::string> Credentials::of_container(const std::string& text) const {
   if (!may_have_credentials(text))
-    return Unexpected{"AWS_CONTAINER_CREDENTIALS_FULL_URI must be https:// or an address of this machine, of "
-                      "ECS or of EKS, got '" +
-                      text + "'"};
+    return Unexpected{
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI must be https:// or an address of this machine, of "
+        "ECS or of EKS, got '" +
+        text + "'"};
   Url url = *Url::parse(text, Schemes::http_and_https);
   std::string token = settings_.variable("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   if (const std::string path = settings_.variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); !path.empty()) {

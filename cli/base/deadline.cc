@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <utility>
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 Deadline::Deadline(std::chrono::milliseconds time, std::function<void()> passed)
     : thread_([time, passed = std::move(passed)](const std::stop_token& stop) {
@@ -15,4 +15,4 @@ Deadline::Deadline(std::chrono::milliseconds time, std::function<void()> passed)
         if (!stop.stop_requested()) passed();
       }) {}
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -8,7 +8,7 @@
 #include <functional>
 #include <thread>
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 class Deadline {
  public:
@@ -21,4 +21,4 @@ class Deadline {
   std::jthread thread_;
 };
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

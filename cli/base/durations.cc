@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 std::optional<std::string> seconds_of(const std::string& duration) {
   double total = 0;
@@ -33,4 +33,4 @@ std::optional<std::string> seconds_of(const std::string& duration) {
   return std::string(text, std::to_chars(text, text + sizeof text, total).ptr);
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 // Converts "90", "90s", "15m", "48h", "2d" or "1h30m" to seconds, as the text of a JSON number. nullopt if it
 // is not a duration.
 std::optional<std::string> seconds_of(const std::string& duration);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

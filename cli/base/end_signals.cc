@@ -11,7 +11,7 @@
 
 #include "engine/base/stopwatch.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 EndSignals::EndSignals(Another another, Late late) : another_(another), late_(std::move(late)) {
   if (::pipe(pipe_) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
@@ -85,4 +85,4 @@ int EndSignals::wait(std::optional<std::chrono::milliseconds> time) const {
   return came_;
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -27,7 +27,7 @@
 
 #include "cli/base/deadline.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 class EndSignals {
  public:
@@ -70,4 +70,4 @@ class EndSignals {
   std::optional<Deadline> deadline_;  // set by thread_
 };
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -7,16 +7,16 @@
 
 #include "http/base/log.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 // Prints the sentence on stderr, on one line. Control characters are escaped, because the sentence may repeat
 // text from an endpoint or a file. Returns the exit code.
 inline int fail(const std::string& sentence) {
-  std::fprintf(stderr, "mayfly: %s\n", log::printable(sentence).c_str());
+  std::fprintf(stderr, "mayfly: %s\n", http::log::printable(sentence).c_str());
   return 1;
 }
 
 // Quotes text that a user typed or that a server returned, for use in messages.
-inline std::string in_quotes(std::string_view text) { return "'" + log::printable(text) + "'"; }
+inline std::string in_quotes(std::string_view text) { return "'" + http::log::printable(text) + "'"; }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 constexpr std::size_t word_bytes_max = 256;
@@ -43,4 +43,4 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   return found;
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

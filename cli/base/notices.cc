@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 void Notices::take(std::string_view sentence) {
   const engine::Lock lock(mutex_);
@@ -15,10 +15,10 @@ void Notices::take(std::string_view sentence) {
     return;
   }
   ++lines_;
-  log::write(level_,
-             std::string(sentence) +
-                 (left_out_ == 0 ? "" : " (" + std::to_string(left_out_) + " earlier lines omitted)"));
+  http::log::write(level_,
+                   std::string(sentence) +
+                       (left_out_ == 0 ? "" : " (" + std::to_string(left_out_) + " earlier lines omitted)"));
   left_out_ = 0;
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -14,21 +14,21 @@
 #include "engine/base/stopwatch.h"
 #include "http/base/log.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 class Notices {
  public:
   static constexpr std::size_t lines_a_second_max = 20;
 
-  explicit Notices(log::Level level = log::Level::info) : level_(level) {}
+  explicit Notices(http::log::Level level = http::log::Level::info) : level_(level) {}
   void take(std::string_view sentence);  // thread-safe
 
  private:
-  const log::Level level_;
+  const http::log::Level level_;
   engine::Mutex mutex_;
   engine::Stopwatch second_ GUARDED_BY(mutex_);
   std::size_t lines_ GUARDED_BY(mutex_) = 0;  // in this second
   std::uint64_t left_out_ GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

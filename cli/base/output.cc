@@ -9,7 +9,7 @@
 #include "cli/base/fail.h"
 #include "http/base/log.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 int write_error = 0;  // errno of the first write to standard output that failed
@@ -28,7 +28,7 @@ std::string printable_lines(std::string_view text) {
   std::string lines;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
-    lines += log::printable(text.substr(0, end)) + "\n";
+    lines += http::log::printable(text.substr(0, end)) + "\n";
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
@@ -44,4 +44,4 @@ int printed(int exit_code) {
   return fail(std::string("cannot write to standard output: ") + std::strerror(write_error));
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

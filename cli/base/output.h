@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 void print(std::string_view text);
 
@@ -26,4 +26,4 @@ bool reader_left();
 // because the disk is full.
 int printed(int exit_code);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -8,18 +8,18 @@
 #include <string_view>
 #include <unistd.h>
 
-#include "cli/views/answer_view.h"
 #include "cli/base/fail.h"
+#include "cli/base/output.h"
+#include "cli/views/answer_view.h"
 #include "cli/views/item_text.h"
 #include "cli/views/jobs_view.h"
 #include "cli/views/metrics_view.h"
-#include "cli/base/output.h"
 #include "compat/wire/json_tree.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/base/clock.h"
 #include "http/base/log.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 namespace {
 
@@ -53,7 +53,8 @@ std::string change_line(std::string_view table, const Tree& record) {
   std::string line = paint.faint;
   if (const Tree* created = json::member(*change, "ApproximateCreationDateTime"))
     line += engine::iso8601(json::integer(*created).value_or(0) * 1000).substr(0, 19) + "Z ";
-  line += std::string(paint.off) + colour + log::printable(event) + paint.off + " " + log::printable(table);
+  line += std::string(paint.off) + colour + http::log::printable(event) + paint.off + " " +
+          http::log::printable(table);
   if (const Tree* keys = json::member(*change, "Keys")) line += " " + plain_key(*keys);
   if (expired) line += std::string(" ") + colour + "expired" + paint.off;
   if (const Tree* image = json::member(*change, event == "REMOVE" ? "OldImage" : "NewImage"))
@@ -124,7 +125,7 @@ std::string filled_in(std::string text, ServerCalls& server) {
     if (const auto at = text.find(name); at != std::string::npos) text.replace(at, name.size(), value());
   };
   replace("{account}", [&] { return server.account(); });
-  replace("{region}", [&] { return log::printable(server.region()); });
+  replace("{region}", [&] { return http::log::printable(server.region()); });
   return text;
 }
 
@@ -177,7 +178,7 @@ Expected<std::string, std::string> view(ServerCalls& server, const ControlComman
   if (!tree) return printable_lines(answer);
   if (command.json) return print_json(*tree);
   if (const auto id = json::string_member(*tree, "id"); id && command.shows == Shows::id)
-    return log::printable(*id) + "\n";
+    return http::log::printable(*id) + "\n";
   const Tree* const record = json::member(*tree, "record");
   if (record != nullptr && command.shows == Shows::change) return change_line(command.table, *record);
   return view_answer(*tree, command.list, filled_in(command.when_empty, server));
@@ -207,4 +208,4 @@ int run_command(const ControlCommand& command) {
   return printed(0);
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

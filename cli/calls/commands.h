@@ -8,7 +8,7 @@
 
 #include "cli/calls/server_calls.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 struct ControlCommand {
   ServerPlace server;
@@ -26,4 +26,4 @@ struct ControlCommand {
 // Makes the call and prints its answer. Returns the exit code: 0, or 1 with a sentence on stderr.
 int run_command(const ControlCommand& command);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <unistd.h>
 
-#include "cli/views/answer_view.h"
 #include "cli/base/fail.h"
 #include "cli/base/output.h"
+#include "cli/views/answer_view.h"
 #include "compat/wire/json_tree.h"
 #include "http/base/log.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 // Prints findings as they arrive, as lines or as JSON, and counts those beyond findings_max.
@@ -28,9 +28,9 @@ class Findings {
       return;
     }
     if (as_json_)
-      listed_.push_back({{"kind", kind}, {"message", log::printable(line)}});
+      listed_.push_back({{"kind", kind}, {"message", http::log::printable(line)}});
     else
-      print(std::string(before_) + log::printable(line) + "\n");
+      print(std::string(before_) + http::log::printable(line) + "\n");
   }
   void end() {
     if (!as_json_ && !unprinted_.empty())
@@ -128,7 +128,7 @@ int run_directory_command(const DirectoryCommand& command) {
   mended.end();
   wrong.end();
   if (!outcome) {
-    fail(log::printable(outcome.error()));
+    fail(http::log::printable(outcome.error()));
     return 2;
   }
   const int code = outcome->wrong == 0 ? 0 : 1;
@@ -147,4 +147,4 @@ int run_directory_command(const DirectoryCommand& command) {
   return printed(code);
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

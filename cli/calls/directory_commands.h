@@ -7,7 +7,7 @@
 
 #include "engine/verify/directory_check.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 inline constexpr std::uint64_t findings_max = 100;
 
@@ -26,4 +26,4 @@ struct DirectoryCommand {
 // - 2, with a sentence on stderr: the data cannot be read.
 int run_directory_command(const DirectoryCommand& command);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -10,10 +10,10 @@
 #include <thread>
 #include <utility>
 
-#include "cli/views/answer_view.h"
 #include "cli/base/fail.h"
-#include "cli/views/item_text.h"
 #include "cli/base/output.h"
+#include "cli/views/answer_view.h"
+#include "cli/views/item_text.h"
 #include "compat/control/call.h"
 #include "compat/outbound/page_keys.h"
 #include "compat/wire/percent_encoding.h"
@@ -22,7 +22,7 @@
 #include "engine/base/whole_number.h"
 #include "http/base/log.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 using json::Tree;
@@ -35,7 +35,7 @@ template <typename Value>
 using Outcome = Expected<Value, std::string>;
 
 std::string text_of(const Tree& object, std::string_view name) {
-  return log::printable(json::string_member(object, name).value_or(""));
+  return http::log::printable(json::string_member(object, name).value_or(""));
 }
 
 int print_answer(const Tree& answer) {
@@ -75,7 +75,7 @@ class Attributes {
       if (known.name != attribute.name) continue;
       if (known.type.empty()) known.type = attribute.type;
       if (!attribute.type.empty() && known.type != attribute.type)
-        return Unexpected{"attribute '" + log::printable(attribute.name) + "' has conflicting types " +
+        return Unexpected{"attribute '" + http::log::printable(attribute.name) + "' has conflicting types " +
                           known.type + " and " + attribute.type + "."};
       return {};
     }
@@ -126,7 +126,7 @@ Outcome<Tree> index_of(const std::string& text, bool is_local, const std::string
     return Unexpected{
         std::string(is_local ? "--local-index must be NAME:SORT[=PROJECTION], such as by_time:at:N"
                              : "--index must be NAME:KEY[,SORT][=PROJECTION], such as by_owner:owner,at:N") +
-        ", got '" + log::printable(text) + "'."};
+        ", got '" + http::log::printable(text) + "'."};
   };
   const auto colon = text.find(':'), equals = text.find('=');
   if (colon == 0 || colon == std::string::npos || equals < colon) return wrong();
@@ -151,8 +151,8 @@ int list_tables(ServerCalls& server, const ItemCommand& command) {
   if (!names) return fail(names.error().sentence);
   if (command.json) return print_answer({{"TableNames", *names}});
   if (names->empty())
-    return say("No tables in account " + server.account() + ", region " + log::printable(server.region()) +
-               ".");
+    return say("No tables in account " + server.account() + ", region " +
+               http::log::printable(server.region()) + ".");
   TextTable table({"TABLE", "KEY", "SORT", "STREAM", "ITEMS"});
   for (const std::string& name : *names) {
     const auto answer = server.operate("DescribeTable", {{"TableName", name}});
@@ -161,11 +161,11 @@ int list_tables(ServerCalls& server, const ItemCommand& command) {
     const auto schema = key_schema_of(*described, *described, name);
     const auto key = [&](std::size_t number) {
       if (!schema || schema->attributes.size() <= number) return std::string();
-      return log::printable(schema->attributes[number].name + ":" + schema->attributes[number].type);
+      return http::log::printable(schema->attributes[number].name + ":" + schema->attributes[number].type);
     };
     const Tree* const stream = json::member(*described, "StreamSpecification");
     const Tree* const items = json::member(*described, "ItemCount");
-    table.add({log::printable(name), key(0), key(1),
+    table.add({http::log::printable(name), key(0), key(1),
                stream == nullptr ? "" : text_of(*stream, "StreamViewType"),
                items == nullptr ? "" : cell_text(*items)});
   }
@@ -201,7 +201,8 @@ int create_table(ServerCalls& server, const ItemCommand& command) {
     if (!enabled)
       return fail("created '" + command.table + "', but could not enable its TTL: " + enabled.error());
   }
-  return command.json ? print_answer(*created) : say("Created table " + log::printable(command.table) + ".");
+  return command.json ? print_answer(*created)
+                      : say("Created table " + http::log::printable(command.table) + ".");
 }
 
 void print_indexes(const Tree& table, const char* member, const char* heading) {
@@ -212,7 +213,7 @@ void print_indexes(const Tree& table, const char* member, const char* heading) {
     const auto schema = key_schema_of(table, index, "");
     const auto key = [&](std::size_t number) {
       if (!schema || schema->attributes.size() <= number) return std::string();
-      return log::printable(schema->attributes[number].name + ":" + schema->attributes[number].type);
+      return http::log::printable(schema->attributes[number].name + ":" + schema->attributes[number].type);
     };
     const Tree* const projection = json::member(index, "Projection");
     std::string projected = projection == nullptr ? "" : text_of(*projection, "ProjectionType");
@@ -240,7 +241,8 @@ int describe(ServerCalls& server, const ItemCommand& command) {
   if (const auto schema = key_schema_of(*table, *table, command.table)) {
     constexpr const char* roles[] = {"key", "sort"};
     for (std::size_t i = 0; i < schema->attributes.size() && i < std::size(roles); ++i)
-      lines.add(roles[i], log::printable(schema->attributes[i].name + ":" + schema->attributes[i].type));
+      lines.add(roles[i],
+                http::log::printable(schema->attributes[i].name + ":" + schema->attributes[i].type));
   }
   const std::string attribute = time_to_live == nullptr ? "" : text_of(*time_to_live, "AttributeName");
   lines.add("ttl", attribute.empty() ? "off" : attribute);
@@ -262,7 +264,8 @@ int delete_table(ServerCalls& server, const ItemCommand& command) {
   if (!answer && answer.error().name == "ResourceNotFoundException")
     if (const auto table = describe_table(server, command.table); !table) return fail(table.error());
   if (!answer) return fail(answer.error().sentence);
-  return command.json ? print_answer(*answer) : say("Deleted table " + log::printable(command.table) + ".");
+  return command.json ? print_answer(*answer)
+                      : say("Deleted table " + http::log::printable(command.table) + ".");
 }
 
 // --- items
@@ -339,7 +342,7 @@ int put_item(ServerCalls& server, const ItemCommand& command) {
   if (!answer) return fail(answer.error());
   if (command.json) return print_answer(*answer);
   const Tree key = key_in(*item, table->keys);
-  std::string sentence = "Put " + plain_key(key) + " into " + log::printable(command.table) + ".";
+  std::string sentence = "Put " + plain_key(key) + " into " + http::log::printable(command.table) + ".";
   if (const auto why = explanation(server, command.table, key)) {
     const std::string reason = text_of(*why, "reason");
     // Items in manual mode have no expiry time.
@@ -370,7 +373,7 @@ int get_item(ServerCalls& server, const ItemCommand& command) {
   const Tree* const item = json::member(*answer, "Item");
   if (item == nullptr || !item->is_object()) {
     const int code = printed(1);
-    std::string sentence = "no item " + plain_key(*key) + " in " + log::printable(command.table) + ".";
+    std::string sentence = "no item " + plain_key(*key) + " in " + http::log::printable(command.table) + ".";
     const auto why = explanation(server, command.table, *key);
     if (why && json::string_member(*why, "expires_at")) sentence += " " + text_of(*why, "message");
     fail(sentence);
@@ -380,7 +383,8 @@ int get_item(ServerCalls& server, const ItemCommand& command) {
   const auto expires = ttl_attribute(server, command.table);
   TextList lines;
   for (const auto& [name, value] : item->items())
-    lines.add(log::printable(name), plain_text(value) + (expires && name == *expires ? as_time(value) : ""));
+    lines.add(http::log::printable(name),
+              plain_text(value) + (expires && name == *expires ? as_time(value) : ""));
   print(lines.text());
   return printed(0);
 }
@@ -394,7 +398,7 @@ int delete_item(ServerCalls& server, const ItemCommand& command) {
   if (command.json) return print_answer(*answer);
   const bool existed = json::member(*answer, "Attributes") != nullptr;
   return say((existed ? "Deleted " : "There was no item ") + plain_key(*key) + (existed ? " from " : " in ") +
-             log::printable(command.table) + ".");
+             http::log::printable(command.table) + ".");
 }
 
 // --- queries and scans
@@ -469,7 +473,7 @@ class Pages {
     columns_.insert(columns_.end(), others_.begin(), others_.end());
     std::vector<std::string> headings;
     headings.reserve(columns_.size());
-    for (const std::string& column : columns_) headings.push_back(log::printable(column));
+    for (const std::string& column : columns_) headings.push_back(http::log::printable(column));
     table_.emplace(std::move(headings));
   }
 
@@ -543,8 +547,8 @@ int read_items(ServerCalls& server, const ItemCommand& command) {
   if (!command.index.empty()) {
     const auto index = find_index(table->table, command.index);
     if (!index)
-      return fail("table '" + log::printable(command.table) + "' has no index '" +
-                  log::printable(command.index) + "'.");
+      return fail("table '" + http::log::printable(command.table) + "' has no index '" +
+                  http::log::printable(command.index) + "'.");
     is_global = index->second;
     request["IndexName"] = command.index;
     if (auto keys = key_schema_of(table->table, index->first, command.index)) schema = *std::move(keys);
@@ -579,8 +583,8 @@ int read_items(ServerCalls& server, const ItemCommand& command) {
     request["ExclusiveStartKey"] = *last;
   }
   return pages.end("No items" + std::string(is_query ? " with this key" : "") + " in " +
-                   log::printable(command.table) +
-                   (command.index.empty() ? "" : "'s index " + log::printable(command.index)) + ".");
+                   http::log::printable(command.table) +
+                   (command.index.empty() ? "" : "'s index " + http::log::printable(command.index)) + ".");
 }
 
 }  // namespace
@@ -631,4 +635,4 @@ int run_item_command(const ItemCommand& command) {
   return 1;
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

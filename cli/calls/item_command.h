@@ -17,7 +17,7 @@
 
 #include "cli/calls/server_calls.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 struct ItemCommand {
   enum class What : std::uint8_t {
@@ -55,4 +55,4 @@ int run_item_command(const ItemCommand& command);
 // Returns the CreateTable request of a `table create`. The error is a sentence.
 Expected<json::Tree, std::string> create_request(const ItemCommand& command);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

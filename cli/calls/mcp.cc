@@ -18,17 +18,17 @@
 #include "compat/mcp/world.h"
 #include "compat/server_metrics.h"
 #include "compat/wire/json_tree.h"
-#include "engine/values/account_id.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
-#include "http/outbound/client.h"
+#include "engine/values/account_id.h"
 #include "http/access/keys.h"
-#include "http/base/log.h"
-#include "http/outbound/signer.h"
 #include "http/access/sigv4.h"
+#include "http/base/log.h"
 #include "http/base/slow_lane.h"
+#include "http/outbound/client.h"
+#include "http/outbound/signer.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 namespace {
 
@@ -48,11 +48,11 @@ constexpr auto ends_within = std::chrono::seconds(5);
 class ServerWorld final : public compat::mcp::World {
  public:
   ServerWorld(compat::outbound::Url url, McpCommand command)
-      : url_(std::move(url)), command_(std::move(command)), key_(key_of_environment()) {}
+      : url_(std::move(url)), command_(std::move(command)), key_(http::key_of_environment()) {}
 
   Asked operate(const engine::Scope& scope, std::string_view target, const std::string& body,
                 const std::stop_token& stop) override {
-    ClientRequest request{
+    http::ClientRequest request{
         .method = "POST", .path = "/", .content_type = "application/x-amz-json-1.0", .body = body};
     request.headers.emplace_back("X-Amz-Target", target);
     return ask(std::move(request), scope, key_for(scope.account, key_), "dynamodb", stop);
@@ -60,7 +60,7 @@ class ServerWorld final : public compat::mcp::World {
 
   Asked call(const engine::Scope& scope, std::string_view method, const std::string& path,
              const std::string& body, const std::stop_token& stop) override {
-    ClientRequest request{.method = std::string(method), .path = path, .body = body};
+    http::ClientRequest request{.method = std::string(method), .path = path, .body = body};
     if (method != "GET") request.content_type = "application/json";
     if (!path.starts_with("/_mayfly/"))
       return ask(std::move(request), scope, key_for(scope.account, key_), "lambda", stop);
@@ -75,7 +75,7 @@ class ServerWorld final : public compat::mcp::World {
     const engine::Lock lock(mutex_);
     if (region_.empty()) {
       const Asked answer =
-          call({std::string(default_account), std::string(region_default)}, "GET", "/_mayfly/", "", {});
+          call({std::string(http::default_account), std::string(region_default)}, "GET", "/_mayfly/", "", {});
       const auto tree = answer ? json::parse_tree(answer->body) : std::nullopt;
       if (tree) region_ = json::string_member(*tree, "region").value_or(region_default);
     }
@@ -85,13 +85,13 @@ class ServerWorld final : public compat::mcp::World {
  private:
   static constexpr std::string_view region_default = "us-east-1";
 
-  Asked ask(ClientRequest request, const engine::Scope& scope, const std::optional<Key>& key,
+  Asked ask(http::ClientRequest request, const engine::Scope& scope, const std::optional<http::Key>& key,
             const char* service, const std::stop_token& stop) const {
     if (key) {
       const std::string body = request.body;
-      sign(request, body, url_, *key, {service, scope.region}, engine::SystemClock().now());
+      http::sign(request, body, url_, *key, {service, scope.region}, engine::SystemClock().now());
     }
-    auto answer = fetch(url_, request, {}, command_.ca_file, stop);
+    auto answer = http::fetch(url_, request, {}, command_.ca_file, stop);
     if (!answer)
       return Unexpected{answer.error() +
                         ". Start a server with 'mayfly serve', or name a running one with --url."};
@@ -101,7 +101,7 @@ class ServerWorld final : public compat::mcp::World {
 
   const compat::outbound::Url url_;
   const McpCommand command_;
-  const std::optional<Key> key_;
+  const std::optional<http::Key> key_;
   engine::Mutex mutex_;
   std::string region_ GUARDED_BY(mutex_);
 };
@@ -207,7 +207,7 @@ class Conversation {
       number = ++last_;
       under_way_.emplace(number, UnderWay{id, stop});
     }
-    auto place = std::make_shared<SlowLane::Place>(lane_.take(Waiting::agents, {}));
+    auto place = std::make_shared<http::SlowLane::Place>(lane_.take(http::Waiting::agents, {}));
     const bool begun = *place && lane_.run(stop, [this, message, number, stop, place] {
       answer(*message, number, stop.get_token());
       place->leave();
@@ -221,7 +221,7 @@ class Conversation {
   // Waits up to `time` for requests in progress, then tells them to stop.
   void end(std::chrono::milliseconds time) {
     const Deadline deadline(ends_within, [] {
-      log::write(log::Level::error, "work in progress did not end in time and is abandoned");
+      http::log::write(http::log::Level::error, "work in progress did not end in time and is abandoned");
       ::_exit(1);
     });
     {
@@ -285,7 +285,7 @@ class Conversation {
   Protocol& protocol_;
   MessageLines& lines_;
   compat::ServerMetrics metrics_;
-  SlowLane lane_{mcp_waiting_max, metrics_};
+  http::SlowLane lane_{mcp_waiting_max, metrics_};
   engine::Mutex mutex_;
   std::condition_variable_any answered_;
   std::map<std::uint64_t, UnderWay> under_way_ GUARDED_BY(mutex_);
@@ -297,7 +297,9 @@ class Conversation {
 
 void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings, int out,
                const EndSignals& end_signals) {
-  settings.notice = [](const std::string& sentence) { log::write(log::Level::info, "MCP: " + sentence); };
+  settings.notice = [](const std::string& sentence) {
+    http::log::write(http::log::Level::info, "MCP: " + sentence);
+  };
   Protocol protocol(world, std::move(settings));
   MessageLines lines(out, end_signals.descriptor());
   Conversation conversation(protocol, lines);
@@ -311,8 +313,8 @@ void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings
 
 std::string account_of(const McpCommand& command) {
   if (!command.account.empty()) return command.account;
-  const auto key = command.own ? std::nullopt : key_of_environment();
-  return std::string(key ? http::account_of(key->id) : default_account);
+  const auto key = command.own ? std::nullopt : http::key_of_environment();
+  return std::string(key ? http::account_of(key->id) : http::default_account);
 }
 
 int take_standard_output() {
@@ -324,9 +326,9 @@ int take_standard_output() {
 int run_mcp(const McpCommand& command) {
   auto url = compat::outbound::Url::parse(command.url, compat::outbound::Schemes::http_and_https);
   if (!url) return fail("--url must be a URL such as http://127.0.0.1:8000, got '" + command.url + "'");
-  log::set_level(command.log_level);
+  http::log::set_level(command.log_level);
   const EndSignals end_signals(EndSignals::Another::is_ignored, [] {
-    log::write(log::Level::error, "work in progress did not end within a second of the signal");
+    http::log::write(http::log::Level::error, "work in progress did not end within a second of the signal");
     return 1;
   });
   const int out = take_standard_output();
@@ -336,4 +338,4 @@ int run_mcp(const McpCommand& command) {
   return 0;
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

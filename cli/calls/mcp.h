@@ -16,7 +16,7 @@ namespace mayfly::compat::mcp {
 class World;
 }
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 class EndSignals;
 
@@ -27,7 +27,7 @@ struct McpCommand {
   bool read_only = false;
   bool own = false;      // use an emulator in this process, not the server at `url`
   bool listens = false;  // the emulator is also reachable over HTTP
-  log::Level log_level = log::Level::info;
+  http::log::Level log_level = http::log::Level::info;
 };
 
 inline constexpr std::size_t mcp_line_bytes_max = 16 * 1024 * 1024;  // as for HTTP bodies
@@ -49,4 +49,4 @@ int take_standard_output();
 // Returns the exit code.
 int run_mcp(const McpCommand& command);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

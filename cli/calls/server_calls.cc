@@ -7,18 +7,18 @@
 #include "compat/outbound/page_keys.h"
 #include "engine/base/clock.h"
 #include "engine/values/region.h"
+#include "http/access/sigv4.h"
 #include "http/base/log.h"
 #include "http/outbound/signer.h"
-#include "http/access/sigv4.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 constexpr std::string_view region_default = "us-east-1";
 
 // A sentence that says why the server did not answer, and what to do about it.
 std::string unreachable(const std::string& reason) {
-  std::string sentence = log::printable(reason) + ".";
+  std::string sentence = http::log::printable(reason) + ".";
   if (reason.find("Connection refused") != std::string::npos)
     sentence += " Start a server with 'mayfly serve', or name a running one with --url.";
   if (reason.find("certificate") != std::string::npos)
@@ -26,7 +26,7 @@ std::string unreachable(const std::string& reason) {
   return sentence;
 }
 
-CallFailure failure_of(const ClientAnswer& answer, bool has_key) {
+CallFailure failure_of(const http::ClientAnswer& answer, bool has_key) {
   CallFailure failure;
   const auto tree = json::parse_tree(answer.body);
   const auto member = [&](const char* name) {
@@ -38,15 +38,15 @@ CallFailure failure_of(const ClientAnswer& answer, bool has_key) {
     failure.name.erase(0, hash + 1);
   failure.sentence = member("message");
   if (failure.sentence.empty()) failure.sentence = member("Message");
-  if (failure.sentence.empty()) failure.sentence = status_sentence(answer);
-  failure.sentence = log::printable(failure.sentence);
+  if (failure.sentence.empty()) failure.sentence = http::status_sentence(answer);
+  failure.sentence = http::log::printable(failure.sentence);
   if (!has_key && (answer.status == 403 || failure.name == "UnrecognizedClientException"))
     failure.sentence += std::string(failure.sentence.ends_with('.') ? "" : ".") +
                         " The server checks signatures: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.";
   return failure;
 }
 
-Expected<std::string, CallFailure> body_of(Expected<ClientAnswer, std::string> answer, bool has_key) {
+Expected<std::string, CallFailure> body_of(Expected<http::ClientAnswer, std::string> answer, bool has_key) {
   if (!answer) return Unexpected{CallFailure{.name = {}, .sentence = unreachable(answer.error())}};
   if (answer->status != 200) return Unexpected{failure_of(*answer, has_key)};
   return std::move(answer->body);
@@ -60,8 +60,9 @@ Expected<json::Tree, CallFailure> tree_of(const Expected<std::string, CallFailur
 
 }  // namespace
 
-Key key_for(const std::string& account, const std::optional<Key>& environment) {
-  return environment && account_of(environment->id) == account ? *environment : Key{account, "mayfly"};
+http::Key key_for(const std::string& account, const std::optional<http::Key>& environment) {
+  return environment && http::account_of(environment->id) == account ? *environment
+                                                                     : http::Key{account, "mayfly"};
 }
 
 ServerCalls::ServerCalls(compat::outbound::Url url, const ServerPlace& place)
@@ -69,26 +70,27 @@ ServerCalls::ServerCalls(compat::outbound::Url url, const ServerPlace& place)
       ca_file_(place.ca_file),
       account_(place.account),
       region_(place.region),
-      key_(key_of_environment()) {
-  if (account_.empty()) account_ = key_ ? account_of(key_->id) : default_account;
+      key_(http::key_of_environment()) {
+  if (account_.empty()) account_ = key_ ? http::account_of(key_->id) : http::default_account;
 }
 
 Expected<ServerCalls, std::string> ServerCalls::to(const ServerPlace& place) {
   auto url = compat::outbound::Url::parse(place.url, compat::outbound::Schemes::http_and_https);
   if (!url)
-    return Unexpected{"--url must be a URL such as http://127.0.0.1:8000, got '" + log::printable(place.url) +
-                      "'"};
+    return Unexpected{"--url must be a URL such as http://127.0.0.1:8000, got '" +
+                      http::log::printable(place.url) + "'"};
   return ServerCalls(*std::move(url), place);
 }
 
-void ServerCalls::sign_for(ClientRequest& request, const Key& key, const std::string& region) const {
+void ServerCalls::sign_for(http::ClientRequest& request, const http::Key& key,
+                           const std::string& region) const {
   const std::string body = request.body;
-  sign(request, body, url_, key, {"dynamodb", region}, engine::SystemClock().now());
+  http::sign(request, body, url_, key, {"dynamodb", region}, engine::SystemClock().now());
 }
 
-ClientRequest ServerCalls::control_request(const std::string& method, const std::string& path,
-                                           const std::string& body) const {
-  ClientRequest request{.method = method, .path = path, .body = body};
+http::ClientRequest ServerCalls::control_request(const std::string& method, const std::string& path,
+                                                 const std::string& body) const {
+  http::ClientRequest request{.method = method, .path = path, .body = body};
   if (method != "GET") request.content_type = "application/json";
   request.headers.emplace_back("X-Mayfly-Account", account_);
   if (!region_.empty()) request.headers.emplace_back("X-Mayfly-Region", region_);
@@ -97,9 +99,9 @@ ClientRequest ServerCalls::control_request(const std::string& method, const std:
   return request;
 }
 
-Expected<std::string, CallFailure> ServerCalls::ask(const ClientRequest& request) const {
-  if (!time_max_) return body_of(fetch(url_, request, {}, ca_file_), key_.has_value());
-  auto answer = Connections(url_, ca_file_).ask(request, *time_max_);
+Expected<std::string, CallFailure> ServerCalls::ask(const http::ClientRequest& request) const {
+  if (!time_max_) return body_of(http::fetch(url_, request, {}, ca_file_), key_.has_value());
+  auto answer = http::Connections(url_, ca_file_).ask(request, *time_max_);
   if (!answer) return body_of(Unexpected{std::move(answer.error().sentence)}, key_.has_value());
   return body_of(*std::move(answer), key_.has_value());
 }
@@ -111,15 +113,15 @@ Expected<std::string, CallFailure> ServerCalls::control(const std::string& metho
 
 Expected<std::string, CallFailure> ServerCalls::follow(
     const std::string& path, const std::function<bool(std::string_view)>& piece) const {
-  return body_of(fetch(url_, control_request("GET", path, {}), piece, ca_file_), key_.has_value());
+  return body_of(http::fetch(url_, control_request("GET", path, {}), piece, ca_file_), key_.has_value());
 }
 
 Expected<json::Tree, CallFailure> ServerCalls::operate(std::string_view operation, const json::Tree& body) {
-  ClientRequest request{.method = "POST",
-                        .path = "/",
-                        .content_type = "application/x-amz-json-1.0",
-                        .headers = {{"X-Amz-Target", "DynamoDB_20120810." + std::string(operation)}},
-                        .body = json::print(body)};
+  http::ClientRequest request{.method = "POST",
+                              .path = "/",
+                              .content_type = "application/x-amz-json-1.0",
+                              .headers = {{"X-Amz-Target", "DynamoDB_20120810." + std::string(operation)}},
+                              .body = json::print(body)};
   sign_for(request, key_for(account_, key_), region());
   return tree_of(ask(request));
 }
@@ -164,13 +166,13 @@ Expected<json::Tree, std::string> describe_table(ServerCalls& server, const std:
   }
   if (answer.error().name != "ResourceNotFoundException")
     return Unexpected{std::move(answer.error().sentence)};
-  std::string sentence = "There is no table '" + log::printable(table) + "' in account " + server.account() +
-                         ", region " + server.region() + ".";
+  std::string sentence = "There is no table '" + http::log::printable(table) + "' in account " +
+                         server.account() + ", region " + server.region() + ".";
   constexpr std::size_t candidates_max = 1000;
   if (const auto names = table_names(server, candidates_max))
     if (const std::string meant = nearest(table, *names); !meant.empty())
-      sentence += " Did you mean '" + log::printable(meant) + "'?";
+      sentence += " Did you mean '" + http::log::printable(meant) + "'?";
   return Unexpected{std::move(sentence)};
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -20,10 +20,10 @@
 #include "compat/outbound/url.h"
 #include "compat/wire/json_tree.h"
 #include "engine/base/expected.h"
-#include "http/outbound/client.h"
 #include "http/access/keys.h"
+#include "http/outbound/client.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 struct ServerPlace {
   std::string url = "http://127.0.0.1:8000";
@@ -39,7 +39,7 @@ struct CallFailure {
 
 // Returns the environment's key if it belongs to `account`. Otherwise returns a key that names the account,
 // which servers that do not check signatures accept.
-Key key_for(const std::string& account, const std::optional<Key>& environment);
+http::Key key_for(const std::string& account, const std::optional<http::Key>& environment);
 
 class ServerCalls {
  public:
@@ -65,14 +65,14 @@ class ServerCalls {
 
  private:
   ServerCalls(compat::outbound::Url url, const ServerPlace& place);
-  [[nodiscard]] Expected<std::string, CallFailure> ask(const ClientRequest& request) const;
-  [[nodiscard]] ClientRequest control_request(const std::string& method, const std::string& path,
-                                              const std::string& body) const;
-  void sign_for(ClientRequest& request, const Key& key, const std::string& region) const;
+  [[nodiscard]] Expected<std::string, CallFailure> ask(const http::ClientRequest& request) const;
+  [[nodiscard]] http::ClientRequest control_request(const std::string& method, const std::string& path,
+                                                    const std::string& body) const;
+  void sign_for(http::ClientRequest& request, const http::Key& key, const std::string& region) const;
 
   compat::outbound::Url url_;
   std::string ca_file_, account_, region_;
-  std::optional<Key> key_;
+  std::optional<http::Key> key_;
   std::optional<std::chrono::milliseconds> time_max_;
 };
 
@@ -82,4 +82,4 @@ Expected<std::vector<std::string>, CallFailure> table_names(ServerCalls& server,
 // DescribeTable's Table. The error is a sentence. If the table does not exist, it suggests a similar name.
 Expected<json::Tree, std::string> describe_table(ServerCalls& server, const std::string& table);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 void add_aws_options(CLI::App& command, aws::Given& given) {
   command
@@ -29,4 +29,4 @@ void add_aws_options(CLI::App& command, aws::Given& given) {
       ->type_name("ID");
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

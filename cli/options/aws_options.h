@@ -7,10 +7,10 @@ namespace CLI {
 class App;
 }
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 // Adds the options to `command`. An option that is not given falls back to the environment and the profile
 // (cli/aws/settings.h).
 void add_aws_options(CLI::App& command, aws::Given& given);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "cli/calls/server_calls.h"
 #include "cli/options/control_options.h"
 #include "cli/options/option_text.h"
-#include "cli/calls/server_calls.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -236,4 +236,4 @@ std::string completions(const CLI::App& app, const std::string& line) {
   return text;
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -11,7 +11,7 @@ namespace CLI {
 class App;
 }
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 // The command that the scripts run: `mayfly __complete 'mayfly clock adv'`.
 inline constexpr const char* completing_command = "__complete";
@@ -28,4 +28,4 @@ std::string completion_script(const std::string& shell);
 // they are given and names from a server are not trusted.
 std::string completions(const CLI::App& app, const std::string& line);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

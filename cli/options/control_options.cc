@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/base/durations.h"
 #include "cli/options/option_text.h"
 #include "compat/control/call.h"
 #include "compat/wire/json_tree.h"
@@ -17,7 +18,7 @@
 #include "engine/values/account_id.h"
 #include "engine/values/region.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 using json::Tree;
@@ -554,4 +555,4 @@ void add_control_commands(CLI::App& app, ControlCommand& command) {
   commands.add_server();
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -10,7 +10,7 @@ namespace CLI {
 class App;
 }
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 // Parsing one of these commands fills in `command`.
 void add_control_commands(CLI::App& app, ControlCommand& command);
@@ -22,4 +22,4 @@ const std::vector<std::string>& fault_kinds();
 void add_server_options(CLI::App& command, ServerPlace& place);
 void add_json_option(CLI::App& command, bool& json);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 namespace {
 
@@ -112,4 +112,4 @@ std::optional<DynamoDbLocal> read_dynamodb_local(const std::string& program,
   return result;
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 struct DynamoDbLocal {
   std::vector<std::string> serve;  // the words after "mayfly": "serve", "--port", "9000"
@@ -26,4 +26,4 @@ struct DynamoDbLocal {
 std::optional<DynamoDbLocal> read_dynamodb_local(const std::string& program,
                                                  const std::vector<std::string>& arguments);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -8,7 +8,7 @@
 
 #include "cli/options/option_text.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 // Calls `visit` for each command with its path, such as "mayfly clock advance", parents first.
@@ -97,4 +97,4 @@ std::string manual_page(const CLI::App& app) {
          ".TP\n3\nAn export or import was interrupted; \\-\\-resume continues it.\n";
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -7,9 +7,9 @@ namespace CLI {
 class App;
 }
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 // mayfly(1), as roff.
 std::string manual_page(const CLI::App& app);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

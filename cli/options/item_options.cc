@@ -6,7 +6,7 @@
 #include "cli/options/control_options.h"
 #include "cli/options/option_text.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 using What = ItemCommand::What;
@@ -102,4 +102,4 @@ void add_item_commands(CLI::App& app, ItemCommand& command) {
   add_key(add(item, command, "delete", "Delete an item", What::item_delete), command, key_help);
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

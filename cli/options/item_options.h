@@ -7,9 +7,9 @@ namespace CLI {
 class App;
 }
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 // Parsing one of these commands fills in `command`.
 void add_item_commands(CLI::App& app, ItemCommand& command);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -10,7 +10,7 @@
 #include "cli/base/nearest.h"
 #include "http/base/log.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 constexpr std::size_t value_column = 37, line_length = 120;
@@ -27,7 +27,7 @@ bool is_number(std::string_view text) { return number_of<double>(text).has_value
 
 // A number unchanged, anything else in quotes.
 std::string shown(std::string_view given) {
-  return is_number(given) ? std::string(given) : "'" + log::printable(given) + "'";
+  return is_number(given) ? std::string(given) : "'" + http::log::printable(given) + "'";
 }
 
 std::string in_short(double number) {
@@ -75,7 +75,7 @@ std::string unknown_option(const CLI::App& command, const std::string& path, con
 std::string unknown_command(const CLI::App& group, const std::string& path, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::App* command : listed_commands(group)) names.push_back(command->get_name());
-  const std::string sentence = "unknown command '" + path + " " + log::printable(word) + "'. ";
+  const std::string sentence = "unknown command '" + path + " " + http::log::printable(word) + "'. ";
   if (const std::string meant = nearest(word, names); !meant.empty())
     return sentence + "Did you mean '" + path + " " + meant + "'?";
   if (group.get_parent() == nullptr) return sentence + "Run 'mayfly help' for all commands.";
@@ -353,7 +353,7 @@ std::string refusal(const CLI::App& app, const CLI::ParseError& error) {
       return name + " does not take " + in_quotes(given) + "." + help;
     }
   }
-  return log::printable(text) + "." + help;
+  return http::log::printable(text) + "." + help;
 }
 
 std::string value_of(const CLI::Option& option) {
@@ -376,4 +376,4 @@ std::string description_of(const CLI::Option& option) {
 
 std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<HelpFormatter>(); }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 // --- checks
 //
@@ -81,4 +81,4 @@ CLI::Validator choice(std::vector<std::pair<std::string, Enum>> values) {
       "");
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -8,24 +8,24 @@
 #include <unistd.h>
 #include <utility>
 
+#include "cli/base/fail.h"
+#include "cli/base/output.h"
 #include "cli/options/completion.h"
 #include "cli/options/control_options.h"
 #include "cli/options/dynamodb_local.h"
-#include "cli/base/fail.h"
 #include "cli/options/help_files.h"
 #include "cli/options/item_options.h"
 #include "cli/options/option_text.h"
-#include "cli/base/output.h"
 #include "cli/options/sweep_options.h"
 #include "cli/options/transfer_options.h"
 #include "compat/control/call.h"
 #include "compat/control/clock_setting.h"
 #include "compat/outbound/url.h"
+#include "engine/schema/shards.h"
 #include "engine/values/account_id.h"
 #include "engine/values/region.h"
-#include "engine/schema/shards.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 namespace {
 
@@ -91,8 +91,9 @@ constexpr std::int64_t megabyte = 1024 * 1024;
 
 void add_bounds_options(CLI::App& serve, ServeOptions& options) {
   serve.option_defaults()->group("Limits");
-  ServerSettings& server = options.server;
-  serve.add_option("--connections-max", server.connections_max, "Maximum open connections; further ones wait")
+  http::ServerSettings& server = options.server;
+  serve
+      .add_option("--connections-max", server.connections_max, "Maximum open connections; further ones wait")
       ->envname("MAYFLY_CONNECTIONS_MAX")
       ->check(between(1, 1'000'000))
       ->capture_default_str();
@@ -233,11 +234,11 @@ void add_time_options(CLI::App& serve, ServeOptions& options) {
 void add_log_level_option(CLI::App& app, ServeOptions& options) {
   app.add_option("--log-level", options.log_level, "Minimum log level: debug, info, warning, error or off")
       ->envname("MAYFLY_LOG_LEVEL")
-      ->transform(choice<log::Level>({{"debug", log::Level::debug},
-                                      {"info", log::Level::info},
-                                      {"warning", log::Level::warning},
-                                      {"error", log::Level::error},
-                                      {"off", log::Level::off}}))
+      ->transform(choice<http::log::Level>({{"debug", http::log::Level::debug},
+                                            {"info", http::log::Level::info},
+                                            {"warning", http::log::Level::warning},
+                                            {"error", http::log::Level::error},
+                                            {"off", http::log::Level::off}}))
       ->type_name("LEVEL")
       ->default_str("info");
 }
@@ -271,9 +272,7 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
       ->type_name("NAME")
       ->check(CLI::Validator(
           [](std::string& region) {
-            return engine::is_region(region)
-                       ? std::string()
-                       : must_be(engine::region_letters, region);
+            return engine::is_region(region) ? std::string() : must_be(engine::region_letters, region);
           },
           ""))
       ->capture_default_str();
@@ -676,4 +675,4 @@ CommandLine parse_command_line(int argc, char** argv) {
   return {.control = std::move(command)};
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

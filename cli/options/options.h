@@ -21,16 +21,16 @@
 #include "cli/transfer/transfer.h"
 #include "compat/limits.h"
 #include "compat/triggers/trigger_options.h"
-#include "engine/time/account.h"
 #include "engine/database.h"
 #include "engine/schema/table.h"
+#include "engine/time/account.h"
 #include "http/base/log.h"
 #include "http/connections/server.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 struct ServeOptions {
-  ServerSettings server;
+  http::ServerSettings server;
   compat::Limits limits;
   std::size_t functions_max = compat::triggers::TriggerOptions().functions_max;
   std::size_t mapping_filters_max = compat::triggers::TriggerOptions().filters_max;
@@ -62,7 +62,7 @@ struct ServeOptions {
   bool schema_strict = false;                  // an unreadable file in a directory makes the start fail
   bool require_signature = false;
   std::string keys_file;  // empty: the environment's key
-  log::Level log_level = log::Level::info;
+  http::log::Level log_level = http::log::Level::info;
   std::string banner;              // printed before anything else
   std::vector<std::string> notes;  // logged at the start
 };
@@ -81,4 +81,4 @@ struct CommandLine {
 // Prints help, the version, and errors about the command line.
 CommandLine parse_command_line(int argc, char** argv);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -5,7 +5,7 @@
 #include "cli/options/aws_options.h"
 #include "cli/options/option_text.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 using sweep::SweepCommand;
@@ -25,8 +25,7 @@ void add_table_options(CLI::App& app, SweepCommand& command) {
   app.add_option("--index", layout.index, "Global index that finds expired items")
       ->type_name("NAME")
       ->capture_default_str();
-  app.add_option("--window-attribute", layout.window_attribute,
-                 "Index partition key: window and shard")
+  app.add_option("--window-attribute", layout.window_attribute, "Index partition key: window and shard")
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--at-attribute", layout.at_attribute,
@@ -40,9 +39,8 @@ void add_table_options(CLI::App& app, SweepCommand& command) {
   app.add_option("--shards", layout.shards, "Number of index partitions that share a window")
       ->check(between(1, sweep::shards_max))
       ->capture_default_str();
-  app.add_option(
-         "--mark-attribute", command.mark_attribute,
-         "Set this attribute before each deletion, for stream filters (default: none)")
+  app.add_option("--mark-attribute", command.mark_attribute,
+                 "Set this attribute before each deletion, for stream filters (default: none)")
       ->type_name("NAME");
   app.add_option("--state-table", command.state_table, "Table that holds leases and watermarks")
       ->type_name("NAME")
@@ -87,8 +85,7 @@ void add_running_options(CLI::App& app, SweepCommand& command) {
       ->check(between(0, 3600))
       ->type_name("SECONDS")
       ->capture_default_str();
-  app.add_option("--grace-seconds", command.grace_seconds,
-                 "Time from a window's end to its last check")
+  app.add_option("--grace-seconds", command.grace_seconds, "Time from a window's end to its last check")
       ->check(between(0, std::int64_t{7} * 24 * 3600))
       ->type_name("SECONDS")
       ->capture_default_str();
@@ -139,4 +136,4 @@ void add_sweep_commands(CLI::App& app, SweepCommand& command) {
   backfill.callback([&command] { command.what = SweepCommand::What::backfill; });
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

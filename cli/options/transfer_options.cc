@@ -8,7 +8,7 @@
 #include "cli/options/option_text.h"
 #include "cli/transfer/transfer.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 using transfer::IfExists;
@@ -20,8 +20,7 @@ constexpr const char* server_here = "http://127.0.0.1:8000";
 
 void add_place(CLI::App& app, PlaceOptions& place, const std::string& side) {
   const std::string of = side == "from" ? "the source" : "the target";
-  app.add_option("--" + side + "-account", place.account,
-                 "Account of " + of + ", if it is a Mayfly server")
+  app.add_option("--" + side + "-account", place.account, "Account of " + of + ", if it is a Mayfly server")
       ->type_name("ID");
   app.add_option("--" + side + "-region", place.region, "Region of " + of + " (default: the environment's)")
       ->type_name("NAME");
@@ -139,9 +138,7 @@ void add_transfer_commands(CLI::App& app, TransferCommand& command) {
   const auto imported = std::make_shared<TransferCommand>();
   imported->kind = "import";
   imported->to.place = server_here;
-  in->add_option(
-        "--from", imported->from.place,
-        "Source; also an AWS export or a JSON file of items")
+  in->add_option("--from", imported->from.place, "Source; also an AWS export or a JSON file of items")
       ->type_name(places)
       ->required();
   in->add_option("--to,--url", imported->to.place, "Target")
@@ -153,4 +150,4 @@ void add_transfer_commands(CLI::App& app, TransferCommand& command) {
   in->callback([imported, &command] { command = *imported; });
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -9,9 +9,9 @@ namespace mayfly::transfer {
 struct TransferCommand;
 }
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 // Parsing one of these commands fills in `command`.
 void add_transfer_commands(CLI::App& app, transfer::TransferCommand& command);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

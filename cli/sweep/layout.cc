@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/values/number.h"
 #include "engine/base/whole_number.h"
+#include "engine/values/number.h"
 
 namespace mayfly::sweep {
 

@@ -67,10 +67,9 @@ std::string plan_text(const PlanView& view) {
   };
   line("index " + view.layout.index, index_text(view));
   line("state " + view.state_table, view.state_table_exists ? "exists" : "missing: --apply creates it");
-  line("the endpoint's own TTL", facts.ttl_attribute.empty()
-                                     ? "off"
-                                     : "on, by " + facts.ttl_attribute +
-                                           ": it deletes items that a sweep misses");
+  line("the endpoint's own TTL", facts.ttl_attribute.empty() ? "off"
+                                                             : "on, by " + facts.ttl_attribute +
+                                                                   ": it deletes items that a sweep misses");
   if (!facts.isolation.empty()) line("write isolation", facts.isolation);
   if (!facts.problem.empty()) line("cannot be swept", facts.problem);
   if (view.counts == nullptr) return text;

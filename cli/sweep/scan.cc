@@ -5,8 +5,8 @@
 
 #include "cli/sweep/request_text.h"
 #include "compat/outbound/page_keys.h"
-#include "engine/time/expiry_index.h"
 #include "engine/base/mutex.h"
+#include "engine/time/expiry_index.h"
 #include "http/base/crc32.h"
 
 namespace mayfly::sweep {

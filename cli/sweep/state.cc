@@ -92,12 +92,11 @@ Expected<void, std::string> State::agree_on_settings() {
   const auto answer = client_.call("GetItem", head("settings") + ",\"ConsistentRead\":true}");
   const Tree* const item = answer ? json::member(*answer, "Item") : nullptr;
   if (item == nullptr) return fail("was changed by another process in the meantime");
-  return fail("already has other settings: --window-seconds " +
-              std::to_string(number_in(*item, "window_seconds")) + " --shards " +
-              std::to_string(number_in(*item, "shards")) + " (or more) --window-attribute " +
-              text_in(*item, "window_attribute") + " --at-attribute " + text_in(*item, "at_attribute") +
-              " --ttl-attribute " + text_in(*item, "ttl_attribute") +
-              "; to change them, use a new index name");
+  return fail(
+      "already has other settings: --window-seconds " + std::to_string(number_in(*item, "window_seconds")) +
+      " --shards " + std::to_string(number_in(*item, "shards")) + " (or more) --window-attribute " +
+      text_in(*item, "window_attribute") + " --at-attribute " + text_in(*item, "at_attribute") +
+      " --ttl-attribute " + text_in(*item, "ttl_attribute") + "; to change them, use a new index name");
 }
 
 Expected<StateRows, aws::Failure> State::read() {

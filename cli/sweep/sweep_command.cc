@@ -13,7 +13,6 @@
 #include <thread>
 #include <unistd.h>
 
-#include "cli/views/answer_view.h"
 #include "cli/aws/client.h"
 #include "cli/base/end_signals.h"
 #include "cli/base/fail.h"
@@ -24,12 +23,13 @@
 #include "cli/sweep/scan.h"
 #include "cli/sweep/sweep_clock.h"
 #include "cli/sweep/table_facts.h"
+#include "cli/views/answer_view.h"
 #include "engine/base/random.h"
 #include "http/endpoints/text_page.h"
 
 namespace mayfly::sweep {
 
-using http::fail;
+using cli::fail;
 using std::chrono::milliseconds;
 
 namespace {
@@ -120,7 +120,7 @@ Tree sweep_result(const Process& process, bool dry_run) {
           {"complete", process.went_well()}};
 }
 
-int sweep(Session& session, const http::EndSignals& signals, Tree& results) {
+int sweep(Session& session, const cli::EndSignals& signals, Tree& results) {
   const SweepCommand& command = session.command;
   std::vector<std::unique_ptr<Process>> processes;
   for (const TableCommand& table : session.tables) {
@@ -250,7 +250,7 @@ int scan(Session& session, const TableCommand& table, Tree& results) {
     if (command.json)
       results.push_back(plan_tree(view));
     else
-      http::print(http::printable_lines(plan_text(view)));
+      cli::print(cli::printable_lines(plan_text(view)));
     return 0;
   }
   const std::int64_t unplaced =
@@ -262,9 +262,9 @@ int scan(Session& session, const TableCommand& table, Tree& results) {
          {command.dry_run ? "would_arm" : "armed", command.dry_run ? unplaced : counts.armed.load()},
          {"failed", counts.failed.load()}});
   } else {
-    http::print(http::log::printable(table.layout.table) + ": " + progress_text(counts, counts.scanned) +
-                "\n");
-    if (command.dry_run) http::print(std::to_string(unplaced) + " would be armed\n");
+    cli::print(http::log::printable(table.layout.table) + ": " + progress_text(counts, counts.scanned) +
+               "\n");
+    if (command.dry_run) cli::print(std::to_string(unplaced) + " would be armed\n");
   }
   if (counts.failed > 0)
     return fail(std::to_string(counts.failed) + " items could not be armed. Run the command again");
@@ -340,7 +340,7 @@ namespace {
 
 int run(const SweepCommand& command, Tree& results) {
   // If work is abandoned, the leases run out, as after kill -9.
-  const http::EndSignals signals(http::EndSignals::Another::is_ignored, [] {
+  const cli::EndSignals signals(cli::EndSignals::Another::is_ignored, [] {
     return fail("interrupted while the endpoint did not respond; work in progress is abandoned");
   });
   ::signal(SIGPIPE, SIG_IGN);
@@ -365,8 +365,8 @@ int run_sweep(const SweepCommand& command) {
   Tree results = Tree::array();
   const int code = run(command, results);
   if (command.json && (code == 0 || !results.empty()))
-    http::print(http::print_json({{"tables", std::move(results)}}));
-  return http::printed(code);
+    cli::print(cli::print_json({{"tables", std::move(results)}}));
+  return cli::printed(code);
 }
 
 }  // namespace mayfly::sweep

@@ -233,8 +233,8 @@ Expected<void, std::string> Anonymizer::check() const {
     const Rule* const rule = rule_of(key);
     if ((rule != nullptr ? rule->action : rules_->otherwise) == Action::drop) {
       return Unexpected{where + (rule != nullptr ? "cannot be dropped; hash or keep it"
-                                                  : "would be dropped by default; add a rule that hashes or "
-                                                    "keeps it")};
+                                                 : "would be dropped by default; add a rule that hashes or "
+                                                   "keeps it")};
     }
     if (rule != nullptr && rule->action == Action::fake && !is_unique(rule->fake.kind)) {
       return Unexpected{where + "cannot be a fake " + std::string(name_of(rule->fake.kind)) +

@@ -23,8 +23,8 @@
 
 #include "cli/transfer/keyed_hash.h"
 #include "cli/transfer/rules.h"
-#include "engine/values/attribute_value.h"
 #include "engine/base/expected.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::transfer {
 

@@ -202,8 +202,7 @@ Expected<std::unique_ptr<GrowingFile>, std::string> GrowingFile::open(const std:
     return Unexpected{path + " is a link, which is not followed. Name the file itself"};
   if (!descriptor.is_open() || ::fstat(descriptor.number(), &found) != 0) return failed(path);
   if (!is_followed && S_ISREG(found.st_mode) && found.st_nlink != 1)
-    return Unexpected{path +
-                      " has other hard links, whose content would change as well. Name another file"};
+    return Unexpected{path + " has other hard links, whose content would change as well. Name another file"};
   return of(std::move(descriptor), path, bytes);
 }
 

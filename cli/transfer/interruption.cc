@@ -6,8 +6,8 @@
 
 namespace mayfly::transfer {
 
-Interruption::Interruption(http::EndSignals::Late late)
-    : signals_(http::EndSignals::Another::ends_the_process, std::move(late)) {
+Interruption::Interruption(cli::EndSignals::Late late)
+    : signals_(cli::EndSignals::Another::ends_the_process, std::move(late)) {
   std::signal(SIGPIPE, SIG_IGN);
 }
 

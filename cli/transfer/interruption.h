@@ -18,7 +18,7 @@ namespace mayfly::transfer {
 class Interruption {
  public:
   // `late`: see EndSignals.
-  explicit Interruption(http::EndSignals::Late late = {});
+  explicit Interruption(cli::EndSignals::Late late = {});
 
   [[nodiscard]] bool is_wanted() const { return wanted_ || signals_.came() != 0; }
   void want() { wanted_ = true; }
@@ -27,7 +27,7 @@ class Interruption {
   bool pause(std::chrono::milliseconds time) const;
 
  private:
-  const http::EndSignals signals_;
+  const cli::EndSignals signals_;
   std::atomic<bool> wanted_ = false;
 };
 

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "cli/transfer/unpacked_text.h"
-#include "engine/values/attribute_value.h"
 #include "engine/base/expected.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::transfer {
 

@@ -56,7 +56,7 @@ std::string Progress::text(bool all, std::size_t& lines) {
                             {"table", table.name},
                             {"percent", table.expected == 0 && !table.over ? 0 : percent},
                             {"status", std::to_string(table.items) + " items"}};
-    const std::string line = http::view_jobs({{"jobs", json::Tree::array({job})}}).text;
+    const std::string line = cli::view_jobs({{"jobs", json::Tree::array({job})}}).text;
     if (table.over) {
       above += line;
       table.told = true;

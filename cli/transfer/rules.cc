@@ -209,8 +209,7 @@ Expected<Rules, std::string> Rules::parse(std::string_view text) {
     if (!rule) return Unexpected{where + of_a_file(rule.error().message)};
     // The second rule would never be used.
     const auto [first, is_new] = places.try_emplace({rule->table, rule->path}, rules.rules.size() + 1);
-    if (!is_new)
-      return Unexpected{where + "same table and path as rule " + std::to_string(first->second)};
+    if (!is_new) return Unexpected{where + "same table and path as rule " + std::to_string(first->second)};
     rules.rules.push_back(*std::move(rule));
   }
   return rules;

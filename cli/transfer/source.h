@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "cli/transfer/described_table.h"
-#include "engine/values/attribute_value.h"
 #include "engine/base/clock.h"
 #include "engine/base/expected.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::transfer {
 

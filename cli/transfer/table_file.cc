@@ -286,8 +286,8 @@ Expected<void, std::string> TableFileSource::keep_batch(const Selection& selecti
 // Requires: the file has items of one table and does not name it.
 Expected<void, std::string> TableFileSource::name_table(const Selection& selection, const std::string& name) {
   if (selection.patterns().size() != 1 || selection.patterns()[0].find_first_of("*?") != std::string::npos)
-    return Unexpected{
-        name + " does not name the table of its items. Name it: mayfly import TABLE --from " + path_};
+    return Unexpected{name + " does not name the table of its items. Name it: mayfly import TABLE --from " +
+                      path_};
   tables_.push_back({.name = selection.patterns()[0]});
   return {};
 }
@@ -327,8 +327,7 @@ Expected<void, std::string> TableFileSource::read_first_line(const Selection& se
 
 std::vector<std::string> TableFileSource::notices() const {
   if (!is_cut_short_) return {};
-  return {path_ +
-          " is part of a scan: it has a LastEvaluatedKey or NextToken, so the table had more items"};
+  return {path_ + " is part of a scan: it has a LastEvaluatedKey or NextToken, so the table had more items"};
 }
 
 std::vector<std::size_t> TableFileSource::tables_of(std::size_t /*part*/) const {

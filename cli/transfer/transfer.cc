@@ -13,7 +13,6 @@
 #include <unistd.h>
 #include <utility>
 
-#include "cli/views/answer_view.h"
 #include "cli/base/fail.h"
 #include "cli/base/output.h"
 #include "cli/schemas/files.h"
@@ -30,6 +29,7 @@
 #include "cli/transfer/rules.h"
 #include "cli/transfer/source.h"
 #include "cli/transfer/table_file.h"
+#include "cli/views/answer_view.h"
 #include "compat/control/call.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
@@ -138,8 +138,8 @@ class Run {
     auto result = prepare();
     if (result && command_.dry_run) result = show_some();
     if (result && !command_.dry_run) result = transfer();
-    if (result) return http::printed(static_cast<int>(ExitCode::done));
-    http::fail(result.error().sentence);
+    if (result) return cli::printed(static_cast<int>(ExitCode::done));
+    cli::fail(result.error().sentence);
     return static_cast<int>(result.error().code);
   }
 
@@ -236,8 +236,7 @@ Outcome<void> Run::check_words() const {
   if (!command_.tables.empty() && command_.all) return wrong("--all cannot be combined with table names");
   if (from_.kind == to_.kind && from_.text == to_.text && !from_.is_server())
     return wrong("--from and --to are the same");
-  if (to_.text.ends_with(".zst"))
-    return wrong(".zst files can only be read. Write a plain file or .gz");
+  if (to_.text.ends_with(".zst")) return wrong(".zst files can only be read. Write a plain file or .gz");
   if (!to_.is_server() && command_.if_exists != IfExists::fail &&
       (to_.kind == Place::Kind::directory || command_.if_exists != IfExists::replace))
     return wrong("--if-exists applies to tables of a server; of a file, only 'replace' is possible");
@@ -291,7 +290,7 @@ Outcome<void> Run::read_schemas() {
   if (!command_.to.region.empty()) context.region = command_.to.region;
   for (const std::string& path : command_.schemas) {
     TRY(const auto read, outcome(schemas::read_schema_files(path, context)));
-    for (const std::string& warning : read.warnings) http::fail(warning);
+    for (const std::string& warning : read.warnings) cli::fail(warning);
     for (const schemas::TableSchema& schema : read.tables) schemas_[schema.table] = described(schema);
   }
   return {};
@@ -521,8 +520,8 @@ Outcome<void> Run::show_some() {
       tables.push_back({{"table", targets_[table].name},
                         {"source", source_->tables()[table].name},
                         {"samples", std::move(samples[table])}});
-    http::print(http::print_json(
-        {{"dry_run", true}, {"tables", std::move(tables)}, {"notices", source_->notices()}}));
+    cli::print(
+        cli::print_json({{"dry_run", true}, {"tables", std::move(tables)}, {"notices", source_->notices()}}));
     return {};
   }
   for (const std::string& sentence : source_->notices())
@@ -562,8 +561,7 @@ Expected<void, std::string> Run::treat(std::size_t table, std::vector<engine::It
     }
     if (command_.ttl != TtlChoice::off && !command_.items_only)
       if (const auto past = std::count_if(items.begin(), items.end(), is_past); past > 0)
-        counts[where + "expired items (by this machine's clock)"] +=
-            static_cast<std::uint64_t>(past);
+        counts[where + "expired items (by this machine's clock)"] += static_cast<std::uint64_t>(past);
   }
   if (!treatment.anonymizer) return {};
   Changes changes;
@@ -780,8 +778,7 @@ Expected<void, std::string> Run::complete(std::size_t table) {
 
 // The process ends as if it were killed. Journals are made for that.
 int Run::ended_late() const {
-  http::fail(is_journal_kept_ ? "interrupted. Run the same command with --resume to continue"
-                              : "interrupted");
+  cli::fail(is_journal_kept_ ? "interrupted. Run the same command with --resume to continue" : "interrupted");
   return static_cast<int>(is_journal_kept_ ? ExitCode::unfinished : ExitCode::failed);
 }
 
@@ -854,7 +851,7 @@ Tree Run::result() {
 void Run::report() {
   std::FILE* const out = to_.kind == Place::Kind::standard ? stderr : stdout;
   const engine::Lock lock(mutex_);
-  if (command_.json) return http::print(http::print_json(result()));
+  if (command_.json) return cli::print(cli::print_json(result()));
   std::uint64_t items = 0;
   std::size_t tables = 0;
   for (std::size_t table = 0; table < targets_.size(); ++table) {

@@ -7,7 +7,7 @@
 #include "cli/views/item_text.h"
 #include "http/base/log.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 using json::Tree;
@@ -40,13 +40,13 @@ std::string with_spaces(std::string_view name) {
   return words;
 }
 
-std::string words_of(std::string_view name) { return log::printable(with_spaces(name)); }
+std::string words_of(std::string_view name) { return http::log::printable(with_spaces(name)); }
 
 std::string heading_of(std::string_view name) {
   std::string heading = with_spaces(name);
   for (char& c : heading)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return log::printable(heading);
+  return http::log::printable(heading);
 }
 
 // "arn:aws:lambda:us-east-1:000000000000:function:reminder" -> "function:reminder"
@@ -87,7 +87,7 @@ std::string table_of(const std::vector<std::pair<std::string, const Tree*>>& obj
   TextTable table(std::move(headings));
   for (const auto& [name, object] : objects) {
     std::vector<std::string> cells;
-    if (has_names) cells.push_back(log::printable(name));
+    if (has_names) cells.push_back(http::log::printable(name));
     for (const std::string& member : members) {
       const Tree* const value = json::member(*object, member);
       cells.push_back(value == nullptr ? "" : cell_text(*value));
@@ -196,11 +196,11 @@ std::string TextList::text() const {
 }
 
 std::string cell_text(const Tree& value) {
-  if (value.is_string()) return log::printable(without_arn(value.get_ref<const std::string&>()));
+  if (value.is_string()) return http::log::printable(without_arn(value.get_ref<const std::string&>()));
   if (value.is_null() || (is_compound(value) && value.empty())) return "none";
   if (is_typed_item(value)) return plain_key(value);
   if (is_list_of_objects(value)) return std::to_string(value.size());
-  if (!is_compound(value)) return log::printable(json::print(value));
+  if (!is_compound(value)) return http::log::printable(json::print(value));
   std::string text;
   for (const auto& [name, one] : value.items())
     text += (text.empty() ? "" : ", ") + (value.is_object() ? words_of(name) + " " : "") + cell_text(one);
@@ -221,11 +221,11 @@ std::string view_answer(const Tree& answer, const std::string& list, const std::
       tables += name == list ? table_of(value, "") : words_of(name) + ":\n" + table_of(value, "  ");
     } else if (is_long_map) {
       TextList pairs;
-      for (const auto& [key, one] : value.items()) pairs.add(log::printable(key), cell_text(one));
+      for (const auto& [key, one] : value.items()) pairs.add(http::log::printable(key), cell_text(one));
       tables += "\n" + pairs.text();
     } else {
-      lines.add(words_of(name),
-                value.is_string() ? log::printable(value.get_ref<const std::string&>()) : cell_text(value));
+      lines.add(words_of(name), value.is_string() ? http::log::printable(value.get_ref<const std::string&>())
+                                                  : cell_text(value));
     }
   }
   return lines.text() + tables;
@@ -234,4 +234,4 @@ std::string view_answer(const Tree& answer, const std::string& list, const std::
 std::string print_json(const Tree& answer) { return escaped(json::print_indented(answer)) + "\n"; }
 std::string print_json_line(const Tree& answer) { return escaped(json::print(answer)) + "\n"; }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -15,7 +15,7 @@
 
 #include "compat/wire/json_tree.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 // A table with headings. If its lines would be longer than line_characters_max, each row becomes a block of
 // lines. Cells are cut after cell_characters_max characters.
@@ -70,4 +70,4 @@ std::string view_answer(const json::Tree& answer, const std::string& list, const
 std::string print_json(const json::Tree& answer);
 std::string print_json_line(const json::Tree& answer);  // everything on one line
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

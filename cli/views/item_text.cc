@@ -10,7 +10,7 @@
 #include "engine/values/number.h"
 #include "http/base/log.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 using json::Tree;
@@ -110,7 +110,7 @@ Expected<Tree, std::string> key_of_json(const KeySchema& schema, const KeyAttrib
   if (value.is_string()) return read_key_value(schema, attribute, value.get_ref<const std::string&>());
   if (is_number(value)) return read_key_value(schema, attribute, json::print(value));
   return Unexpected{"key attribute " + in_quotes(attribute.name) + " of " + schema.table +
-                    " must be a string or a number, got " + log::printable(json::print(value)) + "."};
+                    " must be a string or a number, got " + http::log::printable(json::print(value)) + "."};
 }
 
 // Converts each key attribute to its type in the schema, and the other members with `others`.
@@ -172,7 +172,7 @@ std::optional<KeySchema> key_schema_of(const Tree& table, const Tree& described,
   const Tree* const definitions = json::member(table, "AttributeDefinitions");
   if (keys == nullptr || !keys->is_array() || definitions == nullptr || !definitions->is_array())
     return std::nullopt;
-  KeySchema schema{.table = log::printable(name), .attributes = {}};
+  KeySchema schema{.table = http::log::printable(name), .attributes = {}};
   for (const char* const role : {"HASH", "RANGE"}) {
     for (const Tree& key : *keys) {
       const auto attribute = json::string_member(key, "AttributeName");
@@ -291,15 +291,15 @@ Expected<Tree, std::string> read_item(const KeySchema& schema, const std::vector
 
 std::string plain_text(const Tree& value) {
   const Tree plain = untyped(value);
-  return log::printable(plain.is_string() ? plain.get_ref<const std::string&>() : json::print(plain));
+  return http::log::printable(plain.is_string() ? plain.get_ref<const std::string&>() : json::print(plain));
 }
 
 std::string plain_key(const Tree& key) {
   std::string text;
   if (!key.is_object()) return text;
   for (const auto& [name, value] : key.items())
-    text += (text.empty() ? "" : " ") + log::printable(name) + "=" + plain_text(value);
+    text += (text.empty() ? "" : " ") + http::log::printable(name) + "=" + plain_text(value);
   return text;
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -19,7 +19,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/expected.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 struct KeyAttribute {
   std::string name;
@@ -61,4 +61,4 @@ std::string plain_key(const json::Tree& key);
 // Whether `value` is an object whose members are all typed values.
 bool is_typed_item(const json::Tree& value);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

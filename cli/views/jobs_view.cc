@@ -6,14 +6,14 @@
 
 #include "http/base/log.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 constexpr std::int64_t bar_width = 20;
 
 std::string line_of(const json::Tree& job) {
   const auto text = [&](std::string_view name) {
-    return log::printable(json::string_member(job, name).value_or(""));
+    return http::log::printable(json::string_member(job, name).value_or(""));
   };
   const std::int64_t percent =
       std::clamp<std::int64_t>(json::integer_member(job, "percent").value_or(0), 0, 100);
@@ -44,4 +44,4 @@ JobsView view_jobs(const json::Tree& answer) {
   return view;
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

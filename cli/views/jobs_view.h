@@ -8,7 +8,7 @@
 
 #include "compat/wire/json_tree.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 struct JobsView {
   std::string text;  // printable; one line for each job, in the answer's order
@@ -19,4 +19,4 @@ struct JobsView {
 // `answer` is that of GET /_mayfly/jobs. Members that it lacks are left out.
 JobsView view_jobs(const json::Tree& answer);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -9,7 +9,7 @@
 
 #include "http/base/log.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 namespace {
 
 using json::Tree;
@@ -96,7 +96,7 @@ Expected<Tree, std::string> metrics_tree(std::string_view text) {
     auto sample = sample_of(line);
     if (!sample)
       return Unexpected{"The server's metrics have a malformed line: '" +
-                        log::printable(line.substr(0, quoted_bytes_max)) + "'."};
+                        http::log::printable(line.substr(0, quoted_bytes_max)) + "'."};
     const auto [place, is_new] = places.emplace(sample->name, metrics.size());
     if (is_new) metrics.emplace_back(std::move(sample->name), Tree::array());
     metrics[place->second].second.push_back(std::move(sample->tree));
@@ -106,4 +106,4 @@ Expected<Tree, std::string> metrics_tree(std::string_view text) {
   return tree;
 }
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

@@ -10,11 +10,11 @@
 #include "compat/wire/json_tree.h"
 #include "engine/base/expected.h"
 
-namespace mayfly::http {
+namespace mayfly::cli {
 
 // The object has one member for each name, in the order of the text, with all samples of that name. A value
 // that is not a JSON number, such as +Inf, becomes a string. Comments (HELP, TYPE) are left out. The error is
 // a sentence that quotes a malformed line.
 Expected<json::Tree, std::string> metrics_tree(std::string_view text);
 
-}  // namespace mayfly::http
+}  // namespace mayfly::cli

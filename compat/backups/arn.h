@@ -14,8 +14,8 @@
 
 #include "compat/context.h"
 #include "compat/wire/error.h"
-#include "engine/tables/catalog.h"
 #include "engine/base/clock.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::backups {
 

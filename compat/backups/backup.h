@@ -1,9 +1,9 @@
 // A backup, without the data of the table.
 //
-// A backup consists of a point (engine/tables/points.h), which holds the table's items and its description at that
-// time, and of this record, which says whose backup it is and what it is called. The record is a document in
-// the account's state (engine/storage/documents.h): snapshots include it, restores bring it back, and a reset drops
-// it.
+// A backup consists of a point (engine/tables/points.h), which holds the table's items and its description at
+// that time, and of this record, which says whose backup it is and what it is called. The record is a
+// document in the account's state (engine/storage/documents.h): snapshots include it, restores bring it back,
+// and a reset drops it.
 //
 //   "@backup" / "REGION/01791504762511-2779fadd/carts"
 //   {"name":"nightly","system":false,"created":1791504762511,"bytes":12,"table_id":"3b24…","point":7}
@@ -15,9 +15,9 @@
 #include <string_view>
 #include <tuple>
 
-#include "engine/tables/catalog.h"
 #include "engine/base/clock.h"
 #include "engine/storage/documents.h"
+#include "engine/tables/catalog.h"
 #include "engine/tables/points.h"
 
 namespace mayfly::compat::backups {

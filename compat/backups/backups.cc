@@ -8,14 +8,14 @@
 #include "compat/backups/arn.h"
 #include "compat/tables/room.h"
 #include "compat/tables/settings.h"
-#include "engine/time/agenda.h"
-#include "engine/base/attempt.h"
-#include "engine/tables/catalog.h"
-#include "engine/storage/documents.h"
 #include "engine/background/history.h"
 #include "engine/background/history_size.h"
+#include "engine/base/attempt.h"
 #include "engine/base/interleaving.h"
 #include "engine/base/random.h"
+#include "engine/storage/documents.h"
+#include "engine/tables/catalog.h"
+#include "engine/time/agenda.h"
 
 namespace mayfly::compat::backups {
 namespace {
@@ -248,7 +248,8 @@ std::optional<Backup> Backups::find(const engine::Scope& scope, std::string_view
   auto bytes = database_.documents().get(name);
   if (!bytes) return std::nullopt;
   auto backup = from_document({name, *std::move(bytes)});
-  if (!backup || database_.accounts().of(scope.account).now() >= backup->expires().value_or(engine::last_instant + 1))
+  if (!backup ||
+      database_.accounts().of(scope.account).now() >= backup->expires().value_or(engine::last_instant + 1))
     return std::nullopt;
   return backup;
 }

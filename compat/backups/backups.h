@@ -26,11 +26,11 @@
 
 #include "compat/backups/backup.h"
 #include "compat/wire/error.h"
-#include "engine/database.h"
-#include "engine/base/expected.h"
 #include "engine/background/history.h"
+#include "engine/base/expected.h"
 #include "engine/base/mutex.h"
 #include "engine/base/scheduler.h"
+#include "engine/database.h"
 
 namespace mayfly::compat::backups {
 

@@ -7,13 +7,13 @@
 
 #include "compat/backups/arn.h"
 #include "compat/tables/room.h"
-#include "engine/base/attempt.h"
-#include "engine/tables/catalog.h"
-#include "engine/storage/documents.h"
-#include "engine/items/fill.h"
 #include "engine/background/history.h"
 #include "engine/background/history_size.h"
+#include "engine/base/attempt.h"
+#include "engine/items/fill.h"
 #include "engine/items/recent_writes.h"
+#include "engine/storage/documents.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::backups {
 namespace {
@@ -231,7 +231,8 @@ Result<RestoreOrigin> Restores::hold(RestoreOrigin origin) const {
   if (point.error() == engine::PointRefusal::dropped) return error::table_not_found("Table not found");
   CHECK_OK(check_room(database_));
   return error::limit_exceeded("The server's limit of old item versions is reached (" +
-                               std::to_string(database_.history_size().bytes_max()) + " bytes, set by --history-max).");
+                               std::to_string(database_.history_size().bytes_max()) +
+                               " bytes, set by --history-max).");
 }
 
 std::optional<engine::HistoryCursor> Restores::source_of(const RestoreOrigin& origin) const {

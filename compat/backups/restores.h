@@ -8,8 +8,8 @@
 // removed from the description and the table becomes ACTIVE. Until then clients cannot read or write it
 // (tables/lookup.h), and its backup is in use.
 //
-// Throughout, a restore holds a point of its source (engine/background/history.h), so it completes even if the source is
-// deleted, its recovery is turned off or its backup expires.
+// Throughout, a restore holds a point of its source (engine/background/history.h), so it completes even if
+// the source is deleted, its recovery is turned off or its backup expires.
 //
 // A restore that is interrupted by the end of the server continues at the next start. A restore that is part
 // of a snapshot of the account continues when the snapshot is restored. Both rewrite the items from the first
@@ -36,10 +36,10 @@
 #include "compat/tables/settings.h"
 #include "compat/wire/error.h"
 #include "engine/base/bell.h"
-#include "engine/database.h"
-#include "engine/items/history_cursor.h"
 #include "engine/base/mutex.h"
 #include "engine/base/scheduler.h"
+#include "engine/database.h"
+#include "engine/items/history_cursor.h"
 
 namespace mayfly::compat::backups {
 

@@ -44,8 +44,8 @@ Outcome<Parts> parts_of(std::string_view key) {
     if (outbound::names_nothing(part))
       return Unexpected{invalid_argument("In a bucket that is a directory, a key must not have empty parts")};
     if (is_reserved(part)) {
-      return Unexpected{invalid_argument("No part of a key can begin with " +
-                                         std::string(DirectoryBucket::upload_name))};
+      return Unexpected{
+          invalid_argument("No part of a key can begin with " + std::string(DirectoryBucket::upload_name))};
     }
     if (part.size() > NAME_MAX || parts.size() > DirectoryBucket::parts_max)
       return Unexpected{key_too_long()};

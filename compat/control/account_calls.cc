@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
-#include "engine/tables/catalog.h"
 #include "engine/background/snapshots.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::control {
 

@@ -21,8 +21,8 @@
 #include "compat/streams/told_change.h"
 #include "compat/tables/ttl_mistakes.h"
 #include "compat/wire/json.h"
-#include "engine/items/item_reader.h"
 #include "engine/base/mutex.h"
+#include "engine/items/item_reader.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -130,7 +130,8 @@ std::string ttl_sentence(Call& call, const engine::LiveTable& table, const Wante
     return {};
   const Explanation explanation =
       explain(*table.description(), call.database().reader().get(table, wanted.key),
-              table.expiry_stats().last_of(wanted.key), call.database().accounts().of(call.scope.account).now(), "Its TTL");
+              table.expiry_stats().last_of(wanted.key),
+              call.database().accounts().of(call.scope.account).now(), "Its TTL");
   const bool expects_expiry = wanted.cause.has_value();
   const bool says_little = explanation.reason == "ttl_disabled" || explanation.reason == "no_attribute" ||
                            explanation.reason == "no_item";

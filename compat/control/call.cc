@@ -157,8 +157,7 @@ Result<engine::Item> Call::key() const {
   const auto document = json::parse(body_text);
   const json::Value* key = document == nullptr ? nullptr : document->root().member("key");
   if (key == nullptr || !key->is(json::Value::Kind::object)) {
-    return error::validation(
-        "'key' is required and must be an object, for example {\"id\":{\"S\":\"1\"}}.");
+    return error::validation("'key' is required and must be an object, for example {\"id\":{\"S\":\"1\"}}.");
   }
   return read_item(*key);
 }
@@ -177,9 +176,8 @@ Unexpected<Error> conflict(std::string message) {
 }
 
 Unexpected<Error> stopped() {
-  return Unexpected{
-      Error{.kind = Error::Kind::stopped,
-            .message = "Canceled: the server is shutting down or the client disconnected."}};
+  return Unexpected{Error{.kind = Error::Kind::stopped,
+                          .message = "Canceled: the server is shutting down or the client disconnected."}};
 }
 
 // --- times

@@ -16,9 +16,9 @@
 #include "compat/jobs/jobs.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/triggers/triggers.h"
+#include "engine/background/replication.h"
 #include "engine/items/expiry_view.h"
 #include "engine/items/recent_writes.h"
-#include "engine/background/replication.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -52,7 +52,8 @@ void add_advanced(json::Tree& shown, const engine::Advanced& advanced) {
 
 // Adds items whose TTL looks like a mistake: {"never":{"carts":{"string":1}},"born_expired":{"carts":2}}.
 void add_mistakes(json::Tree& shown, Call& call) {
-  const engine::TtlMistakes mistakes = engine::take_ttl_mistakes(call.database().catalog().catalog(), call.scope.account);
+  const engine::TtlMistakes mistakes =
+      engine::take_ttl_mistakes(call.database().catalog().catalog(), call.scope.account);
   if (!mistakes.never.empty()) {
     json::Tree& never = shown["never"] = json::Tree::object();
     for (const auto& [table, counts] : mistakes.never) json::add_member(never, table, show_never(counts));
@@ -89,8 +90,8 @@ Result<engine::ClockSetting> read_setting(Fields& body, engine::ClockSetting bef
 }
 
 Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
-  return conflict("The clock cannot go back while the account has tables: " + print_time(to) +
-                  " is before " + print_time(now) + ". To go back, reset the account or restore a snapshot.");
+  return conflict("The clock cannot go back while the account has tables: " + print_time(to) + " is before " +
+                  print_time(now) + ". To go back, reset the account or restore a snapshot.");
 }
 
 // Waits until earlier writes have reached replicas, functions, Kinesis and readers, and until jobs are over.
@@ -139,7 +140,8 @@ Result<json::Tree> show_clock(Call& call) {
 Result<json::Tree> set_clock(Call& call) {
   const std::string& account = call.scope.account;
   TRY(const auto now, call.body.time("now"));
-  TRY(const auto setting, read_setting(call.body, call.database().accounts().of(account).clock().setting(), now.has_value()));
+  TRY(const auto setting,
+      read_setting(call.body, call.database().accounts().of(account).clock().setting(), now.has_value()));
   TRY(const auto age_streams, call.body.boolean("age_streams"));
   CHECK_OK(call.body.nothing_else());
   const auto advanced =
@@ -147,7 +149,8 @@ Result<json::Tree> set_clock(Call& call) {
   if (!advanced) {
     if (now) return would_go_back(*now, call.database().accounts().of(account).now());
     return conflict("The clock cannot go back while the account has tables, and the host's time is before " +
-                    print_time(call.database().accounts().of(account).now()) + ". To return to it, reset the account.");
+                    print_time(call.database().accounts().of(account).now()) +
+                    ". To return to it, reset the account.");
   }
   json::Tree shown = show_setting(setting);
   add_advanced(shown, *advanced);
@@ -181,7 +184,8 @@ Result<json::Tree> advance_clock(Call& call) {
   } else if (to) {
     const auto time = parse_time(*to);
     if (!time) return must_be("to", "a time, for example \"2026-11-20T00:00:00Z\", or \"next-expiry\"", *to);
-    if (const engine::Instant now = database.accounts().of(account).now(); *time < now) return would_go_back(*time, now);
+    if (const engine::Instant now = database.accounts().of(account).now(); *time < now)
+      return would_go_back(*time, now);
     advanced = database.time_travel().advance(account, *time, ages, call.stop);
   } else {
     const auto arrived = database.time_travel().advance_by(account, *by, ages, call.stop);

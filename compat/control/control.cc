@@ -168,8 +168,7 @@ Answer answer(Emulator& emulator, const Request& request) {
     return engine::attempt([&] { return run(emulator, request, route, std::move(parameters)); },
                            [](std::string_view) { return refusal(error::internal_server_error().error); });
   }
-  if (allow.empty())
-    return refusal(not_found("Unknown path " + std::string(request.path) + ".").error);
+  if (allow.empty()) return refusal(not_found("Unknown path " + std::string(request.path) + ".").error);
   Answer answer = refusal({.kind = Error::Kind::method_not_allowed,
                            .message = std::string(request.path) + " does not support " +
                                       std::string(request.method) + ", only " + allow + "."});

@@ -10,9 +10,9 @@
 #include "compat/control/handlers.h"
 #include "compat/items/keys.h"
 #include "compat/tables/ttl_mistakes.h"
-#include "engine/time/expiry_index.h"
-#include "engine/schema/expiry_mode.h"
 #include "engine/items/item_reader.h"
+#include "engine/schema/expiry_mode.h"
+#include "engine/time/expiry_index.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -110,10 +110,10 @@ Result<json::Tree> explain_item(Call& call) {
   TRY(const auto table, call.table(call.parameters[0]));
   const auto description = table->description();
   TRY(const std::string item_key, call.item_key(*description));
-  const Explanation explanation =
-      explain(*description, call.database().reader().get(*table, item_key), table->expiry_stats().last_of(item_key),
-              call.database().accounts().of(call.scope.account).now(),
-              description->ttl ? description->ttl->attribute : std::string());
+  const Explanation explanation = explain(*description, call.database().reader().get(*table, item_key),
+                                          table->expiry_stats().last_of(item_key),
+                                          call.database().accounts().of(call.scope.account).now(),
+                                          description->ttl ? description->ttl->attribute : std::string());
   return json::Tree{{"expires_at", time_or_null(explanation.expires_at)},
                     {"reason", explanation.reason},
                     {"message", explanation.message}};

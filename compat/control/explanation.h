@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "engine/tables/catalog.h"
 #include "engine/base/clock.h"
 #include "engine/items/cursor.h"
-#include "engine/time/expiry_stats.h"
 #include "engine/schema/table.h"
+#include "engine/tables/catalog.h"
+#include "engine/time/expiry_stats.h"
 
 namespace mayfly::compat::control {
 

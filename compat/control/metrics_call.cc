@@ -15,14 +15,14 @@
 #include "compat/metrics.h"
 #include "compat/server_metrics.h"
 #include "compat/triggers/triggers.h"
-#include "engine/tables/catalog.h"
-#include "engine/items/expiry_view.h"
 #include "engine/background/history.h"
 #include "engine/background/history_size.h"
-#include "engine/base/process_memory.h"
-#include "engine/items/recent_writes.h"
 #include "engine/background/replication.h"
 #include "engine/background/snapshots.h"
+#include "engine/base/process_memory.h"
+#include "engine/items/expiry_view.h"
+#include "engine/items/recent_writes.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -255,8 +255,7 @@ void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
   one("mayfly_history_bytes", "Bytes of old item versions.", static_cast<std::size_t>(history.bytes));
   one("mayfly_history_bytes_max", "Limit for the bytes of old item versions (--history-max).",
       static_cast<std::size_t>(database.history_size().bytes_max()));
-  one("mayfly_functions", "Registered functions of all accounts.",
-      emulator.triggers().functions().count());
+  one("mayfly_functions", "Registered functions of all accounts.", emulator.triggers().functions().count());
   one("mayfly_mappings", "Event source mappings of all accounts.", emulator.triggers().count());
   text.about("mayfly_stream_records_total", "counter",
              "Sequence numbers assigned so far, to stream records and to commits whose old item versions "

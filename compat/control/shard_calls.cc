@@ -26,7 +26,8 @@ Unexpected<Error> no_stream(const std::string& table) {
 Result<engine::Stream> stream_of(const Call& call, const engine::LiveTable& table) {
   const auto description = table.description();
   if (description->stream) {
-    auto stream = call.database().catalog().find_stream(call.scope, description->name, description->stream->label);
+    auto stream =
+        call.database().catalog().find_stream(call.scope, description->name, description->stream->label);
     if (stream) return *std::move(stream);
   }
   return no_stream(description->name);

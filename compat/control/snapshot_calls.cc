@@ -1,4 +1,5 @@
-// /_mayfly/snapshots/…, /_mayfly/reset: save, restore and empty a whole account (engine/background/snapshots.h).
+// /_mayfly/snapshots/…, /_mayfly/reset: save, restore and empty a whole account
+// (engine/background/snapshots.h).
 //
 // POST   /_mayfly/snapshots               {"id":"7"}; takes {"name":"fixtures"}
 // GET    /_mayfly/snapshots               {"snapshots":[{"id":"7","name":"fixtures"}]}
@@ -6,19 +7,20 @@
 // DELETE /_mayfly/snapshots/{id}          {}
 // POST   /_mayfly/reset                   {"now":"2026-11-20T10:00:00Z"}
 //
-// A name is for people. It is stored in a document of the account (engine/storage/documents.h), "snapshot-name" / id,
-// which is not part of the account's state: a restore keeps the names of later snapshots. If a crash leaves a
-// name without its snapshot, the name has no effect, because ids are never reused.
+// A name is for people. It is stored in a document of the account (engine/storage/documents.h),
+// "snapshot-name" / id, which is not part of the account's state: a restore keeps the names of later
+// snapshots. If a crash leaves a name without its snapshot, the name has no effect, because ids are never
+// reused.
 #include <nlohmann/json.hpp>
 
 #include "compat/control/handlers.h"
 #include "compat/tables/room.h"
 #include "compat/triggers/triggers.h"
-#include "engine/storage/documents.h"
-#include "engine/items/failpoints.h"
 #include "engine/background/snapshot_heads.h"
 #include "engine/background/snapshots.h"
 #include "engine/base/whole_number.h"
+#include "engine/items/failpoints.h"
+#include "engine/storage/documents.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -95,7 +97,8 @@ Result<json::Tree> reset_account(Call& call) {
   CHECK_OK(call.body.nothing_else());
   call.database().failpoints().release_all(call.scope.account);
   call.emulator.faults().set(call.scope.account, {});
-  call.emulator.triggers().reset(call.scope.account, [&] { call.database().snapshots().reset(call.scope.account); });
+  call.emulator.triggers().reset(call.scope.account,
+                                 [&] { call.database().snapshots().reset(call.scope.account); });
   std::vector<engine::DocumentName> names;
   for (engine::Document& named : call.database().documents().list(call.scope.account, name_kind))
     names.push_back(std::move(named.name));

@@ -14,10 +14,10 @@
 #include "compat/control/handlers.h"
 #include "compat/control/ttl_views.h"
 #include "compat/tables/ttl_mistakes.h"
-#include "engine/schema/expiry_mode.h"
+#include "engine/background/reaper.h"
 #include "engine/items/expiry_view.h"
 #include "engine/items/item_reader.h"
-#include "engine/background/reaper.h"
+#include "engine/schema/expiry_mode.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -182,7 +182,8 @@ Result<json::Tree> show_upcoming(Call& call) {
   TRY(const auto live, call.table(call.parameters[0]));
   TRY(const auto limit, call.query_integer("limit", 1, upcoming_max));
   json::Tree items = json::Tree::array();
-  for (const engine::UpcomingExpiry& entry : call.database().expiries().upcoming(*live, static_cast<std::size_t>(limit.value_or(upcoming_default)))) {
+  for (const engine::UpcomingExpiry& entry : call.database().expiries().upcoming(
+           *live, static_cast<std::size_t>(limit.value_or(upcoming_default)))) {
     items.push_back({{"key", item_tree(entry.key)},
                      {"due", print_time(entry.due)},
                      {"expires_at", time_or_null(time_of(entry.fires))}});

@@ -134,8 +134,8 @@ buckets::Outcome<std::optional<bool>> ExportWork::write_data(jobs::Run& run) {
   while (partition_ < parts_.partitions) {
     if (file_ == nullptr) {
       file_ = std::make_unique<DataFile>(
-          **parts_.bucket,
-          keys_.data + data_files::data_file_name(*database_.options().random, parts_.asked.format_or_default()));
+          **parts_.bucket, keys_.data + data_files::data_file_name(*database_.options().random,
+                                                                   parts_.asked.format_or_default()));
     }
     TRY(const bool idle, file_->object.advance(run));
     if (!idle) return std::optional<bool>(false);
@@ -221,23 +221,24 @@ void ExportWork::end_file() {
 
 std::string ExportWork::summary(const jobs::Run& run) const {
   const ExportRequest& asked = parts_.asked;
-  data_files::ExportSummary summary{.type = asked.incremental() ? ExportType::incremental : ExportType::full,
-                                    .export_arn = run.job.arn,
-                                    .table_arn = asked.table_arn,
-                                    .table_id = run.job.table_uuid,
-                                    .start = run.job.started,
-                                    .end = std::max(database_.accounts().of(run.job.scope.account).now(), run.job.started),
-                                    .time = asked.until,
-                                    .from = asked.from.value_or(0),
-                                    .to = asked.until,
-                                    .bucket = asked.bucket,
-                                    .prefix = asked.prefix,
-                                    .sse_key_id = asked.sse_key_id,
-                                    .files_key = keys_.files,
-                                    .billed_bytes = run.progress.counts.find(billed_bytes)->second,
-                                    .items = run.progress.counts.find(item_count)->second,
-                                    .format = asked.format_or_default(),
-                                    .old_images = asked.old_images_or_default()};
+  data_files::ExportSummary summary{
+      .type = asked.incremental() ? ExportType::incremental : ExportType::full,
+      .export_arn = run.job.arn,
+      .table_arn = asked.table_arn,
+      .table_id = run.job.table_uuid,
+      .start = run.job.started,
+      .end = std::max(database_.accounts().of(run.job.scope.account).now(), run.job.started),
+      .time = asked.until,
+      .from = asked.from.value_or(0),
+      .to = asked.until,
+      .bucket = asked.bucket,
+      .prefix = asked.prefix,
+      .sse_key_id = asked.sse_key_id,
+      .files_key = keys_.files,
+      .billed_bytes = run.progress.counts.find(billed_bytes)->second,
+      .items = run.progress.counts.find(item_count)->second,
+      .format = asked.format_or_default(),
+      .old_images = asked.old_images_or_default()};
   if (!asked.sse_algorithm.empty()) summary.sse_algorithm = asked.sse_algorithm;
   return data_files::summary_manifest(summary);
 }

@@ -19,9 +19,9 @@
 #include "compat/wire/error.h"
 #include "compat/wire/frame.h"
 #include "compat/wire/json.h"
-#include "engine/values/attribute_value.h"
 #include "engine/items/cursor.h"
 #include "engine/schema/table.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat::exports {
 

@@ -4,16 +4,16 @@
 //   auto records = items_at(database, table, instant);       // nullptr: the instant cannot be restored
 //   while (records->next()) write(records->key(), records->new_image());
 //
-// Records read from a snapshot of storage (engine/items/history_cursor.h). Later writes, the table's deletion and
-// the end of its recovery do not affect an export that has begun.
+// Records read from a snapshot of storage (engine/items/history_cursor.h). Later writes, the table's deletion
+// and the end of its recovery do not affect an export that has begun.
 #pragma once
 
 #include <memory>
 #include <string_view>
 
 #include "engine/base/clock.h"
-#include "engine/items/cursor.h"
 #include "engine/database.h"
+#include "engine/items/cursor.h"
 
 namespace mayfly::compat::exports {
 

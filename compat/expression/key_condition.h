@@ -11,8 +11,8 @@
 #include "compat/expression/ast.h"
 #include "compat/expression/resolve.h"
 #include "compat/wire/error.h"
-#include "engine/values/attribute_value.h"
 #include "engine/schema/table.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat::expression {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "compat/tables/lookup.h"
-#include "engine/values/item_size.h"
 #include "engine/items/transaction.h"
+#include "engine/values/item_size.h"
 
 namespace mayfly::compat::imports {
 namespace {

@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "compat/wire/json.h"
-#include "engine/schema/table.h"
 #include "engine/items/transaction.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::compat {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "compat/wire/error.h"
-#include "engine/values/attribute_value.h"
 #include "engine/schema/table.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat {
 

@@ -24,11 +24,11 @@
 #include "compat/expression/steps.h"
 #include "compat/items/read_target.h"
 #include "compat/wire/json.h"
-#include "engine/values/attribute_value.h"
-#include "engine/items/cursor.h"
 #include "engine/database.h"
-#include "engine/values/sight.h"
+#include "engine/items/cursor.h"
 #include "engine/schema/table.h"
+#include "engine/values/attribute_value.h"
+#include "engine/values/sight.h"
 
 namespace mayfly::compat {
 

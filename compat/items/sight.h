@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "compat/context.h"
-#include "engine/values/sight.h"
 #include "engine/schema/table.h"
+#include "engine/values/sight.h"
 
 namespace mayfly::compat {
 

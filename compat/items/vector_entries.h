@@ -24,10 +24,10 @@
 #include "compat/tables/description.h"
 #include "compat/tables/settings.h"
 #include "compat/wire/error.h"
-#include "engine/values/attribute_value.h"
-#include "engine/tables/catalog.h"
 #include "engine/database.h"
 #include "engine/schema/table.h"
+#include "engine/tables/catalog.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat {
 

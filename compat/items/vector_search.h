@@ -17,9 +17,9 @@
 
 #include "compat/items/vector_entries.h"
 #include "compat/wire/error.h"
-#include "engine/values/attribute_value.h"
-#include "engine/tables/catalog.h"
 #include "engine/database.h"
+#include "engine/tables/catalog.h"
+#include "engine/values/attribute_value.h"
 #include "engine/values/sight.h"
 
 namespace mayfly::compat {

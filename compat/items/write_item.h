@@ -21,9 +21,9 @@
 #include "compat/items/vector_entries.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
-#include "engine/values/attribute_value.h"
-#include "engine/tables/catalog.h"
 #include "engine/items/transaction.h"
+#include "engine/tables/catalog.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat {
 

@@ -4,9 +4,9 @@
 //   job.counts   {"ProcessedItemCount": 10, "ImportedItemCount": 9, "ErrorCount": 1}, by AWS's names
 //   job.request  what its kind returns of the request, as JSON; opaque to all other code
 //
-// A job is stored as a document of its account's state (engine/storage/documents.h). A snapshot therefore contains
-// the account's jobs, a restore brings them back, and a reset removes them. Jobs name tables, tokens and
-// instants of the account, which are also account state. Objects that a job has put into a bucket remain
+// A job is stored as a document of its account's state (engine/storage/documents.h). A snapshot therefore
+// contains the account's jobs, a restore brings them back, and a reset removes them. Jobs name tables, tokens
+// and instants of the account, which are also account state. Objects that a job has put into a bucket remain
 // there.
 //
 //   "@job" / "REGION/import/01791506763707-476754e8"
@@ -19,9 +19,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/tables/catalog.h"
 #include "engine/base/clock.h"
 #include "engine/storage/documents.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::jobs {
 

@@ -76,7 +76,9 @@ class Jobs::Runner final : public engine::Task, public std::enable_shared_from_t
 };
 
 Jobs::Jobs(engine::Database& database, std::function<void(std::string_view)> report)
-    : database_(database), report_(std::move(report)), scheduler_(database.options().make_scheduler(threads_max)) {
+    : database_(database),
+      report_(std::move(report)),
+      scheduler_(database.options().make_scheduler(threads_max)) {
   load();
   database_.documents().listen(this, [this](std::string_view account) { reload(account); });
 }

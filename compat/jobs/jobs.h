@@ -35,9 +35,9 @@
 #include "compat/jobs/work.h"
 #include "compat/wire/error.h"
 #include "engine/base/bell.h"
-#include "engine/database.h"
 #include "engine/base/mutex.h"
 #include "engine/base/scheduler.h"
+#include "engine/database.h"
 
 namespace mayfly::compat::jobs {
 

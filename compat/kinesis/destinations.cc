@@ -10,8 +10,8 @@
 #include "compat/wire/json.h"
 #include "compat/wire/json_tree.h"
 #include "engine/base/clock.h"
-#include "engine/storage/documents.h"
 #include "engine/base/mutex.h"
+#include "engine/storage/documents.h"
 
 namespace mayfly::compat::kinesis {
 namespace {

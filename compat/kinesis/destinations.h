@@ -7,8 +7,8 @@
 // Waiting changes are lost when Mayfly ends. Waiting holds no thread: one task sends one request after
 // another.
 //
-// Destinations are stored as part of their account's state (engine/storage/documents.h): a restore brings back the
-// snapshot's destinations, and a reset removes all. Changes that are already waiting are still sent.
+// Destinations are stored as part of their account's state (engine/storage/documents.h): a restore brings
+// back the snapshot's destinations, and a reset removes all. Changes that are already waiting are still sent.
 // Thread-safe.
 //
 //   Destinations destinations(database, {.invoker = invoker,
@@ -35,12 +35,12 @@
 #include "compat/outbound/invoker.h"
 #include "compat/wire/error.h"
 #include "engine/base/bell.h"
-#include "engine/tables/change_feed.h"
-#include "engine/database.h"
-#include "engine/storage/documents.h"
 #include "engine/base/mutex.h"
 #include "engine/base/random.h"
 #include "engine/base/scheduler.h"
+#include "engine/database.h"
+#include "engine/storage/documents.h"
+#include "engine/tables/change_feed.h"
 
 namespace mayfly::compat::kinesis {
 

@@ -8,9 +8,9 @@
 #include "compat/wire/hash.h"
 #include "compat/wire/json.h"
 #include "engine/base/check.h"
+#include "engine/base/uuid.h"
 #include "engine/values/item_codec.h"
 #include "engine/values/item_size.h"
-#include "engine/base/uuid.h"
 
 namespace mayfly::compat::kinesis {
 namespace {

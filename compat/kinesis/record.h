@@ -9,8 +9,8 @@
 
 #include <string>
 
-#include "engine/tables/change_feed.h"
 #include "engine/base/random.h"
+#include "engine/tables/change_feed.h"
 
 namespace mayfly::compat::kinesis {
 

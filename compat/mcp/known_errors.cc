@@ -81,11 +81,13 @@ constexpr KnownError errors[] = {
     {Kind::transaction_canceled, false,
      "One of the actions failed, so none was applied. CancellationReasons has one entry per action, in "
      "order: ConditionalCheckFailed, TransactionConflict, ItemCollectionSizeLimitExceeded, ValidationError "
-     "or None.", "Find the entries that are not None. A TransactionConflict can be retried."},
+     "or None.",
+     "Find the entries that are not None. A TransactionConflict can be retried."},
     {Kind::transaction_conflict, true, "Another transaction is using the item.", "Retry."},
     {Kind::trimmed_data_access, false,
      "The records no longer exist: they are older than 24 hours of the stream's time, or a snapshot restore "
-     "undid them.", "Get a TRIM_HORIZON iterator."},
+     "undid them.",
+     "Get a TRIM_HORIZON iterator."},
     {Kind::unknown_operation, false, "X-Amz-Target does not name an operation of this API.",
      "Check its spelling."},
     {Kind::unrecognized_client, false, "The server does not know the access key (--require-signature).",
@@ -95,10 +97,12 @@ constexpr KnownError errors[] = {
     {Kind::bad_request, false, "Mayfly error: the HTTP request is malformed.", "The message says how."},
     {Kind::conflict, false,
      "Mayfly error: the current state does not allow this, for example moving a clock back while the account "
-     "has tables.", "The message names the obstacle."},
+     "has tables.",
+     "The message names the obstacle."},
     {Kind::forbidden, false,
      "Mayfly error: the request comes from a web page of another origin, has a Host that is not allowed, or "
-     "lacks a signature.", "Allow the origin with --cors-origin or the host with --allowed-host."},
+     "lacks a signature.",
+     "Allow the origin with --cors-origin or the host with --allowed-host."},
     {Kind::method_not_allowed, false, "Mayfly error: the path does not support this method.",
      "The message lists the methods that it supports."},
     {Kind::not_acceptable, false, "Mayfly error: the client does not accept the response's type.",
@@ -107,7 +111,8 @@ constexpr KnownError errors[] = {
      "Compare the account and region with the writer's."},
     {Kind::stopped, true,
      "Mayfly error: the call was canceled while it waited because its client disconnected or the server is "
-     "shutting down.", "Call again."},
+     "shutting down.",
+     "Call again."},
     {Kind::timed_out, true,
      "Mayfly error: the change that await waits for did not happen within timeout_seconds.",
      "'records' has the changes that did happen. With a frozen clock, items expire only when you call "

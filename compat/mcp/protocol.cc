@@ -275,8 +275,7 @@ class Protocol::Request {
     const Tool* tool = find_tool(*name);
     if (tool == nullptr) return fails(invalid_params, "Unknown tool: " + shortened(*name));
     if (!is_offered(*tool, settings_.read_only))
-      return fails(invalid_params,
-                   "The tool " + std::string(*name) + " is not available in read-only mode");
+      return fails(invalid_params, "The tool " + std::string(*name) + " is not available in read-only mode");
     const Tree* given = json::member(*parameters_, "arguments");
     if (given != nullptr && !given->is_object()) return fails(invalid_params, "arguments must be an object");
     Outcome outcome = call_tool(*tool, world_, scope(), given != nullptr ? *given : Tree::object(),

@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "compat/wire/json_tree.h"
-#include "engine/tables/catalog.h"
 #include "engine/base/expected.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::mcp {
 

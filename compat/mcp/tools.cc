@@ -196,9 +196,8 @@ constexpr Argument of_failpoint[] = {table, item_key};
 constexpr Argument of_release[] = {
     {"table", text, "Table; without table and key, all failpoints of the account"},
     {"key", object, "Primary key, as for arm_failpoint"}};
-constexpr Argument of_function[] = {{"name", text, "", true},
-                                    {"url", text, "URL to call: http://…", true},
-                                    {"timeout_seconds", number}};
+constexpr Argument of_function[] = {
+    {"name", text, "", true}, {"url", text, "URL to call: http://…", true}, {"timeout_seconds", number}};
 constexpr Argument of_function_name[] = {{"name", text, "", true}};
 constexpr Argument of_list_triggers[] = {{"FunctionName", text}, {"EventSourceArn", text}, {"Marker", text}};
 constexpr Argument of_create_trigger[] = {{"EventSourceArn", text, "The stream's ARN", true},

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/tables/catalog.h"
 #include "engine/base/expected.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat {
 class Emulator;

@@ -49,8 +49,8 @@ Result<void> read(const Context& context, std::shared_ptr<engine::LiveTable> tab
   TRY(read.key, request_key(*description, read.key_item));
   response.table_name = description->name;
   const bool consistent = boolean_member(request, "ConsistentRead").value_or(false);
-  const auto item =
-      context.database.reader().get(*read.table, read.key, sight_of(context, *description, nullptr, consistent));
+  const auto item = context.database.reader().get(*read.table, read.key,
+                                                  sight_of(context, *description, nullptr, consistent));
   if (!item && !read.table->still_has(0)) return table_not_found();
   if (item) {
     json::Writer out(response.item);

@@ -14,8 +14,8 @@
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shapes_common.h"
-#include "engine/values/item_codec.h"
 #include "engine/items/item_reader.h"
+#include "engine/values/item_codec.h"
 
 namespace mayfly::compat {
 namespace {
@@ -135,8 +135,9 @@ Result<double> read_table(const Context& context, TableReads& reads, std::size_t
   for (std::size_t i = 0; i < reads.keys.size(); ++i) {
     if (keys_left == 0) bytes_left = 0;
     if (keys_left > 0) --keys_left;
-    const auto item =
-        bytes_left > 0 ? context.database.reader().get(*reads.table, reads.encoded_keys[i], sight) : std::nullopt;
+    const auto item = bytes_left > 0
+                          ? context.database.reader().get(*reads.table, reads.encoded_keys[i], sight)
+                          : std::nullopt;
     const std::size_t bytes = item ? item->size() : 0;
     if (bytes_left == 0 || bytes > bytes_left) {
       bytes_left = 0;  // the remaining keys are unprocessed as well, as the response's order suggests

@@ -14,9 +14,9 @@
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shapes_common.h"
+#include "engine/items/transaction.h"
 #include "engine/values/item_codec.h"
 #include "engine/values/item_size.h"
-#include "engine/items/transaction.h"
 
 namespace mayfly::compat {
 namespace {

@@ -190,7 +190,8 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
     TRY(const auto table, find_named_table(context, own_name));
     append_summaries(*table->description(), summaries);
   } else {
-    for (const auto& each : context.database.catalog().names(context.scope, "", static_cast<std::size_t>(-1))) {
+    for (const auto& each :
+         context.database.catalog().names(context.scope, "", static_cast<std::size_t>(-1))) {
       if (const auto table = context.database.catalog().find(context.scope, each)) {
         append_summaries(*table->description(), summaries);
       }

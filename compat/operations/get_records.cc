@@ -41,7 +41,8 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     return error::trimmed_data_access("The data you are trying to access has been trimmed.");
   }
   auto limit = static_cast<std::size_t>(integer_member(request, "Limit").value_or(records_max));
-  auto page = context.database.change_log().read(stream.id, iterator->shard, iterator->next, limit, page_bytes_max);
+  auto page =
+      context.database.change_log().read(stream.id, iterator->shard, iterator->next, limit, page_bytes_max);
 
   out.begin_object();
   out.key("Records");

@@ -484,7 +484,8 @@ Result<void> drop_replicas(Context& context, const std::shared_ptr<engine::LiveT
                            const std::function<bool(const Table&)>& goes,
                            const std::function<Result<void>()>& check) {
   for (int tries = 0; tries < tries_max; ++tries) {
-    context.database.replication().settle(context.database.accounts().of(context.scope.account));  // writes that they have not sent yet
+    context.database.replication().settle(
+        context.database.accounts().of(context.scope.account));  // writes that they have not sent yet
     Result<void> checked;
     bool arrives = false;
     const auto after = context.backups.update_together(live, [&](std::vector<Table>& tables) {

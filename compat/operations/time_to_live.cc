@@ -61,23 +61,24 @@ Result<void> update(Context& context, const json::Value& request, json::Writer& 
   // Checked again while the table cannot change: of two concurrent requests, one must fail. Applies to all
   // regions of a global table.
   Result<void> changed;
-  const auto after = context.database.tables().update_together(table, [&](std::vector<engine::Table>& tables) {
-    for (const engine::Table& edited : tables) {
-      if (edited.id != table->id()) continue;
-      changed = check_change(edited, enable, attribute);
-      if (changed) changed = check_cooldown(context, edited);
-    }
-    if (!changed) return false;
-    for (engine::Table& edited : tables) {
-      change_settings(edited, [&](TableSettings& settings) { settings.ttl_changed = context.now(); });
-      if (enable) {
-        edited.ttl = engine::TimeToLive{.attribute = attribute};
-      } else {
-        edited.ttl.reset();
-      }
-    }
-    return true;
-  });
+  const auto after =
+      context.database.tables().update_together(table, [&](std::vector<engine::Table>& tables) {
+        for (const engine::Table& edited : tables) {
+          if (edited.id != table->id()) continue;
+          changed = check_change(edited, enable, attribute);
+          if (changed) changed = check_cooldown(context, edited);
+        }
+        if (!changed) return false;
+        for (engine::Table& edited : tables) {
+          change_settings(edited, [&](TableSettings& settings) { settings.ttl_changed = context.now(); });
+          if (enable) {
+            edited.ttl = engine::TimeToLive{.attribute = attribute};
+          } else {
+            edited.ttl.reset();
+          }
+        }
+        return true;
+      });
   CHECK_OK(std::move(changed));
   if (!after) return named_table_not_found(name);
   out.begin_object();

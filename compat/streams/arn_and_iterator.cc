@@ -14,9 +14,9 @@
 
 #include "compat/tables/arn.h"
 #include "compat/wire/hash.h"
-#include "engine/values/account_id.h"
 #include "engine/base/byte_order.h"
 #include "engine/base/hex.h"
+#include "engine/values/account_id.h"
 
 namespace mayfly::compat {
 namespace {

@@ -24,10 +24,10 @@
 #include <stop_token>
 #include <string>
 
+#include "engine/base/mutex.h"
+#include "engine/database.h"
 #include "engine/tables/catalog.h"
 #include "engine/tables/change_feed.h"
-#include "engine/database.h"
-#include "engine/base/mutex.h"
 
 namespace mayfly::compat {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "compat/wire/json.h"
-#include "engine/tables/change_log.h"
 #include "engine/schema/table.h"
+#include "engine/tables/change_log.h"
 
 namespace mayfly::compat {
 

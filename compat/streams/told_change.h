@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "engine/schema/table.h"
 #include "engine/tables/change_feed.h"
 #include "engine/tables/change_log.h"
-#include "engine/schema/table.h"
 
 namespace mayfly::compat {
 

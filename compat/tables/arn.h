@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/tables/catalog.h"
 #include "engine/schema/table.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat {
 

@@ -34,10 +34,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/tables/catalog.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 #include "engine/schema/table.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat {
 

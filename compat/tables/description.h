@@ -9,8 +9,8 @@
 #include "compat/tables/changes.h"
 #include "compat/tables/settings.h"
 #include "compat/wire/json.h"
-#include "engine/tables/catalog.h"
 #include "engine/schema/table.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat {
 

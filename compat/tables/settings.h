@@ -1,9 +1,9 @@
 // Settings of tables, indexes and streams that do not concern the engine: billing, throughput, tags,
 // policies, encryption, …
 //
-// The engine stores a description's settings as an opaque item (engine/schema/table.h); this file gives them types.
-// Operations on tables read all settings into a struct. Operations on items read only the one setting that
-// they need.
+// The engine stores a description's settings as an opaque item (engine/schema/table.h); this file gives them
+// types. Operations on tables read all settings into a struct. Operations on items read only the one setting
+// that they need.
 //
 //   const TableSettings settings = settings_of(*table->description());
 //   change_settings(edited, [](TableSettings& settings) { settings.tags["team"] = "blue"; });

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/values/attribute_value.h"
-#include "engine/time/expiry_index.h"
 #include "engine/schema/table.h"
+#include "engine/time/expiry_index.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat {
 

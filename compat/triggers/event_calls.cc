@@ -25,8 +25,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
       : invoker_(invoker), scheduler_(std::move(scheduler)) {}
 
   Result<void> add(outbound::Invocation invocation) {
-    if (!scheduler_->start())
-      return lambda_error::unavailable("Cannot start a thread to call the function.");
+    if (!scheduler_->start()) return lambda_error::unavailable("Cannot start a thread to call the function.");
     {
       const engine::Lock lock(mutex_);
       if (waiting_.size() >= waiting_max || bytes_ + invocation.body.size() > waiting_bytes_max) {

@@ -22,9 +22,9 @@
 #include "compat/wire/error.h"
 #include "compat/wire/json.h"
 #include "compat/wire/json_tree.h"
-#include "engine/tables/catalog.h"
 #include "engine/base/clock.h"
 #include "engine/storage/documents.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::triggers {
 

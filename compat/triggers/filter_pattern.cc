@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "compat/triggers/case_folding.h"
-#include "engine/values/number.h"
 #include "engine/base/whole_number.h"
+#include "engine/values/number.h"
 
 namespace mayfly::compat::triggers {
 namespace {

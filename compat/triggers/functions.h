@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "compat/outbound/url.h"
-#include "engine/storage/documents.h"
 #include "engine/base/mutex.h"
+#include "engine/storage/documents.h"
 
 namespace mayfly::compat::triggers {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/tables/change_log.h"
 #include "engine/base/clock.h"
 #include "engine/schema/table.h"
+#include "engine/tables/change_log.h"
 
 namespace mayfly::compat::triggers {
 

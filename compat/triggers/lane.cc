@@ -198,8 +198,8 @@ void Lane::read_again(const EventSourceMapping& mapping) {
     if (!batch.range) continue;
     engine::Sequence next = batch.range->first;
     while (next <= batch.range->last && !stopped()) {
-      const engine::StreamPage page =
-          database.change_log().read(poller_.stream().id, name_.shard, next, page_records_max, page_bytes_max);
+      const engine::StreamPage page = database.change_log().read(poller_.stream().id, name_.shard, next,
+                                                                 page_records_max, page_bytes_max);
       for (Record& record : wanted(mapping, page))
         if (record.sequence <= batch.range->last) batch.records.push_back(std::move(record));
       if (page.ended || page.at_end) break;
@@ -233,7 +233,8 @@ bool Lane::batch_is_full(const EventSourceMapping& mapping) const {
 }
 
 std::vector<Record> Lane::wanted(const EventSourceMapping& mapping, const engine::StreamPage& page) const {
-  const engine::Instant stream_now = poller_.surroundings().database.accounts().of(mapping.scope.account).stream_now();
+  const engine::Instant stream_now =
+      poller_.surroundings().database.accounts().of(mapping.scope.account).stream_now();
   FilterWork work(poller_.stop());
   std::vector<Record> records;
   for (const engine::ChangeRecord& change : page.records) {
@@ -407,7 +408,8 @@ void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
 void Lane::window_answered(const EventSourceMapping& mapping, const Outcome& outcome) {
   Batch& nothing = closing_->nothing;
   if (outcome.kind != Outcome::Kind::success) {
-    poller_.tally().failed(error_of(outcome), poller_.surroundings().database.accounts().of(mapping.scope.account).now());
+    poller_.tally().failed(error_of(outcome),
+                           poller_.surroundings().database.accounts().of(mapping.scope.account).now());
     if (retry(mapping, nothing)) return;
     note_given_up(mapping, nothing, "RetryAttemptsExhausted");
   }
@@ -475,7 +477,8 @@ void Lane::done_up_to(engine::Sequence next) {
 
 void Lane::drop_aged(const EventSourceMapping& mapping, Batch& batch) {
   if (mapping.record_age_seconds_max < 0) return;
-  const engine::Instant now = poller_.surroundings().database.accounts().of(mapping.scope.account).stream_now();
+  const engine::Instant now =
+      poller_.surroundings().database.accounts().of(mapping.scope.account).stream_now();
   const auto young = std::find_if(batch.records.begin(), batch.records.end(), [&](const Record& record) {
     return now - record.arrived <= mapping.record_age_seconds_max * 1000;
   });

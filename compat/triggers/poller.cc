@@ -7,8 +7,8 @@
 #include "compat/triggers/lane.h"
 #include "engine/base/attempt.h"
 #include "engine/base/clock.h"
-#include "engine/storage/documents.h"
 #include "engine/base/mutex.h"
+#include "engine/storage/documents.h"
 
 namespace mayfly::compat::triggers {
 
@@ -177,7 +177,8 @@ void Poller::search() {
     for (StoredPosition& one : progress.lanes) stored_[one.lane.shard].push_back(std::move(one));
     loaded_ = true;
   }
-  const std::vector<engine::ShardNumber> written = database.change_log().shards_with_records(stream_.id, start_);
+  const std::vector<engine::ShardNumber> written =
+      database.change_log().shards_with_records(stream_.id, start_);
   const engine::Lock lock(mutex_);
   for (const engine::ShardNumber shard : written) to_look_at_.add(shard, 0);
   for (const auto& [shard, positions] : stored_) {

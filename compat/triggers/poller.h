@@ -34,9 +34,9 @@
 #include "compat/triggers/shard_tree.h"
 #include "compat/triggers/tally.h"
 #include "engine/base/bell.h"
-#include "engine/database.h"
 #include "engine/base/mutex.h"
 #include "engine/base/scheduler.h"
+#include "engine/database.h"
 
 namespace mayfly::compat::triggers {
 

@@ -23,8 +23,8 @@
 
 #include "compat/triggers/event_source_mapping.h"
 #include "compat/triggers/lambda_event.h"
-#include "engine/tables/change_log.h"
 #include "engine/storage/documents.h"
+#include "engine/tables/change_log.h"
 
 namespace mayfly::compat::triggers {
 

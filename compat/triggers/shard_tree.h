@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/database.h"
 #include "engine/base/mutex.h"
+#include "engine/database.h"
 #include "engine/schema/table.h"
 
 namespace mayfly::compat::triggers {

@@ -8,9 +8,9 @@
 #include "compat/triggers/lambda_error.h"
 #include "engine/base/attempt.h"
 #include "engine/base/clock.h"
-#include "engine/storage/documents.h"
 #include "engine/base/mutex.h"
 #include "engine/base/uuid.h"
+#include "engine/storage/documents.h"
 
 namespace mayfly::compat::triggers {
 namespace {

@@ -33,10 +33,10 @@
 #include "compat/triggers/trigger_options.h"
 #include "compat/wire/error.h"
 #include "engine/base/bell.h"
-#include "engine/tables/change_feed.h"
-#include "engine/database.h"
 #include "engine/base/mutex.h"
 #include "engine/base/scheduler.h"
+#include "engine/database.h"
+#include "engine/tables/change_feed.h"
 
 namespace mayfly::compat::triggers {
 

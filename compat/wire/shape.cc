@@ -10,10 +10,10 @@
 #include "compat/wire/base64.h"
 #include "compat/wire/hash.h"
 #include "compat/wire/java_string.h"
-#include "engine/values/attribute_value.h"
 #include "engine/base/check.h"
 #include "engine/base/hex.h"
 #include "engine/base/whole_number.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::compat {
 namespace {

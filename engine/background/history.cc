@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "engine/time/account.h"
-#include "engine/tables/catalog.h"
 #include "engine/background/history_size.h"
 #include "engine/background/history_trimmer.h"
-#include "engine/base/interleaving.h"
 #include "engine/background/snapshot_heads.h"
+#include "engine/base/interleaving.h"
 #include "engine/storage/storage.h"
+#include "engine/tables/catalog.h"
+#include "engine/time/account.h"
 
 namespace mayfly::engine {
 
@@ -53,8 +53,7 @@ Expected<Point, PointRefusal> History::hold_instant(const std::shared_ptr<LiveTa
 
 Expected<Point, PointRefusal> History::take(const std::shared_ptr<LiveTable>& table,
                                             std::optional<Instant> at) {
-  if (trimmer_.points_exceed_bound() || !storage_.has_room())
-    return Unexpected{PointRefusal::no_room};
+  if (trimmer_.points_exceed_bound() || !storage_.has_room()) return Unexpected{PointRefusal::no_room};
   std::optional<Point> point;
   catalog_.hold(*table, [&] {
     Batch batch;
@@ -93,9 +92,7 @@ std::optional<Point> History::hold_point(PointId id) {
 
 std::optional<Point> History::find_point(PointId id) const { return points_.find(id); }
 
-std::vector<Point> History::points(std::string_view account) const {
-  return points_.of(account);
-}
+std::vector<Point> History::points(std::string_view account) const { return points_.of(account); }
 
 bool History::drop_point(PointId id) {
   const std::optional<Point> point = points_.find(id);

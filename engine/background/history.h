@@ -57,8 +57,8 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/expected.h"
-#include "engine/tables/points.h"
 #include "engine/schema/table.h"
+#include "engine/tables/points.h"
 
 namespace mayfly::engine {
 

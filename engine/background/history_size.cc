@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/storage/storage.h"
 #include "engine/tables/catalog.h"
 #include "engine/tables/points.h"
-#include "engine/storage/storage.h"
 
 namespace mayfly::engine {
 

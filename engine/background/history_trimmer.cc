@@ -6,18 +6,18 @@
 #include <limits>
 #include <utility>
 
-#include "engine/time/account.h"
+#include "engine/background/history_size.h"
+#include "engine/background/snapshot_heads.h"
 #include "engine/base/attempt.h"
+#include "engine/schema/item_version.h"
 #include "engine/storage/before_images.h"
+#include "engine/storage/key_space.h"
+#include "engine/storage/storage.h"
 #include "engine/tables/catalog.h"
 #include "engine/tables/committer.h"
-#include "engine/background/history_size.h"
-#include "engine/schema/item_version.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
 #include "engine/tables/points.h"
-#include "engine/background/snapshot_heads.h"
-#include "engine/storage/storage.h"
+#include "engine/time/account.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 namespace {

@@ -24,12 +24,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/time/agenda.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
-#include "engine/tables/points.h"
 #include "engine/base/scheduler.h"
 #include "engine/schema/table.h"
+#include "engine/tables/points.h"
+#include "engine/time/agenda.h"
 
 namespace mayfly::engine {
 

@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "engine/base/attempt.h"
-#include "engine/tables/change_log.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
-#include "engine/storage/storage.h"
 #include "engine/items/transaction.h"
 #include "engine/items/write_path.h"
+#include "engine/storage/key_space.h"
+#include "engine/storage/storage.h"
+#include "engine/tables/change_log.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 
@@ -141,7 +141,10 @@ class IndexBackfill::Walks final : public Task {
 };
 
 IndexBackfill::IndexBackfill(Catalog& catalog, const WritePath& path, std::shared_ptr<Scheduler> scheduler)
-    : catalog_(catalog), path_(path), scheduler_(std::move(scheduler)), walks_(std::make_shared<Walks>(scheduler_)) {}
+    : catalog_(catalog),
+      path_(path),
+      scheduler_(std::move(scheduler)),
+      walks_(std::make_shared<Walks>(scheduler_)) {}
 
 void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once) {
   BackfillWalk walk(catalog_, path_, std::move(table), description);

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/tables/catalog.h"
 #include "engine/base/scheduler.h"
 #include "engine/schema/table.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::engine {
 

@@ -6,19 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "engine/time/agenda.h"
 #include "engine/base/attempt.h"
-#include "engine/tables/catalog.h"
-#include "engine/time/expiry_index.h"
-#include "engine/schema/expiry_mode.h"
-#include "engine/items/failpoints.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
-
 #include "engine/base/stopwatch.h"
-#include "engine/storage/storage.h"
+#include "engine/items/failpoints.h"
 #include "engine/items/transaction.h"
 #include "engine/items/write_path.h"
+#include "engine/schema/expiry_mode.h"
+#include "engine/storage/key_space.h"
+#include "engine/storage/storage.h"
+#include "engine/tables/catalog.h"
+#include "engine/time/agenda.h"
+#include "engine/time/expiry_index.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 

@@ -26,8 +26,8 @@
 #include <stop_token>
 #include <string_view>
 
-#include "engine/time/account.h"
 #include "engine/base/clock.h"
+#include "engine/time/account.h"
 
 namespace mayfly::engine {
 

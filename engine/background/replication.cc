@@ -6,17 +6,17 @@
 #include <set>
 #include <shared_mutex>
 
-#include "engine/base/attempt.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
-#include "engine/storage/documents.h"
-#include "engine/items/recent_writes.h"
-#include "engine/tables/replica_log.h"
-#include "engine/storage/storage.h"
 #include "engine/background/stream_trimmer.h"
-#include "engine/items/transaction.h"
+#include "engine/base/attempt.h"
 #include "engine/base/watermark.h"
+#include "engine/items/recent_writes.h"
+#include "engine/items/transaction.h"
 #include "engine/items/write_path.h"
+#include "engine/storage/documents.h"
+#include "engine/storage/key_space.h"
+#include "engine/storage/storage.h"
+#include "engine/tables/replica_log.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 namespace {

@@ -35,13 +35,13 @@
 #include <utility>
 #include <vector>
 
-#include "engine/time/account.h"
-#include "engine/time/agenda.h"
-#include "engine/tables/catalog.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 #include "engine/base/scheduler.h"
 #include "engine/schema/table.h"
+#include "engine/tables/catalog.h"
+#include "engine/time/account.h"
+#include "engine/time/agenda.h"
 
 namespace mayfly::engine {
 

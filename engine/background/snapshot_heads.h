@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/storage/before_images.h"
 #include "engine/base/mutex.h"
-#include "engine/schema/table.h"
 #include "engine/base/watermark.h"
+#include "engine/schema/table.h"
+#include "engine/storage/before_images.h"
 
 namespace mayfly::engine {
 

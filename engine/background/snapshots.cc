@@ -7,22 +7,22 @@
 #include <set>
 #include <utility>
 
-#include "engine/values/account_id.h"
-#include "engine/base/check.h"
-#include "engine/storage/documents.h"
-#include "engine/items/failpoints.h"
 #include "engine/background/history_trimmer.h"
 #include "engine/background/index_backfill.h"
+#include "engine/background/replication.h"
+#include "engine/background/stream_trimmer.h"
+#include "engine/base/check.h"
 #include "engine/base/interleaving.h"
-#include "engine/values/item_codec.h"
-#include "engine/values/key_codec.h"
+#include "engine/items/failpoints.h"
+#include "engine/items/recent_writes.h"
+#include "engine/items/request_tokens.h"
+#include "engine/storage/documents.h"
 #include "engine/storage/key_space.h"
 #include "engine/tables/points.h"
-#include "engine/items/recent_writes.h"
 #include "engine/tables/replica_log.h"
-#include "engine/background/replication.h"
-#include "engine/items/request_tokens.h"
-#include "engine/background/stream_trimmer.h"
+#include "engine/values/account_id.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 namespace {
@@ -147,7 +147,7 @@ std::optional<StoredHead> stored_head(std::string_view key, std::string_view val
   const std::optional<Instant> now = Account::now_in(value.substr(head_bytes), host);
   if (!is_account_id(account) || !now) return std::nullopt;
   return StoredHead{std::string(account), read_little_endian<Sequence>(value.substr(account_bytes)),
-                      read_little_endian<ImageLog>(value.substr(account_bytes + sizeof(Sequence))), *now};
+                    read_little_endian<ImageLog>(value.substr(account_bytes + sizeof(Sequence))), *now};
 }
 
 struct Snapshots::Kept {
@@ -533,7 +533,8 @@ bool Snapshots::drop(std::string_view of, SnapshotId id) {
     std::set<TableId> live;
     for (const auto& table : tables) live.insert(table->id());
     for (const TableId table : *head.tables)
-      if (live.count(table) == 0 && !SnapshotHeads::has(heads, table)) uses_.catalog.erase_unneeded(batch, table);
+      if (live.count(table) == 0 && !SnapshotHeads::has(heads, table))
+        uses_.catalog.erase_unneeded(batch, table);
     uses_.storage.write(batch);
     uses_.before_images.written(erasure);
     set_heads(account, heads);
@@ -562,8 +563,7 @@ void Snapshots::reset(std::string_view of) {
     }
     uses_.before_images.stage(batch, erasure);
     for (const TableId table : tables) uses_.catalog.erase_data(batch, table);
-    for (const Stream& stream : old_streams)
-      uses_.storage.erase_prefix(batch, table_prefix('S', stream.id));
+    for (const Stream& stream : old_streams) uses_.storage.erase_prefix(batch, table_prefix('S', stream.id));
     uses_.storage.erase_prefix(batch, Documents::state_prefix(account.id()));
     uses_.tokens.stage_forgetting(batch, account.id());
     uses_.accounts.stage_forgetting(batch, account);

@@ -47,12 +47,12 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/storage/before_images.h"
-#include "engine/time/account.h"
-#include "engine/tables/catalog.h"
 #include "engine/background/snapshot_heads.h"
+#include "engine/storage/before_images.h"
 #include "engine/storage/snapshot_members.h"
 #include "engine/storage/storage.h"
+#include "engine/tables/catalog.h"
+#include "engine/time/account.h"
 
 namespace mayfly::engine {
 

@@ -4,10 +4,10 @@
 #include <chrono>
 #include <limits>
 
-#include "engine/time/agenda.h"
 #include "engine/base/attempt.h"
 #include "engine/tables/catalog.h"
 #include "engine/tables/change_log.h"
+#include "engine/time/agenda.h"
 
 namespace mayfly::engine {
 namespace {
@@ -83,8 +83,8 @@ Instant StreamTrimmer::trim(Account& account) {
   // time. After a move back of the clock, there may be records from the future, and new records are older
   // than those.
   const Instant here = account.clock().now(), now = account.stream_now();
-  const std::optional<Instant> found = change_log_.trim(
-      account, account.instant_of_stream_time(now - retention_ms), timeline);
+  const std::optional<Instant> found =
+      change_log_.trim(account, account.instant_of_stream_time(now - retention_ms), timeline);
   const Instant oldest = std::min(found.value_or(here), here);
   account.forget_jumps_before(oldest, timeline);
   return std::max(account.stream_time_of(oldest) + retention_ms + 1, now + trim_pause_ms);
@@ -133,8 +133,7 @@ void StreamTrimmer::watch(Account& account) {
 void StreamTrimmer::time_moved(Account& account) {
   const Account::Timeline timeline = account.timeline();
   const Instant here = account.clock().now();
-  if (!catalog_.has_streams(account.id()))
-    return account.forget_jumps_before(here, timeline);
+  if (!catalog_.has_streams(account.id())) return account.forget_jumps_before(here, timeline);
   wake(account);
 }
 

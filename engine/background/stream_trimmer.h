@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/time/account.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 #include "engine/base/scheduler.h"
+#include "engine/time/account.h"
 
 namespace mayfly::engine {
 

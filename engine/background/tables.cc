@@ -2,15 +2,15 @@
 
 #include <utility>
 
-#include "engine/time/account.h"
-#include "engine/base/attempt.h"
-#include "engine/items/failpoints.h"
 #include "engine/background/history_trimmer.h"
 #include "engine/background/index_backfill.h"
 #include "engine/background/reaper.h"
-#include "engine/items/recent_writes.h"
 #include "engine/background/replication.h"
 #include "engine/background/stream_trimmer.h"
+#include "engine/base/attempt.h"
+#include "engine/items/failpoints.h"
+#include "engine/items/recent_writes.h"
+#include "engine/time/account.h"
 
 namespace mayfly::engine {
 namespace {
@@ -36,7 +36,7 @@ std::shared_ptr<LiveTable> Tables::create(Table table, std::size_t tables_max) {
 }
 
 std::shared_ptr<const Table> Tables::update(const std::shared_ptr<LiveTable>& table,
-                                                    const std::function<void(Table&)>& change) {
+                                            const std::function<void(Table&)>& change) {
   const std::shared_ptr<const Table> before = table->description();
   const std::shared_ptr<const Table> after = uses_.catalog.update(*table, [&](Table& edited) {
     const Table was = edited;
@@ -52,8 +52,7 @@ std::shared_ptr<const Table> Tables::update(const std::shared_ptr<LiveTable>& ta
 void Tables::changed(const std::shared_ptr<LiveTable>& table, const Table& before, const Table& after) {
   if (after.stream && (!before.stream || before.stream->id != after.stream->id))
     uses_.stream_trimmer.stream_made(table->account());
-  if (BackfillWalk::needed_since(before, after))
-    uses_.backfill.start(table, after, options_.at_once_max);
+  if (BackfillWalk::needed_since(before, after)) uses_.backfill.start(table, after, options_.at_once_max);
   // Items that the change made due are deleted before it returns, up to a limit. So the change is complete
   // even on a frozen clock.
   const bool makes_due =
@@ -68,9 +67,11 @@ void Tables::changed(const std::shared_ptr<LiveTable>& table, const Table& befor
   }
 }
 
-Expected<Catalog::Together, Catalog::Refusal> Tables::update_together(
-    const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change, std::size_t tables_max,
-    Catalog::Leaving leaving, const Catalog::Describe& describe) {
+Expected<Catalog::Together, Catalog::Refusal> Tables::update_together(const std::shared_ptr<LiveTable>& table,
+                                                                      const Catalog::ChangeTogether& change,
+                                                                      std::size_t tables_max,
+                                                                      Catalog::Leaving leaving,
+                                                                      const Catalog::Describe& describe) {
   const auto change_all = [&](std::vector<Table>& tables) {
     const std::vector<Table> before = tables;
     if (!change(tables)) return false;

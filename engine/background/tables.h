@@ -13,12 +13,12 @@
 #include <optional>
 #include <vector>
 
-#include "engine/tables/catalog.h"
 #include "engine/base/expected.h"
 #include "engine/schema/expiry_mode.h"
-#include "engine/tables/points.h"
 #include "engine/schema/shards.h"
 #include "engine/schema/table.h"
+#include "engine/tables/catalog.h"
+#include "engine/tables/points.h"
 
 namespace mayfly::engine {
 
@@ -44,8 +44,8 @@ class Tables {
     Replication& replication;
   };
   struct Options {
-    ExpiryMode expiry;         // of new tables
-    std::size_t at_once_max;   // items that update() backfills before it returns
+    ExpiryMode expiry;        // of new tables
+    std::size_t at_once_max;  // items that update() backfills before it returns
   };
 
   Tables(const Uses& uses, const Options& options) : uses_(uses), options_(options) {}
@@ -65,9 +65,9 @@ class Tables {
       const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change,
       std::size_t tables_max = no_limit, Catalog::Leaving leaving = Catalog::Leaving::nothing,
       const Catalog::Describe& describe = {});
-  // If `last` is not null, also takes a point of the table (history.h), whatever the limits; it is in the same
-  // batch, so no write comes between the two. Returns false, without a point, if another caller has already
-  // dropped the table.
+  // If `last` is not null, also takes a point of the table (history.h), whatever the limits; it is in the
+  // same batch, so no write comes between the two. Returns false, without a point, if another caller has
+  // already dropped the table.
   bool drop(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last = nullptr);
   // Calls `look` while no thread writes to the table, and no thread changes the table or a replica of it.
   // Returns false, without the call, if the table was dropped.

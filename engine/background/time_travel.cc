@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "engine/tables/catalog.h"
-#include "engine/items/failpoints.h"
 #include "engine/background/history_trimmer.h"
 #include "engine/background/reaper.h"
 #include "engine/background/replication.h"
 #include "engine/background/stream_trimmer.h"
+#include "engine/items/failpoints.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::engine {
 

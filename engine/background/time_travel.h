@@ -22,10 +22,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/time/account.h"
 #include "engine/base/clock.h"
 #include "engine/base/expected.h"
 #include "engine/base/mutex.h"
+#include "engine/time/account.h"
 
 namespace mayfly::engine {
 

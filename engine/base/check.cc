@@ -1,12 +1,11 @@
 #include "engine/base/check.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <unistd.h>
 
 #include "engine/base/thread_local.h"
 

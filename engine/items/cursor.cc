@@ -4,17 +4,17 @@
 #include <optional>
 #include <vector>
 
-#include "engine/tables/catalog.h"
 #include "engine/base/check.h"
-#include "engine/items/departed.h"
-#include "engine/schema/index_entries.h"
 #include "engine/base/interleaving.h"
-#include "engine/values/item_codec.h"
+#include "engine/items/departed.h"
 #include "engine/items/item_reader.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
 #include "engine/items/recent_writes.h"
+#include "engine/schema/index_entries.h"
+#include "engine/storage/key_space.h"
 #include "engine/storage/storage.h"
+#include "engine/tables/catalog.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 

@@ -1,10 +1,10 @@
 #include "engine/items/departed.h"
 
-#include "engine/time/account.h"
-#include "engine/tables/catalog.h"
-#include "engine/time/expiry_index.h"
-#include "engine/schema/expiry_mode.h"
 #include "engine/items/failpoints.h"
+#include "engine/schema/expiry_mode.h"
+#include "engine/tables/catalog.h"
+#include "engine/time/account.h"
+#include "engine/time/expiry_index.h"
 
 namespace mayfly::engine {
 

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "engine/time/account.h"
-#include "engine/tables/catalog.h"
 #include "engine/schema/expiry_mode.h"
 #include "engine/schema/index_entries.h"
-#include "engine/values/item_codec.h"
-#include "engine/values/key_codec.h"
 #include "engine/storage/key_space.h"
 #include "engine/storage/storage.h"
+#include "engine/tables/catalog.h"
+#include "engine/time/account.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 namespace {

@@ -14,10 +14,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/values/attribute_value.h"
 #include "engine/base/clock.h"
 #include "engine/time/expiry_index.h"
 #include "engine/time/ttl_suspects.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/time/account.h"
 #include "engine/schema/expiry_mode.h"
+#include "engine/time/account.h"
 
 namespace mayfly::engine {
 

@@ -20,10 +20,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/values/attribute_value.h"
-#include "engine/tables/catalog.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
+#include "engine/tables/catalog.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/storage/storage.h"
 #include "engine/items/transaction.h"
 #include "engine/items/write_path.h"
+#include "engine/storage/storage.h"
 
 namespace mayfly::engine {
 

@@ -5,15 +5,15 @@
 #include <string>
 #include <utility>
 
-#include "engine/tables/catalog.h"
 #include "engine/items/departed.h"
-#include "engine/time/expiry_index.h"
-#include "engine/schema/expiry_mode.h"
 #include "engine/items/item_reader.h"
+#include "engine/items/past_walk.h"
+#include "engine/schema/expiry_mode.h"
 #include "engine/schema/item_version.h"
 #include "engine/storage/key_space.h"
-#include "engine/items/past_walk.h"
 #include "engine/storage/storage.h"
+#include "engine/tables/catalog.h"
+#include "engine/time/expiry_index.h"
 
 namespace mayfly::engine {
 namespace {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/values/attribute_value.h"
 #include "engine/base/clock.h"
-#include "engine/time/expiry_index.h"
-#include "engine/tables/replica_log.h"
 #include "engine/items/stored_item.h"
 #include "engine/schema/table.h"
+#include "engine/tables/replica_log.h"
+#include "engine/time/expiry_index.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

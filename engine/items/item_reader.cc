@@ -3,14 +3,14 @@
 #include <string>
 #include <utility>
 
-#include "engine/time/account.h"
-#include "engine/tables/catalog.h"
-#include "engine/items/departed.h"
 #include "engine/base/interleaving.h"
-#include "engine/storage/key_space.h"
-#include "engine/items/recent_writes.h"
-#include "engine/storage/storage.h"
 #include "engine/base/thread_local.h"
+#include "engine/items/departed.h"
+#include "engine/items/recent_writes.h"
+#include "engine/storage/key_space.h"
+#include "engine/storage/storage.h"
+#include "engine/tables/catalog.h"
+#include "engine/time/account.h"
 
 namespace mayfly::engine {
 
@@ -30,7 +30,7 @@ std::optional<StoredItem> ItemReader::get(const LiveTable& table, std::string_vi
 }
 
 std::optional<StoredItem> ItemReader::get(const LiveTable& table, std::string_view key,
-                                        const Sight& sight) const {
+                                          const Sight& sight) const {
   if (!recent_writes_.any()) return get(table, key);
   const Commit horizon = recent_writes_.horizon(table, sight);
   interleave("horizon moved");

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/tables/catalog.h"
 #include "engine/base/check.h"
-#include "engine/storage/key_space.h"
-#include "engine/tables/region_claims.h"
 #include "engine/items/write_path.h"
+#include "engine/storage/key_space.h"
+#include "engine/tables/catalog.h"
+#include "engine/tables/region_claims.h"
 
 namespace mayfly::engine {
 namespace {
@@ -105,8 +105,8 @@ bool LockedItems::drop_mirrors() {
   std::erase_if(items_, [](const ItemChange& item) { return item.mirrors.has_value(); });
   for (ItemChange& item : items_) {
     const HeldTable& own = tables_[item.table];
-    const auto known =
-        std::find_if(kept.begin(), kept.end(), [&](const HeldTable& other) { return other.live == own.live; });
+    const auto known = std::find_if(kept.begin(), kept.end(),
+                                    [&](const HeldTable& other) { return other.live == own.live; });
     item.table = static_cast<std::size_t>(known - kept.begin());
     if (known == kept.end()) kept.push_back(own);
   }
@@ -145,8 +145,7 @@ LockedItems::Outcome LockedItems::lock(std::string_view token) {
   }
   std::vector<LockTable::Stripe> stripes;
   stripes.reserve(items_.size() + 1);
-  for (const ItemChange& item : items_)
-    stripes.push_back(LockTable::stripe_of(live_of(item).id(), item.key));
+  for (const ItemChange& item : items_) stripes.push_back(LockTable::stripe_of(live_of(item).id(), item.key));
   if (!token.empty()) stripes.push_back(LockTable::stripe_of(no_table, token));
   locks_.take(path_.locks, std::move(stripes));
   return Outcome::locked;

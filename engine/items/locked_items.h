@@ -41,7 +41,9 @@ class LockedItems {
 
   // All tables of a transaction belong to the same account.
   [[nodiscard]] Account& account() const;
-  [[nodiscard]] const Table& table_of(const ItemChange& item) const { return *tables_[item.table].description; }
+  [[nodiscard]] const Table& table_of(const ItemChange& item) const {
+    return *tables_[item.table].description;
+  }
   [[nodiscard]] const std::shared_ptr<const Table>& description_of(const ItemChange& item) const {
     return tables_[item.table].description;
   }
@@ -60,7 +62,7 @@ class LockedItems {
   const WritePath& path_;
   std::vector<HeldTable> tables_;
   std::vector<ItemChange> items_;
-  std::size_t gates_held_ = 0;  // the gates of the first `gates_held_` tables are held
+  std::size_t gates_held_ = 0;       // the gates of the first `gates_held_` tables are held
   std::vector<std::string> claims_;  // region_claims.h
   ItemLocks locks_;
 };

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "engine/schema/item_version.h"
-#include "engine/values/key_codec.h"
 #include "engine/storage/key_space.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 

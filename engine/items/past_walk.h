@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/tables/points.h"
 #include "engine/storage/storage.h"
+#include "engine/tables/points.h"
 
 namespace mayfly::engine {
 

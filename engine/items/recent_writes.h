@@ -43,12 +43,12 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/tables/catalog.h"
-#include "engine/tables/change_feed.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
-#include "engine/values/sight.h"
 #include "engine/schema/table.h"
+#include "engine/tables/catalog.h"
+#include "engine/tables/change_feed.h"
+#include "engine/values/sight.h"
 
 namespace mayfly::engine {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "engine/values/account_id.h"
 #include "engine/base/check.h"
-#include "engine/values/key_codec.h"
 #include "engine/storage/key_space.h"
+#include "engine/values/account_id.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 

@@ -17,10 +17,10 @@
 #include <string>
 #include <string_view>
 
-#include "engine/tables/catalog.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 #include "engine/storage/storage.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::engine {
 

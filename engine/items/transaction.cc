@@ -2,23 +2,23 @@
 
 #include <algorithm>
 
-#include "engine/time/account.h"
 #include "engine/base/attempt.h"
-#include "engine/storage/before_images.h"
 #include "engine/base/check.h"
-#include "engine/tables/committer.h"
-#include "engine/items/departed.h"
-#include "engine/time/expiry_index.h"
-#include "engine/items/failpoints.h"
 #include "engine/base/hurry.h"
-#include "engine/schema/index_entries.h"
-#include "engine/values/item_codec.h"
-#include "engine/storage/key_space.h"
+#include "engine/items/departed.h"
+#include "engine/items/failpoints.h"
 #include "engine/items/locked_items.h"
 #include "engine/items/request_tokens.h"
-#include "engine/storage/storage.h"
 #include "engine/items/write_path.h"
 #include "engine/items/write_stages.h"
+#include "engine/schema/index_entries.h"
+#include "engine/storage/before_images.h"
+#include "engine/storage/key_space.h"
+#include "engine/storage/storage.h"
+#include "engine/tables/committer.h"
+#include "engine/time/account.h"
+#include "engine/time/expiry_index.h"
+#include "engine/values/item_codec.h"
 
 namespace mayfly::engine {
 namespace {
@@ -197,9 +197,7 @@ void Transaction::State::adopt(const LockedItems& holder, const ItemChange& item
   adopted.write = Write::remove;
 }
 
-const Table& Transaction::table(Slot slot) const {
-  return state_->held.table_of(state_->held.items()[slot]);
-}
+const Table& Transaction::table(Slot slot) const { return state_->held.table_of(state_->held.items()[slot]); }
 
 const StoredItem* Transaction::old_item(Slot slot) const {
   const ItemChange& item = state_->held.items()[slot];
@@ -385,10 +383,9 @@ void Transaction::State::record_expiries() {
   for (const ItemChange& item : held.items()) {
     const Table& table = held.table_of(item);
     if (item.write != Write::remove || cause_of(item, table, cause) != cause) continue;
-    held.live_of(item).expiry_stats().record(item.key,
-                                             {.due = old_ttl(item, table).due.value_or(staged.at),
-                                              .at = staged.at,
-                                              .born_due = removes_written});
+    held.live_of(item).expiry_stats().record(
+        item.key,
+        {.due = old_ttl(item, table).due.value_or(staged.at), .at = staged.at, .born_due = removes_written});
   }
 }
 

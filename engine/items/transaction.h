@@ -25,12 +25,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/values/attribute_value.h"
+#include "engine/items/item_change.h"
+#include "engine/items/stored_item.h"
 #include "engine/tables/catalog.h"
 #include "engine/tables/change_log.h"
-#include "engine/items/item_change.h"
 #include "engine/tables/replica_log.h"
-#include "engine/items/stored_item.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <functional>
 
-#include "engine/values/attribute_value.h"
-#include "engine/time/expiry_index.h"
 #include "engine/schema/table.h"
+#include "engine/time/expiry_index.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

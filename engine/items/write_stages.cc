@@ -7,11 +7,11 @@
 
 #include "engine/schema/expiry_mode.h"
 #include "engine/schema/index_entries.h"
-#include "engine/values/item_codec.h"
-#include "engine/values/key_codec.h"
+#include "engine/schema/shards.h"
 #include "engine/storage/key_space.h"
 #include "engine/tables/replica_log.h"
-#include "engine/schema/shards.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 
@@ -64,8 +64,7 @@ void stage_indexes(const WriteStage& stage) {
     }
     if (change.key_changed() || !had_entry) {
       if (had_entry) stage.staged.batch.erase(item_key(table.id, id, change.old_key));
-      if (!change.new_key.empty())
-        stage.staged.batch.put(item_key(table.id, id, change.new_key), item.key);
+      if (!change.new_key.empty()) stage.staged.batch.put(item_key(table.id, id, change.new_key), item.key);
     }
     const std::int64_t old_bytes = had_entry ? static_cast<std::int64_t>(change.old_bytes) : 0;
     stage.staged.count(stage.live, id, (change.new_key.empty() ? 0 : 1) - (had_entry ? 1 : 0),

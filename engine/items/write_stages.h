@@ -6,15 +6,15 @@
 
 #include <vector>
 
-#include "engine/time/account.h"
+#include "engine/base/clock.h"
+#include "engine/items/item_change.h"
+#include "engine/schema/table.h"
+#include "engine/storage/storage.h"
 #include "engine/tables/catalog.h"
 #include "engine/tables/change_log.h"
-#include "engine/base/clock.h"
 #include "engine/tables/committer.h"
+#include "engine/time/account.h"
 #include "engine/time/expiry_index.h"
-#include "engine/items/item_change.h"
-#include "engine/storage/storage.h"
-#include "engine/schema/table.h"
 #include "engine/time/timer_queue.h"
 
 namespace mayfly::engine {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/values/attribute_value.h"
 #include "engine/schema/table.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/values/attribute_value.h"
 #include "engine/base/clock.h"
 #include "engine/base/expected.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

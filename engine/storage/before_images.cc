@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "engine/values/key_codec.h"
 #include "engine/storage/key_space.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 namespace {

@@ -1,9 +1,9 @@
 #include "engine/storage/documents.h"
 
-#include "engine/values/account_id.h"
-#include "engine/values/key_codec.h"
 #include "engine/storage/key_space.h"
 #include "engine/storage/storage.h"
+#include "engine/values/account_id.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 namespace {

@@ -31,8 +31,8 @@
 #include <string_view>
 
 #include "engine/base/byte_order.h"
-#include "engine/schema/table.h"
 #include "engine/base/watermark.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::engine {
 

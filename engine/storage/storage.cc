@@ -30,16 +30,16 @@
 #endif
 
 #include "engine/base/clock.h"
-#include "engine/storage/data_directory.h"
 #include "engine/base/interleaving.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
 #include "engine/base/mutex.h"
 #include "engine/base/process_memory.h"
+#include "engine/base/thread_local.h"
+#include "engine/storage/data_directory.h"
+#include "engine/storage/key_space.h"
 #include "engine/storage/storage_files.h"
 #include "engine/storage/storage_jobs.h"
-#include "engine/base/thread_local.h"
 #include "engine/storage/write_ahead_log.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 namespace {

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t block_bytes = 32768;
+constexpr std::size_t log_block_bytes = 32768;
 constexpr std::size_t head_bytes = 4 + 2 + 1;
 constexpr std::size_t sector_bytes = 512;  // written as a whole by a disk
 
@@ -63,7 +63,7 @@ std::uint32_t masked_crc32c(std::string_view bytes) {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
-std::size_t block_rest(std::size_t offset) { return block_bytes - offset % block_bytes; }
+std::size_t block_rest(std::size_t offset) { return log_block_bytes - offset % log_block_bytes; }
 
 struct Fragment {
   std::size_t length;
@@ -96,7 +96,7 @@ bool record_follows(std::string_view log, std::size_t offset) {
   for (std::size_t at = offset + 1; at < block_end; ++at)
     if (begins_record(intact_fragment(log, at))) return true;
   // Each block begins with a fragment, so the fragments of a later block can be walked from its start.
-  for (std::size_t block = block_end; block < log.size(); block += block_bytes) {
+  for (std::size_t block = block_end; block < log.size(); block += log_block_bytes) {
     std::size_t at = block;
     for (auto fragment = intact_fragment(log, at); fragment; fragment = intact_fragment(log, at)) {
       if (begins_record(fragment)) return true;

@@ -6,14 +6,14 @@
 #include <shared_mutex>
 #include <utility>
 
-#include "engine/time/account.h"
+#include "engine/base/uuid.h"
 #include "engine/storage/before_images.h"
+#include "engine/storage/key_space.h"
+#include "engine/storage/storage.h"
+#include "engine/tables/replica_log.h"
+#include "engine/time/account.h"
 #include "engine/values/item_codec.h"
 #include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
-#include "engine/tables/replica_log.h"
-#include "engine/storage/storage.h"
-#include "engine/base/uuid.h"
 
 namespace mayfly::engine {
 namespace {

@@ -24,19 +24,19 @@
 #include <vector>
 
 #include "engine/base/clock.h"
-#include "engine/storage/documents.h"
 #include "engine/base/expected.h"
-#include "engine/time/expiry_index.h"
-#include "engine/time/expiry_stats.h"
-#include "engine/tables/lock_table.h"
 #include "engine/base/mutex.h"
-#include "engine/tables/points.h"
+#include "engine/base/watermark.h"
 #include "engine/schema/shards.h"
-#include "engine/storage/storage.h"
 #include "engine/schema/stream_directory.h"
 #include "engine/schema/table.h"
+#include "engine/storage/documents.h"
+#include "engine/storage/storage.h"
+#include "engine/tables/lock_table.h"
+#include "engine/tables/points.h"
+#include "engine/time/expiry_index.h"
+#include "engine/time/expiry_stats.h"
 #include "engine/time/ttl_suspects.h"
-#include "engine/base/watermark.h"
 
 namespace mayfly::engine {
 

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "engine/base/attempt.h"
+#include "engine/base/thread_local.h"
 #include "engine/schema/index_entries.h"
 #include "engine/values/item_codec.h"
-#include "engine/base/thread_local.h"
 
 namespace mayfly::engine {
 

@@ -22,10 +22,10 @@
 #include <string>
 #include <string_view>
 
-#include "engine/tables/change_log.h"
 #include "engine/base/mutex.h"
-#include "engine/schema/table.h"
 #include "engine/base/watermark.h"
+#include "engine/schema/table.h"
+#include "engine/tables/change_log.h"
 
 namespace mayfly::engine {
 

@@ -7,20 +7,20 @@
 
 #include <cstring>
 
-#include "engine/time/account.h"
-#include "engine/tables/catalog.h"
 #include "engine/base/check.h"
-#include "engine/values/checked_item.h"
 #include "engine/schema/index_entries.h"
-#include "engine/values/item_codec.h"
-#include "engine/values/key_codec.h"
 #include "engine/storage/key_space.h"
 #include "engine/storage/storage.h"
+#include "engine/tables/catalog.h"
+#include "engine/time/account.h"
+#include "engine/values/checked_item.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t head_bytes = 8 + 1 + 1;
+constexpr std::size_t record_head_bytes = 8 + 1 + 1;
 
 void append_image(std::string& out, std::string_view image) {
   append_little_endian(out, static_cast<std::uint32_t>(image.size()));
@@ -52,7 +52,7 @@ std::string encode_record(Cause cause, StreamView view, const Item& keys, std::s
                                   : new_image.empty() ? ChangeRecord::Kind::remove
                                                       : ChangeRecord::Kind::modify;
   std::string bytes;
-  bytes.reserve(head_bytes + old_image.size() + new_image.size() + 64);
+  bytes.reserve(record_head_bytes + old_image.size() + new_image.size() + 64);
   append_little_endian(bytes, Instant{0});
   bytes.push_back(static_cast<char>(kind));
   bytes.push_back(static_cast<char>(cause));
@@ -74,7 +74,7 @@ ChangeRecord decode_record(Sequence sequence, std::string_view bytes) {
   record.created = record_created(bytes);
   record.kind = static_cast<ChangeRecord::Kind>(bytes[8]);
   record.cause = static_cast<Cause>(bytes[9]);
-  std::string_view rest = bytes.substr(head_bytes);
+  std::string_view rest = bytes.substr(record_head_bytes);
   record.old_image = take_image(rest, record.size_bytes);
   record.new_image = take_image(rest, record.size_bytes);
   record.size_bytes += stored_item_size(rest);
@@ -85,11 +85,11 @@ ChangeRecord decode_record(Sequence sequence, std::string_view bytes) {
 Expected<ChangeRecord, std::string> checked_record(const Stream& stream, Sequence sequence,
                                                    std::string_view bytes) {
   const auto flaw = [](std::string_view what) { return Unexpected{std::string(what)}; };
-  if (bytes.size() < head_bytes) return flaw("it ends too early");
+  if (bytes.size() < record_head_bytes) return flaw("it ends too early");
   if (static_cast<std::uint8_t>(bytes[8]) > static_cast<int>(ChangeRecord::Kind::remove) ||
       static_cast<std::uint8_t>(bytes[9]) > static_cast<int>(Cause::time_to_live))
     return flaw("its kind or cause is unknown");
-  std::string_view rest = bytes.substr(head_bytes);
+  std::string_view rest = bytes.substr(record_head_bytes);
   for (int image = 0; image < 2; ++image) {
     if (rest.size() < 4) return flaw("it ends too early");
     const auto length = read_little_endian<std::uint32_t>(rest);

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/values/attribute_value.h"
 #include "engine/base/clock.h"
 #include "engine/base/expected.h"
-#include "engine/schema/table.h"
 #include "engine/base/watermark.h"
+#include "engine/schema/table.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

@@ -23,15 +23,15 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
+#include "engine/schema/item_version.h"
+#include "engine/storage/key_space.h"
+#include "engine/storage/storage.h"
 #include "engine/tables/catalog.h"
 #include "engine/tables/change_feed.h"
 #include "engine/tables/change_log.h"
-#include "engine/base/clock.h"
-#include "engine/schema/item_version.h"
-#include "engine/storage/key_space.h"
-#include "engine/base/mutex.h"
 #include "engine/tables/replica_log.h"
-#include "engine/storage/storage.h"
 
 namespace mayfly::engine {
 

@@ -9,7 +9,7 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t head_bytes = 4 * sizeof(std::int64_t);
+constexpr std::size_t point_head_bytes = 4 * sizeof(std::int64_t);
 constexpr VersionNumber by_instant_bit = VersionNumber{1} << 63;
 
 }  // namespace
@@ -27,7 +27,7 @@ std::string point_bytes(const Point& point) {
 
 Expected<Point, std::string> decode_point(std::string_view key, std::string_view value) {
   if (key.size() != 1 + sizeof(PointId)) return Unexpected{std::string("its key is malformed")};
-  if (value.size() < head_bytes) return Unexpected{std::string("it ends too early")};
+  if (value.size() < point_head_bytes) return Unexpected{std::string("it ends too early")};
   Point point;
   point.id = read_big_endian<PointId>(key.substr(1));
   const auto number = read_little_endian<VersionNumber>(value);
@@ -36,7 +36,7 @@ Expected<Point, std::string> decode_point(std::string_view key, std::string_view
   point.at = read_little_endian<Instant>(value.substr(8));
   point.items = read_little_endian<std::int64_t>(value.substr(16));
   point.bytes = read_little_endian<std::int64_t>(value.substr(24));
-  TRY(point.table, decode_table(value.substr(head_bytes)));
+  TRY(point.table, decode_table(value.substr(point_head_bytes)));
   return point;
 }
 

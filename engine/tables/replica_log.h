@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "engine/base/clock.h"
-#include "engine/schema/table.h"
 #include "engine/base/watermark.h"
+#include "engine/schema/table.h"
 
 namespace mayfly::engine {
 

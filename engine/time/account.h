@@ -22,11 +22,11 @@
 #include <utility>
 #include <vector>
 
-#include "engine/storage/before_images.h"
 #include "engine/base/clock.h"
 #include "engine/base/gate.h"
 #include "engine/base/mutex.h"
 #include "engine/base/scheduler.h"
+#include "engine/storage/before_images.h"
 #include "engine/time/stream_time.h"
 #include "engine/time/timer_queue.h"
 

@@ -1,7 +1,7 @@
 #include "engine/time/expiry_index.h"
 
-#include "engine/values/item_codec.h"
 #include "engine/storage/key_space.h"
+#include "engine/values/item_codec.h"
 
 namespace mayfly::engine {
 

@@ -24,9 +24,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/values/attribute_value.h"
 #include "engine/base/clock.h"
 #include "engine/schema/table.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/values/attribute_value.h"
 #include "engine/base/clock.h"
-#include "engine/time/expiry_index.h"
 #include "engine/base/mutex.h"
+#include "engine/time/expiry_index.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

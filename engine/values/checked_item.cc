@@ -17,7 +17,7 @@ constexpr std::size_t size_bytes = sizeof(std::uint32_t);
 constexpr std::size_t varint_bytes_max = 5;  // for 32 bits
 constexpr std::size_t significand_bytes_max = 16;
 
-constexpr Number::Wide power_of_ten(int power) {
+constexpr Number::Wide ten_to_the(int power) {
   Number::Wide value = 1;
   for (; power > 0; --power) value *= 10;
   return value;
@@ -88,7 +88,7 @@ class Check {
       for (std::size_t i = bytes; i-- > 0;)
         significand = significand << 8 | static_cast<std::uint8_t>(stored_[at_ + i]);
       const bool shorter = stored_[at_ + bytes - 1] == '\0';
-      constexpr Number::Wide end = power_of_ten(Number::digits_max);
+      constexpr Number::Wide end = ten_to_the(Number::digits_max);
       if (shorter || significand >= end || significand % 10 == 0) return fail("a number is not normalized");
       at_ += bytes;
     }

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/values/attribute_value.h"
 #include "engine/base/expected.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

@@ -27,8 +27,8 @@
 #include <string_view>
 
 #include "engine/base/appender.h"
-#include "engine/values/attribute_value.h"
 #include "engine/base/check.h"
+#include "engine/values/attribute_value.h"
 
 namespace mayfly::engine {
 

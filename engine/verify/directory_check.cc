@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "engine/base/attempt.h"
-#include "engine/storage/data_directory.h"
-#include "engine/verify/findings.h"
 #include "engine/schema/readable_key.h"
+#include "engine/storage/data_directory.h"
 #include "engine/storage/storage.h"
 #include "engine/storage/storage_damage.h"
+#include "engine/verify/findings.h"
 #include "engine/verify/verification.h"
 
 namespace mayfly::engine {

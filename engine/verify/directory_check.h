@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/values/checked_counts.h"
 #include "engine/base/expected.h"
+#include "engine/values/checked_counts.h"
 
 namespace mayfly::engine {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/values/checked_counts.h"
 #include "engine/storage/storage.h"
+#include "engine/values/checked_counts.h"
 
 namespace mayfly::engine {
 

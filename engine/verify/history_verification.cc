@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/values/checked_item.h"
-#include "engine/schema/index_entries.h"
-#include "engine/values/item_codec.h"
-#include "engine/schema/item_version.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
 #include "engine/items/past_walk.h"
+#include "engine/schema/index_entries.h"
+#include "engine/schema/item_version.h"
 #include "engine/schema/readable_key.h"
+#include "engine/storage/key_space.h"
+#include "engine/values/checked_item.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "engine/storage/storage.h"
+#include "engine/tables/points.h"
 #include "engine/verify/findings.h"
 #include "engine/verify/key_view.h"
-#include "engine/tables/points.h"
-#include "engine/storage/storage.h"
 #include "engine/verify/table_verification.h"
 
 namespace mayfly::engine {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/values/checked_item.h"
 #include "engine/schema/index_entries.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
 #include "engine/schema/readable_key.h"
+#include "engine/storage/key_space.h"
 #include "engine/tables/replica_log.h"
+#include "engine/values/checked_item.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 
@@ -27,8 +27,8 @@ void ReplicaVerification::run() {
       }
       if (kind != 'W' && replica_sequence(key) > upto_) continue;
       if (!table_.replicates()) {
-        found("leftover replication data",
-              "it has no replicas, but replication data: " + hexadecimal(key), erasing(key));
+        found("leftover replication data", "it has no replicas, but replication data: " + hexadecimal(key),
+              erasing(key));
         continue;
       }
       switch (kind) {
@@ -87,10 +87,10 @@ void ReplicaVerification::check_departure(std::string_view stored_key, std::stri
   const bool fits =
       departure && item && (departure->item.empty() || table_key(table_.keys, *item) == departure->key);
   if (!fits)
-    found("a write in flight that cannot be decoded",
-          "a write in flight to a replica cannot be decoded and would never arrive: " +
-              hexadecimal(stored_key),
-          erasing(stored_key));
+    found(
+        "a write in flight that cannot be decoded",
+        "a write in flight to a replica cannot be decoded and would never arrive: " + hexadecimal(stored_key),
+        erasing(stored_key));
 }
 
 void ReplicaVerification::found(std::string_view kind, const std::string& what, Batch mend) {

@@ -7,10 +7,10 @@
 
 #include <string>
 
+#include "engine/base/watermark.h"
+#include "engine/schema/table.h"
 #include "engine/verify/findings.h"
 #include "engine/verify/key_view.h"
-#include "engine/schema/table.h"
-#include "engine/base/watermark.h"
 
 namespace mayfly::engine {
 

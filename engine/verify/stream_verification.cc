@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "engine/schema/index_entries.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
 #include "engine/schema/readable_key.h"
+#include "engine/storage/key_space.h"
+#include "engine/values/key_codec.h"
 
 namespace mayfly::engine {
 namespace {

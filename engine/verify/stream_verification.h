@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/schema/table.h"
 #include "engine/tables/change_log.h"
 #include "engine/verify/findings.h"
 #include "engine/verify/key_view.h"
-#include "engine/schema/table.h"
 
 namespace mayfly::engine {
 

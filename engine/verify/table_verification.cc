@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/values/checked_item.h"
 #include "engine/schema/index_entries.h"
+#include "engine/schema/readable_key.h"
+#include "engine/storage/key_space.h"
+#include "engine/tables/replica_log.h"
+#include "engine/values/checked_item.h"
 #include "engine/values/item_size.h"
 #include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
-#include "engine/schema/readable_key.h"
-#include "engine/tables/replica_log.h"
 
 namespace mayfly::engine {
 

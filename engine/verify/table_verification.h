@@ -20,11 +20,11 @@
 #include <string_view>
 
 #include "engine/base/clock.h"
-#include "engine/verify/counter_verification.h"
+#include "engine/schema/table.h"
 #include "engine/time/expiry_index.h"
+#include "engine/verify/counter_verification.h"
 #include "engine/verify/findings.h"
 #include "engine/verify/key_view.h"
-#include "engine/schema/table.h"
 
 namespace mayfly::engine {
 

@@ -11,24 +11,24 @@
 #include <utility>
 #include <vector>
 
-#include "engine/time/account.h"
-#include "engine/values/account_id.h"
+#include "engine/background/snapshots.h"
+#include "engine/items/request_tokens.h"
+#include "engine/schema/readable_key.h"
+#include "engine/schema/shards.h"
+#include "engine/schema/table.h"
+#include "engine/storage/documents.h"
+#include "engine/storage/key_space.h"
 #include "engine/tables/catalog.h"
 #include "engine/tables/change_log.h"
-#include "engine/storage/documents.h"
-#include "engine/verify/history_verification.h"
+#include "engine/tables/replica_log.h"
+#include "engine/time/account.h"
+#include "engine/values/account_id.h"
 #include "engine/values/item_codec.h"
 #include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
+#include "engine/verify/history_verification.h"
 #include "engine/verify/key_view.h"
-#include "engine/schema/readable_key.h"
-#include "engine/tables/replica_log.h"
 #include "engine/verify/replica_verification.h"
-#include "engine/items/request_tokens.h"
-#include "engine/schema/shards.h"
-#include "engine/background/snapshots.h"
 #include "engine/verify/stream_verification.h"
-#include "engine/schema/table.h"
 
 namespace mayfly::engine {
 namespace {
@@ -226,8 +226,7 @@ void Verification::read_tables() {
     findings_.pass(findings_.checked.tables);
     if (key.size() != 1 + sizeof(TableId))
       return found("a description that cannot be decoded",
-                   "a table's description has a malformed key: " + hexadecimal(key), {},
-                   {std::string(key)});
+                   "a table's description has a malformed key: " + hexadecimal(key), {}, {std::string(key)});
     auto table = decode_table(value);
     const TableId id = id_in(key);
     if (table && table->id != id) table = Unexpected{std::string("it describes another table")};
@@ -248,8 +247,7 @@ void Verification::read_streams() {
     findings_.pass(findings_.checked.streams);
     if (key.size() != 1 + sizeof(StreamId))
       return found("a description that cannot be decoded",
-                   "a stream's description has a malformed key: " + hexadecimal(key), {},
-                   {std::string(key)});
+                   "a stream's description has a malformed key: " + hexadecimal(key), {}, {std::string(key)});
     auto stream = decode_stream(value);
     const StreamId id = id_in(key);
     if (stream && stream->id != id) stream = Unexpected{std::string("it describes another stream")};
@@ -474,8 +472,7 @@ void Verification::check_tables_gone() {
       if (begins_with_id(key) && is_known(id_in(key))) {
         from = prefix_end(table_prefix(kind, id_in(key)));
         if (kind == 'N' && key.size() != index_id_at + sizeof(IndexId))
-          found("a wrong counter", "a counter has a malformed key: " + hexadecimal(key),
-                erasing(key));
+          found("a wrong counter", "a counter has a malformed key: " + hexadecimal(key), erasing(key));
         continue;
       }
       from = key + '\0';
@@ -690,8 +687,7 @@ void Verification::check_images() {
                    handing_on(key, value));
     if (!is_image(value) || !is_image_of(key.substr(1 + sizeof(ImageLog))))
       found("an image that cannot be decoded",
-            "an image of a snapshot cannot be decoded: " + hexadecimal(key), {},
-            {std::string(key)});
+            "an image of a snapshot cannot be decoded: " + hexadecimal(key), {}, {std::string(key)});
   });
 }
 

@@ -20,10 +20,10 @@
 #include <functional>
 #include <string_view>
 
-#include "engine/base/clock.h"
-#include "engine/verify/findings.h"
 #include "engine/background/snapshots.h"
+#include "engine/base/clock.h"
 #include "engine/storage/storage.h"
+#include "engine/verify/findings.h"
 #include "engine/verify/table_verification.h"
 
 namespace mayfly::engine {

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "compat/wire/percent_encoding.h"
-#include "engine/values/account_id.h"
 #include "engine/base/hex.h"
-#include "engine/values/region.h"
 #include "engine/base/whole_number.h"
+#include "engine/values/account_id.h"
+#include "engine/values/region.h"
 #include "http/access/keys.h"
-#include "http/requests/request.h"
-#include "http/base/sha256.h"
 #include "http/access/signature.h"
+#include "http/base/sha256.h"
+#include "http/requests/request.h"
 
 namespace mayfly::http {
 

@@ -16,8 +16,8 @@
 #include <string_view>
 
 #include "compat/wire/error.h"
-#include "engine/tables/catalog.h"
 #include "engine/base/clock.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::http {
 

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "compat/wire/percent_encoding.h"
-#include "http/endpoints/admin.h"
-#include "http/requests/paths.h"
-#include "http/base/log.h"
-#include "http/endpoints/mcp.h"
 #include "http/access/sigv4.h"
+#include "http/base/log.h"
+#include "http/endpoints/admin.h"
+#include "http/endpoints/mcp.h"
+#include "http/requests/paths.h"
 
 namespace mayfly::http::log {
 

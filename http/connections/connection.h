@@ -9,9 +9,9 @@
 
 #include "http/access/access.h"
 #include "http/base/held_bytes.h"
+#include "http/base/slow_lane.h"
 #include "http/requests/reply.h"
 #include "http/requests/request.h"
-#include "http/base/slow_lane.h"
 
 namespace mayfly::compat {
 class ServerMetrics;
@@ -30,8 +30,8 @@ class Service {
   [[nodiscard]] virtual bool needs_all_headers() const = 0;
   // Returns a Reply if the request is not admitted. `known_host`: as in access.h.
   virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
-  // In a Hurry (engine/base/hurry.h), may throw NotNow after changing nothing; throws nothing else. `stop`: the
-  // client no longer waits for the answer.
+  // In a Hurry (engine/base/hurry.h), may throw NotNow after changing nothing; throws nothing else. `stop`:
+  // the client no longer waits for the answer.
   virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
   // Outlives the service.
   [[nodiscard]] virtual compat::ServerMetrics& metrics() const = 0;

@@ -19,15 +19,15 @@
 #include "engine/base/attempt.h"
 #include "engine/base/stopwatch.h"
 #include "http/access/access.h"
-#include "http/connections/answer_log.h"
 #include "http/base/crc32.h"
 #include "http/base/log.h"
-#include "http/requests/refusals.h"
-#include "http/endpoints/router.h"
-#include "http/connections/session.h"
 #include "http/base/shortage.h"
 #include "http/base/slow_lane.h"
 #include "http/base/tls.h"
+#include "http/connections/answer_log.h"
+#include "http/connections/session.h"
+#include "http/endpoints/router.h"
+#include "http/requests/refusals.h"
 
 namespace mayfly::http {
 
@@ -210,8 +210,7 @@ class Lane {
       if (share.bytes > 0 && (oldest == nullptr || share.moved < oldest->unread().moved)) oldest = connection;
     }
     if (oldest == nullptr) return false;
-    log::write(log::Level::warning,
-               "closed a client that does not read its responses (--unread-bytes-max)");
+    log::write(log::Level::warning, "closed a client that does not read its responses (--unread-bytes-max)");
     service_.metrics().add(compat::Meter::closed_unread);
     oldest->close();
     return true;

@@ -11,11 +11,11 @@
 #include "compat/server_metrics.h"
 #include "engine/base/attempt.h"
 #include "engine/base/hurry.h"
-#include "http/base/log.h"
-#include "http/requests/refusals.h"
-#include "http/endpoints/router.h"
 #include "http/access/sigv4.h"
+#include "http/base/log.h"
 #include "http/base/tls.h"
+#include "http/endpoints/router.h"
+#include "http/requests/refusals.h"
 
 namespace mayfly::http {
 

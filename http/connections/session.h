@@ -23,10 +23,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "http/connections/connection.h"
 #include "http/base/held_bytes.h"
-#include "http/requests/request_parser.h"
 #include "http/base/slow_lane.h"
+#include "http/connections/connection.h"
+#include "http/requests/request_parser.h"
 
 namespace mayfly::http {
 

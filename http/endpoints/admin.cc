@@ -5,9 +5,9 @@
 #include "engine/values/account_id.h"
 #include "engine/values/region.h"
 #include "http/access/access.h"
+#include "http/access/sigv4.h"
 #include "http/endpoints/mcp.h"
 #include "http/requests/paths.h"
-#include "http/access/sigv4.h"
 
 namespace mayfly::http {
 

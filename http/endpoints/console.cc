@@ -4,8 +4,8 @@
 
 #include "compat/wire/error.h"
 #include "http/requests/compression.h"
-#include "http/requests/request.h"
 #include "http/requests/refusals.h"
+#include "http/requests/request.h"
 
 namespace mayfly::http {
 

@@ -67,12 +67,10 @@ Reply mcp(Request& request, compat::Emulator& emulator, engine::Scope scope, boo
   if (auto account = of_address("account")) scope.account = *std::move(account);
   if (auto region = of_address("region")) scope.region = *std::move(region);
   if (!engine::is_account_id(scope.account))
-    return refused(request,
-                   {.kind = Error::Kind::validation, .message = "'account' must be twelve digits."});
+    return refused(request, {.kind = Error::Kind::validation, .message = "'account' must be twelve digits."});
   if (!engine::is_region(scope.region))
-    return refused(request,
-                   {.kind = Error::Kind::validation,
-                    .message = "'region' must be " + std::string(engine::region_letters) + "."});
+    return refused(request, {.kind = Error::Kind::validation,
+                             .message = "'region' must be " + std::string(engine::region_letters) + "."});
   const auto asked = of_address("read-only");
   if (asked && asked != "true" && asked != "false")
     return refused(request,

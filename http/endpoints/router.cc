@@ -9,14 +9,14 @@
 #include "compat/wire/json.h"
 #include "engine/base/hurry.h"
 #include "http/access/access.h"
+#include "http/access/sigv4.h"
 #include "http/endpoints/admin.h"
-#include "http/requests/paths.h"
-#include "http/requests/compression.h"
 #include "http/endpoints/console.h"
 #include "http/endpoints/lambda.h"
 #include "http/endpoints/mcp.h"
+#include "http/requests/compression.h"
+#include "http/requests/paths.h"
 #include "http/requests/refusals.h"
-#include "http/access/sigv4.h"
 
 namespace mayfly::http {
 
@@ -54,14 +54,13 @@ Reply root(const Request& request, const compat::Emulator& emulator, const Acces
         "Content-Security-Policy: default-src 'none'\r\nX-Content-Type-Options: nosniff\r\n";
     const std::string_view console =
         "<li><a href=\"/_mayfly/console\">/_mayfly/console</a>: browse tables, time and streams</li>";
-    reply.body =
-        "<!doctype html><html lang=\"en\"><title>Mayfly</title><h1>Mayfly " MAYFLY_VERSION
-        "</h1><p>DynamoDB for tests. Use this address as the endpoint of an AWS SDK.</p>"
-        "<ul>" +
-        std::string(access.control ? console : "") +
-        "<li><a href=\"/_mayfly/\">/_mayfly/</a>: the calls of the control API</li>"
-        "<li><a href=\"/_mayfly/health\">/_mayfly/health</a></li>"
-        "<li><a href=\"/_mayfly/metrics\">/_mayfly/metrics</a></li></ul></html>\n";
+    reply.body = "<!doctype html><html lang=\"en\"><title>Mayfly</title><h1>Mayfly " MAYFLY_VERSION
+                 "</h1><p>DynamoDB for tests. Use this address as the endpoint of an AWS SDK.</p>"
+                 "<ul>" +
+                 std::string(access.control ? console : "") +
+                 "<li><a href=\"/_mayfly/\">/_mayfly/</a>: the calls of the control API</li>"
+                 "<li><a href=\"/_mayfly/health\">/_mayfly/health</a></li>"
+                 "<li><a href=\"/_mayfly/metrics\">/_mayfly/metrics</a></li></ul></html>\n";
   } else {
     reply.body = "healthy: dynamodb." + emulator.region() + ".amazonaws.com ";
   }

@@ -10,9 +10,9 @@
 #include <stop_token>
 
 #include "compat/request_memory.h"
+#include "http/base/slow_lane.h"
 #include "http/requests/reply.h"
 #include "http/requests/request.h"
-#include "http/base/slow_lane.h"
 
 namespace mayfly::compat {
 class Emulator;

@@ -22,9 +22,9 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
+#include "http/base/tls.h"
 #include "http/outbound/name_lookup.h"
 #include "http/requests/request.h"
-#include "http/base/tls.h"
 
 namespace mayfly::http {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "engine/base/hex.h"
-#include "http/base/sha256.h"
 #include "http/access/signature.h"
+#include "http/base/sha256.h"
 
 namespace mayfly::http {
 

@@ -9,8 +9,8 @@
 #include "compat/outbound/invoker.h"
 #include "compat/outbound/url.h"
 #include "engine/base/clock.h"
-#include "http/outbound/client.h"
 #include "http/access/keys.h"
+#include "http/outbound/client.h"
 
 namespace mayfly::http {
 

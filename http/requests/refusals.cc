@@ -58,9 +58,8 @@ Reply no_thread() {
 }
 
 Reply too_many_bytes() {
-  return unavailable(
-      compat::Error::Kind::too_many_waiting,
-      "The requests in flight exceed the memory limit (set by --request-bytes-max).");
+  return unavailable(compat::Error::Kind::too_many_waiting,
+                     "The requests in flight exceed the memory limit (set by --request-bytes-max).");
 }
 
 Reply too_many_wait(Waiting kind) {

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <string_view>
 
+#include "http/base/slow_lane.h"
 #include "http/requests/reply.h"
 #include "http/requests/request.h"
-#include "http/base/slow_lane.h"
 
 namespace mayfly::compat {
 struct Error;

@@ -155,8 +155,8 @@ int mayfly_close(mayfly_handle* handle);
 void mayfly_free(char* answer);
 
 // Called on the thread on which a check of Mayfly's own fails, with the expression ("gates_held == 0") and
-// its place in Mayfly's source ("engine/items/transaction.cc", 169). That is a mistake in Mayfly, whatever was
-// asked of it.
+// its place in Mayfly's source ("engine/items/transaction.cc", 169). That is a mistake in Mayfly, whatever
+// was asked of it.
 typedef void (*mayfly_check_handler)(const char* expression, const char* file, int line, void* context);
 
 // Sets the handler of the whole process; NULL for the line on standard error that is written without one.

@@ -9,7 +9,7 @@ namespace mayfly::testing {
 namespace {
 
 std::string view(std::string_view answer, const std::string& list = "", const std::string& when_empty = "") {
-  return http::view_answer(*json::parse_tree(answer, json::Decimals::as_written), list, when_empty);
+  return cli::view_answer(*json::parse_tree(answer, json::Decimals::as_written), list, when_empty);
 }
 
 }  // namespace
@@ -42,22 +42,22 @@ TEST_CASE("a server's response cannot control the terminal") {
   const std::string people = view(hostile);
   CHECK(people == "a\\x1b  \\x1b]0;x\\x07\nl:\n  \\xc2\\x9b\n  \\x0a\\xc2\\x9b2J\n");
   const auto tree = *json::parse_tree("{\"a\":\"\\u001b\x7f\xc2\x9b\xc3\xa4\"}");
-  CHECK(http::print_json_line(tree) == "{\"a\":\"\\u001b\\u007f\\u009b\xc3\xa4\"}\n");
-  CHECK(*json::parse_tree(http::print_json(tree)) == tree);
+  CHECK(cli::print_json_line(tree) == "{\"a\":\"\\u001b\\u007f\\u009b\xc3\xa4\"}\n");
+  CHECK(*json::parse_tree(cli::print_json(tree)) == tree);
 }
 
 TEST_CASE("a long cell is truncated between characters") {
-  http::TextTable table({"A", "B"});
+  cli::TextTable table({"A", "B"});
   std::string umlauts;
-  for (std::size_t i = 0; i <= http::TextTable::cell_characters_max; ++i) umlauts += "ä";
+  for (std::size_t i = 0; i <= cli::TextTable::cell_characters_max; ++i) umlauts += "ä";
   table.add({umlauts, "b"});
   const std::string text = table.text();
-  const std::string cut = umlauts.substr(0, 2 * (http::TextTable::cell_characters_max - 1)) + "…";
+  const std::string cut = umlauts.substr(0, 2 * (cli::TextTable::cell_characters_max - 1)) + "…";
   CHECK_THAT(text, Catch::EndsWith(cut + "  b\n"));
 }
 
 TEST_CASE("a table that is too wide for a line is printed as a block for each row") {
-  http::TextTable table({"A", "LONG"});
+  cli::TextTable table({"A", "LONG"});
   const std::string wide(70, 'x');
   table.add({wide, wide});
   table.add({"", "b"});
@@ -65,7 +65,7 @@ TEST_CASE("a table that is too wide for a line is printed as a block for each ro
 }
 
 TEST_CASE("rows that arrive in pages have one heading and the widths of the first page") {
-  http::TextTable table({"ID", "NAME"});
+  cli::TextTable table({"ID", "NAME"});
   table.add({"1", "anna"});
   CHECK(table.take_page() == "ID  NAME\n1   anna\n");
   table.add({"2", "bo"});
@@ -74,7 +74,7 @@ TEST_CASE("rows that arrive in pages have one heading and the widths of the firs
 }
 
 TEST_CASE("pages of a table that is too wide are blocks with an empty line between rows") {
-  http::TextTable table({"A", "LONG"});
+  cli::TextTable table({"A", "LONG"});
   const std::string wide(70, 'x');
   table.add({wide, wide});
   CHECK(table.take_page() == "A     " + wide + "\nLONG  " + wide + "\n");

@@ -191,8 +191,7 @@ TEST_CASE("a request is retried after a time-out or a corrupt response or a cloc
     OneAnswer server("HTTP/1.1 200 OK\r\nx-amz-crc32: 1\r\nContent-Length: 2\r\n\r\n{}");
     Asking asking(server.url());
     asking.gives_up = true;
-    CHECK(asking.told("ListTables") ==
-          "CutShort: the response does not match its checksum (x-amz-crc32)");
+    CHECK(asking.told("ListTables") == "CutShort: the response does not match its checksum (x-amz-crc32)");
     CHECK(asking.pauses.size() == 1);
   }
   SECTION("the client's clock is wrong") {

@@ -11,7 +11,7 @@ namespace mayfly::testing {
 
 namespace {
 
-std::string completed(const std::string& line) { return printed({http::completing_command, line}); }
+std::string completed(const std::string& line) { return printed({cli::completing_command, line}); }
 
 std::string json_answer(const std::string& body) {
   return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
@@ -64,21 +64,21 @@ TEST_CASE("completion omits names that a shell could expand and limits their num
   std::string many =
       R"x({"snapshots":[{"id":"$(touch x)"},{"id":"`x`"},{"id":"a b"},{"id":"a'b"},{"id":"*"},)x"
       R"({"id":"a\nb"},{"id":"\u001b[2J"},{"id":""},{"id":7},{"id":"good-1.x_y"})";
-  for (std::size_t i = 0; i < 2 * http::completion_names_max; ++i)
+  for (std::size_t i = 0; i < 2 * cli::completion_names_max; ++i)
     many += R"(,{"id":"s)" + std::to_string(i) + R"("})";
   OneAnswer server(json_answer(many + "]}"));
   const std::string words = completed("mayfly snapshot restore --url " + server.url() + " ");
   CHECK_THAT(words, Catch::StartsWith("good-1.x_y\ns0\ns1\n"));
-  CHECK(static_cast<std::size_t>(std::count(words.begin(), words.end(), '\n')) < http::completion_names_max);
+  CHECK(static_cast<std::size_t>(std::count(words.begin(), words.end(), '\n')) < cli::completion_names_max);
 }
 
 TEST_CASE("completion is silent when there is no server or it does not respond") {
-  Process none({http::completing_command, "mayfly item get "}, {"MAYFLY_URL=http://127.0.0.1:1"});
+  Process none({cli::completing_command, "mayfly item get "}, {"MAYFLY_URL=http://127.0.0.1:1"});
   CHECK(none.rest().empty());
   CHECK(none.wait() == 0);
   CHECK(none.errors().empty());
   OneAnswer silent("");
-  Process waits({http::completing_command, "mayfly item get "},
+  Process waits({cli::completing_command, "mayfly item get "},
                 {"MAYFLY_URL=" + silent.url(), "MAYFLY_REGION=us-east-1"});
   CHECK(waits.rest().empty());
   CHECK(waits.wait() == 0);

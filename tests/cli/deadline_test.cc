@@ -9,12 +9,12 @@ using std::chrono::seconds;
 
 TEST_CASE("a deadline that passes calls its function and one that is canceled does not") {
   std::promise<void> passed;
-  const http::Deadline at_once(seconds(0), [&] { passed.set_value(); });
+  const cli::Deadline at_once(seconds(0), [&] { passed.set_value(); });
   passed.get_future().wait();
 
   bool told = false;
   {
-    const http::Deadline kept(seconds(1000), [&] { told = true; });
+    const cli::Deadline kept(seconds(1000), [&] { told = true; });
   }
   CHECK_FALSE(told);
 }

@@ -5,8 +5,8 @@
 
 namespace mayfly::testing {
 
-using http::DynamoDbLocal;
-using http::read_dynamodb_local;
+using cli::DynamoDbLocal;
+using cli::read_dynamodb_local;
 using Words = std::vector<std::string>;
 
 namespace {

@@ -9,7 +9,7 @@
 
 namespace mayfly::testing {
 
-using http::EndSignals;
+using cli::EndSignals;
 using std::chrono::milliseconds;
 
 namespace {

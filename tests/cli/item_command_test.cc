@@ -49,8 +49,8 @@ class Shell {
   std::string url_;
 };
 
-std::string request_of(const http::ItemCommand& command) {
-  const auto request = http::create_request(command);
+std::string request_of(const cli::ItemCommand& command) {
+  const auto request = cli::create_request(command);
   return request ? json::print(*request) : request.error();
 }
 

@@ -6,7 +6,7 @@
 
 namespace mayfly::testing {
 
-using http::KeySchema;
+using cli::KeySchema;
 
 namespace {
 
@@ -16,12 +16,12 @@ const KeySchema blobs{.table = "blobs", .attributes = {{"id", "B"}}};
 constexpr engine::Instant now = 1'924'992'000'500;  // 2031-01-01T00:00:00.500Z
 
 std::string key(const KeySchema& schema, const std::vector<std::string>& words, bool whole = true) {
-  const auto read = http::read_key(schema, words, whole);
+  const auto read = cli::read_key(schema, words, whole);
   return read ? json::print(*read) : read.error();
 }
 
 std::string item(const KeySchema& schema, const std::vector<std::string>& words) {
-  const auto read = http::read_item(schema, words, "ttl", now);
+  const auto read = cli::read_item(schema, words, "ttl", now);
   return read ? json::print(*read) : read.error();
 }
 
@@ -99,8 +99,8 @@ TEST_CASE("the TTL attribute accepts a span from the account's time or a time or
     CHECK(ttl(text) == wanted + "'" + text + "'.");
   // Other attributes keep such text unchanged.
   CHECK(item(carts, {"id=1", "phone=+48h"}) == R"({"id":{"S":"1"},"phone":{"S":"+48h"}})");
-  CHECK(http::may_have_time_to_live({"id=1", "ttl=+48h"}));
-  CHECK_FALSE(http::may_have_time_to_live({R"({"id":"1","ttl":"+48h"})"}));
+  CHECK(cli::may_have_time_to_live({"id=1", "ttl=+48h"}));
+  CHECK_FALSE(cli::may_have_time_to_live({R"({"id":"1","ttl":"+48h"})"}));
 }
 
 TEST_CASE("an item that cannot be parsed is rejected with the reason") {
@@ -117,17 +117,17 @@ TEST_CASE("an item that cannot be parsed is rejected with the reason") {
 }
 
 TEST_CASE("typed values are printed plainly with control characters escaped") {
-  CHECK(http::plain_text(tree(R"({"S":"a b"})")) == "a b");
-  CHECK(http::plain_text(tree(R"({"N":"12.50"})")) == "12.50");
-  CHECK(http::plain_text(tree(R"({"NULL":true})")) == "null");
-  CHECK(http::plain_text(tree(R"({"M":{"a":{"L":[{"N":"1"},{"S":"x"}]},"s":{"NS":["1","2"]}}})")) ==
+  CHECK(cli::plain_text(tree(R"({"S":"a b"})")) == "a b");
+  CHECK(cli::plain_text(tree(R"({"N":"12.50"})")) == "12.50");
+  CHECK(cli::plain_text(tree(R"({"NULL":true})")) == "null");
+  CHECK(cli::plain_text(tree(R"({"M":{"a":{"L":[{"N":"1"},{"S":"x"}]},"s":{"NS":["1","2"]}}})")) ==
         R"({"a":[1,"x"],"s":[1,2]})");
-  CHECK(http::plain_text(tree(R"({"S":"\u001b[2J\nx"})")) == "\\x1b[2J\\x0ax");
-  CHECK(http::plain_text(tree(R"({"N":"\u001b[2J"})")) == "\\x1b[2J");
-  CHECK(http::plain_key(tree(R"({"id":{"S":"1"},"at":{"N":"5"}})")) == "id=1 at=5");
-  CHECK(http::typed_key(R"({"id":{"S":"1"}})"));
+  CHECK(cli::plain_text(tree(R"({"S":"\u001b[2J\nx"})")) == "\\x1b[2J\\x0ax");
+  CHECK(cli::plain_text(tree(R"({"N":"\u001b[2J"})")) == "\\x1b[2J");
+  CHECK(cli::plain_key(tree(R"({"id":{"S":"1"},"at":{"N":"5"}})")) == "id=1 at=5");
+  CHECK(cli::typed_key(R"({"id":{"S":"1"}})"));
   for (const char* text : {"1", "{}", R"({"id":"1"})", R"({"id":{"S":1}})", R"({"id":{"S":"1","N":"1"}})"})
-    CHECK_FALSE(http::typed_key(text));
+    CHECK_FALSE(cli::typed_key(text));
 }
 
 }  // namespace mayfly::testing

@@ -6,7 +6,7 @@
 namespace mayfly::testing {
 
 TEST_CASE("a job is shown as one line of printable characters with a progress bar") {
-  const auto view = [](std::string_view text) { return http::view_jobs(*json::parse_tree(text)); };
+  const auto view = [](std::string_view text) { return cli::view_jobs(*json::parse_tree(text)); };
   const auto running = view(
       R"({"jobs":[{"id":"7-a","kind":"import","table":"carts","percent":52,"status":"IN_PROGRESS"},
                   {"kind":"bulk-put","table":"a\u001bb","percent":100,"status":"FAILED","failure_code":"S3NoSuchKey"}]})");

@@ -11,7 +11,7 @@ namespace mayfly::testing {
 namespace {
 
 std::string tree(std::string_view text) {
-  const auto read = http::metrics_tree(text);
+  const auto read = cli::metrics_tree(text);
   return read ? json::print(*read) : read.error();
 }
 

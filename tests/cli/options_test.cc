@@ -13,8 +13,8 @@
 
 namespace mayfly::testing {
 
-using http::CommandLine;
-using http::ServeOptions;
+using cli::CommandLine;
+using cli::ServeOptions;
 
 namespace {
 
@@ -22,7 +22,7 @@ CommandLine parse(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "mayfly");
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
-  return http::parse_command_line(static_cast<int>(pointers.size()), pointers.data());
+  return cli::parse_command_line(static_cast<int>(pointers.size()), pointers.data());
 }
 
 CommandLine parse_with(const std::string& variable, const std::string& value,
@@ -241,7 +241,7 @@ TEST_CASE("DynamoDB Local's arguments become options of serve whatever the progr
                                       "-sharedDb", "-port",  "1234"};
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
-    const auto parsed = http::parse_command_line(static_cast<int>(pointers.size()), pointers.data());
+    const auto parsed = cli::parse_command_line(static_cast<int>(pointers.size()), pointers.data());
     REQUIRE(parsed.serve);
     CHECK(parsed.serve->server.port == 1234);
     CHECK(parsed.serve->shared_regions);

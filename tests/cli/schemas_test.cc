@@ -554,10 +554,9 @@ Conditions: {Always: !Equals [a, a]}
   CHECK(unknown.tags == *json::parse_tree(R"({"role": "unknown:Role.Arn", "import": "x-unknown:Owner",
                                               "secret": "unknown:resolve:ssm:/a b"})"));
   REQUIRE(unknown.warnings.size() == 1);
-  CHECK(
-      unknown.warnings[0] ==
-      "t.yaml: tags have placeholders for unknown values: Owner, Role.Arn, resolve:ssm:/a b. "
-      "Set them with --schema-parameter NAME=VALUE");
+  CHECK(unknown.warnings[0] ==
+        "t.yaml: tags have placeholders for unknown values: Owner, Role.Arn, resolve:ssm:/a b. "
+        "Set them with --schema-parameter NAME=VALUE");
   const Tagged known =
       tags_of(text, {.parameters = {{"Owner", "me"}, {"Role.Arn", "arn:x"}, {"resolve:ssm:/a b", "s"}}});
   CHECK(known.tags == *json::parse_tree(R"({"role": "arn:x", "import": "x-me", "secret": "s"})"));

@@ -445,7 +445,7 @@ TEST_CASE("a superseded sweeper neither advances the watermark nor deletes twice
   while (second.state.read()->shards.at(15).owner != "second") second.renew();
   table.put("1", new_year + 5);
   table.advance(3600);
-  CHECK(first.reaper().sweep().settled == 1);  // it does not know yet that it was replaced
+  CHECK(first.sweep().settled == 1);  // it does not know yet that it was replaced
   Sweeper third(table, "third");
   while (third.leases.held().size() != 16) third.renew(), second.leases.end();
   CHECK(third.state.read()->shards.at(0).watermark == new_year - 3600);  // the first one's was rejected
@@ -465,10 +465,10 @@ TEST_CASE("two sweepers with the same shards delete each item once") {
       second(table, "second", {.mark_attribute = "deletedBy"});
   first.leases.assume({}, new_year);
   second.leases.assume({}, new_year);
-  std::thread other([&] { second.reaper().sweep(); });
-  first.reaper().sweep();
+  std::thread other([&] { second.sweep(); });
+  first.sweep();
   other.join();
-  first.reaper().sweep();
+  first.sweep();
   const std::vector<std::string> removed = table.removed();
   CHECK(removed.size() == 200);
   CHECK(std::set<std::string>(removed.begin(), removed.end()).size() == 200);

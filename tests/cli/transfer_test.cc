@@ -425,8 +425,7 @@ TEST_CASE("a table's stream and TTL and deletion protection are set after its it
   std::vector<std::string> after;
   for (const auto& request : making->after) after.push_back(request.operation);
   CHECK(after == std::vector<std::string>{"UpdateTimeToLive", "UpdateTable", "UpdateTable"});
-  CHECK(making_of(table, "us-east-1", false)->left_out ==
-        std::vector<std::string>{"t: TTL is not enabled"});
+  CHECK(making_of(table, "us-east-1", false)->left_out == std::vector<std::string>{"t: TTL is not enabled"});
 }
 
 }  // namespace mayfly::testing

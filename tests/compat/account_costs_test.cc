@@ -16,10 +16,10 @@
 #include "compat/triggers/rest.h"
 #include "compat/triggers/triggers.h"
 #include "engine/background/history_trimmer.h"
-#include "engine/database.h"
 #include "engine/background/reaper.h"
 #include "engine/background/replication.h"
 #include "engine/background/stream_trimmer.h"
+#include "engine/database.h"
 #include "tests/support/stepped_scheduler.h"
 
 namespace mayfly::testing {

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/database.h"
 #include "engine/background/replication.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/test_emulator.h"
 

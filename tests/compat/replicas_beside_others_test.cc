@@ -92,7 +92,9 @@ struct Regions : TestEmulator {
        {{"SourceTableName", "carts"}, {"TargetTableName", name}, {"RestoreDateTime", at}});
     return name;
   }
-  std::int64_t seconds() { return emulator().database().accounts().of(scope.account).now() / 1000; }  // the account's clock
+  std::int64_t seconds() {
+    return emulator().database().accounts().of(scope.account).now() / 1000;
+  }  // the account's clock
   [[nodiscard]] std::string inconsistent() { return inconsistency(emulator().database()); }
 };
 

@@ -36,7 +36,8 @@ class Streamed : public TestEmulator {
     ok("PutItem", {{"TableName", "carts"}, {"Item", {{"id", {{"S", id}}}}}});
   }
   void reshard(engine::ShardNumber shard, engine::Resharding how) {
-    REQUIRE(emulator().database().tables().reshard(emulator().database().catalog().find(scope, "carts"), shard, how));
+    REQUIRE(emulator().database().tables().reshard(emulator().database().catalog().find(scope, "carts"),
+                                                   shard, how));
   }
   json describe(json request = json::object()) {
     request["StreamArn"] = arn;
@@ -274,8 +275,9 @@ TEST_CASE("a shard closed for a day is forgotten and its iterators report trimme
   const std::vector<std::string> shards = world.shards();
   const auto age = [&](std::chrono::milliseconds by) {
     engine::Database& database = world.emulator().database();
-    database.time_travel().advance(world.scope.account, database.accounts().of(world.scope.account).now() + by.count(),
-                     /*age_streams=*/true);
+    database.time_travel().advance(world.scope.account,
+                                   database.accounts().of(world.scope.account).now() + by.count(),
+                                   /*age_streams=*/true);
   };
   age(24h - 1min);
   const std::string standing = world.iterator(shards[0], "TRIM_HORIZON");
@@ -346,7 +348,8 @@ TEST_CASE("a call splits or rolls over all open shards or none and respects the 
   };
   const auto shards = [&] {
     engine::Database& database = world.emulator().database();
-    return database.catalog().find_stream(world.scope, "carts", world.arn.substr(world.arn.rfind('/') + 1))
+    return database.catalog()
+        .find_stream(world.scope, "carts", world.arn.substr(world.arn.rfind('/') + 1))
         ->shards.size();
   };
   CHECK(control("split").starts_with("200 "));
@@ -359,7 +362,9 @@ TEST_CASE("a call splits or rolls over all open shards or none and respects the 
         R"(shards, including closed ones, which are deleted after a day."})");
   CHECK(shards() == 9000);
   engine::Database& database = world.emulator().database();
-  database.time_travel().advance(world.scope.account, database.accounts().of(world.scope.account).now() + 25h / 1ms, /*age_streams=*/true);
+  database.time_travel().advance(world.scope.account,
+                                 database.accounts().of(world.scope.account).now() + 25h / 1ms,
+                                 /*age_streams=*/true);
   CHECK(shards() == 2000);
   CHECK(control("roll").starts_with("200 "));
   stop.request_stop();

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
 #include "engine/database.h"
+#include "engine/storage/key_space.h"
 #include "engine/storage/storage.h"
+#include "engine/values/key_codec.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -91,7 +91,9 @@ TEST_CASE("a re-created index or stream does not inherit its predecessor's setti
   description.indexes[0].settings = {{"colour", "green"}};
   description.stream = stream_of(StreamView::new_image);
   auto carts = world.create(description);
-  world.database().tables().update(carts, [](Table& table) { table.stream->settings = {{"colour", "blue"}}; });
+  world.database().tables().update(carts, [](Table& table) {
+    table.stream->settings = {{"colour", "blue"}};
+  });
   CHECK(carts->description()->indexes[0].settings == Item{{"colour", "green"}});
   CHECK(carts->description()->stream->settings == Item{{"colour", "blue"}});
   world.database().tables().update(carts, [](Table& table) {

@@ -125,7 +125,8 @@ TEST_CASE("a change names its record's shard and listeners have received all rec
   description.stream = stream_of(StreamView::keys_only);
   auto orders = world.create(description);
   std::vector<KeptChange> kept;
-  auto subscription = world.database().change_feed().subscribe([&](const Change& change) { kept.emplace_back(change); });
+  auto subscription =
+      world.database().change_feed().subscribe([&](const Change& change) { kept.emplace_back(change); });
   world.put(orders, {{"id", "a"}});
   REQUIRE(world.database().tables().reshard(orders, std::nullopt, Resharding::roll));
   world.put(orders, {{"id", "a"}, {"n", "1"}});
@@ -155,7 +156,8 @@ TEST_CASE("listeners that subscribe and unsubscribe during writes receive record
       if (last != 0 && *change.sequence != last + 1) gap = true;
       last = *change.sequence;
     });
-    const Sequence published = world.database().watermark().published();  // the listener receives all later ones
+    const Sequence published =
+        world.database().watermark().published();  // the listener receives all later ones
     while (last == 0) std::this_thread::yield();
     subscription.end();
     CHECK(last > 0);

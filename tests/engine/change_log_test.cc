@@ -83,11 +83,13 @@ TEST_CASE("a closed stream stays readable and the next stream starts after its l
   world.put(carts, {{"id", "a"}});
   world.database().tables().update(carts, [](Table& table) { table.stream.reset(); });
   world.put(carts, {{"id", "b"}});
-  world.database().tables().update(carts, [](Table& table) { table.stream = stream_of(StreamView::keys_only); });
+  world.database().tables().update(carts,
+                                   [](Table& table) { table.stream = stream_of(StreamView::keys_only); });
   world.put(carts, {{"id", "c"}});
 
   const Stream second = *carts->description()->stream;
-  const auto closed = world.database().catalog().find_stream({"000000000000", "us-east-1"}, "carts", first.label);
+  const auto closed =
+      world.database().catalog().find_stream({"000000000000", "us-east-1"}, "carts", first.label);
   REQUIRE(closed);
   REQUIRE(closed->shards.size() == 1);
   CHECK(closed->shards[0].last_sequence == first.shards[0].first_sequence);
@@ -141,8 +143,12 @@ TEST_CASE("a stream lists its shards that have records from a given sequence num
   auto carts = world.create(streamed("carts"));
   auto other = world.create(streamed("other"));
   const StreamId stream = carts->description()->stream->id;
-  const auto written = [&](Sequence from) { return world.database().change_log().shards_with_records(stream, from); };
-  const auto roll = [&] { REQUIRE(world.database().tables().reshard(carts, std::nullopt, Resharding::roll)); };
+  const auto written = [&](Sequence from) {
+    return world.database().change_log().shards_with_records(stream, from);
+  };
+  const auto roll = [&] {
+    REQUIRE(world.database().tables().reshard(carts, std::nullopt, Resharding::roll));
+  };
   using Numbers = std::vector<ShardNumber>;
   CHECK(written(0).empty());
   world.put(other, {{"id", "x"}});  // number 1

@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "engine/schema/table.h"
 #include "engine/tables/change_log.h"
 #include "engine/values/item_codec.h"
-#include "engine/schema/table.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

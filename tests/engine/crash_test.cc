@@ -7,9 +7,9 @@
 #include <thread>
 #include <unistd.h>
 
-#include "engine/verify/directory_check.h"
-#include "engine/time/expiry_index.h"
 #include "engine/database.h"
+#include "engine/time/expiry_index.h"
+#include "engine/verify/directory_check.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/own_program.h"
 

@@ -36,7 +36,9 @@ TEST_CASE("a partition is read by sort key in both directions and between bounds
   for (const char* at : {"10", "-3", "2", "1e2", "0.5"}) world.put(events, {{"id", "a"}, {"at", number(at)}});
   world.put(events, {{"id", "b"}, {"at", number("1")}});
   const std::string lower = partition("a"), upper = prefix_end(lower);
-  const auto read = [&](KeyRange range) { return walk(Cursor(world.database().reader(), *events, range), "at"); };
+  const auto read = [&](KeyRange range) {
+    return walk(Cursor(world.database().reader(), *events, range), "at");
+  };
 
   CHECK(read({0, lower, upper}) == std::vector<std::string>{"-3", "0.5", "2", "10", "100"});
   CHECK(read({0, lower, upper, false}) == std::vector<std::string>{"100", "10", "2", "0.5", "-3"});

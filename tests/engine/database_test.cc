@@ -63,8 +63,8 @@ TEST_CASE("a table's description does not change during a write", "[database]") 
   REQUIRE(transaction.lock());
   CHECK(transaction.table(slot).indexes.empty());
   std::thread changing([&] {
-    world.database().tables().update(carts,
-                                  [](Table& table) { table.indexes.push_back(global_index("g", "user")); });
+    world.database().tables().update(
+        carts, [](Table& table) { table.indexes.push_back(global_index("g", "user")); });
   });
   // Whatever the other thread does, the write sees one set of indexes until it ends.
   transaction.put(slot, {{"id", "a"}, {"user", "u"}});

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/items/cursor.h"
 #include "engine/database.h"
+#include "engine/items/cursor.h"
 #include "engine/items/item_reader.h"
 #include "tests/support/beside.h"
 #include "tests/support/engine_world.h"

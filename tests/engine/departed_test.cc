@@ -1,14 +1,14 @@
-#include "engine/items/cursor.h"
 #include "engine/items/departed.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "engine/items/failpoints.h"
-#include "engine/database.h"
-#include "engine/items/item_reader.h"
 #include "engine/background/reaper.h"
+#include "engine/database.h"
+#include "engine/items/cursor.h"
+#include "engine/items/failpoints.h"
+#include "engine/items/item_reader.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -11,17 +11,17 @@
 #include <sys/stat.h>
 #include <thread>
 
-#include "engine/storage/documents.h"
-#include "engine/time/expiry_index.h"
 #include "engine/background/history.h"
-#include "engine/schema/index_entries.h"
-#include "engine/values/item_codec.h"
-#include "engine/schema/item_version.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
-#include "engine/database.h"
-#include "engine/tables/replica_log.h"
 #include "engine/background/snapshots.h"
+#include "engine/database.h"
+#include "engine/schema/index_entries.h"
+#include "engine/schema/item_version.h"
+#include "engine/storage/documents.h"
+#include "engine/storage/key_space.h"
+#include "engine/tables/replica_log.h"
+#include "engine/time/expiry_index.h"
+#include "engine/values/item_codec.h"
+#include "engine/values/key_codec.h"
 #include "engine/verify/verification.h"
 #include "tests/support/engine_world.h"
 
@@ -297,8 +297,7 @@ const std::vector<Damage>& all_damages() {
        "found leftover data of table number 77"},
       {"a table's description that cannot be decoded",
        [](Storage& s) { put(s, table_prefix('T', 2), "description"); },
-       "the description of table number 2 cannot be decoded, so the table's data was not checked",
-       false},
+       "the description of table number 2 cannot be decoded, so the table's data was not checked", false},
       {"a stream's description that is lost", [](Storage& s) { erase(s, table_prefix('R', 1)); },
        "table carts (000000000000, us-east-1): the description of its stream is missing"},
       {"a stream's description that cannot be decoded",
@@ -331,8 +330,8 @@ const std::vector<Damage>& all_damages() {
        "the next table or stream would get an id that was already assigned"},
       {"a lost span of windows", [](Storage& s) { erase(s, "Mexpiry-window"); },
        "the window length of the expiry index is missing"},
-      {"a number that nobody knows", [](Storage& s) { put(s, "Manswer", "42"); },
-       "unknown number: Manswer", false, true},
+      {"a number that nobody knows", [](Storage& s) { put(s, "Manswer", "42"); }, "unknown number: Manswer",
+       false, true},
       {"a key of no kind", [](Storage& s) { put(s, "Zebra", "stripes"); },
        "unknown kind of key: 0x5a65627261", false, true},
       {"a clock that cannot be decoded",
@@ -342,8 +341,7 @@ const std::vector<Damage>& all_damages() {
        "a token has no age and would never be deleted"},
       {"an age without its token", [](Storage& s) { erase(s, found(s, "Q").key); },
        "a token's age refers to a missing token"},
-      {"a token that is none", [](Storage& s) { put(s, "Qtoken", {}); },
-       "a token has a malformed key"},
+      {"a token that is none", [](Storage& s) { put(s, "Qtoken", {}); }, "a token has a malformed key"},
       {"a document under a wrong key", [](Storage& s) { put(s, "Dletter", "dear"); },
        "a document has a malformed key", false, true},
       {"a snapshot without its head", [](Storage& s) { erase(s, table_prefix('G', 2)); },

@@ -1,4 +1,3 @@
-#include "engine/items/cursor.h"
 #include "engine/background/history.h"
 
 #include <atomic>
@@ -8,17 +7,18 @@
 #include <set>
 #include <thread>
 
-#include "engine/time/expiry_index.h"
-#include "engine/items/fill.h"
-#include "engine/items/history_cursor.h"
 #include "engine/background/history_size.h"
 #include "engine/background/history_trimmer.h"
-#include "engine/storage/key_space.h"
-#include "engine/database.h"
 #include "engine/background/reaper.h"
 #include "engine/background/snapshot_heads.h"
 #include "engine/background/snapshots.h"
+#include "engine/database.h"
+#include "engine/items/cursor.h"
+#include "engine/items/fill.h"
+#include "engine/items/history_cursor.h"
+#include "engine/storage/key_space.h"
 #include "engine/storage/storage.h"
+#include "engine/time/expiry_index.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -5,18 +5,18 @@
 #include <thread>
 #include <vector>
 
-#include "engine/time/expiry_index.h"
-#include "engine/items/expiry_view.h"
 #include "engine/background/index_backfill.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
-#include "engine/database.h"
 #include "engine/background/reaper.h"
 #include "engine/background/snapshot_heads.h"
 #include "engine/background/snapshots.h"
-#include "engine/storage/storage.h"
-#include "engine/schema/table.h"
+#include "engine/database.h"
+#include "engine/items/expiry_view.h"
 #include "engine/items/transaction.h"
+#include "engine/schema/table.h"
+#include "engine/storage/key_space.h"
+#include "engine/storage/storage.h"
+#include "engine/time/expiry_index.h"
+#include "engine/values/key_codec.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -331,9 +331,8 @@ TEST_CASE("wrong entries and counters of items that never expire are found") {
     CHECK(world.inconsistency(world.carts).empty());
   }
   world.carts->counter(never_counter(NeverReason::string)).items = 7;
-  CHECK(
-      world.inconsistency(world.carts).find("its items that never expire says 7 (0 bytes); there are 1") !=
-      std::string::npos);
+  CHECK(world.inconsistency(world.carts).find("its items that never expire says 7 (0 bytes); there are 1") !=
+        std::string::npos);
 }
 
 }  // namespace mayfly::testing

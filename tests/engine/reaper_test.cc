@@ -1,14 +1,14 @@
-#include "engine/items/item_reader.h"
 #include "engine/background/reaper.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "engine/time/expiry_index.h"
 #include "engine/background/index_backfill.h"
 #include "engine/database.h"
+#include "engine/items/item_reader.h"
 #include "engine/storage/storage.h"
+#include "engine/time/expiry_index.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -433,10 +433,12 @@ TEST_CASE("TTL that is switched off and on during its backfill is backfilled com
   const auto set_ttl = [&](std::optional<TimeToLive> ttl) {
     return catalog.update(*carts, [&](Table& table) { table.ttl = std::move(ttl); });
   };
-  BackfillWalk older(world.database().catalog(), world.database().write_path(), carts, *set_ttl(TimeToLive{"ttl"}));
+  BackfillWalk older(world.database().catalog(), world.database().write_path(), carts,
+                     *set_ttl(TimeToLive{"ttl"}));
   REQUIRE_FALSE(older.step(900));
   set_ttl(std::nullopt);
-  BackfillWalk newer(world.database().catalog(), world.database().write_path(), carts, *set_ttl(TimeToLive{"ttl"}));
+  BackfillWalk newer(world.database().catalog(), world.database().write_path(), carts,
+                     *set_ttl(TimeToLive{"ttl"}));
   REQUIRE_FALSE(newer.step(10));
   CHECK(older.step(1000));  // nothing is left for it to do
   CHECK(carts->description()->ttl->backfilling);

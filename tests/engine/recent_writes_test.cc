@@ -1,5 +1,3 @@
-#include "engine/items/cursor.h"
-#include "engine/items/item_reader.h"
 #include "engine/items/recent_writes.h"
 
 #include <algorithm>
@@ -11,11 +9,13 @@
 #include <thread>
 #include <vector>
 
-#include "engine/schema/index_entries.h"
-#include "engine/values/key_codec.h"
 #include "engine/background/snapshot_heads.h"
 #include "engine/background/snapshots.h"
+#include "engine/items/cursor.h"
+#include "engine/items/item_reader.h"
 #include "engine/items/transaction.h"
+#include "engine/schema/index_entries.h"
+#include "engine/values/key_codec.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -417,10 +417,11 @@ TEST_CASE("a read between two changes of one commit sees the commit and so do la
   const auto carts = world.create(simple_table("carts")), orders = world.create(simple_table("orders"));
   follow(world, {.writes = 1, .milliseconds = {}});
   int seen = 0;
-  const auto subscription = world.database().change_feed().subscribe([&](const Change& change) {  // told after RecentWrites
-    if (change.table->name != "carts") return;
-    seen = static_cast<int>(world.database().recent_writes().horizon(*orders, behind(1)));
-  });
+  const auto subscription =
+      world.database().change_feed().subscribe([&](const Change& change) {  // told after RecentWrites
+        if (change.table->name != "carts") return;
+        seen = static_cast<int>(world.database().recent_writes().horizon(*orders, behind(1)));
+      });
   Transaction transaction(world.database().write_path(), Cause::user);
   const auto cart = transaction.add(carts, key_of(*carts->description(), {{"id", "a"}}));
   const auto order = transaction.add(orders, key_of(*orders->description(), {{"id", "a"}}));

@@ -9,13 +9,13 @@
 #include <thread>
 
 #include "engine/background/history.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
-#include "engine/database.h"
-#include "engine/tables/replica_log.h"
 #include "engine/background/snapshot_heads.h"
 #include "engine/background/snapshots.h"
+#include "engine/database.h"
+#include "engine/storage/key_space.h"
 #include "engine/storage/storage.h"
+#include "engine/tables/replica_log.h"
+#include "engine/values/key_codec.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/global_tables.h"
 
@@ -450,7 +450,8 @@ class Story {
         break;
       case 6:
         if (random_() % 2 == 0) {
-          snapshots_.insert_or_assign(world_->database().snapshots().take(account), std::pair(model_, members_));
+          snapshots_.insert_or_assign(world_->database().snapshots().take(account),
+                                      std::pair(model_, members_));
         } else if (!snapshots_.empty()) {
           auto snapshot = snapshots_.begin();
           std::advance(snapshot, static_cast<std::ptrdiff_t>(random_() % snapshots_.size()));
@@ -490,13 +491,14 @@ class Story {
 
   void change_index() {
     const bool has = !in(*world_, regions[0])->description()->indexes.empty();
-    REQUIRE(world_->database().tables().update_together(in(*world_, regions[0]), [&](std::vector<Table>& tables) {
-      for (Table& table : tables) {
-        table.indexes.clear();
-        if (!has) table.indexes.push_back(global_index("by_v", "v"));
-      }
-      return true;
-    }));
+    REQUIRE(
+        world_->database().tables().update_together(in(*world_, regions[0]), [&](std::vector<Table>& tables) {
+          for (Table& table : tables) {
+            table.indexes.clear();
+            if (!has) table.indexes.push_back(global_index("by_v", "v"));
+          }
+          return true;
+        }));
   }
 
   void write(const std::string& where) {

@@ -1,13 +1,13 @@
-#include "engine/items/item_reader.h"
 #include "engine/items/request_tokens.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <rocksdb/perf_context.h>
 
-#include "engine/values/key_codec.h"
 #include "engine/database.h"
+#include "engine/items/item_reader.h"
 #include "engine/storage/storage.h"
+#include "engine/values/key_codec.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -104,12 +104,14 @@ TEST_CASE("tokens are forgotten even if the clock was set back in the meantime",
   const auto use = [&](const std::string& token) {
     Batch batch;
     Database& database = world.database();
-    database.write_path().tokens.stage_use(batch, RequestTokens::name_of(scope, token), "digest", world.now());
+    database.write_path().tokens.stage_use(batch, RequestTokens::name_of(scope, token), "digest",
+                                           world.now());
     database.storage().write(batch);
   };
   world.advance(start_ms + 3 * request_token_ms);
   use("late");
-  REQUIRE(world.database().time_travel().set(account, world.database().accounts().of(account).clock().setting(), start_ms));
+  REQUIRE(world.database().time_travel().set(
+      account, world.database().accounts().of(account).clock().setting(), start_ms));
   use("early");
   world.advance(start_ms + 5 * request_token_ms);
   use("last");

@@ -1,4 +1,3 @@
-#include "engine/background/history_size.h"
 #include "engine/schema/shards.h"
 
 #include <atomic>
@@ -10,9 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
+#include "engine/background/history_size.h"
 #include "engine/database.h"
+#include "engine/storage/key_space.h"
+#include "engine/values/key_codec.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -306,7 +306,7 @@ TEST_CASE("while eight clients write and shards split each record is in one shar
       const Shard& shard = shards[static_cast<std::size_t>(round) % shards.size()];
       if (shard.closed) continue;
       REQUIRE(world.database().tables().reshard(carts, shard.number,
-                                       round % 3 == 0 ? Resharding::split : Resharding::roll));
+                                                round % 3 == 0 ? Resharding::split : Resharding::roll));
       ++resharded;
     }
   });

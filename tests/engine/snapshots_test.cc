@@ -1,6 +1,3 @@
-#include "engine/storage/before_images.h"
-#include "engine/items/item_reader.h"
-#include "engine/background/snapshot_heads.h"
 #include "engine/background/snapshots.h"
 
 #include <array>
@@ -12,13 +9,16 @@
 #include <set>
 #include <thread>
 
-#include "engine/storage/documents.h"
-#include "engine/items/expiry_view.h"
 #include "engine/background/index_backfill.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
+#include "engine/background/snapshot_heads.h"
 #include "engine/database.h"
+#include "engine/items/expiry_view.h"
+#include "engine/items/item_reader.h"
+#include "engine/storage/before_images.h"
+#include "engine/storage/documents.h"
+#include "engine/storage/key_space.h"
 #include "engine/storage/storage.h"
+#include "engine/values/key_codec.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -167,7 +167,7 @@ TEST_CASE("a restore undoes the records after its snapshot and sequence numbers 
   CHECK(sequences(world, carts) == std::vector<Sequence>{kept - 1, kept, undone + 1});
 
   const Stream stream = *world.database().catalog().find_stream({std::string(account), "us-east-1"}, "carts",
-                                                      carts->description()->stream->label);
+                                                                carts->description()->stream->label);
   CHECK_FALSE(stream.is_undone(kept));
   CHECK(stream.is_undone(kept + 1));
   CHECK(stream.is_undone(undone));
@@ -466,7 +466,8 @@ std::string difference(const AccountState& is, const AccountState& was) {
 AccountState state_of(World& world) {
   AccountState state;
   state.now = world.now();
-  for (const std::string& name : world.database().catalog().names({std::string(account), "us-east-1"}, "", 100)) {
+  for (const std::string& name :
+       world.database().catalog().names({std::string(account), "us-east-1"}, "", 100)) {
     const auto table = world.find(name);
     for (Item& item : world.all(table)) {
       std::string id = *item.find("id")->get_if<std::string>();
@@ -555,8 +556,8 @@ TEST_CASE("each snapshot restores its state exactly whatever happened since", "[
         }
         break;
       case 8: {
-        const Stream stream = *world.database().catalog().find_stream({std::string(account), "us-east-1"}, name,
-                                                            table->description()->stream->label);
+        const Stream stream = *world.database().catalog().find_stream(
+            {std::string(account), "us-east-1"}, name, table->description()->stream->label);
         if (stream.shards.size() < 6)
           (void)world.database().tables().reshard(table, stream.shards.back().number, Resharding::split);
         break;
@@ -575,7 +576,8 @@ TEST_CASE("each snapshot restores its state exactly whatever happened since", "[
   }
   for (const auto& [id, state] : taken) REQUIRE(world.database().snapshots().drop(account, id));
   CHECK(keys_by_kind(world)['B'] == 0);
-  for (const std::string& name : world.database().catalog().names({std::string(account), "us-east-1"}, "", 100))
+  for (const std::string& name :
+       world.database().catalog().names({std::string(account), "us-east-1"}, "", 100))
     world.database().tables().drop(world.find(name));
   for (const char kind : {'I', 'X', 'T', 'G', 'H', 'J', 'K'}) CHECK(keys_by_kind(world)[kind] == 0);
 }

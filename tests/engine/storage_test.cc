@@ -24,12 +24,12 @@
 #include <link.h>
 #endif
 
-#include "engine/time/expiry_index.h"
-#include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
 #include "engine/base/process_memory.h"
+#include "engine/storage/key_space.h"
 #include "engine/storage/storage_files.h"
 #include "engine/storage/storage_jobs.h"
+#include "engine/time/expiry_index.h"
+#include "engine/values/key_codec.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -350,9 +350,8 @@ TEST_CASE("a directory with foreign files is rejected and left unchanged", "[sto
   REQUIRE(::chmod(path.c_str(), 0755) == 0);
   const auto opened = Storage::open({.directory = path});
   REQUIRE_FALSE(opened);
-  CHECK(opened.error() ==
-        "the data directory " + path +
-            " is not empty and was not created by Mayfly; use an empty or a new directory");
+  CHECK(opened.error() == "the data directory " + path +
+                              " is not empty and was not created by Mayfly; use an empty or a new directory");
   CHECK(names_in(path) == std::vector<std::string>{"letter.txt"});
   CHECK(mode_of(path) == 0755);
   // The file system's own directory does not count.

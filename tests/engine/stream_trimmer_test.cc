@@ -1,12 +1,12 @@
-#include "engine/background/history_size.h"
-#include "engine/background/snapshot_heads.h"
-#include "engine/background/snapshots.h"
 #include "engine/background/stream_trimmer.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "engine/background/history_size.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
 #include "engine/database.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"

@@ -1,14 +1,14 @@
-#include "engine/background/snapshot_heads.h"
-#include "engine/background/snapshots.h"
 #include "engine/background/time_travel.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
+#include "engine/database.h"
 #include "engine/items/expiry_view.h"
 #include "engine/items/failpoints.h"
-#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {
@@ -49,7 +49,8 @@ TEST_CASE("time never goes back even while it is moved", "[time_travel][holds]")
       latest = now;
     }
   });
-  for (int i = 0; i < 2000; ++i) REQUIRE(database.time_travel().advance_by(account, std::chrono::milliseconds(1)));
+  for (int i = 0; i < 2000; ++i)
+    REQUIRE(database.time_travel().advance_by(account, std::chrono::milliseconds(1)));
   ends = true;
   reader.join();
   CHECK(went_back == 0);
@@ -74,7 +75,8 @@ TEST_CASE("a clock that cannot be stored does not go back after a restart", "[ti
         *writes_left = failing;
         bool failed = false;
         try {
-          static_cast<void>(database.time_travel().advance_by(account, std::chrono::milliseconds(hour_ms), age_streams));
+          static_cast<void>(
+              database.time_travel().advance_by(account, std::chrono::milliseconds(hour_ms), age_streams));
         } catch (const StorageFault&) {
           failed = true;
         }
@@ -120,8 +122,7 @@ TEST_CASE("frozen and offset and scaled clocks show the expected time", "[time_t
   REQUIRE(database.time_travel().set(account, {Mode::rate, 60}, std::nullopt));
   world.clock().set(start_ms + 2500);
   CHECK(world.now() == start_ms + 510 + 60'000);
-  CHECK(world.database().accounts().of(account).clock().real_time_until(world.now() + 1) ==
-        std::nullopt);
+  CHECK(world.database().accounts().of(account).clock().real_time_until(world.now() + 1) == std::nullopt);
 
   // The account has no tables, so its clock may go back, even to real time.
   REQUIRE(database.time_travel().set(account, {Mode::real}, std::nullopt));
@@ -238,7 +239,8 @@ TEST_CASE("a clock with a configured start continues after a restart if its acco
     world.clock().set(start_ms + 5000);
     world.reopen();
     CHECK(world.now() == after);
-    CHECK(world.database().accounts().of(other_account).now() == start_ms + hour_ms);  // without tables: it starts over
+    CHECK(world.database().accounts().of(other_account).now() ==
+          start_ms + hour_ms);  // without tables: it starts over
   };
   goes_on({Mode::frozen}, start_ms + hour_ms);
   goes_on({Mode::offset}, start_ms + hour_ms + 5000);
@@ -260,7 +262,8 @@ TEST_CASE("a clock that moves while its account's first table is created is stor
     seen.push_back(world.database().accounts().of(owner(i)).now());
   }
   world.reopen();
-  for (int i = 0; i < 50; ++i) CHECK(world.database().accounts().of(owner(i)).now() == seen[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 50; ++i)
+    CHECK(world.database().accounts().of(owner(i)).now() == seen[static_cast<std::size_t>(i)]);
 }
 
 TEST_CASE("a clock whose new start cannot be stored is not set back", "[time_travel]") {
@@ -387,7 +390,8 @@ TEST_CASE("an advance that is stopped ends early and another one continues from 
   const auto subscription = world.database().change_feed().subscribe([&](const Change& change) {
     if (change.kind == ChangeRecord::Kind::remove && ++removed == 10) stop.request_stop();
   });
-  const Advanced stopped = world.database().time_travel().advance(account, start_ms + hour_ms, false, stop.get_token());
+  const Advanced stopped =
+      world.database().time_travel().advance(account, start_ms + hour_ms, false, stop.get_token());
   CHECK(stopped.now == start_ms + 69'001);
   CHECK(stopped.expired == 10);
   CHECK(stopped.next_expiry == start_ms + 70'001);

@@ -137,10 +137,9 @@ TEST_CASE("a directory with a changed log is rejected and one with a cut-off log
     write_file(log, changed);
     const auto opened = Storage::open({.directory = path});
     REQUIRE_FALSE(opened);
-    REQUIRE(opened.error().starts_with("the data directory " + path + " is damaged: the log " +
-                                       log.string() + " is damaged at byte "));
-    REQUIRE(
-        opened.error().ends_with(". It was not opened, because acknowledged writes would be missing."));
+    REQUIRE(opened.error().starts_with("the data directory " + path + " is damaged: the log " + log.string() +
+                                       " is damaged at byte "));
+    REQUIRE(opened.error().ends_with(". It was not opened, because acknowledged writes would be missing."));
     REQUIRE(read_file(log) == changed);  // opening it changed nothing
   }
 

@@ -1,4 +1,3 @@
-#include "engine/background/snapshots.h"
 #include "tests/fuzz/emulator_for_fuzzing.h"
 
 #include <nlohmann/json.hpp>
@@ -7,9 +6,10 @@
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
 #include "compat/wire/json_tree.h"
-#include "engine/schema/index_entries.h"
+#include "engine/background/snapshots.h"
 #include "engine/base/random.h"
 #include "engine/items/transaction.h"
+#include "engine/schema/index_entries.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/support/engine_world.h"

@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "engine/schema/readable_key.h"
 #include "engine/values/checked_item.h"
 #include "engine/values/item_codec.h"
 #include "engine/values/key_codec.h"
 #include "engine/values/number.h"
-#include "engine/schema/readable_key.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/fuzz/targets.h"

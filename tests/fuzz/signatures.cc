@@ -10,8 +10,8 @@
 
 #include "compat/outbound/url.h"
 #include "http/access/keys.h"
-#include "http/requests/request.h"
 #include "http/access/sigv4.h"
+#include "http/requests/request.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/fuzz/targets.h"

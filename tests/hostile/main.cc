@@ -28,8 +28,8 @@
 
 #include "compat/emulator.h"
 #include "engine/base/whole_number.h"
-#include "http/requests/request.h"
 #include "http/connections/server.h"
+#include "http/requests/request.h"
 #include "tests/hostile/message.h"
 #include "tests/support/http_client.h"
 
@@ -224,7 +224,8 @@ class Client {
     }
   }
 
-  // DynamoDB also responds with 500 to a body that does not have the encoding it declares (http/connections/server.cc).
+  // DynamoDB also responds with 500 to a body that does not have the encoding it declares
+  // (http/connections/server.cc).
   static bool says_it_is_packed(std::string_view bytes) {
     return http::lower_case(bytes).find("content-encoding") != std::string::npos;
   }

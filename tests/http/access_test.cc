@@ -257,21 +257,20 @@ TEST_CASE("every path rejects pages of other origins and other sites", "[holds]"
     for (const std::string origin :
          {"http://evil.example", "http://localhost:3000", "http://localhost", "https://localhost:8000",
           "null", "", "http://localhost:8000.evil.example", "http://127.0.0.1:8000", "file://"}) {
-      check_refused(ask({{"Origin", origin}}), 403,
-                    "Requests from pages of '" + origin +
-                        "' are not allowed; allow the origin with --cors-origin.",
-                    head);
+      check_refused(
+          ask({{"Origin", origin}}), 403,
+          "Requests from pages of '" + origin + "' are not allowed; allow the origin with --cors-origin.",
+          head);
     }
     for (const std::string site : {"cross-site", "same-site", "", "none ,same-origin"}) {
       check_refused(ask({{"Sec-Fetch-Site", site}}), 403,
                     "Requests from pages of other sites are not allowed (Sec-Fetch-Site: " + site +
                         "); allow an origin with --cors-origin.",
                     head);
-      check_refused(
-          ask({{"Origin", "http://localhost:8000"}, {"Sec-Fetch-Site", site}}), 403,
-          "Requests from pages of 'http://localhost:8000' are not allowed; allow the origin with "
-          "--cors-origin.",
-          head);
+      check_refused(ask({{"Origin", "http://localhost:8000"}, {"Sec-Fetch-Site", site}}), 403,
+                    "Requests from pages of 'http://localhost:8000' are not allowed; allow the origin with "
+                    "--cors-origin.",
+                    head);
     }
     check_refused(ask({{"Origin", "http://localhost:8000"}, {"Origin", "http://localhost:8000"}}), 400,
                   "The request has more than one Origin header.", head);

@@ -189,8 +189,7 @@ TEST_CASE("explain says why an item still exists") {
         {"expires_at", expires_at ? Json(expires_at) : Json()}, {"reason", reason}, {"message", message}};
   };
   CHECK(explain("plain", "1") ==
-        answer(nullptr, "ttl_disabled",
-               "TTL is not enabled on the table; enable it with UpdateTimeToLive."));
+        answer(nullptr, "ttl_disabled", "TTL is not enabled on the table; enable it with UpdateTimeToLive."));
   CHECK(explain("carts", "missing") ==
         answer(nullptr, "no_item", "There is no item with this key: it never existed or was deleted."));
   CHECK(explain("carts", "none") ==

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "http/requests/compression.h"
 #include "http/access/keys.h"
 #include "http/connections/server.h"
+#include "http/requests/compression.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
 

@@ -4,9 +4,9 @@
 
 #include "compat/emulator.h"
 #include "http/access/access.h"
-#include "http/requests/request.h"
-#include "http/endpoints/router.h"
 #include "http/connections/server.h"
+#include "http/endpoints/router.h"
+#include "http/requests/request.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
 #include "tests/support/signed_request.h"
@@ -282,9 +282,8 @@ TEST_CASE("each kind of waiting request has a limit and other kinds are unaffect
       refused = running.ask(request + http_request("GET", "/", {{"Connection", "close"}}));
     CHECK(error_of(refused) ==
           Json{{"__type", "mayfly#TooManyWaiting"},
-               {"message",
-                "Too many " + std::string(kind) +
-                    " are waiting, in this account or overall (limit set by --waiting-max)."}});
+               {"message", "Too many " + std::string(kind) +
+                               " are waiting, in this account or overall (limit set by --waiting-max)."}});
   }
   running.ok("GET", "/_mayfly/faults");
   running.ok("PUT", "/_mayfly/clock", R"({"mode":"real"})");
@@ -705,8 +704,8 @@ TEST_CASE("an invalid fault rule is rejected") {
         "'milliseconds' must be between 1 and 600000, got 600001.");
   CHECK(refused(R"({"fault":"throttle","probability":2})") ==
         "'probability' must be between 0 and 1, got 2.");
-  CHECK(refused(R"({"fault":"throttle","cuont":2})")
-            .starts_with("Unknown member 'cuont'; this call accepts "));
+  CHECK(
+      refused(R"({"fault":"throttle","cuont":2})").starts_with("Unknown member 'cuont'; this call accepts "));
 }
 
 }  // namespace mayfly::testing

@@ -183,8 +183,7 @@ TEST_CASE("responses in flight share a memory limit and a call beyond it fails")
       if (beside) continue;
       refused = true;
       CHECK(beside.error().kind == InvocationFailure::Kind::unable);
-      CHECK(beside.error().sentence.ends_with(
-          " failed: responses in flight exceed their memory limit"));
+      CHECK(beside.error().sentence.ends_with(" failed: responses in flight exceed their memory limit"));
     }
     stop.request_stop();
     CHECK(end.get() == (refused ? InvocationFailure::Kind::stopped : InvocationFailure::Kind::unable));

@@ -10,8 +10,8 @@
 #include "compat/server_metrics.h"
 #include "engine/database.h"
 #include "engine/items/transaction.h"
-#include "http/requests/compression.h"
 #include "http/endpoints/router.h"
+#include "http/requests/compression.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/http_client.h"
 #include "tests/support/running.h"
@@ -190,7 +190,8 @@ TEST_CASE("a request that must wait for an item does not delay other requests", 
   put(running, item_with_list("held", 1));
   put(running, item_with_list("free", 1));
   const auto table = running.emulator->database().catalog().find({running.account, "us-east-1"}, "carts");
-  auto held = std::make_unique<engine::Transaction>(running.emulator->database().write_path(), engine::Cause::user);
+  auto held =
+      std::make_unique<engine::Transaction>(running.emulator->database().write_path(), engine::Cause::user);
   held->add(table, key_of(*table->description(), {{"id", "held"}}));
   REQUIRE(held->lock());
 

@@ -1,4 +1,3 @@
-#include "engine/background/snapshots.h"
 #include "http/connections/server.h"
 
 #include <catch2/catch.hpp>
@@ -8,10 +7,11 @@
 #include <vector>
 
 #include "compat/emulator.h"
+#include "engine/background/snapshots.h"
 #include "engine/base/stopwatch.h"
-#include "http/requests/compression.h"
 #include "http/base/crc32.h"
 #include "http/base/held_bytes.h"
+#include "http/requests/compression.h"
 #include "http/requests/reply.h"
 #include "http/requests/request.h"
 #include "tests/support/http_client.h"

@@ -5,10 +5,10 @@
 #include <random>
 
 #include "engine/base/hex.h"
-#include "http/requests/compression.h"
-#include "http/base/sha256.h"
 #include "http/access/signature.h"
 #include "http/access/sigv4.h"
+#include "http/base/sha256.h"
+#include "http/requests/compression.h"
 #include "tests/support/running.h"
 #include "tests/support/signed_request.h"
 

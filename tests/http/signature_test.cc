@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "engine/base/hex.h"
-#include "http/base/sha256.h"
 #include "http/access/sigv4.h"
+#include "http/base/sha256.h"
 #include "tests/support/signed_request.h"
 
 namespace mayfly::testing {

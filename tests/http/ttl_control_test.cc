@@ -68,8 +68,8 @@ TEST_CASE("TTL windows have the requested length and align to it") {
     const HttpAnswer refused = server.call("GET", "/_mayfly/ttl?window_seconds=" + std::string(seconds));
     CHECK(refused.status == 400);
     CHECK(Json::parse(refused.body)["message"] ==
-          "'window_seconds' must be a whole number between 1 and 31622400, got \"" +
-              std::string(seconds) + "\".");
+          "'window_seconds' must be a whole number between 1 and 31622400, got \"" + std::string(seconds) +
+              "\".");
   }
 }
 
@@ -155,19 +155,18 @@ TEST_CASE("items that never expire are counted by reason and the latest are expl
   };
   CHECK(
       shown["suspects"] ==
-      Json{
-          suspect("e", "born_expired",
-                  "The item was written at 2031-01-01T00:00:00.000Z with a ttl that was 59s 999ms in "
-                  "the past, so it was deleted immediately. Does its writer use a different clock than the "
-                  "account?"),
-          suspect("d", "too_old",
-                  "ttl is 12 (1970-01-01T00:00:12.000Z), more than five years ago, so it never expires, as "
-                  "on AWS."),
-          suspect("c", "wrong_type", "ttl is a boolean, so it never expires; use a Number."),
-          suspect("b", "milliseconds",
-                  "ttl is 1924992000000, so it never expires. It looks like milliseconds: "
-                  "2031-01-01T00:00:00.000Z; use seconds."),
-          suspect("a", "string", "ttl is a string (\"soon\"), so it never expires; use a Number.")});
+      Json{suspect("e", "born_expired",
+                   "The item was written at 2031-01-01T00:00:00.000Z with a ttl that was 59s 999ms in "
+                   "the past, so it was deleted immediately. Does its writer use a different clock than the "
+                   "account?"),
+           suspect("d", "too_old",
+                   "ttl is 12 (1970-01-01T00:00:12.000Z), more than five years ago, so it never expires, as "
+                   "on AWS."),
+           suspect("c", "wrong_type", "ttl is a boolean, so it never expires; use a Number."),
+           suspect("b", "milliseconds",
+                   "ttl is 1924992000000, so it never expires. It looks like milliseconds: "
+                   "2031-01-01T00:00:00.000Z; use seconds."),
+           suspect("a", "string", "ttl is a string (\"soon\"), so it never expires; use a Number.")});
   CHECK(server.ok("GET", "/_mayfly/ttl")["tables"]["carts"]["never"] == never);
   const Json advanced = server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":1})");
   CHECK(advanced["never"] == Json{{"carts", never}});

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "compat/emulator.h"
-#include "engine/base/clock.h"
 #include "engine/background/reaper.h"
+#include "engine/base/clock.h"
 
 namespace mayfly::testing {
 

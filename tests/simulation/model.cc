@@ -1,5 +1,3 @@
-#include "engine/background/history_size.h"
-#include "engine/items/item_reader.h"
 #include "tests/simulation/model.h"
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
+#include "engine/background/history_size.h"
+#include "engine/items/item_reader.h"
 #include "engine/schema/expiry_mode.h"
 #include "engine/values/item_codec.h"
 #include "tests/simulation/model_items.h"

@@ -17,10 +17,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/tables/change_feed.h"
 #include "engine/base/clock.h"
-#include "engine/values/sight.h"
 #include "engine/schema/table.h"
+#include "engine/tables/change_feed.h"
+#include "engine/values/sight.h"
 
 namespace mayfly::testing {
 

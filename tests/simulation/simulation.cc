@@ -1,6 +1,3 @@
-#include "engine/background/history_size.h"
-#include "engine/background/snapshot_heads.h"
-#include "engine/storage/storage.h"
 #include "tests/simulation/simulation.h"
 
 #include <algorithm>
@@ -18,14 +15,17 @@
 #include "compat/triggers/triggers.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
+#include "engine/background/history_size.h"
+#include "engine/background/snapshot_heads.h"
 #include "engine/base/attempt.h"
+#include "engine/base/random.h"
+#include "engine/database.h"
+#include "engine/schema/readable_key.h"
+#include "engine/storage/key_space.h"
+#include "engine/storage/storage.h"
+#include "engine/tables/replica_log.h"
 #include "engine/values/item_codec.h"
 #include "engine/values/key_codec.h"
-#include "engine/storage/key_space.h"
-#include "engine/database.h"
-#include "engine/base/random.h"
-#include "engine/schema/readable_key.h"
-#include "engine/tables/replica_log.h"
 #include "engine/verify/verification.h"
 #include "tests/simulation/clients.h"
 #include "tests/simulation/crashing_files.h"
@@ -127,8 +127,8 @@ ModelState stored_state(engine::Database& database) {
     }
     if (table.streamed) {
       std::map<engine::Sequence, ModelRecord> records;
-      const auto stream = database.catalog().find_stream({description->account, description->region}, description->name,
-                                               description->stream->label);
+      const auto stream = database.catalog().find_stream({description->account, description->region},
+                                                         description->name, description->stream->label);
       for (const engine::Shard& shard : stream->shards) {
         for (engine::ChangeRecord& record :
              database.change_log().read(stream->id, shard.number, 0, 100'000, 100'000'000).records) {
@@ -153,7 +153,7 @@ ModelState stored_state(engine::Database& database) {
 void add_snapshot_members(engine::Database& database, engine::VerificationOf& of, bool& lacking) {
   if (database.storage().durable()) return;
   of.snapshot_members = [&database, &lacking](std::string_view id, engine::SnapshotId snapshot, char kind,
-                                           const engine::SnapshotMembers::Visit& visit) {
+                                              const engine::SnapshotMembers::Visit& visit) {
     if (!database.snapshots().each_member(id, snapshot, kind, visit)) lacking = true;
   };
 }
@@ -182,7 +182,8 @@ std::string flaw_of(engine::Database& database, const engine::Clock& host) {
   engine::Findings findings([&](const engine::Finding& finding) {
     if (first.empty()) first = finding.text;
   });
-  engine::VerificationOf of{.host = &host, .now = [&](std::string_view id) { return database.accounts().of(id).now(); }};
+  engine::VerificationOf of{.host = &host,
+                            .now = [&](std::string_view id) { return database.accounts().of(id).now(); }};
   bool lacking = false;
   add_snapshot_members(database, of, lacking);
   if (!storage.durable()) {
@@ -307,7 +308,9 @@ class Simulation {
   }
 
   // How far the account's clock is ahead of the host's.
-  [[nodiscard]] engine::Instant ahead() const { return emulator_->database().accounts().of(account).now() - clock_->now(); }
+  [[nodiscard]] engine::Instant ahead() const {
+    return emulator_->database().accounts().of(account).now() - clock_->now();
+  }
 
   void close() {
     subscription_ = {};
@@ -503,7 +506,8 @@ class Simulation {
     }
     const ModelTable* const present = model_.state().find(table);
     if (!all || !streams_stay_ || present == nullptr || !clients_.front()->is_mapped(table)) return;
-    for (const ModelRecord* record : readable(present->records, emulator_->database().accounts().of(account).now())) {
+    for (const ModelRecord* record :
+         readable(present->records, emulator_->database().accounts().of(account).now())) {
       const std::string printed =
           print_record(record->event, record->by_service, record->old_image, record->new_image);
       const auto of_key = taken.find(record->key);

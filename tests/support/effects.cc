@@ -1,16 +1,16 @@
-#include "engine/storage/storage.h"
 #include "tests/support/effects.h"
 
 #include <string_view>
 #include <utility>
 
-#include "engine/tables/change_log.h"
 #include "engine/base/clock.h"
-#include "engine/schema/index_entries.h"
-#include "engine/values/item_codec.h"
-#include "engine/storage/key_space.h"
 #include "engine/database.h"
+#include "engine/schema/index_entries.h"
 #include "engine/schema/table.h"
+#include "engine/storage/key_space.h"
+#include "engine/storage/storage.h"
+#include "engine/tables/change_log.h"
+#include "engine/values/item_codec.h"
 
 namespace mayfly::testing {
 namespace {

@@ -1,8 +1,3 @@
-#include "engine/items/cursor.h"
-#include "engine/items/item_reader.h"
-#include "engine/background/reaper.h"
-#include "engine/background/snapshot_heads.h"
-#include "engine/background/snapshots.h"
 #include "tests/support/engine_world.h"
 
 #include <algorithm>
@@ -11,9 +6,14 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "engine/background/reaper.h"
+#include "engine/background/snapshot_heads.h"
+#include "engine/background/snapshots.h"
+#include "engine/database.h"
+#include "engine/items/cursor.h"
+#include "engine/items/item_reader.h"
 #include "engine/schema/index_entries.h"
 #include "engine/storage/key_space.h"
-#include "engine/database.h"
 #include "engine/verify/table_verification.h"
 #include "engine/verify/verification.h"
 
@@ -175,8 +175,9 @@ std::string inconsistency(Database& database, const LiveTable* dropped) {
   verify(storage, snapshot, of, findings);
   // A snapshot's data of a dropped table is in the same place as before.
   if (dropped != nullptr)
-    TableVerification(KeyView(storage, snapshot), *dropped->description(), "a dropped table", database.write_path().expiry,
-                      database.accounts().of(account).now(), {table_prefix('N', dropped->id())}, findings)
+    TableVerification(KeyView(storage, snapshot), *dropped->description(), "a dropped table",
+                      database.write_path().expiry, database.accounts().of(account).now(),
+                      {table_prefix('N', dropped->id())}, findings)
         .run();
   return first;
 }

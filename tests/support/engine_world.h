@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/database.h"
 #include "engine/background/history.h"
 #include "engine/background/snapshots.h"
+#include "engine/database.h"
 #include "engine/items/transaction.h"
 
 namespace mayfly::testing {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/database.h"
 #include "engine/background/replication.h"
+#include "engine/database.h"
 #include "tests/support/engine_world.h"
 
 namespace mayfly::testing {

@@ -102,7 +102,7 @@ void write_and_consume(const StreamRun& run, compat::Emulator& emulator, StreamC
       const bool split = std::count_if(shards.begin(), shards.end(), is_open) < 8;
       const auto shard = std::find_if(shards.begin(), shards.end(), is_open);
       if (!emulator.database().tables().reshard(table, shard->number,
-                                       split ? engine::Resharding::split : engine::Resharding::roll))
+                                                split ? engine::Resharding::split : engine::Resharding::roll))
         throw std::runtime_error("cannot close a shard");
       ++done;
     }

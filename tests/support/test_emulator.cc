@@ -55,7 +55,9 @@ std::string TestEmulator::refused(std::string_view operation, const nlohmann::js
 
 std::int64_t TestEmulator::advance(std::chrono::milliseconds by) {
   engine::Database& database = emulator_->database();
-  return database.time_travel().advance(scope.account, database.accounts().of(scope.account).now() + by.count()).expired;
+  return database.time_travel()
+      .advance(scope.account, database.accounts().of(scope.account).now() + by.count())
+      .expired;
 }
 
 }  // namespace mayfly::testing

@@ -199,7 +199,8 @@ std::vector<compat::triggers::Triggers::Unfinished> TriggerWorld::settle(std::ch
 
 void TriggerWorld::advance(std::chrono::milliseconds by, bool age_streams) {
   engine::Database& database = emulator_->database();
-  database.time_travel().advance(scope.account, database.accounts().of(scope.account).now() + by.count(), age_streams);
+  database.time_travel().advance(scope.account, database.accounts().of(scope.account).now() + by.count(),
+                                 age_streams);
 }
 
 }  // namespace mayfly::testing

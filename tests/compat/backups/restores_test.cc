@@ -186,8 +186,7 @@ TEST_CASE("a restore interrupted by a shutdown continues at the next start and r
   REQUIRE(world.scheduler->step_one());
   world.open();
   CHECK(world.reports ==
-        std::vector<std::string>{
-            "The restore of table again, interrupted by a server restart, continues."});
+        std::vector<std::string>{"The restore of table again, interrupted by a server restart, continues."});
   CHECK(world.described()["TableStatus"] == "CREATING");
   CHECK(world.described()["RestoreSummary"]["RestoreInProgress"] == true);
   world.scheduler->run();
@@ -233,8 +232,7 @@ TEST_CASE("an interrupted restore continues after a restart even if its source i
   REQUIRE(world.scheduler->step_one());
   world.open();
   CHECK(world.reports ==
-        std::vector<std::string>{
-            "The restore of table again, interrupted by a server restart, continues."});
+        std::vector<std::string>{"The restore of table again, interrupted by a server restart, continues."});
   world.scheduler->run();
   CHECK(world.described()["TableStatus"] == "ACTIVE");
   CHECK(world.count("again") == items);

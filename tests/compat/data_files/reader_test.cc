@@ -322,10 +322,8 @@ TEST_CASE("corrupt compression is reported after the records before it") {
   const std::string cut_off = "!!line 1, offset 0: The compressed data in the file is incomplete\n";
   for (const std::size_t size : {1, 5, 12, 40}) {
     INFO(size);
-    CHECK(gzip(gzip_of(text).substr(0, size))
-              .ends_with("The compressed data in the file is incomplete\n"));
-    CHECK(zstd(zstd_of(text).substr(0, size))
-              .ends_with("The compressed data in the file is incomplete\n"));
+    CHECK(gzip(gzip_of(text).substr(0, size)).ends_with("The compressed data in the file is incomplete\n"));
+    CHECK(zstd(zstd_of(text).substr(0, size)).ends_with("The compressed data in the file is incomplete\n"));
   }
   // Frames of zstd versions before 1.0, which the library would otherwise read.
   for (const char version : {'\x1e', '\x22', '\x23', '\x24', '\x25', '\x26', '\x27'}) {

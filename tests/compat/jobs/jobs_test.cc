@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "compat/jobs/bucket_call.h"
-#include "engine/base/attempt.h"
-#include "engine/storage/documents.h"
 #include "engine/background/snapshot_heads.h"
 #include "engine/background/snapshots.h"
+#include "engine/base/attempt.h"
+#include "engine/storage/documents.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/stepped_scheduler.h"
 

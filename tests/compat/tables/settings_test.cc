@@ -6,9 +6,9 @@
 
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
-#include "engine/values/item_codec.h"
 #include "engine/storage/key_space.h"
 #include "engine/storage/storage.h"
+#include "engine/values/item_codec.h"
 #include "tests/support/engine_world.h"
 #include "tests/support/test_emulator.h"
 

@@ -177,10 +177,10 @@ TEST_CASE("an invalid file destination is rejected when a mapping is created or 
   CHECK(world.rest("PUT " + mappings + "/" + uuid,
                    R"({"DestinationConfig":{"OnFailure":{"Destination":"/proc/self/mem"}}})") ==
         refused(other));
-  CHECK(world.rest("PUT " + mappings + "/" + uuid, R"({"DestinationConfig":{"OnFailure":{"Destination":")" +
-                                                       place.path + R"(/x\u0000"}}})") ==
-        refused("The path below " + place.path +
-                "/ must not have NUL bytes or parts that are empty, . or .."));
+  CHECK(
+      world.rest("PUT " + mappings + "/" + uuid,
+                 R"({"DestinationConfig":{"OnFailure":{"Destination":")" + place.path + R"(/x\u0000"}}})") ==
+      refused("The path below " + place.path + "/ must not have NUL bytes or parts that are empty, . or .."));
   CHECK(world
             .rest("PUT " + mappings + "/" + uuid,
                   R"({"DestinationConfig":{"OnFailure":{"Destination":")" + place.path + R"(/x"}}})")

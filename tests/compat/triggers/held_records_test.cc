@@ -27,8 +27,8 @@ std::string create_wide_stream(TriggerWorld& world) {
   const std::string arn = world.create_table("carts");
   engine::Database& database = world.triggers().database();
   for (int time = 0; time < 8; ++time)
-    REQUIRE(
-        database.tables().reshard(database.catalog().find(world.scope, "carts"), std::nullopt, engine::Resharding::split));
+    REQUIRE(database.tables().reshard(database.catalog().find(world.scope, "carts"), std::nullopt,
+                                      engine::Resharding::split));
   const std::string more = R"(,"text":{"S":")" + std::string(1'000, 'x') + R"("})";
   for (int item = 0; item < items; ++item) world.put("carts", "i" + std::to_string(item), more);
   return arn;

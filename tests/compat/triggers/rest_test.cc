@@ -35,10 +35,9 @@ TEST_CASE("mappings are limited and deleting one makes room for another") {
   world.map(arn, "f");
   const std::string second = world.map(world.create_table("orders"), "f");
   const std::string third = creation(world.create_table("users"), "f");
-  CHECK(
-      world.rest("POST " + mappings_path, third) ==
-      R"(429 x-amzn-ErrorType: TooManyRequestsException {"Type":"User","message":"Too many event source )"
-      R"(mappings on this server (limit 2, set by --mappings-max)."})");
+  CHECK(world.rest("POST " + mappings_path, third) ==
+        R"(429 x-amzn-ErrorType: TooManyRequestsException {"Type":"User","message":"Too many event source )"
+        R"(mappings on this server (limit 2, set by --mappings-max)."})");
   CHECK(world.rest("DELETE " + mappings_path + "/" + second).starts_with("202 "));
   CHECK(world.rest("POST " + mappings_path, third).starts_with("202 "));
 }
@@ -239,10 +238,8 @@ TEST_CASE("requests that Lambda rejects get Lambda's error messages") {
           R"(Value '301' at 'maximumBatchingWindowInSeconds' failed to satisfy constraint: Member must have value less than or equal to 300"})");
   CHECK(with(R"("MaximumRecordAgeInSeconds":59)") ==
         invalid + R"(MaximumRecordAgeInSeconds must be -1 or between 60 and 604800."})");
-  CHECK(
-      with(R"("DestinationConfig":{"OnFailure":{"Destination":"nowhere"}})") ==
-      invalid +
-          R"(Invalid destination. 'nowhere' is not a valid URL: it must begin with http://."})");
+  CHECK(with(R"("DestinationConfig":{"OnFailure":{"Destination":"nowhere"}})") ==
+        invalid + R"(Invalid destination. 'nowhere' is not a valid URL: it must begin with http://."})");
   CHECK(world.rest("GET " + mappings_path) == R"(200 {"EventSourceMappings":[]})");
 
   const std::string uuid = world.map(arn, "f");

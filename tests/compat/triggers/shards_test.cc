@@ -304,7 +304,7 @@ TEST_CASE("a mapping misses no record while shards split and other mappings come
       for (int turn = 0; !written; ++turn) {
         static_cast<void>(
             database.tables().reshard(database.catalog().find(world.scope, "carts"), std::nullopt,
-                             turn % 8 == 0 && turn < 40 ? Resharding::split : Resharding::roll));
+                                      turn % 8 == 0 && turn < 40 ? Resharding::split : Resharding::roll));
       }
     });
     std::jthread maps([&] {
