@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the rules of docs/architecture.md that a compiler does not:
-# - Layers include each other in one direction, and each large library is included in only a few files.
+# - Layers and their rooms include each other in one direction, and each large library is included in only a few files.
 # - There is one write path, one place that appends change records, and one clock (the second and fifth invariants).
 # - Documents name only what exists, and their links resolve.
 # - Everything that is declared is used.
@@ -39,55 +39,34 @@ included_in "only engine/storage/storage, storage_files and storage_jobs include
         'engine/storage/storage((_files)?[.]cc|_jobs[.]h)' engine compat http cli embed include
 included_in "only tests and benchmarks use Boost.JSON" 'boost/json' "$nowhere" engine compat http cli embed include
 included_in "nlohmann's JSON is for JSON that people read and write: control calls, stored settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(mcp|commands|control_options|item_command|item_text|answer_view|directory_commands|server_calls|completion|jobs_view|metrics_view)[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
+        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(calls|options|views)/[a-z_]+[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         engine compat http cli embed include
 included_in "only the connection files include Asio and Beast" 'boost/(asio|beast)' \
-        'http/(session|server|request_parser|client|invoker|name_lookup|tls)[.](h|cc)' engine compat http cli embed include
+        'http/(connections/(session|server)|requests/request_parser|outbound/(client|invoker|name_lookup)|base/tls)[.](h|cc)' engine compat http cli embed include
 included_in "only the hashing and TLS files include OpenSSL" 'openssl/' \
-        '(http/(sha256|tls|client)|compat/wire/md5)[.]cc' engine compat http cli embed include
+        '(http/(base/(sha256|tls)|outbound/client)|compat/wire/md5)[.]cc' engine compat http cli embed include
 included_in "only http/outbound/name_lookup.cc includes c-ares" 'ares[.]h' 'http/outbound/name_lookup[.]cc' engine compat http cli embed include
 included_in "only compat/buckets/s3_xml.cc includes Expat" 'expat[.]h' 'compat/buckets/s3_xml[.]cc' engine compat http cli embed include
 included_in "only the compression files include zlib and Zstandard" '(zlib|zstd)[.]h' \
         '(http/requests/compression|compat/data_files/compression)[.]cc' engine compat http cli embed include
 included_in "only http/base/crc32.cc includes libdeflate" 'libdeflate[.]h' 'http/base/crc32[.]cc' engine compat http cli embed include
-included_in "only the option files of cli include CLI11" 'CLI/' 'cli/(option_text[.]h|(options|option_text|control_options|item_options|aws_options|sweep_options|transfer_options|help_files|completion)[.]cc)' engine compat http cli embed include
+included_in "only the option files of cli include CLI11" 'CLI/' 'cli/options/(option_text[.]h|(options|option_text|control_options|item_options|aws_options|sweep_options|transfer_options|help_files|completion)[.]cc)' engine compat http cli embed include
 included_in "only cli/schemas/yaml.cc includes libyaml" 'yaml[.]h' 'cli/schemas/yaml[.]cc' engine compat http cli embed include
 included_in "mayfly.h includes only the standard library" '[^>]*[/.]' 'include/mayfly/mayfly_c[.]h' include
 included_in "mayfly_c.h includes only stddef.h and stdint.h" '([^s]|s[^t]|std[^di]|[^>]*/)' "$nowhere" include/mayfly/mayfly_c.h
 
-# room_uses ROOM OTHER...: the other rooms of compat that a room may include. operations, control and mcp may include all.
-rooms='wire expression tables items streams partiql outbound buckets data_files jobs backups exports imports triggers kinesis operations control mcp'
-room_uses() {
-  local room=$1 forbidden
-  shift
-  forbidden=$(tr ' ' '\n' <<<"$rooms" | grep -vxF -e "$room" "${@/#/-e}" | paste -sd '|')
-  included_in "compat/$room uses ${*:-no other room}" "compat/($forbidden)/" "$nowhere" "compat/$room"
-}
-room_uses wire
-room_uses expression wire
-room_uses tables wire
-room_uses items expression tables wire
-room_uses streams tables wire
-room_uses partiql items expression tables wire
-room_uses outbound
-room_uses buckets outbound wire
-room_uses data_files wire
-room_uses jobs buckets outbound wire
-room_uses exports backups jobs data_files buckets items expression tables outbound wire
-room_uses imports jobs buckets data_files items expression tables outbound wire
-room_uses triggers streams tables outbound wire
-room_uses kinesis items streams outbound wire
-room_uses backups tables wire
+# Within a layer: which rooms include which, no cycles, no crowded folders.
+tests/rooms_test.py || failures=$((failures + 1))
 
 only_in "only engine/items/transaction writes items, and only engine/background/history_trimmer deletes their old versions" \
         '[.]commit[(].*staged|committer_?[.]commit[(]' 'engine/(items/transaction|background/history_trimmer)[.]cc' engine compat http cli embed
-only_in "only engine/items/transaction puts an item's bytes into a batch" 'batch[.](put|erase)[(].*item_key[(]|encode_record[(]' \
+only_in "only engine/items/write_stages puts an item's bytes into a batch" 'batch[.](put|erase)[(].*item_key[(]|encode_record[(]' \
         'engine/(items/write_stages[.]cc|tables/change_log[.](h|cc))' engine
 only_in "only engine/tables/committer appends change records" '(put|append)[(]record_key[(]' \
         'engine/tables/committer[.]cc' engine
 # engine/storage/storage has a second thread only while it waits for RocksDB to resume.
 only_in "background work is a scheduler's task, not a thread" 'std::j?thread[ >({]' \
-        '(engine/(base/scheduler|storage/storage)|cli/(deadline|end_signals)|cli/sweep/(workers|process|sweep_command)|cli/transfer/transfer|http/[a-z_]+)[.](h|cc)' engine compat http cli embed include
+        '(engine/(base/scheduler|storage/storage)|cli/base/(deadline|end_signals)|cli/sweep/(workers|process|sweep_command)|cli/transfer/transfer|http/[a-z_]+/[a-z_]+)[.](h|cc)' engine compat http cli embed include
 only_in "engine/base/attempt catches what a unit of work throws; other files catch only on opening or to pass the error on" \
         'catch [(](const )?(engine::)?(std::exception|StorageFault|std::bad_alloc|[.][.][.])' \
         '(engine/(base/attempt[.]h|tables/committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' engine compat http cli embed
@@ -104,7 +83,7 @@ only_in "only engine/base/clock reads the system time" \
         'engine/base/clock[.]cc' engine compat http cli embed include
 only_in "only engine/base/random produces random numbers, except for http's own ids and glibc functions in the shared library" \
         'random_device|getrandom|getentropy|arc4random|[^_a-z]s?rand[(]' \
-        '(engine/base/random|http/(reply|name_lookup)|embed/shared_library)[.]cc' engine compat http cli embed include
+        '(engine/base/random|http/(requests/reply|outbound/name_lookup)|embed/shared_library)[.]cc' engine compat http cli embed include
 
 # report <rule> <violations>: fails if there are violations.
 report() {

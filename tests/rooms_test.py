@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Checks how the layers are divided into rooms (folders).
+
+- A room includes only the rooms that its layer's table allows.
+- No module (a header and its source) includes itself through other modules.
+- No room has more than 30 source files.
+"""
+
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FILES_MAX = 30
+LARGER = {  # these existed before the limit, and may not grow
+    "cli/sweep": 31,
+    "cli/transfer": 43,
+    "compat/expression": 32,
+    "compat/operations": 43,
+    "compat/tables": 32,
+    "compat/triggers": 41,
+    "compat/wire": 35,
+}
+CYCLES_ALLOWED = {"compat"}  # some rooms of compat still have cycles
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+def upwards(*rooms):
+    """A table in which each room may include the rooms before it."""
+    return {room: set(rooms[:place]) for place, room in enumerate(rooms)}
+
+
+# Files directly in a layer's folder connect its rooms, and may include all of them.
+ROOMS = {
+    "engine": upwards("base", "values", "schema", "storage", "time", "tables", "items", "background", "verify"),
+    "http": upwards("base", "requests", "access", "outbound", "endpoints", "connections"),
+    "cli": upwards("base", "aws", "schemas", "views", "calls", "sweep", "transfer", "options"),
+    "compat": {
+        "wire": set(),
+        "expression": {"wire"},
+        "tables": {"wire"},
+        "items": {"expression", "tables", "wire"},
+        "streams": {"tables", "wire"},
+        "partiql": {"items", "expression", "tables", "wire"},
+        "outbound": set(),
+        "buckets": {"outbound", "wire"},
+        "data_files": {"wire"},
+        "jobs": {"buckets", "outbound", "wire"},
+        "backups": {"tables", "wire"},
+        "exports": {"backups", "jobs", "data_files", "buckets", "items", "expression", "tables", "outbound", "wire"},
+        "imports": {"jobs", "buckets", "data_files", "items", "expression", "tables", "outbound", "wire"},
+        "triggers": {"streams", "tables", "outbound", "wire"},
+        "kinesis": {"items", "streams", "outbound", "wire"},
+    },
+}
+ROOMS["compat"] |= {room: {*ROOMS["compat"], "operations", "control", "mcp"} for room in ("operations", "control", "mcp")}
+
+
+def sources(root, layer):
+    return sorted(str(path.relative_to(root)) for path in (root / layer).rglob("*") if path.suffix in (".h", ".cc"))
+
+
+def includes(root, path):
+    return INCLUDE.findall((root / path).read_text(encoding="utf-8"))
+
+
+def module(path):
+    return path.rsplit(".", 1)[0]
+
+
+def forbidden(root, layer, rooms):
+    """Includes that a room may not have."""
+    for path in sources(root, layer):
+        _, *folders, _ = path.split("/")
+        if not folders:
+            continue
+        room = folders[0]
+        if room not in rooms:
+            yield f"{path}: the room {layer}/{room} is not in tests/rooms_test.py"
+            continue
+        for included in includes(root, path):
+            parts = included.split("/")
+            if parts[0] == layer and len(parts) > 2 and parts[1] != room and parts[1] not in rooms[room]:
+                yield f"{path} includes {included}, but {layer}/{room} may not include {layer}/{parts[1]}"
+
+
+def cycles(root, layer):
+    """Sets of modules that include each other, found as strongly connected components (Tarjan's algorithm)."""
+    graph = collections.defaultdict(set)
+    for path in sources(root, layer):
+        graph[module(path)] |= {module(other) for other in includes(root, path) if other.startswith(layer + "/")}
+    number, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = low[node] = len(number)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other == node:
+                continue
+            if other not in number:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], number[other])
+        if low[node] == number[node]:
+            component = stack[stack.index(node) :]
+            del stack[stack.index(node) :]
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for node in sorted(graph):
+        if node not in number:
+            visit(node)
+    for component in found:
+        yield "these modules include each other: " + ", ".join(component)
+
+
+def crowded(root, layer):
+    counts = collections.Counter(path.rsplit("/", 1)[0] for path in sources(root, layer))
+    for folder, count in sorted(counts.items()):
+        limit = LARGER.get(folder, FILES_MAX)
+        if count > limit:
+            yield f"{folder} has {count} source files; the limit is {limit}"
+
+
+def problems(root):
+    for layer, rooms in ROOMS.items():
+        yield from forbidden(root, layer, rooms)
+        if layer not in CYCLES_ALLOWED:
+            yield from cycles(root, layer)
+        yield from crowded(root, layer)
+
+
+def main():
+    sys.setrecursionlimit(10_000)
+    found = list(problems(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT))
+    for problem in found:
+        print(f"broken: {problem}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
