@@ -132,18 +132,17 @@ Result<std::string> answer_body(Context& context, const Operation& operation, st
 
 }  // namespace
 
-std::optional<std::size_t> operation_number(std::string_view target) {
+std::optional<OperationNumber> operation_named(std::string_view name) {
   static const NumbersByName numbers;
-  const auto dot = target.find('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  const auto number = numbers.find(target.substr(dot + 1));
-  if (!number || operations_table[*number]->service != target.substr(0, dot)) return std::nullopt;
-  return number;
+  return numbers.find(name);
 }
 
-const Operation* find_operation(std::string_view target) {
-  const auto number = operation_number(target);
-  return number ? operations_table[*number] : nullptr;
+std::optional<OperationNumber> operation_number(std::string_view target) {
+  const auto dot = target.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto number = operation_named(target.substr(dot + 1));
+  if (!number || operations_table[*number]->service != target.substr(0, dot)) return std::nullopt;
+  return number;
 }
 
 Answer error_answer(const Error& error, Frame frame) {

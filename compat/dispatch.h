@@ -1,7 +1,7 @@
 // Finds the operation that a target names, checks its request and runs it.
 //
-//   const Operation* operation = find_operation("DynamoDB_20120810.PutItem");
-//   Answer answer = dispatch(context, *operation, body);
+//   const auto number = operation_number("DynamoDB_20120810.PutItem");
+//   Answer answer = dispatch(context, *all_operations()[*number], body);
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,13 @@
 
 namespace mayfly::compat {
 
-// Returns nullptr if the operation does not exist. `target` is "DynamoDB_20120810.PutItem".
-const Operation* find_operation(std::string_view target);
-// Returns the operation's index in all_operations(), or nullopt if it does not exist.
-std::optional<std::size_t> operation_number(std::string_view target);
+// An operation, as an index into all_operations().
+using OperationNumber = std::size_t;
+// The operation that a target names, such as "DynamoDB_20120810.PutItem"; nullopt if it does not exist. A
+// request is resolved once, and its number is passed on.
+std::optional<OperationNumber> operation_number(std::string_view target);
+// The operation with this name, such as "PutItem", of whichever service has it.
+std::optional<OperationNumber> operation_named(std::string_view name);
 
 struct Answer {
   static constexpr int no_status = 0;  // the client gets no response; its connection is closed

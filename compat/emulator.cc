@@ -91,25 +91,28 @@ void sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
 
 Answer Emulator::execute(const engine::Scope& scope, std::string_view target, std::string_view body,
                          std::string_view host, const std::stop_token& stop) {
-  const auto number = operation_number(target);
+  return execute(scope, operation_number(target), body, host, stop);
+}
+
+Answer Emulator::execute(const engine::Scope& scope, std::optional<OperationNumber> number,
+                         std::string_view body, std::string_view host, const std::stop_token& stop) {
   if (!number) return error_answer(error::unknown_operation().error);
   const engine::Stopwatch stopwatch;
-  Answer answer = execute(scope, *all_operations()[*number], body, host, stop);
+  Answer answer = execute_known(scope, *all_operations()[*number], body, host, stop);
   metrics_.record(*number, answer.status, stopwatch.elapsed());
   return answer;
 }
 
-Expectation Emulator::expectation(std::string_view target) const {
-  const Operation* operation = find_operation(target);
-  if (operation == nullptr) return Expectation::short_work;
+Expectation Emulator::expectation(OperationNumber number) const {
+  const Operation* const operation = all_operations()[number];
   if (operation->extent == Extent::whole_tables) return Expectation::whole_tables;
   const bool waits_for_disk = operation->access == Access::writes && database_->health().syncs();
   if (operation->access == Access::control || waits_for_disk) return Expectation::waiting;
   return operation->extent == Extent::several_commits ? Expectation::long_work : Expectation::short_work;
 }
 
-Answer Emulator::execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
-                         std::string_view host, const std::stop_token& stop) {
+Answer Emulator::execute_known(const engine::Scope& scope, const Operation& operation, std::string_view body,
+                               std::string_view host, const std::stop_token& stop) {
   if (const auto admitted = accounts_.admit(scope.account); !admitted) return error_answer(admitted.error());
   Context context{*database_, table_changes_, *kinesis_, *jobs_, *buckets_,
                   *backups_,  *restores_,     scope,     host};

@@ -81,10 +81,13 @@ class Emulator {
   // the client without a response: the status is then Answer::no_status. Thread-safe.
   Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
+  // The same for an operation that the caller has resolved (dispatch.h); nullopt: it does not exist.
+  Answer execute(const engine::Scope& scope, std::optional<OperationNumber> operation, std::string_view body,
+                 std::string_view host = {}, const std::stop_token& stop = {});
 
   // Depends only on the operation. An operation can take longer than expected; `execute` under a Hurry
   // (engine/base/hurry.h) then gives it up.
-  [[nodiscard]] Expectation expectation(std::string_view target) const;
+  [[nodiscard]] Expectation expectation(OperationNumber operation) const;
 
   [[nodiscard]] engine::Database& database() { return *database_; }
   [[nodiscard]] TableChanges& table_changes() { return table_changes_; }
@@ -113,8 +116,8 @@ class Emulator {
   [[nodiscard]] LiveChanges& live_changes() { return live_changes_; }
 
  private:
-  Answer execute(const engine::Scope& scope, const Operation& operation, std::string_view body,
-                 std::string_view host, const std::stop_token& stop);
+  Answer execute_known(const engine::Scope& scope, const Operation& operation, std::string_view body,
+                       std::string_view host, const std::stop_token& stop);
   Answer run(Context& context, const Operation& operation, std::string_view body);
   Answer run_with_faults(Context& context, const Operation& operation, std::string_view body,
                          const std::stop_token& stop);

@@ -14,20 +14,9 @@ engine::Scope scope_of(std::string_view account, std::string_view region, const 
                             region.empty() ? emulator.region() : std::string(region)});
 }
 
-namespace {
-
-// "PutItem" -> "DynamoDB_20120810.PutItem". An unknown name gets that prefix too, and is rejected later.
-std::string target_of(std::string_view operation) {
-  std::string streams = "DynamoDBStreams_20120810." + std::string(operation);
-  if (compat::find_operation(streams) != nullptr) return streams;
-  return "DynamoDB_20120810." + std::string(operation);
-}
-
-}  // namespace
-
 compat::Answer execute(compat::Emulator& emulator, const engine::Scope& scope, std::string_view operation,
                        std::string_view body, const std::stop_token& stop) {
-  return emulator.execute(scope, target_of(operation), body, {}, stop);
+  return emulator.execute(scope, compat::operation_named(operation), body, {}, stop);
 }
 
 compat::Answer control(compat::Emulator& emulator, const engine::Scope& scope, std::string_view method,

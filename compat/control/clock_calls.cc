@@ -53,7 +53,7 @@ void add_advanced(json::Tree& shown, const engine::Advanced& advanced) {
 // Adds items whose TTL looks like a mistake: {"never":{"carts":{"string":1}},"born_expired":{"carts":2}}.
 void add_mistakes(json::Tree& shown, Call& call) {
   const engine::TtlMistakes mistakes =
-      engine::take_ttl_mistakes(call.database().catalog().catalog(), call.scope.account);
+      engine::take_ttl_mistakes(call.database().catalog(), call.scope.account);
   if (!mistakes.never.empty()) {
     json::Tree& never = shown["never"] = json::Tree::object();
     for (const auto& [table, counts] : mistakes.never) json::add_member(never, table, show_never(counts));

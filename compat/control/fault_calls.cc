@@ -35,10 +35,7 @@ constexpr std::pair<std::string_view, FaultRule::Kind> kinds[] = {
 constexpr Error::Kind throttlings[] = {Error::Kind::provisioned_throughput_exceeded, Error::Kind::throttling,
                                        Error::Kind::request_limit_exceeded};
 
-bool is_operation(const std::string& name) {
-  return find_operation(std::string(dynamodb) + "." + name) != nullptr ||
-         find_operation(std::string(dynamodb_streams) + "." + name) != nullptr;
-}
+bool is_operation(const std::string& name) { return operation_named(name).has_value(); }
 
 Result<FaultRule> read_rule(const json::Tree& value) {
   if (!value.is_object()) return error::validation("Each rule must be a JSON object.");

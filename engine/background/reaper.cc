@@ -52,20 +52,39 @@ struct Reaper::Sweep {
   [[nodiscard]] bool wants(Instant due) const {
     return due <= now && (which == Which::due || fires_at(*description, due) <= now);
   }
+  // The timer for the entry that the iterator is at; nullopt: it is at the end.
+  [[nodiscard]] std::optional<TimerQueue::Timer> timer_here() const {
+    if (!iterator.valid()) return std::nullopt;
+    const Instant due = ExpiryIndex::due_in(iterator.key());
+    return TimerQueue::Timer{look.timer.table, due, fires_at(*description, due)};
+  }
 };
 
-std::optional<Reaper::Sweep> Reaper::begin(const Account::Turn& turn, const TimerQueue::Look& look,
-                                           Instant now, Which which) {
-  std::shared_ptr<LiveTable> table = uses_.catalog.find(look.timer.table);
+std::optional<Reaper::Sweep> Reaper::begin(const Account::Turn& turn,
+                                           const std::optional<TimerQueue::Look>& look, Instant now,
+                                           Which which) {
+  if (!look || (which == Which::due ? look->timer.due : look->timer.fires) > now) return std::nullopt;
+  const TableId id = look->timer.table;
+  std::shared_ptr<LiveTable> table = uses_.catalog.find(id);
   if (!table) {
-    turn.account().timers().forget(look.timer.table);
+    turn.account().timers().forget(id);
     return std::nullopt;
   }
   std::shared_ptr<const Table> description = table->description();
-  Storage::Iterator iterator(uses_.storage, uses_.expiry.position(look.timer.table, look.timer.due),
-                             ExpiryIndex::never_begin(look.timer.table));
+  Storage::Iterator iterator(uses_.storage, uses_.expiry.position(id, look->timer.due),
+                             ExpiryIndex::never_begin(id));
   iterator.seek_to_first();
-  return Sweep{look, std::move(table), std::move(description), now, which, std::move(iterator)};
+  return Sweep{*look, std::move(table), std::move(description), now, which, std::move(iterator)};
+}
+
+template <class Between>
+Reaper::Progress Reaper::run(Sweep& sweep, Deletions& deletions, const std::stop_token& stop,
+                             Between between) {
+  for (;;) {
+    const Progress progress = step(sweep, slice_items_max, deletions);
+    if (progress != Progress::more || ends(stop)) return progress;
+    between();
+  }
 }
 
 Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& deletions) {
@@ -81,12 +100,7 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
       batch.push_back({due, std::string(item_key)});
     }
     if (batch.empty()) {
-      std::optional<TimerQueue::Timer> next;
-      if (iterator.valid()) {
-        const Instant due = ExpiryIndex::due_in(iterator.key());
-        next = {sweep.look.timer.table, due, fires_at(*sweep.description, due)};
-      }
-      sweep.table->account().timers().settle(sweep.look, next);
+      sweep.table->account().timers().settle(sweep.look, sweep.timer_here());
       return Progress::done;
     }
     Transaction transaction(uses_.path, Cause::time_to_live);
@@ -136,15 +150,10 @@ void Reaper::sweep_account(const Account::Turn& turn, Instant now, Sweeps& sweep
     if (sweep && timers.is_whole(sweep->look)) {
       sweep->now = now;
     } else {
-      sweep.reset();
-      if (const auto look = timers.look(timer->table))
-        if (auto begun = begin(turn, *look, now, Which::fires))
-          sweep = std::make_unique<Sweep>(*std::move(begun));
+      auto begun = begin(turn, timers.look(timer->table), now, Which::fires);
+      sweep = begun ? std::make_unique<Sweep>(*std::move(begun)) : nullptr;
     }
-    Progress progress = Progress::more;
-    while (sweep && progress == Progress::more && !ends(stop))
-      progress = step(*sweep, slice_items_max, deletions);
-    if (progress == Progress::outdated) sweep.reset();
+    if (sweep && run(*sweep, deletions, stop, [] {}) == Progress::outdated) sweep.reset();
   }
 }
 
@@ -153,28 +162,23 @@ void Reaper::sweep_table(const Account::Turn& turn, const std::shared_ptr<LiveTa
   TimerQueue& timers = turn.account().timers();
   Progress progress = Progress::outdated;
   while (progress == Progress::outdated && !table->dropped()) {
-    const std::optional<TimerQueue::Look> look = timers.look(table->id());
-    if (!look || look->timer.due > now) return;
-    std::optional<Sweep> sweep = begin(turn, *look, now, Which::due);
+    std::optional<Sweep> sweep = begin(turn, timers.look(table->id()), now, Which::due);
     if (!sweep) return;
-    for (;;) {
-      progress = step(*sweep, slice_items_max, deletions);
-      if (progress != Progress::more || ends(stop)) break;
+    progress = run(*sweep, deletions, stop, [&] {
       // The reaper skips the account while this caller has its turn, so fired items of other tables are
       // deleted here.
       for (const TableId other : timers.firing(turn.account().clock().now())) {
         if (other != table->id()) sweep_some(turn, other, std::numeric_limits<std::size_t>::max());
       }
-    }
+    });
   }
 }
 
 void Reaper::sweep_some(const Account::Turn& turn, TableId table, std::size_t items_max) {
-  const Instant now = turn.account().clock().now();
-  const std::optional<TimerQueue::Look> look = turn.account().timers().look(table);
-  if (!look || look->timer.fires > now) return;
+  Account& account = turn.account();
+  std::optional<Sweep> sweep = begin(turn, account.timers().look(table), account.clock().now(), Which::fires);
   Deletions deletions;
-  if (std::optional<Sweep> sweep = begin(turn, *look, now, Which::fires)) step(*sweep, items_max, deletions);
+  if (sweep) step(*sweep, items_max, deletions);
 }
 
 std::optional<Instant> Reaper::next_expiry(const Account::Turn& turn) {
@@ -182,13 +186,9 @@ std::optional<Instant> Reaper::next_expiry(const Account::Turn& turn) {
   // A timer may be early, because its item was renewed or deleted. Repeat until the earliest timer agrees
   // with the index.
   while (const auto look = timers.look_earliest()) {
-    const std::optional<Sweep> sweep = begin(turn, *look, last_instant, Which::fires);
+    const std::optional<Sweep> sweep = begin(turn, look, never, Which::fires);
     if (!sweep) continue;
-    std::optional<TimerQueue::Timer> next;
-    if (sweep->iterator.valid()) {
-      const Instant due = ExpiryIndex::due_in(sweep->iterator.key());
-      next = {look->timer.table, due, fires_at(*sweep->description, due)};
-    }
+    const std::optional<TimerQueue::Timer> next = sweep->timer_here();
     timers.settle(*look, next);
     if (next && next->fires <= look->timer.fires)
       return next->fires == never ? std::nullopt : std::optional(next->fires);
@@ -249,8 +249,8 @@ class Reaper::Rounds final : public Task {
     if (sweep && !timers.is_current(sweep->look)) sweep.reset();
     if (!sweep) {
       const Instant now = turn.account().clock().now();
-      if (const auto look = timers.look_firing(now))
-        if (auto begun = reaper_.begin(turn, *look, now, Which::fires)) sweep.emplace(*std::move(begun));
+      if (auto begun = reaper_.begin(turn, timers.look_firing(now), now, Which::fires))
+        sweep.emplace(*std::move(begun));
     }
     Deletions deletions;
     if (sweep && reaper_.step(*sweep, slice_items_max, deletions) != Progress::more) sweep.reset();

@@ -94,11 +94,15 @@ class Reaper {
   };
   struct Sweep;
   class Rounds;
-  // nullopt: the table no longer exists.
-  std::optional<Sweep> begin(const Account::Turn& turn, const TimerQueue::Look& look, Instant now,
-                             Which which);
+  // Begins a sweep at the low watermark of a timer that was looked at. nullopt: no timer was found, nothing
+  // is due or fires by `now`, or the table no longer exists.
+  std::optional<Sweep> begin(const Account::Turn& turn, const std::optional<TimerQueue::Look>& look,
+                             Instant now, Which which);
   // Sweeps at most `items_max` further entries, deletes their expired items and counts them in `deletions`.
   Progress step(Sweep& sweep, std::size_t items_max, Deletions& deletions);
+  // Steps to the end. Calls `between` after each step that leaves work. Ends early if `stop` is requested.
+  template <class Between>
+  Progress run(Sweep& sweep, Deletions& deletions, const std::stop_token& stop, Between between);
   [[nodiscard]] bool ends(const std::stop_token& stop) const { return stop_ || stop.stop_requested(); }
 
   const Uses uses_;

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "compat/dispatch.h"
 #include "compat/triggers/rest.h"
 #include "engine/base/whole_number.h"
 #include "http/requests/paths.h"
@@ -221,6 +222,7 @@ compat::Result<Admitted> admit(Request& request, const AccessRules& rules, std::
   if (auto refusal = refuse_host(request, rules, known_host)) return Unexpected{*std::move(refusal)};
   if (auto refusal = refuse_page(request, rules, allowed)) return Unexpected{*std::move(refusal)};
   if (auto refusal = refuse_content_type(request)) return Unexpected{*std::move(refusal)};
+  request.operation = compat::operation_number(request.header(Header::x_amz_target));
   return Admitted(request, allowed);
 }
 

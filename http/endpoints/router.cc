@@ -133,16 +133,15 @@ std::stop_token or_no_wait(const std::stop_token& stop) {
 // fails for another reason needs that check here. A good request is parsed once, by dispatch.
 compat::Answer operate(const Request& request, const compat::Result<engine::Scope>& scope,
                        compat::Emulator& emulator, const std::stop_token& stop) {
-  const std::string_view target = request.header(Header::x_amz_target);
   const auto refuse = [&](const compat::Error& error) {
     const auto room = emulator.request_memory().room_for(request.body);
     const bool is_json = request.body.empty() || json::parse(request.body) != nullptr;
     return compat::error_answer(is_json ? error : compat::error::serialization({}).error);
   };
-  if (compat::find_operation(target) == nullptr) return refuse(compat::error::unknown_operation().error);
+  if (!request.operation) return refuse(compat::error::unknown_operation().error);
   if (!scope) return refuse(scope.error());
-  return emulator.execute(emulator.scope_of(*scope), target, request.body, request.header(Header::host),
-                          or_no_wait(stop));
+  return emulator.execute(emulator.scope_of(*scope), request.operation, request.body,
+                          request.header(Header::host), or_no_wait(stop));
 }
 
 // On an io thread, a read whose response takes too long to compress gives way. A write can no longer give
@@ -223,11 +222,13 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
   const auto if_so = [](bool waits, Waiting kind) { return waits ? std::optional(kind) : std::nullopt; };
   if (path == "/") {
     if (emulator.faults().any()) return Waiting::operations;
-    switch (emulator.expectation(request.header(Header::x_amz_target))) {
-      case compat::Expectation::short_work: break;
-      case compat::Expectation::long_work: return Waiting::processors;
-      case compat::Expectation::waiting: return Waiting::locks;
-      case compat::Expectation::whole_tables: return Waiting::operations;
+    if (request.operation) {
+      switch (emulator.expectation(*request.operation)) {
+        case compat::Expectation::short_work: break;
+        case compat::Expectation::long_work: return Waiting::processors;
+        case compat::Expectation::waiting: return Waiting::locks;
+        case compat::Expectation::whole_tables: return Waiting::operations;
+      }
     }
     const bool is_large =
         request.body.size() > quick_body_bytes_max || !request.header(Header::content_encoding).empty();

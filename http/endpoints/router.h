@@ -27,8 +27,9 @@ struct AccessRules;
 // Thread-safe. May decompress the request's body in place. `stop`: the client no longer waits for the answer.
 Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,
             const std::stop_token& stop);
-// The kind of waiting, if the request waits for something or is expected to take longer than an io thread
-// has. nullopt: an io thread may try to answer it, in a hurry (engine/base/hurry.h).
+// Requires: admit() has seen the request. The kind of waiting, if the request waits for something or is
+// expected to take longer than an io thread has. nullopt: an io thread may try to answer it, in a hurry
+// (engine/base/hurry.h).
 std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& emulator);
 
 // A longer body is not parsed on an io thread. The slowest one measured, with many small values, took 25 ns

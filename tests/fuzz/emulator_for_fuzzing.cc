@@ -141,10 +141,7 @@ void FuzzedEmulator::begin(std::string_view input) {
 }
 
 compat::Answer FuzzedEmulator::execute(std::string_view operation, std::string_view body) {
-  std::string target(compat::dynamodb_streams);
-  target.append(".").append(operation);
-  if (compat::find_operation(target) == nullptr) target.replace(0, target.find('.'), compat::dynamodb);
-  auto answer = emulator_->execute(scope_, target, substituted(body));
+  auto answer = emulator_->execute(scope_, compat::operation_named(operation), substituted(body));
   must(answer.status == 200 || answer.status == 400, "a response has status 200 or 400", answer.body);
   if (!answer.body.empty()) {
     must(json::parse(answer.body) != nullptr, "a response is JSON", answer.body);

@@ -126,7 +126,7 @@ TEST_CASE("an io thread tries to answer item operations and no others") {
   const auto waits = [&](const std::string& operation) {
     http::Request request;
     request.target = "/";
-    request.set(http::Header::x_amz_target, "DynamoDB_20120810." + operation);
+    request.operation = compat::operation_named(operation);
     return http::waits_as(request, *emulator);
   };
   for (const char* operation :
@@ -660,12 +660,12 @@ TEST_CASE("a latency rule that arrives during a request never blocks an io threa
                                        "AWS4-HMAC-SHA256 Credential=test/20240101/us-east-1/dynamodb/"
                                        "aws4_request, SignedHeaders=host, Signature=0"}},
                                      R"({"TableName":"carts","Key":{"id":{"S":"1"}}})");
-  REQUIRE(!http::waits_as(request, *running.emulator));
-  running.ok("PUT", "/_mayfly/faults",
-             R"({"rules":[{"operation":"GetItem","fault":"latency","milliseconds":600000}]})");
   std::string known_host;
   const auto admitted = http::admit(request, {}, known_host);
   REQUIRE(admitted);
+  REQUIRE(!http::waits_as(request, *running.emulator));
+  running.ok("PUT", "/_mayfly/faults",
+             R"({"rules":[{"operation":"GetItem","fault":"latency","milliseconds":600000}]})");
   const http::Reply reply = http::route(*admitted, *running.emulator, {}, {});
   CHECK(reply.status == 200);
   CHECK(reply.body == "{}");

@@ -4,18 +4,6 @@
 
 namespace mayfly::testing {
 
-namespace {
-
-std::string target_of(std::string_view operation) {
-  for (const auto service : {compat::dynamodb, compat::dynamodb_streams}) {
-    auto target = std::string(service) + "." + std::string(operation);
-    if (compat::find_operation(target) != nullptr) return target;
-  }
-  return std::string(compat::dynamodb) + "." + std::string(operation);
-}
-
-}  // namespace
-
 TestEmulator::TestEmulator(std::chrono::milliseconds table_delay,
                            std::optional<std::size_t> collection_bytes_max)
     : TestEmulator(compat::EmulatorOptions{.table_delay = table_delay,
@@ -30,7 +18,7 @@ TestEmulator::TestEmulator(compat::EmulatorOptions options)
 }
 
 compat::Answer TestEmulator::execute(std::string_view operation, std::string_view body) {
-  return emulator_->execute(scope, target_of(operation), body);
+  return emulator_->execute(scope, compat::operation_named(operation), body);
 }
 
 std::string TestEmulator::run(std::string_view operation, std::string_view body) {
