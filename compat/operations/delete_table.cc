@@ -71,7 +71,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto description = table->description();
   CHECK_OK(check_deletion(context, *description));
   TableChange deletion{TableStatus::deleting, description};
-  deletion.global = global_context.catalog().find(*description);
+  deletion.global = global_table_of(context, *description);
   // Written first, because the counters are dropped with the table.
   write_answer(context, deletion, table.get(), out);
   // Announced before the drop, so that the name is never free in between.

@@ -95,7 +95,7 @@ Result<Global> find_global(const Context& context, const Value& request) {
   TRY(auto name, resolve_table_name(context, *string_member(request, "TableName")));
   const auto live = context.database.catalog().find(context.scope, name);
   const auto table = live ? live->description() : nullptr;
-  auto global = table ? global_context.catalog().find(*table) : std::nullopt;
+  auto global = table ? global_table_of(context, *table) : std::nullopt;
   if (!global) return error::resource_not_found("Global table with name: '" + name + "' does not exist.");
   Global found{std::move(name), std::move(global->replicas), is_on_demand(*table)};
   found.tables.push_back({table->region, settled_table(context, table).status, table});

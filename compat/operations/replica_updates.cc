@@ -228,7 +228,7 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
                                     const std::shared_ptr<engine::LiveTable>& live) {
   CHECK_OK(check_creation(context, request, live));
   TableChange announced{TableStatus::updating, nullptr};
-  announced.global = global_context.catalog().find(*live->description()).value_or(GlobalTable{});
+  announced.global = global_table_of(context, *live->description()).value_or(GlobalTable{});
   announced.global->strong = request.strong;
   // Checked again while the table cannot change: of two concurrent requests, one must fail.
   Result<void> checked;
@@ -269,7 +269,7 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
     const auto made = context.database.catalog().find(scope, name);
     if (!made) continue;
     TableChange change{TableStatus::creating, made->description()};
-    change.global = global_context.catalog().find(*change.shown);
+    change.global = global_table_of(context, *change.shown);
     context.table_changes.begin(scope, std::move(change));
   }
   return announced;
@@ -347,7 +347,7 @@ Result<TableChange> remove_replicas(Context& context, const ReplicaRequest& requ
   const auto before = live->description();
   CHECK_OK(check_removal(context, request, *before));
   TableChange announced{TableStatus::updating, nullptr};
-  announced.global = global_context.catalog().find(*before);
+  announced.global = global_table_of(context, *before);
   std::vector<std::pair<engine::Scope, TableChange>> deletions;
   for (const GlobalTable::Replica& replica : announced.global->replicas) {
     const bool goes = std::any_of(request.deletes.begin(), request.deletes.end(), [&](const Value* remove) {
@@ -415,7 +415,7 @@ Result<TableChange> disassociate(Context& context, const std::shared_ptr<engine:
   const auto before = live->description();
   CHECK_OK(check_disassociation(context, *before));
   TableChange announced{TableStatus::updating, nullptr};
-  announced.global = global_context.catalog().find(*before);
+  announced.global = global_table_of(context, *before);
   for (int tries = 0; tries < tries_max; ++tries) {
     context.database.replication().settle(context.database.accounts().of(context.scope.account));
     if (pending_of(context, *before).is_held) break;
@@ -466,7 +466,7 @@ Result<TableChange> change_replicas(Context& context, const ReplicaRequest& requ
   for (const Value* update : request.updates) CHECK_OK(check_override(*before, *update));
   if (is_being_copied(context, *before)) return being_changed();
   TableChange announced{TableStatus::updating, nullptr};
-  announced.global = global_context.catalog().find(*before);
+  announced.global = global_table_of(context, *before);
   const auto after = context.database.tables().update_together(live, [&](std::vector<Table>& tables) {
     for (const Value* update : request.updates)
       for (Table& each : tables)

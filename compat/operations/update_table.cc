@@ -622,7 +622,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
   if (!changed) return named_table_not_found(before->name);
   const auto after = table->description();
   plan.announced.shown = std::make_shared<const Table>(announced(*before, *after, billing, begun, done));
-  plan.announced.global = global_context.catalog().find(*after);
+  plan.announced.global = global_table_of(context, *after);
   context.table_changes.begin(context.scope, plan.announced);
   write_answer(context, plan.announced, *table, out);
   return {};

@@ -28,7 +28,7 @@ std::shared_ptr<const engine::Table> table_in(const Context& context, const engi
 
 }  // namespace
 
-std::optional<GlobalTable> global_const Context& context.catalog().find(const engine::Table& table) {
+std::optional<GlobalTable> global_table_of(const Context& context, const engine::Table& table) {
   if (table.replicas.empty()) return std::nullopt;
   GlobalTable global;
   global.strong = table.strong;
@@ -46,7 +46,7 @@ std::optional<GlobalTable> global_const Context& context.catalog().find(const en
 
 TableChange settled_table(const Context& context, std::shared_ptr<const engine::Table> table) {
   TableChange change{table->copies_from.empty() ? TableStatus::active : TableStatus::creating, table};
-  change.global = global_context.catalog().find(*table);
+  change.global = global_table_of(context, *table);
   return change;
 }
 

@@ -11,7 +11,7 @@
 namespace mayfly::compat {
 
 // Returns nullopt if the table has no replicas.
-std::optional<GlobalTable> global_const Context& context.catalog().find(const engine::Table& table);
+std::optional<GlobalTable> global_table_of(const Context& context, const engine::Table& table);
 
 // The description of a table without pending changes.
 TableChange settled_table(const Context& context, std::shared_ptr<const engine::Table> table);
