@@ -227,7 +227,7 @@ TEST_CASE("changes between two instants include each item's images and its last 
   std::set<std::string> keys;
   while (later.next()) keys.emplace(later.key());
   CHECK(keys == std::set<std::string>{key_of(*carts->description(), {{"id", "same"}})});
-  CHECK(HistoryChanges(world.database(), *carts, start_ms - 1, to).gone());
+  CHECK(HistoryChanges(world.database().reader(), *carts, start_ms - 1, to).gone());
 }
 
 TEST_CASE("points outlive their table and dropping the last one erases the table's data", "[history]") {
@@ -249,10 +249,10 @@ TEST_CASE("points outlive their table and dropping the last one erases the table
   world.put(carts, numbered_cart("later", 1));
   const Items at_end = items_now(world, carts);
   std::optional<Point> last;
-  REQUIRE(tables.drop(carts, &last));
+  REQUIRE(world.database().tables().drop(carts, &last));
   REQUIRE(last);
   CHECK(last->items == 5);
-  CHECK_FALSE(tables.drop(carts, &last));
+  CHECK_FALSE(world.database().tables().drop(carts, &last));
   CHECK(history.take_point(carts).error() == PointRefusal::dropped);
   CHECK_FALSE(world.find("carts"));
   CHECK(keys_of(world, 'X') == 0);
@@ -348,7 +348,7 @@ TEST_CASE("beyond the size limit the oldest instants are given up but never a ve
     world.put(carts, {{"id", std::to_string(n % 60)}, {"text", std::string(1000, 'y')}, {"n", number(n)}});
     states[world.now()] = items_now(world, carts);
     trimmer.trim();
-    REQUIRE(history.footprint().bytes <= 205'000);
+    REQUIRE(world.database().history_size().footprint().bytes <= 205'000);
   }
   const Instant earliest = history.restorable(*carts)->earliest;
   CHECK(earliest > start_ms);
@@ -393,8 +393,8 @@ TEST_CASE("a fill copies a past state into a table with its index entries", "[hi
   const auto restored = world.create(description);
   HistoryCursor then(world.database().reader(), *point);
   std::vector<std::int64_t> told;
-  const auto filled =
-      fill(world.database(), then, restored, {}, [&](const Filled& so_far) { told.push_back(so_far.items); });
+  const auto filled = fill(world.database().write_path(), then, restored, {},
+                           [&](const Filled& so_far) { told.push_back(so_far.items); });
   REQUIRE(filled);
   CHECK(filled->items == 1000);
   CHECK(filled->bytes == restored->counter(0).bytes);
@@ -405,19 +405,20 @@ TEST_CASE("a fill copies a past state into a table with its index entries", "[hi
   CHECK(world.inconsistency(restored).empty());
   // A second fill writes the same items again.
   HistoryCursor again(world.database().reader(), *point);
-  CHECK(fill(world.database(), again, restored, {})->items == 1000);
+  CHECK(fill(world.database().write_path(), again, restored, {})->items == 1000);
   CHECK(world.inconsistency(restored).empty());
 
   std::stop_source stop;
   stop.request_stop();
   HistoryCursor stopped(world.database().reader(), *point);
-  CHECK(fill(world.database(), stopped, restored, stop.get_token()).error() == FillRefusal::stopped);
+  CHECK(fill(world.database().write_path(), stopped, restored, stop.get_token()).error() ==
+        FillRefusal::stopped);
   REQUIRE(world.database().tables().drop(restored));
   HistoryCursor dropped(world.database().reader(), *point);
-  CHECK(fill(world.database(), dropped, restored, {}).error() == FillRefusal::dropped);
+  CHECK(fill(world.database().write_path(), dropped, restored, {}).error() == FillRefusal::dropped);
   world.database().history().drop_point(point->id);
   HistoryCursor gone(world.database().reader(), *point);
-  CHECK(fill(world.database(), gone, restored, {}).error() == FillRefusal::gone);
+  CHECK(fill(world.database().write_path(), gone, restored, {}).error() == FillRefusal::gone);
 }
 
 // The expected state of a table, now and at each past instant.
@@ -568,7 +569,7 @@ TEST_CASE("every instant and every point show the table's state at that time", "
         // A new table takes the dropped table's name. A snapshot may bring the dropped one back.
         if (!chance(6)) break;
         std::optional<Point> last;
-        REQUIRE(tables().drop(carts, chance(2) ? &last : nullptr));
+        REQUIRE(world.database().tables().drop(carts, chance(2) ? &last : nullptr));
         if (last) points[last->id] = {*last, model.now(), false};
         carts = world.create(description);
         world.enable_ttl(carts);
@@ -631,7 +632,7 @@ TEST_CASE("a failed write leaves no partial point and no partial history", "[his
       case 8: static_cast<void>(history.take_point(carts)); break;
       case 9: {
         std::optional<Point> last;
-        tables.drop(carts, &last);
+        world.database().tables().drop(carts, &last);
         break;
       }
       case 10: history.drop_point(2); break;
