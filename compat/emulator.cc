@@ -140,8 +140,8 @@ Answer Emulator::run_with_faults(Context& context, const Operation& operation, s
   context.lag = [&](std::string_view table) { return faults_.lag(scope, operation, table); };
   Answer answer;
   if (fault.runs) answer = run(context, operation, body);
-  if (static_cast<bool>(database_->options().notice) && fault.struck())
-    database_->options().notice(sentence_of(fault, operation, scope));
+  if (const auto& notice = database_->options().notice; notice && fault.struck())
+    notice(sentence_of(fault, operation, scope));
   if (fault.delay_after.count() > 0 && late_answers_.add(answer.body.capacity())) {
     sleep(fault.delay_after, stop);
     late_answers_.subtract(answer.body.capacity());

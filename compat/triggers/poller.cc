@@ -365,7 +365,7 @@ void Poller::set_last_result(std::string result) {
     }
     last_result_ = std::move(result);
   }
-  if (!notice.empty()) surroundings_.database.options().notice(notice);
+  if (const auto& tell = surroundings_.database.options().notice; tell && !notice.empty()) tell(notice);
 }
 
 void Poller::wake() {
