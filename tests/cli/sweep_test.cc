@@ -610,7 +610,7 @@ TEST_CASE("responses narrow the clock difference and a clock that is ahead is he
   clock.hear({.asked = now, .heard = now, .date = now - 6'000});
   CHECK(*clock.now() < now - 4'000);
   clock.hear({.asked = now, .heard = now, .date = now - 60'000});
-  CHECK_THAT(clock.now().error(), Catch::Contains("differ by 58 s or more (--clock-skew-max)"));
+  CHECK_THAT(clock.now().error(), Catch::Contains("differ by 58 s or more (limit --clock-skew-max)"));
 }
 
 TEST_CASE("writes stay within the allowed units and wait when they are throttled") {

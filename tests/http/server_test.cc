@@ -770,10 +770,9 @@ TEST_CASE("large uploads share a memory limit and the longest-running one is rej
     ++refused;
     check_common(answer);
     CHECK(answer.status == 503);
-    CHECK(
-        answer.body ==
-        R"({"__type":"mayfly#TooManyWaiting","message":"Requests under way hold as much memory as they may; )"
-        R"(--request-bytes-max says how much."})");
+    CHECK(answer.body ==
+          R"({"__type":"mayfly#TooManyWaiting","message":"The requests in flight exceed the memory )"
+          R"(limit (set by --request-bytes-max)."})");
     CHECK(answer.headers.at("connection") == "close");
   }
   CHECK(refused >= 8);
