@@ -345,9 +345,9 @@ void Clients::check_past(const std::string& name, const ModelTable& table) {
   if (static_cast<std::uint64_t>(footprint.bytes) > bound &&
       !emulator_->database().history_trimmer().points_exceed_bound())
     wrong_("old versions have " + std::to_string(footprint.bytes) + " bytes; the limit is " +
-           std::to_string(database_.history_size().bytes_max()));
+           std::to_string(history.bytes_max()));
   const auto live = emulator_->database().catalog().find(scope_, name);
-  const auto restorable = live ? history.restorable(*live) : std::nullopt;
+  const auto restorable = live ? emulator_->database().history().restorable(*live) : std::nullopt;
   if (!restorable || options_.faults || options_.whole_account) return;  // the clock might be taken back
   engine::Instant& earliest = earliest_[table.number];
   if (restorable->earliest < earliest)
