@@ -11,9 +11,9 @@ failures=0
 fails() { printf 'server_script_test: %s\n' "$*" >&2; failures=$((failures + 1)); }
 
 # A tree with fake bootstrap and build scripts, which only record that they were called.
-mkdir -p "$work"/{cli,script,build/release}
+mkdir -p "$work"/{cli/options,script,build/release}
 cp "$root/script/server" "$work/script/"
-cp "$root/cli/options/serve_help.txt" "$work/cli/"
+cp "$root/cli/options/serve_help.txt" "$work/cli/options/"
 for name in bootstrap build; do
   printf '#!/bin/sh\necho %s >>"%s/asked"\n' "$name" "$work" >"$work/script/$name"
 done

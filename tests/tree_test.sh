@@ -148,6 +148,8 @@ done
 # Tests that docs/architecture.md names exist, with exactly these names, and have the tag [holds]. In C++ a name can span
 # lines.
 tests_named=$(cat tests/*/*.cc tests/*/*/*.cc | tr '\n' ' ' | sed 's/" *"//g')
+report "no test's name begins with a dash, which Catch2 would read as an option" \
+       "$(grep -oP 'TEST_CASE\(\s*"-[^"]*' <<<"$tests_named" || true)"
 while IFS= read -r name; do
   [[ "$tests_named" == *"TEST_CASE("*"$name"* ]] || complain docs/architecture.md "test $name does not exist"
   grep -qP "\Q$name\E[^)]*\[holds\]" <<<"$tests_named" || complain docs/architecture.md "$name has no tag [holds]"

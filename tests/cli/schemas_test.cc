@@ -584,7 +584,7 @@ Resources:
   CHECK(tagged.warnings.empty());
 }
 
-TEST_CASE("--schema-parameter provides imported names and lists") {
+TEST_CASE("the option --schema-parameter provides imported names and lists") {
   CHECK(requests(table_of_properties + "      TableName: !ImportValue shared-name\n", "t.yaml",
                  {.parameters = {{"shared-name", "orders"}}})[0][1]["TableName"] == "orders");
   const auto parameters = schemas::schema_parameters({"Names=a, b", "c", "Other=x=y"});

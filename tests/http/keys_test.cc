@@ -69,7 +69,7 @@ TEST_CASE("a keys file with missing or incomplete keys is rejected without revea
 }
 
 TEST_CASE(
-    "--require-signature needs keys from a file or the environment and --keys needs --require-signature") {
+    "requiring signatures needs keys from a file or the environment and --keys needs --require-signature") {
   const auto path = std::filesystem::temp_directory_path() / ("mayfly-keys-" + std::to_string(::getpid()));
   const std::string file = path.string();
   std::ofstream(path) << "[a]\naws_access_key_id=A\naws_secret_access_key=one\n";
