@@ -161,7 +161,7 @@ test("a call to a dead server reports how it died and its log", async () => {
   await assert.rejects(server.world(), {
     name: "ServerError",
     problem: "ended",
-    message: /^Mayfly's server was killed by SIGKILL\. Start another one\. Its log:\n/,
+    message: /^Mayfly's server was killed by SIGKILL\. Start a new one\. Its log:\n/,
   });
   await world.close();
   await server.close();
