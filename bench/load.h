@@ -38,13 +38,13 @@ struct Request {
 // Prints an error and exits if the file is missing or truncated.
 std::vector<Request> read_requests(const std::string& path);
 
-// What is wrong with a response, or empty if its status is 200 and all checks pass.
+// The problem with a response; empty if its status is 200 and all checks pass.
 std::string fault(int status, std::string_view body, const std::vector<Check>& checks);
 
 struct Load {
   std::size_t requests = 0;  // with a correct response
   std::size_t wrong = 0;
-  std::string first_wrong;  // what was wrong, and the beginning of the response
+  std::string first_wrong;  // the problem, and the beginning of the response
   double seconds = 0;
   double p50_us = 0;  // latency of the correct responses
   double p99_us = 0;

@@ -1,7 +1,7 @@
 // A backup, without the data of the table.
 //
 // A backup consists of a point (engine/tables/points.h), which holds the table's items and its description at
-// that time, and of this record, which says whose backup it is and what it is called. The record is a
+// that time, and of this record, which holds its account and name. The record is a
 // document in the account's state (engine/storage/documents.h): snapshots include it, restores bring it back,
 // and a reset drops it.
 //

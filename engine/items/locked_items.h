@@ -1,11 +1,12 @@
 // The tables and items of a transaction, and the locks that it holds on them.
 //
-// They are taken in the order of lock_table.h: gates, then claims, then items and the token. A table with
+// Locks are taken in the order of lock_table.h: gates, then claims, then items and the token. A table with
 // strong consistency brings in its replicas, with a mirror of each item, because one batch writes to all of
 // them.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

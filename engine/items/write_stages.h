@@ -1,4 +1,4 @@
-// What a transaction stages for the commit of one item: a stage for each effect of a write.
+// The stages of a write: one function for each effect that the commit of an item has.
 //
 // A stage reads the item's change and, where it must know which entries exist, storage. It adds to the staged
 // write and, for the caller, notes on the change what it has staged. Stages lock nothing and commit nothing.
@@ -44,8 +44,8 @@ void stage_replicas(const WriteStage& stage);  // the item's version in a global
 void stage_forgotten_expiry(const WriteStage& stage);
 void stage_missing_entries(const WriteStage& stage);
 
-// Who deletes or writes the item, for records and listeners. Only in the region where the item expires is
-// TTL the cause. In other regions the deletion counts as a replicated write. It may even be made early,
+// The cause of the item's change, for records and listeners. TTL is the cause only in the region where the
+// item expires. In other regions the deletion counts as a replicated write. It may even be made early,
 // because a transaction that meets a fired item does not wait for it.
 Cause cause_of(const ItemChange& item, const Table& table, Cause cause);
 

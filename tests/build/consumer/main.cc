@@ -1,4 +1,4 @@
-// What a user's C++ test does: it stores items in process and starts an endpoint for an SDK.
+// A short test as a user would write it: it stores items in process and starts an endpoint for an SDK.
 #include <cstdio>
 #include <cstdlib>
 #include <mayfly/mayfly.h>
