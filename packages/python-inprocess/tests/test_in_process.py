@@ -238,7 +238,7 @@ def test_a_forked_process_uses_http_and_does_not_end_the_server(server):
                 try:
                     Server(in_process=True)
                 except StartError as error:
-                    right = right and "forked" in str(error)
+                    right = right and "before fork()" in str(error)
                     status = 0 if right else 1
                 server.close()
             finally:
