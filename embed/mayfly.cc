@@ -212,20 +212,20 @@ Explanation Emulator::explain(std::string_view table, std::string_view key_json,
   return {text_of(root, "reason"), text_of(root, "message"), time_of(root, "expires_at")};
 }
 
-void Emulator::set_replication(const Way& way, const Identity& identity) {
+void Emulator::set_replication(const Route& route, const Identity& identity) {
   succeeded(control("PUT", "/_mayfly/replication",
-                    json::print({{"from", way.from},
-                                 {"to", way.to},
-                                 {"paused", way.paused},
-                                 {"lag_milliseconds", way.lag.count()}}),
+                    json::print({{"from", route.from},
+                                 {"to", route.to},
+                                 {"paused", route.paused},
+                                 {"lag_milliseconds", route.lag.count()}}),
                     identity));
 }
 
 std::int64_t Emulator::settle_replication(const Identity& identity) {
   const json::Tree root = succeeded(control("POST", "/_mayfly/replication/settle", {}, identity));
   std::int64_t left = 0;
-  if (const json::Tree* ways = json::member(root, "on_the_way"))
-    for (const json::Tree& way : *ways) left += json::integer_member(way, "writes").value_or(0);
+  if (const json::Tree* routes = json::member(root, "on_the_way"))
+    for (const json::Tree& route : *routes) left += json::integer_member(route, "writes").value_or(0);
   return left;
 }
 

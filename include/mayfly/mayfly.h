@@ -1,4 +1,4 @@
-// Mayfly inside your own process: DynamoDB for tests, whose items disappear at the instant their TTL passes.
+// Mayfly in your own process: DynamoDB for tests, with items that disappear at the instant their TTL passes.
 //
 //   mayfly::Emulator emulator;                                   // in memory, no sockets
 //   auto answer = emulator.execute("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"1"}}})");
@@ -7,7 +7,8 @@
 //   mayfly::Server server;                                       // an endpoint for any AWS SDK
 //   use_sdk_with(server.url());                                  // "http://127.0.0.1:41234"
 //
-// This header promises; everything behind it may change. It includes only the standard library.
+// This header is stable as docs/contract.md describes. Everything behind it may change. It includes only the
+// standard library.
 #pragma once
 
 #include <chrono>
@@ -24,110 +25,110 @@
 
 namespace mayfly {
 
-// Thrown when an Emulator or a Server cannot be made: what() is a sentence for people.
+// Thrown when an Emulator or a Server cannot be constructed. what() is a message for people.
 class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A check of Mayfly's own that failed. It is a mistake in Mayfly, whatever was asked of it.
+// A failed internal check. It is always a bug in Mayfly: no request can cause one.
 struct FailedCheck {
   std::string_view expression;  // "gates_held == 0"
-  std::string_view file;        // of Mayfly's source: "engine/items/transaction.cc"
+  std::string_view file;        // in Mayfly's source: "engine/items/transaction.cc"
   int line = 0;
 };
 
-// Sets what is called on the thread on which a check fails, for the whole process. When the handler returns
-// or throws, the process aborts: what Mayfly does after a failed check could not be relied upon. Without a
-// handler, or with an empty one, a line on standard error says the same. Thread-safe, but not to be called by
-// a handler.
+// Sets the function that is called when an internal check fails, on the thread where it fails, for the whole
+// process. When the handler returns or throws, the process aborts, because nothing that Mayfly does after a
+// failed check is reliable. Without a handler, or with an empty one, Mayfly writes a line to standard error
+// and aborts. Thread-safe. A handler must not call this function.
 void set_check_handler(std::function<void(const FailedCheck&)> handler);
 
 using TimePoint = std::chrono::sys_time<std::chrono::milliseconds>;
 
-// How much of what clients can make there may be: SECURITY.md says what who asks for more is told.
+// Limits on what clients can create. SECURITY.md lists the error for each limit.
 struct Limits {
   std::size_t accounts = 10'000;
-  std::size_t tables = 2'500;      // of an account in a region
-  std::size_t snapshots = 1'000;   // of an account
-  std::size_t backups = 1'000;     // of an account
-  std::size_t functions = 1'000;   // that all accounts register
-  std::size_t mappings = 1'000;    // of all accounts, to functions
-  std::uint64_t memory_bytes = 0;  // of what is kept in memory; 0: half of what the process may have
-  std::uint64_t history_bytes = std::uint64_t{1} << 30;  // of old versions of items, for backups and recovery
+  std::size_t tables = 2'500;      // per account and region
+  std::size_t snapshots = 1'000;   // per account
+  std::size_t backups = 1'000;     // per account
+  std::size_t functions = 1'000;   // registered by all accounts
+  std::size_t mappings = 1'000;    // event source mappings of all accounts
+  std::uint64_t memory_bytes = 0;  // data in memory; 0: half of the memory that the process can use
+  std::uint64_t history_bytes = std::uint64_t{1} << 30;  // old versions of items, for backups and recovery
 };
 
 struct Options {
-  // Empty: everything in memory. Mayfly does not change how the process handles signals: if
-  // the process has a file size limit (RLIMIT_FSIZE), ignore SIGXFSZ, or a write beyond it ends the process.
+  // Empty: all data is in memory. Mayfly does not change how the process handles signals. If the process has
+  // a file size limit (RLIMIT_FSIZE), ignore SIGXFSZ; otherwise a write beyond the limit ends the process.
   std::string data_directory;
-  std::string region = "us-east-1";   // of requests that name none
-  std::string destination_directory;  // triggers write failed batches to files below it alone; empty: to none
-  std::map<std::string, std::string> buckets{};  // S3's, of exports and imports: names to directories
-  // Where buckets of all other names are, an http:// URL; empty: there are none. Requests are signed with the
-  // key that AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN say, if they do.
+  std::string region = "us-east-1";   // for requests without a region
+  std::string destination_directory;  // the only directory for triggers' failed batches; empty: no such files
+  std::map<std::string, std::string> buckets{};  // S3 buckets for exports and imports, as directories by name
+  // The http:// URL of a server with all other buckets. Empty: there are no others. Requests are signed with
+  // AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN if these variables are set.
   std::string s3_endpoint{};
-  // Set: every account's time begins there, and stands still until it is moved. Not set: the host's time.
+  // The time at which each account's clock starts; the clock is frozen. Not set: clocks follow the host's.
   std::optional<TimePoint> frozen_at;
-  // Tables that have point-in-time recovery can be restored to any instant up to now; on AWS, and without
-  // this, up to five minutes ago.
+  // Tables with point-in-time recovery can be restored to any time up to now. On AWS, and without this
+  // option, they can be restored to times up to five minutes ago.
   bool exact_recovery = false;
   Limits limits;
 };
 
 struct Answer {
-  int status = 200;  // HTTP's: 200, 400, 500; 0: a fault of the kind connection_closed took the answer
-  std::string body;  // JSON, as DynamoDB's
+  int status = 200;  // HTTP status: 200, 400 or 500; 0 if a connection_closed fault dropped the response
+  std::string body;  // JSON, in DynamoDB's format
 };
 
-// Whose tables: an account of twelve digits and a region. Empty: 000000000000, and the emulator's region.
+// An account, with twelve digits, and a region. Empty: account 000000000000, and the emulator's region.
 struct Identity {
   std::string account;
   std::string region;
 };
 
-// An account's time.
+// An account's clock.
 struct Clock {
   enum class Mode {
-    real,    // the host's
-    frozen,  // stands still until it is moved
-    offset,  // as fast as the host's, but elsewhere
-    rate,    // `rate` times as fast
+    real,    // follows the host's clock
+    frozen,  // changes only when it is moved
+    offset,  // runs at the speed of the host's clock, with a constant offset
+    rate,    // runs `rate` times as fast as the host's clock
   };
   Mode mode = Mode::real;
   double rate = 1;
   TimePoint now;
 };
 
-// What moving a clock brought about.
+// The result of moving a clock.
 struct Advanced {
   TimePoint now;
-  std::int64_t expired = 0;                    // items that fell due on the way, and are deleted
-  std::map<std::string, std::int64_t> tables;  // of them, by table
-  std::optional<TimePoint> next_expiry;        // nothing: nothing is going to expire by itself
-  // By table and reason, the items whose TTL can never expire them: "milliseconds", "string", "wrong_type",
+  std::int64_t expired = 0;                    // items that expired and were deleted
+  std::map<std::string, std::int64_t> tables;  // the same, per table
+  std::optional<TimePoint> next_expiry;        // nullopt if no item is due to expire
+  // Items whose TTL can never expire them, per table and reason: "milliseconds", "string", "wrong_type" or
   // "too_old".
   std::map<std::string, std::map<std::string, std::int64_t>> never;
-  // By table, the items deleted at once since the last advance, because their TTL had passed when they were
-  // written.
+  // Items that were deleted immediately since the last advance because their TTL had passed when they were
+  // written, per table.
   std::map<std::string, std::int64_t> born_expired;
 };
 
-// From one region of an account to another: how writes to a global table get to its replica there.
-struct Way {
+// How writes to global tables travel from one region of an account to another.
+struct Route {
   std::string from, to;
   bool paused = false;
-  std::chrono::milliseconds lag{0};  // by the account's clock
+  std::chrono::milliseconds lag{0};  // measured by the account's clock
 };
 
-// Why an item is still there, or is not: docs/control.md has the reasons.
+// Why an item has or has not expired. docs/control.md lists the reasons.
 struct Explanation {
-  std::string reason;                   // "not_due", "milliseconds", …
-  std::string message;                  // a sentence for people
-  std::optional<TimePoint> expires_at;  // nothing: never
+  std::string reason;                   // for example "not_due" or "milliseconds"
+  std::string message;                  // for people
+  std::optional<TimePoint> expires_at;  // nullopt if it never expires
 };
 
-// Thread-safe.
+// A store with DynamoDB's API. Thread-safe.
 class Emulator {
  public:
   explicit Emulator(Options options = {});
@@ -135,46 +136,47 @@ class Emulator {
   Emulator(Emulator&&) noexcept;
   Emulator& operator=(Emulator&&) noexcept;
 
-  // Executes an operation by name ("PutItem", "GetRecords") with a JSON body, as the AWS API has it.
+  // Executes an operation of DynamoDB or DynamoDB Streams ("PutItem", "GetRecords"). `body` is the request's
+  // JSON, as in the AWS API.
   Answer execute(std::string_view operation, std::string_view body, const Identity& identity = {});
 
-  // A call of the control API (docs/control.md): "POST", "/_mayfly/clock/advance", R"({"seconds":60})". What
-  // follows are such calls by name; they throw std::logic_error, with the refusal's message, where the answer
-  // is no 200.
+  // Makes a call to the control API (docs/control.md): "POST", "/_mayfly/clock/advance", R"({"seconds":60})".
+  // The functions below make such calls by name. They throw std::logic_error with the error's message if the
+  // status is not 200.
   Answer control(std::string_view method, std::string_view path, std::string_view body = {},
                  const Identity& identity = {});
 
   // --- the account's clock
   [[nodiscard]] TimePoint now(const Identity& identity = {}) const;
   [[nodiscard]] Clock clock(const Identity& identity = {});
-  // Now, or at an instant: later than now, unless the account has no tables.
+  // Freezes the clock now or at `at`, which must not be in the past if the account has tables.
   Advanced freeze(std::optional<TimePoint> at = {}, const Identity& identity = {});
-  // From its present time on, so many times as fast as the host's.
+  // Continues from the current time, `rate` times as fast as the host's clock.
   Advanced run_at(double rate, const Identity& identity = {});
-  // The host's time: later than now, unless the account has no tables.
+  // Follows the host's clock again. Its time must not be in the account's past if the account has tables.
   Advanced run_real(const Identity& identity = {});
-  // Moves time; returns when everything that fell due on the way is deleted, is gone from indexes and can be
-  // read in streams. Frozen time stays frozen, the host's goes on from there.
+  // Moves the clock forward. When this returns, every item that expired in between is deleted, indexes no
+  // longer contain it, and its stream record can be read. A frozen clock stays frozen; other clocks continue.
   Advanced advance(std::chrono::milliseconds by, const Identity& identity = {});
   Advanced advance_to(TimePoint instant, const Identity& identity = {});
-  // If nothing is going to expire, nothing changes.
+  // Does nothing if no item is due to expire.
   Advanced advance_to_next_expiry(const Identity& identity = {});
 
   // --- time to live
-  // Deletes what is due, whatever the table's mode; returns how many items that were.
+  // Deletes the expired items of a table, in any TTL mode. Returns their number.
   std::int64_t sweep(std::string_view table, const Identity& identity = {});
-  // Why an item of this key is still there: R"({"id":{"S":"1"}})".
+  // Explains why the item with a key such as R"({"id":{"S":"1"}})" has or has not expired.
   Explanation explain(std::string_view table, std::string_view key_json, const Identity& identity = {});
 
   // --- global tables
-  // How an account's writes get from `way.from` to `way.to` from now on.
-  void set_replication(const Way& way, const Identity& identity = {});
-  // Returns when every write that may have arrived by now has; those on a paused way, or whose lag is not
-  // over, are left. How many those are.
+  // Sets whether, and how fast, an account's writes travel from `route.from` to `route.to`.
+  void set_replication(const Route& route, const Identity& identity = {});
+  // Waits until every write whose lag has passed has arrived. Returns the number of writes that are still in
+  // flight, because their route is paused or their lag has not passed.
   std::int64_t settle_replication(const Identity& identity = {});
 
   // --- all of an account: tables, items, expiries, streams and clock
-  std::string take_snapshot(const Identity& identity = {});  // its id
+  std::string take_snapshot(const Identity& identity = {});  // returns its id
   void restore_snapshot(std::string_view id, const Identity& identity = {});
   void delete_snapshot(std::string_view id, const Identity& identity = {});
   void reset(const Identity& identity = {});  // tables, streams, snapshots, mappings, faults, clock
@@ -186,29 +188,30 @@ class Emulator {
 };
 
 struct ServerOptions {
-  std::string host = "localhost";  // an address, or "localhost": 127.0.0.1 and, if there is one, ::1
-  std::uint16_t port = 0;          // 0: a free one
+  std::string host = "localhost";  // an address, or "localhost" for 127.0.0.1 and, if available, ::1
+  std::uint16_t port = 0;          // 0: any free port
   unsigned threads = 1;
-  bool control = true;  // /_mayfly/… by HTTP beyond health, and changes of event source mappings
-  std::vector<std::string> allowed_hosts{};  // names with a dot that requests may have in Host
-  std::vector<std::string> cors_origins{};   // whose pages may use it from a browser; "*": all
-  // Answer only who signs with a key of the file (as AWS's credentials files are), or, if none is named, with
-  // that of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Of /_mayfly/… health alone needs no signature.
+  bool control = true;  // false: of /_mayfly/, serve only health; event source mappings cannot be changed
+  std::vector<std::string> allowed_hosts{};  // names with a dot that Host headers can contain
+  std::vector<std::string> cors_origins{};   // origins whose pages can call it from a browser; "*": all
+  // Reject requests that are not signed with a key from `keys_file`, which has the format of AWS's
+  // credentials files, or if it is empty, with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. The health check
+  // needs no signature.
   bool require_signature = false;
   std::string keys_file{};
-  std::string tls_cert_file{}, tls_key_file{};  // PEM; with both it speaks https://
-  // Bounds of what clients can make it hold or wait for, as the options of the same names (SECURITY.md).
+  std::string tls_cert_file{}, tls_key_file{};  // PEM files; with both, the server speaks HTTPS
+  // Limits on connections, memory and waiting requests. SECURITY.md describes the options of the same names.
   std::size_t connections_max = 10'000;
-  std::chrono::milliseconds request_time_max{300'000};  // of a request's way in, and of its answer's way out
-  std::size_t request_bytes_max = 256 * 1024 * 1024;    // of all requests under way; at least 32 MB
-  std::size_t unread_bytes_max = 256 * 1024 * 1024;     // of all answers nobody reads; at least 32 MB
-  std::size_t waiting_max = 128;                        // requests of each kind that wait for something
+  std::chrono::milliseconds request_time_max{300'000};  // to receive a request, and to send its response
+  std::size_t request_bytes_max = 256 * 1024 * 1024;    // all in-flight requests; at least 32 MB
+  std::size_t unread_bytes_max = 256 * 1024 * 1024;     // all unread responses; at least 32 MB
+  std::size_t waiting_max = 128;                        // waiting requests of each kind
 };
 
-// An HTTP endpoint on an emulator; serves from construction to destruction.
+// An HTTP endpoint for an emulator. It serves requests until it is destroyed.
 class Server {
  public:
-  explicit Server(Options options = {}, ServerOptions server_options = {});  // with an emulator of its own
+  explicit Server(Options options = {}, ServerOptions server_options = {});  // with its own emulator
   explicit Server(Emulator& emulator, ServerOptions server_options = {});    // the emulator must outlive it
   ~Server();
   Server(const Server&) = delete;

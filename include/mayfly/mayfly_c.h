@@ -1,5 +1,5 @@
-// Mayfly in your own process, for C and for what can call C: DynamoDB for tests, whose items disappear at
-// the instant their TTL passes.
+// Mayfly in your own process, for C and every language that can call C: DynamoDB for tests, with items that
+// disappear at the instant their TTL passes.
 //
 //   mayfly_handle *mayfly = NULL;
 //   char *answer = NULL;
@@ -9,32 +9,32 @@
 //   mayfly_free(answer);
 //   mayfly_close(mayfly);
 //
-// Link with -lmayfly (`pkg-config --cflags --libs mayfly`), or load libmayfly.so.0: here are functions,
-// numbers and pointers alone. This file is C11, and C++. docs/c.md of Mayfly has more to paste. What holds
-// for every function:
+// Link with -lmayfly (`pkg-config --cflags --libs mayfly`), or load libmayfly.so.0: its interface consists of
+// functions, numbers and pointers. This file is valid C11 and C++. docs/c.md has longer examples. These rules
+// hold for all functions:
 //
-// - Threads. Each may be called from any thread, at any time, also while others are in a call on the same
-//   handle. A call on a handle that is being closed, or was, or never was one, is answered MAYFLY_CLOSED
-//   and does no harm. None calls you back, except a handler of mayfly_set_check_handler. The threads that
-//   mayfly_open and mayfly_serve start take no signals. No function changes how the process handles signals:
-//   if it has a file size limit (RLIMIT_FSIZE) and a data directory, ignore SIGXFSZ, or a write beyond the
-//   limit ends the process.
-// - Text in. `account`, `region`, `operation`, `method` and `path` end with a NUL, and have at most 65,535
-//   bytes. Bodies and options are JSON in UTF-8 and have a length; NULL with the length 0 is none at all.
-//   Nothing is kept, nothing is written to.
-// - Text out. `*answer` is UTF-8, ends with a NUL that `*answer_bytes` does not count, and is yours: give
-//   it to mayfly_free. Either pointer, or both, may be NULL, for who does not want to know. If it is not,
-//   it is always set: to NULL and 0 where there is nothing to say.
-// - Results. Not negative: it was done, or asked for and answered. Negative: one of the numbers below, and
-//   `*answer` is a sentence for people that says why.
-// - Exceptions. None leaves a function. What fails by lack of memory or of storage is a result. A mistake
-//   of Mayfly's own aborts the process: see mayfly_set_check_handler.
-// - Identity. `account` is twelve digits, or NULL for 000000000000; `region` is letters, digits and
-//   hyphens, at most 64, or NULL for the one that the handle was opened with. Each account has in each
-//   region tables of its own, and it has one clock.
+// - Threads. Any thread can call any function at any time, including while other threads use the same handle.
+//   A call with a handle that is closed, is being closed or never existed returns MAYFLY_CLOSED and does no
+//   harm. Mayfly calls your code only through mayfly_set_check_handler. The threads that mayfly_open and
+//   mayfly_serve start receive no signals. No function changes how the process handles signals. If the
+//   process has a file size limit (RLIMIT_FSIZE) and a data directory, ignore SIGXFSZ; otherwise a write
+//   beyond the limit ends the process.
+// - Input. `account`, `region`, `operation`, `method` and `path` end with a NUL. Their limit is 65,535 bytes.
+//   Bodies and options are JSON in UTF-8 and have a length. NULL with length 0 means that there is no text.
+//   No function keeps or changes its input.
+// - Output. `*answer` is UTF-8 and ends with a NUL, which `*answer_bytes` does not count. You own it: free it
+//   with mayfly_free. Either pointer can be NULL if you do not need the value. Every function sets both
+//   values, to NULL and 0 if it has nothing to return.
+// - Results. A result of 0 or more means that the call was made: it is MAYFLY_DONE or an HTTP status. A
+//   negative result is one of the errors below, and `*answer` is a message that explains it.
+// - Exceptions. No function throws. A call that fails for lack of memory or storage returns an error.
+//   A bug in Mayfly aborts the process: see mayfly_set_check_handler.
+// - Accounts and regions. `account` has twelve digits; NULL means 000000000000. `region` has at most 64
+//   letters, digits and hyphens; NULL means the handle's region. Each account has separate tables in each
+//   region, and one clock.
 //
-// Functions and numbers stay as docs/contract.md says: what was compiled for a libmayfly.so.0 runs with
-// every later libmayfly.so.0.
+// Functions and numbers are stable as docs/contract.md describes: a program that was compiled for one
+// libmayfly.so.0 runs with every later libmayfly.so.0.
 #ifndef MAYFLY_MAYFLY_C_H
 #define MAYFLY_MAYFLY_C_H
 
@@ -45,126 +45,126 @@
 extern "C" {
 #endif
 
-// A store with its clocks and endpoints. It is a name, not an address: there is nothing behind it to be
-// read, and the name of one that is closed is never given again.
+// A store with its clocks and endpoints. A handle is a number, not an address: do not dereference it. The
+// handle of a closed store is never reused.
 typedef struct mayfly_handle mayfly_handle;
 
 enum {
   MAYFLY_DONE = 0,
-  MAYFLY_INVALID = -1,    // an argument means nothing: NULL that must not be, an option that there is not
+  MAYFLY_INVALID = -1,    // an invalid argument, such as a required pointer that is NULL or an unknown option
   MAYFLY_CLOSED = -2,     // the handle is not open
-  MAYFLY_FAILED = -3,     // it could not be done: a directory cannot be opened, a port is taken
-  MAYFLY_NO_MEMORY = -4,  // for what was asked, or for its answer: then `*answer` is NULL
-  MAYFLY_FORKED = -5,     // this process was forked from one that had opened a handle: see mayfly_open
-  MAYFLY_NO_ANSWER = -6   // a fault of the kind connection_closed took the answer
+  MAYFLY_FAILED = -3,     // the system refused, for example to open a directory or a port
+  MAYFLY_NO_MEMORY = -4,  // not enough memory for the call or for its answer; `*answer` is NULL
+  MAYFLY_FORKED = -5,     // this process was forked after its parent opened a handle: see mayfly_open
+  MAYFLY_NO_ANSWER = -6   // a connection_closed fault dropped the answer
 };
 
-// "0.1.0". It is there as long as the library is, and not to be freed. Thread-safe; cannot fail.
+// Returns the version, such as "0.1.0", in static memory: do not free it. Thread-safe; cannot fail.
 const char* mayfly_version(void);
 
-// Opens a store and sets `*handle`; to NULL, if it cannot.
+// Opens a store and sets `*handle`, to NULL if it fails.
 //
-// `options` is a JSON object whose members are named as the options of `mayfly serve`, without the dashes
-// before them: data, fsync, region, shared-regions, clock, now, ttl-mode, ttl-delay-seconds, ttl-seed,
+// `options` is a JSON object. Its members have the names of options of `mayfly serve`, without the leading
+// dashes: data, fsync, region, shared-regions, clock, now, ttl-mode, ttl-delay-seconds, ttl-seed,
 // ttl-window-seconds, ttl-cooldown-seconds, exact-recovery, stream-shards, table-delay-ms,
 // collection-bytes-max, function, kinesis-endpoint, destination-dir, bucket, s3-endpoint, accounts-max,
 // tables-max, snapshots-max, backups-max, functions-max, mappings-max, mapping-filters-max, memory-max,
-// history-max, and log-level, which holds for all of the process and is "warning" at first. Numbers are
-// numbers; an option that takes no value on the command line is true or false; one that may be repeated is
-// an array of strings, or one string. The environment's MAYFLY_… variables are ignored. NULL is {}.
+// history-max and log-level. log-level applies to the whole process; its default is "warning". Numbers are
+// JSON numbers. An option without a value on the command line is true or false. A repeatable option is a
+// string or an array of strings. The MAYFLY_… environment variables are ignored. NULL means {}.
 //
 //   {"clock":"frozen","now":"2031-01-01T00:00:00Z","function":["reminder=http://127.0.0.1:9000/"]}
 //
-// Returns MAYFLY_DONE; MAYFLY_INVALID (no place for the handle; options that are no JSON object, one that
-// there is not or that has another type); MAYFLY_FAILED (a directory that cannot be opened, or is open
-// already); MAYFLY_NO_MEMORY; MAYFLY_FORKED.
+// Returns MAYFLY_DONE; MAYFLY_INVALID if `handle` is NULL, or `options` is not a JSON object, has an unknown
+// member or a member of the wrong type; MAYFLY_FAILED if the data directory cannot be opened or is in use;
+// MAYFLY_NO_MEMORY; MAYFLY_FORKED.
 //
-// As many may be open as there is room for; each has threads and memory of its own. What is kept in memory
-// goes with the handle. Those that are open when the process exits are closed then. Once it is loaded, the
-// library stays.
+// A process can open any number of stores. Each has its own threads and memory. Data in memory is lost when
+// its handle is closed. When the process exits, open handles are closed. The library cannot be unloaded.
 //
-// A process that was forked after its parent's first mayfly_open has none of the threads that answer, and
-// so can use no handle, its parent's or a new one: every function but mayfly_version and mayfly_free says
-// MAYFLY_FORKED there. It can use its parent's endpoints, or exec. Thread-safe.
+// A process that was forked after its parent's first mayfly_open has none of the parent's threads, so it
+// cannot use the parent's handles or open its own: all functions except mayfly_version and mayfly_free return
+// MAYFLY_FORKED. It can call the parent's endpoints, or exec. Thread-safe.
 int mayfly_open(const char* options, size_t options_bytes, mayfly_handle** handle, char** answer,
                 size_t* answer_bytes);
 
-// Executes an operation of DynamoDB or of DynamoDB Streams by its name, "PutItem" or "GetRecords", with the
-// body that the AWS API has.
+// Executes an operation of DynamoDB or DynamoDB Streams, such as "PutItem" or "GetRecords". `body` is the
+// request's JSON, as in the AWS API.
 //
-// Returns the HTTP status that DynamoDB answers with (200, 400, 500; 413 and an empty answer to a body of
-// more than 16 MB), and `*answer` is its JSON, also of an error. It answers 400 to a body that is not
-// valid JSON in UTF-8. Or it returns MAYFLY_INVALID, MAYFLY_CLOSED, MAYFLY_FORKED, MAYFLY_NO_ANSWER or
-// MAYFLY_NO_MEMORY; for want of memory for the answer, when a write may have been done.
+// Returns the HTTP status that DynamoDB would return: 200, 400 or 500. `*answer` is the response's JSON,
+// which can be an error. A body that is not valid JSON in UTF-8 gets 400; a body of more than 16 MB gets 413
+// and an empty answer. Otherwise returns MAYFLY_INVALID, MAYFLY_CLOSED, MAYFLY_FORKED, MAYFLY_NO_ANSWER or
+// MAYFLY_NO_MEMORY. If there is no memory for the answer, a write may have been made.
 //
-// Waits for nothing but the latency that a fault has. Thread-safe; calls run at the same time.
+// Returns without waiting, except for the latency of a fault. Thread-safe; calls run in parallel.
 int mayfly_execute(mayfly_handle* handle, const char* account, const char* region, const char* operation,
                    const char* body, size_t body_bytes, char** answer, size_t* answer_bytes);
 
-// Makes a call of the control API (docs/control.md): "POST", "/_mayfly/clock/advance", {"seconds":60}. A
-// query stands in the path: "/_mayfly/ttl/carts/upcoming?limit=1".
+// Makes a call to the control API (docs/control.md), such as "POST", "/_mayfly/clock/advance",
+// {"seconds":60}. `path` can have a query: "/_mayfly/ttl/carts/upcoming?limit=1".
 //
-// Returns the HTTP status, and `*answer` is the call's JSON, also of a refusal. What goes on for ever, GET
-// /_mayfly/events, is for HTTP alone: 406. Or it returns what mayfly_execute may.
+// Returns the HTTP status. `*answer` is the response's JSON, which can be an error. GET /_mayfly/events,
+// which never ends, is available only over HTTP; here it gets 406. Otherwise returns the errors of
+// mayfly_execute.
 //
-// Waits as long as the call asks for, an await until the change has come; who closes the handle ends that.
-// Thread-safe; calls run at the same time, but for those that move one account's clock, or restore it: each
-// of them waits for the other.
+// A call can wait, for example an await for a change. mayfly_close ends such calls. Thread-safe; calls run in
+// parallel, except that calls that move or restore the same account's clock run one after another.
 int mayfly_control(mayfly_handle* handle, const char* account, const char* region, const char* method,
                    const char* path, const char* body, size_t body_bytes, char** answer,
                    size_t* answer_bytes);
 
-// Moves an account's clock on, and returns when all that fell due on the way is deleted, is gone from
-// indexes, and can be read in streams: POST /_mayfly/clock/advance with so many milliseconds.
+// Moves an account's clock forward, as POST /_mayfly/clock/advance does. When it returns, every item that
+// expired in between is deleted, indexes no longer contain it, and its stream record can be read.
 //
-// Returns what mayfly_control does; with 200 the answer is
+// Returns the results of mayfly_control. With 200, the answer is
 //
 //   {"now":"2031-01-01T01:00:00Z","expired":1,"tables":{"carts":1},"next_expiry":null}
 //
-// Waits where a failpoint is armed on the way. Thread-safe, as mayfly_control is.
+// Waits at an armed failpoint. Thread-safe, as mayfly_control is.
 int mayfly_advance(mayfly_handle* handle, const char* account, const char* region, int64_t milliseconds,
                    char** answer, size_t* answer_bytes);
 
-// Serves the store over HTTP, for any AWS SDK, until the handle is closed. A second call makes a second
-// endpoint; a handle may have 64.
+// Serves the store over HTTP for any AWS SDK until the handle is closed. Each call creates another endpoint;
+// a handle can have 64.
 //
-// `options` is as mayfly_open has it, with those of `mayfly serve` that are about this: host, port,
-// threads, no-control, mcp-read-only, allowed-host, cors-origin, require-signature, keys, tls-cert, tls-key,
-// connections-max, request-seconds-max, request-bytes-max, unread-bytes-max, waiting-max. Without `port` a
-// free one is taken, without `host` 127.0.0.1 and ::1. What opens it to others: SECURITY.md.
+// `options` has the format of mayfly_open's, with these options of `mayfly serve`: host, port, threads,
+// no-control, mcp-read-only, allowed-host, cors-origin, require-signature, keys, tls-cert, tls-key,
+// connections-max, request-seconds-max, request-bytes-max, unread-bytes-max and waiting-max. The default of
+// `port` is any free port, and that of `host` is 127.0.0.1 and ::1. Before you use another host, read
+// SECURITY.md.
 //
-// Returns MAYFLY_DONE, and requests are answered from then on; the answer is
-// {"url":"http://127.0.0.1:41234","port":41234}. Or MAYFLY_INVALID (as of mayfly_open; keys that cannot be
-// read), MAYFLY_CLOSED, MAYFLY_FAILED (the port is taken, a certificate cannot be read, there are 64),
-// MAYFLY_NO_MEMORY, MAYFLY_FORKED. Thread-safe.
+// Returns MAYFLY_DONE when the endpoint accepts requests. The answer is
+// {"url":"http://127.0.0.1:41234","port":41234}. Otherwise returns MAYFLY_INVALID for invalid options or keys
+// that cannot be read; MAYFLY_CLOSED; MAYFLY_FAILED if the port is in use, a certificate cannot be read or
+// there are already 64 endpoints; MAYFLY_NO_MEMORY; MAYFLY_FORKED. Thread-safe.
 int mayfly_serve(mayfly_handle* handle, const char* options, size_t options_bytes, char** answer,
                  size_t* answer_bytes);
 
-// Ends the endpoints, gives memory and directory back, and forgets the handle.
+// Closes the endpoints, releases memory and the data directory, and invalidates the handle.
 //
-// Calls on the handle that other threads are in are waited for: what waits there is told to end, and
-// answers as it would if nobody waited for it any more (an await: 503); the rest is finished. Calls that
-// begin meanwhile, or later, are answered MAYFLY_CLOSED. Requests that endpoints have begun with are
-// answered; then nobody listens.
+// Waits for calls that other threads are making with the handle. Calls that wait for something, such as an
+// await, end early with their usual response (503 for an await); other calls finish. Calls that begin later
+// return MAYFLY_CLOSED. Endpoints finish the requests that they have begun and then stop listening.
 //
-// Returns MAYFLY_DONE when all of it is over; MAYFLY_CLOSED, if the handle is not open (NULL never is), or
-// if another thread is closing it, for whom this does not wait; MAYFLY_FORKED. Thread-safe.
+// Returns MAYFLY_DONE when everything is closed; MAYFLY_CLOSED if the handle is not open (NULL never is) or
+// another thread is already closing it, without waiting for that thread; MAYFLY_FORKED. Thread-safe.
 int mayfly_close(mayfly_handle* handle);
 
 // Frees an answer. NULL does nothing. Thread-safe.
 void mayfly_free(char* answer);
 
-// Called on the thread on which a check of Mayfly's own fails, with the expression ("gates_held == 0") and
-// its place in Mayfly's source ("engine/items/transaction.cc", 169). That is a mistake in Mayfly, whatever
-// was asked of it.
+// Called when one of Mayfly's internal checks fails, on the thread where it fails, with the checked
+// expression
+// ("gates_held == 0") and its location in Mayfly's source ("engine/items/transaction.cc", 169). A failed
+// check is always a bug in Mayfly: no call can cause one.
 typedef void (*mayfly_check_handler)(const char* expression, const char* file, int line, void* context);
 
-// Sets the handler of the whole process; NULL for the line on standard error that is written without one.
-// When the handler returns, the process aborts: what Mayfly does after a failed check could not be relied
-// upon. `context` is passed on. A handler does not call this function.
+// Sets the handler of the whole process. Without a handler (NULL), Mayfly writes a line to standard error.
+// When the handler returns, the process aborts, because nothing that Mayfly does after a failed check is
+// reliable. The handler receives `context`. It must not call this function.
 //
-// Returns MAYFLY_DONE, or MAYFLY_NO_MEMORY: then the last handler stays. After it has
-// returned, the last handler is no longer called. Thread-safe.
+// Returns MAYFLY_DONE; after that, the previous handler is not called again. Returns MAYFLY_NO_MEMORY if the
+// previous handler is still set. Thread-safe.
 int mayfly_set_check_handler(mayfly_check_handler handler, void* context);
 
 #ifdef __cplusplus
