@@ -99,8 +99,8 @@ std::string write_port_file(const std::string& path, std::uint16_t port) {
 }
 
 // Ends the process in time even if work is in progress. Acknowledged writes survive this as they survive kill
-// -9. In case the log blocks because nobody reads it, the kernel ends the process one second later, without a
-// log line.
+// -9. If no one reads the log, writing to it can block; the kernel then ends the process one second later,
+// without a log line.
 class EndsInTime {
  public:
   explicit EndsInTime(std::chrono::seconds time) {

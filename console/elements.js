@@ -1,4 +1,4 @@
-// What panes are made of: elements with text in them. Nothing here takes markup, so a name or a value from a table is always
+// The building blocks of panes: elements that contain text. Nothing here takes markup, so a name or a value from a table is always
 // shown as text.
 //
 //   element("button", { class: "primary", onclick: save }, "Save")

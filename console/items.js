@@ -85,7 +85,7 @@ export async function items_pane(place, table, ttl, signal) {
   const expires_by = ttl.status === "ENABLED" ? ttl.attribute : null;
   const search = search_form(table);
   const found = element("section", { class: "card stack", "aria-label": "Results" });
-  /** What the pages are of; the form may have changed since. */
+  /** The request whose pages are shown. The form may have changed since. */
   let asked = { operation: "Scan", input: {}, size: 0, filtered: false, key_names: keys };
   const take = () =>
     (asked = {

@@ -1,4 +1,4 @@
-// Realistic values that belong to nobody: names, addresses, unassigned phone numbers. The keyed hash of a
+// Realistic values of no real person: names, addresses, unassigned phone numbers. The keyed hash of a
 // value determines its fake value, so that it is the same everywhere.
 //
 //   fake_text(hash, {FakeKind::email}, "alice@corp.test") == "ada.moreau.5f0c…@example.com"

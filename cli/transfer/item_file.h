@@ -26,7 +26,7 @@ namespace mayfly::transfer {
 
 enum class ItemLayout : std::uint8_t { scan, batch, list, rows };
 
-// Recognizes the layout by the first bytes of `text`. nullopt: it is none of these, but may be that of
+// Recognizes the layout by the first bytes of `text`. nullopt: another layout, possibly that of
 // table_file.h.
 Expected<std::optional<ItemLayout>, std::string> item_layout_of(UnpackedText& text);
 

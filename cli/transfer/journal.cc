@@ -48,7 +48,7 @@ bool is_cut(int descriptor, const std::string& path) {
   return text && text->find('\n') == std::string::npos;
 }
 
-// Gives the file a second name, unless a file of that name exists. Of two processes, one succeeds.
+// Gives the file a second name, unless a file of that name exists. If two processes try, one succeeds.
 bool put_in_place(const std::string& temporary, const std::string& path) {
   if (::link(temporary.c_str(), path.c_str()) == 0) {
     ::unlink(temporary.c_str());

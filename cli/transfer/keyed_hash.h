@@ -1,5 +1,5 @@
 // Replaces values by HMAC-SHA256 with a secret. With the same secret, a value has the same substitute in
-// every table and every run. Without the secret, nobody can find the value, even by trying candidates.
+// every table and every run. Without the secret, the value cannot be found, even by trying candidates.
 //
 //   const KeyedHash hash(secret);
 //   hash.text("alice@example.com")       // 32 hexadecimal digits

@@ -30,7 +30,7 @@ struct BadRecord {
   std::uint64_t offset = 0;  // where the record begins, in bytes of the unpacked file, from 0
   std::string what;          // in DynamoDB's wording where DynamoDB has a rule for items
   // Whether the rest of the file is skipped, because it is unknown where the next record begins or what this
-  // one was meant to be. AWS was observed to do the same. Of ten lines with invalid JSON in the sixth, it
+  // one was meant to be. AWS was observed to do the same. From ten lines with invalid JSON in the sixth, it
   // imports five and reports six as processed (aws-controllers-k8s/dynamodb-controller, DDB-IMPORT-013). An
   // item without its key is skipped alone.
   bool ends_file = false;

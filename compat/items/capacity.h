@@ -55,7 +55,7 @@ class ConsumedCapacity {
   void add_write(const engine::Table& table, std::size_t old_bytes, std::size_t new_bytes,
                  const std::vector<engine::Transaction::IndexEffect>& index_effects);
 
-  // Writes one object. Callers skip the member if `mode` is none.
+  // Writes one object. Callers skip the member if `mode` is ReturnCapacity::none.
   void write(json::Writer& out, ReturnCapacity mode) const;
 
  private:

@@ -93,7 +93,7 @@ class TransactionCapacity {
  public:
   explicit TransactionCapacity(ConsumedCapacity::Of of) : of_(of) {}
   ConsumedCapacity& of_table(std::string_view table_name);
-  void write(json::Writer& out, ReturnCapacity mode) const;  // writes the member; nothing if `mode` is none
+  void write(json::Writer& out, ReturnCapacity mode) const;  // writes the member, if the request wants it
 
  private:
   ConsumedCapacity::Of of_;

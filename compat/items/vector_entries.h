@@ -86,7 +86,7 @@ std::int64_t vector_difference(const engine::Table& table, std::string_view stor
 
 // The cost of a write by index name (capacity.h). Omits indexes whose entry does not change.
 using VectorWrites = std::vector<std::pair<std::string, double>>;
-// Empty texts mean that there is no item.
+// A text is empty if there is no item.
 VectorWrites vector_writes(const engine::Table& table, std::string_view old_stored,
                            std::string_view new_stored);
 

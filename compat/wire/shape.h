@@ -95,7 +95,7 @@ struct Shape {
   // The values of an enum as operations that have moved to the new front end print them, without naming the
   // member: "[ALL, OR]".
   std::string_view unnamed_values{};
-  // Of a structure: the names of its members in the order in which Java prints them, including members that
+  // For a structure: the names of its members in the order in which Java prints them, including members that
   // the API model lacks. Empty: the order of `members`.
   std::span<const std::string_view> printed{};
 };

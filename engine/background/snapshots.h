@@ -32,7 +32,7 @@
 // In memory, everything but 'G' is kept outside storage, and snapshots share identical members
 // (snapshot_members.h).
 //
-// Of a dropped table that still has points, a snapshot contains as much as the points need.
+// A snapshot contains the part of a dropped table that its points still need.
 //
 // Thread-safe. Each call that changes an account's snapshots takes the account's turn. Snapshots of different
 // accounts are independent.
@@ -97,7 +97,7 @@ class Snapshots {
     const Watermark& watermark;
     SnapshotHeads& heads;
     RequestTokens& tokens;
-    // What keeps something of an account, and must be told when a restore or a reset has replaced it.
+    // Parts that cache an account's state, and must know when a restore or a reset has replaced it.
     Documents& documents;
     RecentWrites& recent_writes;
     Failpoints& failpoints;

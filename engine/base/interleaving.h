@@ -29,8 +29,8 @@ class Interleaving {
   // time as over.
   virtual bool blocked() = 0;
 
-  // While it exists, its thread runs without switching to another: it is inside a library that has locks of
-  // its own.
+  // While it exists, its thread runs without switching to another: it is inside a library that has its own
+  // locks.
   class Alone {
    public:
     Alone() { ++depth_; }

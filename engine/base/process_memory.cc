@@ -35,7 +35,7 @@ std::uint64_t address_bytes() {
 }
 
 // The line "0::/system.slice/mayfly.service" names the process's control group. The limit of this group, and
-// of each group above it, is in a file of its own: a number, or "max".
+// that of each group above it, is in a separate file: a number, or "max".
 std::uint64_t group_bytes() {
   std::ifstream groups("/proc/self/cgroup");
   std::string group;

@@ -18,7 +18,7 @@ std::uint64_t resident_memory_bytes();
 // some microseconds.
 //
 // A page that is used again comes from the page cache. Where Linux keeps the file in large folios (6.18), the
-// rest of its folio comes with it. Of the 13.6 MB that a server had after its start, 1.7 to 10.8 MB remained.
+// rest of its folio comes with it. A server had 13.6 MB after its start; 1.7 to 10.8 MB of them remained.
 void give_back_code();
 
 }  // namespace mayfly::engine

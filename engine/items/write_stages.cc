@@ -106,7 +106,7 @@ void put_never(const WriteStage& stage, NeverReason reason) {
   stage.item.never = reason;
 }
 
-// `surely` is false if there may be no such entry: the item became too old later, or the backfill has not
+// `surely` is false if the entry can be missing: the item became too old later, or the backfill has not
 // reached it yet.
 void erase_never(const WriteStage& stage, NeverReason reason, bool surely) {
   const std::string entry = ExpiryIndex::never_key(stage.table.id, reason, stage.item.key);

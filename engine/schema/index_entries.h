@@ -36,7 +36,7 @@ std::vector<IndexChange> index_changes(const Table& table, const Item* old_item,
 // key.
 std::string table_key(const KeySchema& keys, const Item& item);
 
-// The key of the item's entry; empty if the item has no entry. Requires: the item has a valid key of its own.
+// The key of the item's entry; empty if the item has no entry. Requires: the item's table key is valid.
 // In terms of key_codec's grammar:
 //
 //   entry := key(index partition values, index sort values)

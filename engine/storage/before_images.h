@@ -48,7 +48,7 @@ class BeforeImages {
 
   // Adds the images of the keys that the batch changes. If the batch is never written, the images do no harm:
   // the keys still have these values.
-  // Requires: nobody else changes these keys before the batch is written.
+  // Requires: no other thread changes these keys before the batch is written.
   void stage(Batch& batch, const ImageKeeper& keeper);
 
   // nullopt: the key was absent.

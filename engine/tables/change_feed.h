@@ -1,4 +1,4 @@
-// Tells committed changes to whoever listens, in commit order, after they can be read.
+// Tells subscribers about committed changes, in commit order, after they can be read.
 //
 // The feed reports every item write in every table, with the item before and after it, whether or not the
 // table has a stream. A subscription receives each commit that begins after subscribe() has returned, and

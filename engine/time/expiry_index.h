@@ -10,8 +10,8 @@
 // `is_expired` is checked again under the item's lock.
 //
 // The entries of items that never expire let users find such mistakes. Because they have the format of other
-// entries, they follow overwrites, deletions, backfills, snapshots, restores and restarts without code of
-// their own. They cost nothing where all TTLs are valid. Counters hold the number of items for each reason.
+// entries, they follow overwrites, deletions, backfills, snapshots, restores and restarts without additional
+// code. They cost nothing where all TTLs are valid. Counters hold the number of items for each reason.
 //
 // The rule is DynamoDB's ("How it works: DynamoDB TTL", and Alternator's tests against AWS): an item expires
 // if the attribute is a Number of epoch seconds that is less than now, and at most five years less. Any other

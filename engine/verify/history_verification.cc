@@ -14,7 +14,7 @@
 
 namespace mayfly::engine {
 
-// What is wrong with a version; empty if nothing is.
+// Describes the flaw of a version; empty if it has none.
 std::string HistoryVerification::flaw_of(std::string_view key, std::string_view version) const {
   if (!is_version_key(key)) return "its key is malformed";
   if (!is_version(version)) return "its bytes are malformed";

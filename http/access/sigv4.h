@@ -3,7 +3,7 @@
 //
 // The form is always checked, in AWS's order and with AWS's messages. The signature itself is checked only if
 // keys are configured (--require-signature). Without keys no secret is known, so every signature is accepted,
-// and the date is ignored: tests sign under clocks of their own (freezegun, libfaketime), and an endpoint
+// and the date is ignored: tests sign with their own clocks (freezegun, libfaketime), and an endpoint
 // whose time a test controls must not reject their requests as "Signature expired". With keys, dates are
 // compared with the host's clock, never with an account's.
 //

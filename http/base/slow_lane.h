@@ -109,7 +109,7 @@ class SlowLane {
   SlowLane& operator=(const SlowLane&) = delete;
 
   // Returns an empty Place if all slots of the kind are taken, or if the account has its share. An empty
-  // account has no limit of its own.
+  // account has no separate limit.
   // Requires: the kind has slots.
   [[nodiscard]] Place take(Waiting kind, std::string_view account);
 

@@ -4,7 +4,7 @@
 //   GET /_mayfly/console/time.js     one of its files, from console/
 //
 // The page is static. It calls the control API and DynamoDB's operations like any other client, so it needs
-// no rules of its own, and a user without access to them sees an empty page. Its Content-Security-Policy
+// no special rules, and a user without access to them sees an empty page. Its Content-Security-Policy
 // limits loading and sending to the server it came from, and no other page may frame it.
 #pragma once
 

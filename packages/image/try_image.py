@@ -1,7 +1,7 @@
 """Runs an unpacked image as a container engine would, by runc, and asks it: try_image.py IMAGE_DIR BUNDLE_DIR
 
-IMAGE_DIR is a docker archive, unpacked; BUNDLE_DIR/rootfs has its layers. The network is the host's, and the server
-listens on loopback at a port of its own choice; all else is as the image says.
+IMAGE_DIR is a docker archive, unpacked; BUNDLE_DIR/rootfs has its layers. It uses the host's network, and the server
+listens on loopback at a free port; everything else follows the image's configuration.
 """
 
 import json
@@ -21,7 +21,7 @@ runc = ["runc", "--root", str(bundle / "runc")]
 
 
 def runtime_config(arguments):
-    """What an engine makes of the image's configuration: the OCI runtime specification's config.json."""
+    """The config.json of the OCI runtime specification, as a container engine derives it from the image's configuration."""
     uid, gid = (int(number) for number in config["User"].split(":"))
     namespaces = [{"type": kind} for kind in ("pid", "ipc", "uts", "mount")]
     made = {

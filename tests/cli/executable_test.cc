@@ -536,7 +536,7 @@ TEST_CASE("every call of the control API is a command") {
   CHECK(server.end(SIGTERM) == 0);
 }
 
-TEST_CASE("await prints the record of a change or reports that there was none") {
+TEST_CASE("await prints the record of a change or reports its absence") {
   Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"});
   const std::uint16_t port = server.port();
   execute(port, "CreateTable",

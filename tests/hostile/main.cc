@@ -150,7 +150,7 @@ class Client {
       batch_ = batch;
       // Each batch has its own random seed and starts with an empty account, so it can be repeated alone.
       chance_.seed(settings_.seed * 1'000'003 + batch);
-      make_what_is_spoken_of();
+      create_tables();
       for (std::size_t i = 0; i < conversations_in_a_batch && sent_ < settings_.requests; ++i) converse();
       look_after();
       if (batch + 1 == batches_to_warm_up) resident = resident_bytes();
@@ -174,8 +174,8 @@ class Client {
     std::fflush(stdout);
   }
 
-  // Creates the golden scripts' tables. Of those with the same name, the first is created.
-  void make_what_is_spoken_of() {
+  // Creates the golden scripts' tables. If several have the same name, it creates the first.
+  void create_tables() {
     HttpClient client(server_->port());
     for (const Message& message : messages_) {
       if (http_header(message, "X-Amz-Target") != "DynamoDB_20120810.CreateTable") continue;

@@ -169,7 +169,7 @@ TEST_CASE("responses in flight share a memory limit and a call beyond it fails")
   for (const bool says_length : {true, false})
     CHECK(asked(200'000, says_length).error().kind == InvocationFailure::Kind::unable);
 
-  // Of two responses, the one that arrives later exceeds the limit. If that is the slow one, repeat.
+  // The response that arrives later exceeds the limit. If that is the slow one, repeat.
   for (bool refused = false; !refused;) {
     OneAnswer slow("HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\nx", /*stays=*/true);
     std::stop_source stop;

@@ -174,7 +174,7 @@ class NoThreadAtAll(unittest.TestCase):
             os.chmod(directory, 0o755)
             executable = shutil.copy(binary(), directory)  # the other user may be unable to read the executable's directory
             endpoint = "http://127.0.0.1:1"
-            # LeakSanitizer uses a thread of its own.
+            # LeakSanitizer uses an additional thread.
             looks_for_no_leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
             for command in (
                 ("serve", "--port", "0"),

@@ -135,7 +135,7 @@ void Clients::move_clock() {
     // The model has no stream time, so streams age if days can pass.
     default: body = {{"seconds", pick(12)}, {"age_streams", options_.past}};
   }
-  // A longer jump, so that there are instants to restore and old data to delete.
+  // A longer jump creates instants to restore and old data to delete.
   if (options_.past && pick(6) == 0) {
     const std::uint64_t seconds = pick(4) == 0 ? 3600 * (1 + pick(100)) : 200 + pick(400);
     body = {{"seconds", seconds}, {"age_streams", true}};

@@ -65,8 +65,8 @@ struct ModelDeparture {
   bool copying = false;  // sent during the copying of the table's items, which may include a later write
 };
 
-// The items that a restore may bring back: for each key a list of possible items, of which nullptr is no
-// item.
+// The items that a restore may bring back: for each key a list of possible items; nullptr means that the key
+// has no item.
 using Candidates = std::map<std::string, std::vector<std::shared_ptr<const Json>>>;
 
 struct ModelTable {

@@ -83,7 +83,7 @@ export interface FaultRule {
 export interface WaitOptions {
   /** The kind of change. Default: any. */
   event?: EventName;
-  /** Who makes the change: a client, or the service (TTL). Default: either. */
+  /** The author of the change: a client, or the service (TTL). Default: either. */
   by?: "user" | "service";
   /** Also accept earlier changes, from this time of the world's clock on. Default: only changes after the call. */
   since?: Instant;

@@ -88,7 +88,7 @@ pub enum Error {
     Table {
         /// The table's name.
         table: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// The server ended before it answered a call.
