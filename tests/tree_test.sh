@@ -78,6 +78,8 @@ only_in "no range-based for loop iterates over a member of an object that only a
         "$nowhere" engine compat http cli embed include tests
 only_in "assertions are checks (engine/base/check.h), which are enabled in every build" '[^_a-z]assert[(]|<cassert>|assert[.]h' \
         '(include/mayfly/mayfly|tests/.*)[.](h|cc)' engine compat http cli embed include
+only_in "only engine/values has debug checks, because test programs link only this room with them" 'MAYFLY_DEBUG_CHECK[(]' \
+        'engine/(values/[a-z_]+[.](h|cc)|base/check[.]h)' engine compat http cli embed include
 only_in "only engine/base/clock reads the system time" \
         '(system|steady|high_resolution|utc)_clock::now|clock_gettime|gettimeofday|[^_a-z]time[(](nullptr|NULL|0)[)]' \
         'engine/base/clock[.]cc' engine compat http cli embed include

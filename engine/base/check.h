@@ -7,9 +7,9 @@
 // process aborts, because nothing after the check can be relied upon. Without a handler, a line on standard
 // error says what the handler would be told.
 //
-// MAYFLY_DEBUG_CHECK is for checks that cost more than 0.5 % of a hot path's instructions. It is enabled
-// where MAYFLY_DEBUG_CHECKS is defined: in the engine's and compat's test programs, in builds with
-// sanitizers, and for fuzzing.
+// MAYFLY_DEBUG_CHECK is for checks that cost more than 0.5 % of a hot path's instructions. Only engine/values
+// has such checks. They are enabled where MAYFLY_DEBUG_CHECKS is defined: in test programs and the simulation,
+// which link that room with them, in builds with sanitizers, and for fuzzing.
 #pragma once
 
 namespace mayfly::engine {
