@@ -8,8 +8,8 @@
 // error says what the handler would be told.
 //
 // MAYFLY_DEBUG_CHECK is for checks that cost more than 0.5 % of a hot path's instructions. Only engine/values
-// has such checks. They are enabled where MAYFLY_DEBUG_CHECKS is defined: in test programs and the simulation,
-// which link that room with them, in builds with sanitizers, and for fuzzing.
+// has such checks. They are enabled where MAYFLY_DEBUG_CHECKS is defined: in test programs and the
+// simulation, which link that room with them, in builds with sanitizers, and for fuzzing.
 #pragma once
 
 namespace mayfly::engine {
