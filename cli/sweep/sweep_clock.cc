@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "compat/control/call.h"
+#include "compat/control/times.h"
 
 namespace mayfly::sweep {
 

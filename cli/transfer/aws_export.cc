@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cli/transfer/files.h"
-#include "compat/control/call.h"
+#include "compat/control/times.h"
 
 namespace mayfly::transfer {
 namespace {

@@ -7,19 +7,43 @@
 #include <set>
 #include <utility>
 
-#include "compat/control/call.h"
+#include "compat/control/body.h"
 #include "compat/wire/json_tree.h"
 #include "compat/wire/utf8.h"
 
 namespace mayfly::transfer {
 namespace {
 
-using compat::control::Fields;
+using compat::control::Body;
+using compat::control::Given;
+using compat::control::Member;
+using ValueKind = compat::control::Kind;
 using json::Tree;
 
 constexpr std::string_view action_names[] = {"keep", "drop", "hash", "fake", "shift"};
 constexpr std::int64_t seconds_max = 10'000'000'000;  // about three hundred years
 constexpr std::int64_t number_max = 1'000'000'000'000'000;
+
+// The members of a rule depend on its action, and those of a fake value on its kind.
+constexpr Member table{"table"}, path{"path", ValueKind::text, "", Given::always},
+    action_member{"action", ValueKind::text, "", Given::always}, after{"after"},
+    kind_member{"kind", ValueKind::text, "", Given::always};
+constexpr Member plain_members[] = {table, path, action_member};
+constexpr Member hash_members[] = {table, path, action_member, after};
+constexpr Member shift_members[] = {
+    table, path, action_member,
+    Member{"seconds", ValueKind::whole, "", Given::always}.within(-seconds_max, seconds_max)};
+constexpr Member fake_members[] = {table, path, action_member, kind_member, after};
+constexpr Member number_members[] = {table,
+                                     path,
+                                     action_member,
+                                     kind_member,
+                                     Member{"min", ValueKind::whole}.within(-number_max, number_max),
+                                     Member{"max", ValueKind::whole}.within(-number_max, number_max),
+                                     after};
+constexpr Member date_members[] = {
+    table, path, action_member, kind_member, {"from", ValueKind::time}, {"to", ValueKind::time}, after};
+constexpr Member file_members[] = {{"default"}, {"rules", ValueKind::any}};
 
 // Quotes text from the file for a message.
 std::string shown(std::string_view text) {
@@ -43,26 +67,29 @@ std::optional<Action> action_named(std::string_view name) {
   return static_cast<Action>(found - std::begin(action_names));
 }
 
-compat::Result<void> read_fake(Fields& fields, Rule& rule) {
-  TRY(const auto kind, fields.required_string("kind"));
-  const auto known = fake_kind_named(kind);
-  if (!known) {
-    return compat::error::validation("unknown kind " + shown(kind) +
-                                     "; use name, first_name, last_name, email, phone, address, uuid, ip, "
-                                     "text, date or number");
+std::span<const Member> members_of(Action action, FakeKind kind) {
+  switch (action) {
+    case Action::keep:
+    case Action::drop: return plain_members;
+    case Action::hash: return hash_members;
+    case Action::shift: return shift_members;
+    case Action::fake: break;
   }
-  rule.fake.kind = *known;
-  if (*known == FakeKind::number) {
-    TRY(const auto least, fields.integer("min", -number_max, number_max));
-    TRY(const auto most, fields.integer("max", -number_max, number_max));
+  return kind == FakeKind::number ? std::span<const Member>(number_members)
+         : kind == FakeKind::date ? std::span<const Member>(date_members)
+                                  : std::span<const Member>(fake_members);
+}
+
+compat::Result<void> read_limits(const Body& body, Rule& rule) {
+  if (rule.fake.kind == FakeKind::number) {
+    const auto least = body.whole("min"), most = body.whole("max");
     if (!least || !most || *least > *most)
       return compat::error::validation("a fake number needs 'min' and 'max', and min must not exceed max");
     rule.fake.least = *least;
     rule.fake.most = *most;
   }
-  if (*known == FakeKind::date) {
-    TRY(const auto least, fields.time("from"));
-    TRY(const auto most, fields.time("to"));
+  if (rule.fake.kind == FakeKind::date) {
+    const auto least = body.time("from"), most = body.time("to");
     if (!least || !most || *least > *most)
       return compat::error::validation(
           "a fake date needs 'from' and 'to', such as 2020-01-01T00:00:00Z, and from must not be after to");
@@ -74,31 +101,35 @@ compat::Result<void> read_fake(Fields& fields, Rule& rule) {
 
 compat::Result<Rule> read_rule(const Tree& tree) {
   if (auto repeated = repeated_member(tree)) return compat::error::validation(*std::move(repeated));
-  Fields fields(&tree);
   Rule rule;
-  TRY(const auto table, fields.string("table"));
-  if (table) rule.table = *table;
-  TRY(rule.path, fields.required_string("path"));
+  if (const auto action = json::string_member(tree, "action")) {
+    const auto known = action_named(*action);
+    if (!known)
+      return compat::error::validation("unknown action " + shown(*action) +
+                                       "; use keep, drop, hash, fake or shift");
+    rule.action = *known;
+  }
+  if (const auto kind = json::string_member(tree, "kind"); kind && rule.action == Action::fake) {
+    const auto known = fake_kind_named(*kind);
+    if (!known) {
+      return compat::error::validation("unknown kind " + shown(*kind) +
+                                       "; use name, first_name, last_name, email, phone, address, uuid, ip, "
+                                       "text, date or number");
+    }
+    rule.fake.kind = *known;
+  }
+  const auto members = members_of(rule.action, rule.fake.kind);
+  CHECK_OK(check(tree, members, "this rule"));
+  const Body body(&tree, members);
+  rule.table = body.text("table").value_or("");
+  rule.path = *body.text("path");
   auto steps = parse_path(rule.path);
   if (!steps) return compat::error::validation(steps.error());
   rule.steps = *std::move(steps);
-  TRY(const auto action, fields.required_string("action"));
-  const auto known = action_named(action);
-  if (!known)
-    return compat::error::validation("unknown action " + shown(action) +
-                                     "; use keep, drop, hash, fake or shift");
-  rule.action = *known;
-  if (rule.action == Action::fake) CHECK_OK(read_fake(fields, rule));
-  if (rule.action == Action::hash || rule.action == Action::fake) {
-    TRY(const auto after, fields.string("after"));
-    if (after) rule.after = *after;
-  }
-  if (rule.action == Action::shift) {
-    TRY(const auto seconds, fields.integer("seconds", -seconds_max, seconds_max));
-    if (!seconds) return compat::error::validation("a shift needs 'seconds'");
-    rule.shift_seconds = *seconds;
-  }
-  CHECK_OK(fields.nothing_else());
+  if (rule.action == Action::fake) CHECK_OK(read_limits(body, rule));
+  if (rule.action == Action::hash || rule.action == Action::fake)
+    rule.after = body.text("after").value_or("");
+  if (rule.action == Action::shift) rule.shift_seconds = *body.whole("seconds");
   return rule;
 }
 
@@ -113,13 +144,6 @@ std::optional<PathStep> element_at(std::string_view text, std::size_t& at) {
   const auto [stop, failure] = std::from_chars(inside.data(), inside.data() + inside.size(), index);
   if (failure != std::errc{} || stop != inside.data() + inside.size()) return std::nullopt;
   return PathStep{.kind = PathStep::Kind::element, .index = index};
-}
-
-// Fields words its messages for requests, whose body the object would be.
-std::string of_a_file(const std::string& message) {
-  for (const std::string_view request : {"The body", "This call"})
-    if (message.starts_with(request)) return "it" + message.substr(request.size());
-  return message;
 }
 
 }  // namespace
@@ -185,20 +209,20 @@ Expected<Rules, std::string> Rules::parse(std::string_view text) {
   const auto tree = json::parse_tree(text);
   if (!tree || !tree->is_object()) return Unexpected{std::string("not a JSON object")};
   if (auto repeated = repeated_member(*tree)) return Unexpected{*std::move(repeated)};
-  Fields fields(&*tree);
   Rules rules;
-  const auto otherwise = fields.string("default");
+  const auto otherwise = json::string_member(*tree, "default");
   std::optional<Action> known;
-  if (otherwise && *otherwise) known = action_named(**otherwise);
+  if (otherwise) known = action_named(*otherwise);
   if (!known || *known == Action::fake || *known == Action::shift) {
     return Unexpected{
         std::string("\"default\" is required and must be keep, hash or drop; it applies to values without a "
                     "rule")};
   }
   rules.otherwise = *known;
-  const Tree* list = fields.any("rules");
+  const Tree* list = json::member(*tree, "rules");
   if (list != nullptr && !list->is_array()) return Unexpected{std::string("\"rules\" must be an array")};
-  if (const auto rest = fields.nothing_else(); !rest) return Unexpected{of_a_file(rest.error().message)};
+  if (const auto fits = check(*tree, file_members, "the file"); !fits)
+    return Unexpected{fits.error().message};
   if (list == nullptr) return rules;
   if (list->size() > rules_max) return Unexpected{std::string("more than 1000 rules")};
   std::map<std::pair<std::string, std::string>, std::size_t> places;
@@ -206,7 +230,7 @@ Expected<Rules, std::string> Rules::parse(std::string_view text) {
     const std::string where = "rule " + std::to_string(rules.rules.size() + 1) + ": ";
     if (!one.is_object()) return Unexpected{where + "not a JSON object"};
     auto rule = read_rule(one);
-    if (!rule) return Unexpected{where + of_a_file(rule.error().message)};
+    if (!rule) return Unexpected{where + rule.error().message};
     // The second rule would never be used.
     const auto [first, is_new] = places.try_emplace({rule->table, rule->path}, rules.rules.size() + 1);
     if (!is_new) return Unexpected{where + "same table and path as rule " + std::to_string(first->second)};

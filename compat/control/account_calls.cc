@@ -7,11 +7,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "engine/background/snapshots.h"
 #include "engine/tables/catalog.h"
 
 namespace mayfly::compat::control {
+namespace {
 
 Result<json::Tree> list_accounts(Call& call) {
   std::map<std::string, std::map<std::string, std::int64_t>> tables;  // by account and region
@@ -29,6 +30,31 @@ Result<json::Tree> list_accounts(Call& call) {
     shown["snapshots"] = static_cast<std::int64_t>(call.database().snapshots().list(account).size());
   }
   return json::Tree{{"accounts", std::move(accounts)}};
+}
+
+}  // namespace
+
+std::span<const ControlCall> account_calls() {
+  static constexpr Member count_members[] = {{"", Kind::whole, "Tables in the region"}};
+  static constexpr Member account_members[] = {
+      {"account", Kind::text, "Account id", Given::always},
+      Member{"tables", Kind::map, "Number of tables by region", Given::always}.with(count_members),
+      {"snapshots", Kind::whole, "Number of snapshots", Given::always}};
+  static constexpr Member answer[] = {
+      Member{"accounts", Kind::list, "All accounts of the server", Given::always}.with(account_members)};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/accounts",
+       .name = "list_accounts",
+       .about = "List accounts and their tables",
+       .answer = answer,
+       .handle = &list_accounts,
+       .command = "accounts",
+       .rows = "accounts",
+       .when_empty = "No accounts."},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

@@ -15,7 +15,7 @@
 
 #include "compat/control/change_choices.h"
 #include "compat/control/explanation.h"
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/items/keys.h"
 #include "compat/streams/record.h"
 #include "compat/streams/told_change.h"
@@ -187,16 +187,11 @@ Result<std::optional<std::string>> look_back(Call& call, const engine::Table& ta
   return std::optional<std::string>();
 }
 
-}  // namespace
-
 Result<json::Tree> await_change(Call& call) {
-  TRY(const std::string table_name, call.body.required_string("table"));
-  call.body.any("key");
-  TRY(const auto kind, call.body.choice("event", event_choices));
-  TRY(const auto cause, call.body.choice("by", by_choices));
-  TRY(const auto timeout, call.body.number("timeout_seconds", 0, timeout_seconds_max));
-  TRY(const auto since, call.body.time("since"));
-  CHECK_OK(call.body.nothing_else());
+  const std::string table_name = *call.body.text("table");
+  const auto kind = call.body.choice("event", event_choices);
+  const auto cause = call.body.choice("by", by_choices);
+  const auto since = call.body.time("since");
   TRY(const auto table, call.table(table_name));
   const auto description = table->description();
   TRY(std::string item_key, call.item_key(*description));
@@ -218,7 +213,7 @@ Result<json::Tree> await_change(Call& call) {
     if (record) return answer_with(*record);
   }
 
-  const double seconds = timeout.value_or(timeout_seconds_default);
+  const double seconds = call.body.number("timeout_seconds").value_or(timeout_seconds_default);
   {
     engine::Lock lock(inbox.mutex);
     inbox.came.wait_for(lock, call.stop, std::chrono::duration<double>(seconds),
@@ -238,6 +233,37 @@ Result<json::Tree> await_change(Call& call) {
   TRY(const engine::Item key, call.key());
   return time_is_up(happened, seconds, table_name + "/" + plain_key(description->keys, key),
                     ttl_sentence(call, *table, wanted));
+}
+
+}  // namespace
+
+std::span<const ControlCall> await_calls() {
+  static constexpr Member body[] = {
+      Member{"table", Kind::text, "Table of the item", Given::always}.as("TABLE"),
+      key_member,
+      event_member,
+      author_member,
+      Member{"since", Kind::time, "Also accept changes in the table's stream from this time on"}.as(
+          "--since"),
+      Member{"timeout_seconds", Kind::seconds, "Maximum time to wait, in real time"}
+          .within(0, timeout_seconds_max)
+          .by_default("5")
+          .as("--timeout")};
+  static constexpr Member answer[] = {
+      {"record", Kind::image, "The change, as a stream record", Given::always}};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "POST",
+       .path = "/_mayfly/await",
+       .name = "await_change",
+       .about = "Wait for a change of an item; if there is none, explain why",
+       .waits = Waits::for_others,
+       .body = body,
+       .answer = answer,
+       .handle = &await_change,
+       .command = "await"},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

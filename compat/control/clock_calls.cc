@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/backups/restores.h"
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/control/trigger_views.h"
 #include "compat/control/ttl_views.h"
 #include "compat/jobs/jobs.h"
@@ -27,7 +27,8 @@ using Mode = engine::ClockSetting::Mode;
 
 constexpr std::pair<std::string_view, Mode> modes[] = {
     {"real", Mode::real}, {"frozen", Mode::frozen}, {"offset", Mode::offset}, {"rate", Mode::rate}};
-constexpr double rate_max = 1'000'000;
+constexpr auto mode_names = names_of(modes);
+constexpr double rate_min = 0.001, rate_max = 1'000'000;
 constexpr double settle_seconds_default = 30, settle_seconds_max = 600;
 
 std::string_view mode_name(Mode mode) {
@@ -64,9 +65,10 @@ void add_mistakes(json::Tree& shown, Call& call) {
   }
 }
 
-Result<engine::ClockSetting> read_setting(Fields& body, engine::ClockSetting before, bool has_now) {
-  TRY(const auto mode, body.choice("mode", modes));
-  TRY(const auto rate, body.number("rate", 0.001, rate_max));
+Result<engine::ClockSetting> read_setting(const Body& body, engine::ClockSetting before) {
+  const auto mode = body.choice("mode", modes);
+  const auto rate = body.number("rate");
+  const bool has_now = body.time("now").has_value();
   engine::ClockSetting setting = before;
   if (mode) {
     setting.mode = *mode;
@@ -114,22 +116,19 @@ void add_settled(json::Tree& shown, Call& call, double seconds_max) {
   if (settled.given_up_left_out > 0) shown["given_up_left_out"] = settled.given_up_left_out;
 }
 
+constexpr std::pair<std::string_view, double> units[] = {
+    {"seconds", 1000}, {"minutes", 60'000}, {"hours", 3'600'000}, {"days", 86'400'000}};
+
 // Returns the sum of seconds, minutes, hours and days; nullopt if the body has none of them.
-Result<std::optional<std::chrono::milliseconds>> read_span(Fields& body) {
-  constexpr std::pair<std::string_view, double> units[] = {
-      {"seconds", 1000}, {"minutes", 60'000}, {"hours", 3'600'000}, {"days", 86'400'000}};
+std::optional<std::chrono::milliseconds> read_span(const Body& body) {
   std::optional<double> sum;
-  for (const auto& [name, milliseconds] : units) {
-    TRY(const auto count, body.number(name, 0, std::floor(engine::last_instant / milliseconds)));
-    if (count) sum = sum.value_or(0) + *count * milliseconds;
-  }
-  if (!sum) return std::optional<std::chrono::milliseconds>();
-  return std::optional(std::chrono::milliseconds(std::llround(*sum)));
+  for (const auto& [name, milliseconds] : units)
+    if (const auto count = body.number(name)) sum = sum.value_or(0) + *count * milliseconds;
+  if (!sum) return std::nullopt;
+  return std::chrono::milliseconds(std::llround(*sum));
 }
 
 Unexpected<Error> past_the_end() { return error::validation("The clock cannot go beyond the year 9999."); }
-
-}  // namespace
 
 Result<json::Tree> show_clock(Call& call) {
   json::Tree shown = show_setting(call.database().accounts().of(call.scope.account).clock().setting());
@@ -139,13 +138,10 @@ Result<json::Tree> show_clock(Call& call) {
 
 Result<json::Tree> set_clock(Call& call) {
   const std::string& account = call.scope.account;
-  TRY(const auto now, call.body.time("now"));
-  TRY(const auto setting,
-      read_setting(call.body, call.database().accounts().of(account).clock().setting(), now.has_value()));
-  TRY(const auto age_streams, call.body.boolean("age_streams"));
-  CHECK_OK(call.body.nothing_else());
-  const auto advanced =
-      call.database().time_travel().set(account, setting, now, age_streams.value_or(false), call.stop);
+  TRY(const auto setting, read_setting(call.body, call.database().accounts().of(account).clock().setting()));
+  const auto now = call.body.time("now");
+  const auto advanced = call.database().time_travel().set(
+      account, setting, now, call.body.flag("age_streams").value_or(false), call.stop);
   if (!advanced) {
     if (now) return would_go_back(*now, call.database().accounts().of(account).now());
     return conflict("The clock cannot go back while the account has tables, and the host's time is before " +
@@ -161,20 +157,17 @@ Result<json::Tree> set_clock(Call& call) {
 Result<json::Tree> advance_clock(Call& call) {
   engine::Database& database = call.database();
   const std::string& account = call.scope.account;
-  TRY(const auto by, read_span(call.body));
-  TRY(const auto to, call.body.string("to"));
-  TRY(const auto age_streams, call.body.boolean("age_streams"));
-  TRY(const auto settle, call.body.string("settle"));
-  TRY(const auto settle_seconds, call.body.number("settle_seconds", 0, settle_seconds_max));
-  CHECK_OK(call.body.nothing_else());
-  if (settle && settle != "triggers") return must_be("settle", "\"triggers\"", *settle);
+  const auto by = read_span(call.body);
+  const auto to = call.body.text("to");
+  const auto settle = call.body.text("settle");
+  const auto settle_seconds = call.body.number("settle_seconds");
   if (settle_seconds && !settle) return error::validation("'settle_seconds' is allowed only with 'settle'.");
   if (by.has_value() == to.has_value()) {
     return error::validation(
         "Give either 'to' (a time, for example \"2026-11-20T00:00:00Z\", or \"next-expiry\") or a span in "
         "'seconds', 'minutes', 'hours' or 'days'.");
   }
-  const bool ages = age_streams.value_or(false);
+  const bool ages = call.body.flag("age_streams").value_or(false);
   engine::Advanced advanced;
   bool stayed = false;
   if (to == "next-expiry") {
@@ -183,7 +176,6 @@ Result<json::Tree> advance_clock(Call& call) {
     stayed = advanced.expired == 0 && !advanced.next_expiry && advanced.now <= before;
   } else if (to) {
     const auto time = parse_time(*to);
-    if (!time) return must_be("to", "a time, for example \"2026-11-20T00:00:00Z\", or \"next-expiry\"", *to);
     if (const engine::Instant now = database.accounts().of(account).now(); *time < now)
       return would_go_back(*time, now);
     advanced = database.time_travel().advance(account, *time, ages, call.stop);
@@ -198,6 +190,109 @@ Result<json::Tree> advance_clock(Call& call) {
   if (settle) add_settled(shown, call, settle_seconds.value_or(settle_seconds_default));
   add_mistakes(shown, call);  // functions may have written more of them
   return shown;
+}
+
+}  // namespace
+
+std::span<const ControlCall> clock_calls() {
+  static constexpr std::string_view settle_names[] = {"triggers"};
+  static constexpr auto unit_max = [](double milliseconds) {
+    return static_cast<double>(static_cast<std::int64_t>(engine::last_instant / milliseconds));
+  };
+
+  static constexpr Member age_streams =
+      Member{"age_streams", Kind::flag,
+             "Also age stream records and iterators; records over 24 hours old are trimmed"}
+          .by_default("false")
+          .as("--age-streams");
+  static constexpr Member set_body[] = {
+      Member{"mode", Kind::text,
+             "frozen: the clock stops until it is moved; offset: it runs like the host's; rate: faster or "
+             "slower; "
+             "real: it follows the host's clock"}
+          .of(mode_names),
+      {"now", Kind::time,
+       "Time to set; a later one is an advance, and an earlier one needs an account without tables"},
+      Member{"rate", Kind::number, "Speed relative to the host's clock, with mode rate"}.within(rate_min,
+                                                                                                rate_max),
+      age_streams};
+  static constexpr Member advance_body[] = {
+      Member{"seconds", Kind::number, "Seconds to advance"}.within(0, unit_max(1000)),
+      Member{"minutes", Kind::number, "Minutes to add"}.within(0, unit_max(60'000)),
+      Member{"hours", Kind::number, "Hours to add"}.within(0, unit_max(3'600'000)),
+      Member{"days", Kind::number, "Days to add"}.within(0, unit_max(86'400'000)),
+      {"to", Kind::moment, "Time to advance to, or next-expiry, the next time at which an item expires"},
+      Member{"settle", Kind::text,
+             "Wait until replicas, functions, Kinesis and jobs have processed all changes"}
+          .of(settle_names),
+      Member{"settle_seconds", Kind::number, "Maximum time to wait for them, in real time"}
+          .within(0, settle_seconds_max)
+          .by_default("30"),
+      age_streams};
+
+  static constexpr Member count_of_table[] = {{"", Kind::whole, "Items of the table"}};
+  static constexpr Member never_of_table[] = {
+      Member{"", Kind::map, "Items of the table by reason"}.with(count_of_table)};
+  static constexpr Member mode_answer =
+      Member{"mode", Kind::text, "The clock's mode", Given::always}.of(mode_names);
+  static constexpr Member rate_answer{"rate", Kind::number, "Its speed, in mode rate"};
+  static constexpr Member now_member = now_answer[0];
+  static constexpr Member expired_answer{"expired", Kind::whole, "Items that expired", Given::always};
+  static constexpr Member tables_answer =
+      Member{"tables", Kind::map, "Items that expired, by table", Given::always}.with(count_of_table);
+  static constexpr Member next_answer{"next_expiry", Kind::time, "The next time at which an item expires",
+                                      Given::or_null};
+  static constexpr Member never_answer =
+      Member{"never", Kind::map, "Items whose TTL never expires them, by table and reason"}.with(
+          never_of_table);
+  static constexpr Member born_answer =
+      Member{"born_expired", Kind::map, "Items that had expired when they were written, by table"}.with(
+          count_of_table);
+  static constexpr Member clock_answer[] = {mode_answer, rate_answer, now_member};
+  static constexpr Member set_answer[] = {mode_answer,   rate_answer, now_member,   expired_answer,
+                                          tables_answer, next_answer, never_answer, born_answer};
+  static constexpr Member advance_answer[] = {
+      now_member,
+      expired_answer,
+      tables_answer,
+      next_answer,
+      {"message", Kind::text, "Why the clock did not move"},
+      {"settled", Kind::flag, "Whether all changes were processed, with settle"},
+      Member{"unfinished", Kind::list, "Event source mappings that still have records"}.with(
+          unfinished_members),
+      Member{"given_up", Kind::list, "Batches that functions failed to process"}.with(given_up_members),
+      {"given_up_left_out", Kind::whole, "Batches that are not in given_up"},
+      never_answer,
+      born_answer};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/clock",
+       .name = "show_clock",
+       .about = "Get the mode and time of the account's clock",
+       .answer = clock_answer,
+       .handle = &show_clock,
+       .command = "clock show"},
+      {.method = "PUT",
+       .path = "/_mayfly/clock",
+       .name = "set_clock",
+       .about = "Set the mode, time or rate of the account's clock",
+       .effect = Effect::destroys,
+       .waits = Waits::for_changes,
+       .body = set_body,
+       .answer = set_answer,
+       .handle = &set_clock},
+      {.method = "POST",
+       .path = "/_mayfly/clock/advance",
+       .name = "advance_clock",
+       .about = "Move the clock forward and delete every item that expires on the way",
+       .effect = Effect::destroys,
+       .waits = Waits::for_changes,
+       .body = advance_body,
+       .answer = advance_answer,
+       .handle = &advance_clock},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

@@ -5,8 +5,8 @@
 //                     .body = R"({"seconds":60})", .scope = scope})
 //     -> 200 {"now":"2026-11-20T00:01:00Z","expired":0,"tables":{},"next_expiry":null}
 //
-// One table of routes (control.cc) maps a method and a path to a handler, as dispatch.h does for operations.
-// Handlers are declared in handlers.h and defined in their family's file, next to the rules that they share.
+// Each call has a description (description.h), from which its route and the checks of its body follow.
+// Descriptions and handlers are in their family's file (families.h), next to the rules that they share.
 // Errors look like DynamoDB's; errors that DynamoDB does not have are named "mayfly#…". A body that is too
 // large gets 413.
 #pragma once

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/change_choices.h"
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/streams/live_changes.h"
 #include "compat/streams/record.h"
 
@@ -33,16 +33,35 @@ class Events final : public EventSource {
   const std::unique_ptr<LiveChanges::Reader> reader_;
 };
 
-}  // namespace
-
 Result<json::Tree> follow_events(Call& call) {
-  LiveChanges::Filter filter{
-      .scope = call.scope, .table = call.query_value("table"), .kind = {}, .cause = {}};
-  TRY(filter.kind, choose("event", call.query_value("event"), event_choices));
-  TRY(filter.cause, choose("by", call.query_value("by"), by_choices));
+  LiveChanges::Filter filter{.scope = call.scope,
+                             .table = call.query.text("table"),
+                             .kind = call.query.choice("event", event_choices),
+                             .cause = call.query.choice("by", by_choices)};
   call.answer.content_type = "text/event-stream";
   call.answer.events = std::make_unique<Events>(call.emulator.live_changes().follow(std::move(filter)));
   return json::Tree();
+}
+
+}  // namespace
+
+std::span<const ControlCall> event_calls() {
+  static constexpr Member query[] = {Member{"table", Kind::text, "Only changes of this table"}.as("TABLE"),
+                                     event_member, author_member};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/events",
+       .name = "follow_events",
+       .about = "Stream changes as they commit, as server-sent events",
+       .waits = Waits::forever,
+       .query = query,
+       .answer_type = "text/event-stream",
+       .handle = &follow_events,
+       .is_tool = false,
+       .command = "tail"},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/explanation.h"
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/items/keys.h"
 #include "compat/tables/ttl_mistakes.h"
 #include "engine/items/item_reader.h"
@@ -104,9 +104,9 @@ Explanation explain(const engine::Table& table, const std::optional<engine::Stor
   return explain_number(table, *value->get_if<engine::Number>(), *says.due, now, ttl);
 }
 
+namespace {
+
 Result<json::Tree> explain_item(Call& call) {
-  call.body.any("key");
-  CHECK_OK(call.body.nothing_else());
   TRY(const auto table, call.table(call.parameters[0]));
   const auto description = table->description();
   TRY(const std::string item_key, call.item_key(*description));
@@ -117,6 +117,31 @@ Result<json::Tree> explain_item(Call& call) {
   return json::Tree{{"expires_at", time_or_null(explanation.expires_at)},
                     {"reason", explanation.reason},
                     {"message", explanation.message}};
+}
+
+}  // namespace
+
+std::span<const ControlCall> explain_calls() {
+  static constexpr std::string_view reasons[] = {"due",          "not_due", "delayed",      "expired",
+                                                 "born_expired", "no_item", "no_attribute", "not_a_number",
+                                                 "milliseconds", "too_old", "ttl_disabled"};
+  static constexpr Member body[] = {key_member};
+  static constexpr Member answer[] = {
+      {"expires_at", Kind::time, "When the item expires or has expired", Given::or_null},
+      Member{"reason", Kind::text, "Why it has or has not expired", Given::always}.of(reasons),
+      {"message", Kind::text, "The reason, for people", Given::always}};
+  static constexpr ControlCall calls[] = {
+      {.method = "POST",
+       .path = "/_mayfly/ttl/{table}/explain",
+       .name = "explain_expiry",
+       .about = "Explain when and why an item expires, or why it does not",
+       .place = table_place,
+       .body = body,
+       .answer = answer,
+       .handle = &explain_item,
+       .command = "ttl explain"},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

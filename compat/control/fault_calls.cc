@@ -7,17 +7,17 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/faults.h"
 #include "compat/tables/room.h"
 
 namespace mayfly::compat::control {
 namespace {
 
-constexpr std::size_t rules_max = 100;
+constexpr std::size_t rules_max = 100, items_max = 100, count_max = 1'000'000'000;
 constexpr std::size_t table_bytes_max = 1024;  // enough for an ARN
 constexpr std::int64_t milliseconds_max = 600'000;
-constexpr std::int64_t writes_max = 1'000;
+constexpr std::int64_t writes_max = 1'000, seed_max = std::int64_t{1} << 53;
 static_assert(static_cast<std::size_t>(writes_max) <= engine::RecentWrites::writes_max);
 
 constexpr std::pair<std::string_view, FaultRule::Kind> kinds[] = {
@@ -32,46 +32,73 @@ constexpr std::pair<std::string_view, FaultRule::Kind> kinds[] = {
 };
 
 // The exceptions that a throttle rule can raise.
-constexpr Error::Kind throttlings[] = {Error::Kind::provisioned_throughput_exceeded, Error::Kind::throttling,
-                                       Error::Kind::request_limit_exceeded};
+constexpr std::pair<std::string_view, Error::Kind> throttlings[] = {
+    {"ProvisionedThroughputExceededException", Error::Kind::provisioned_throughput_exceeded},
+    {"ThrottlingException", Error::Kind::throttling},
+    {"RequestLimitExceeded", Error::Kind::request_limit_exceeded}};
+constexpr auto kind_names = names_of(kinds);
+constexpr auto throttling_names = names_of(throttlings);
+
+constexpr Member fault_member =
+    Member{"fault", Kind::text, "What happens to a matching request", Given::always}
+        .of(kind_names)
+        .as("FAULT");
+constexpr Member rule_conditions[] = {
+    Member{"operation", Kind::text, "Only this operation, such as PutItem"}.as("--operation"),
+    Member{"table", Kind::text, "Only this table"}.within(0, table_bytes_max).as("--table")};
+constexpr Member exception_member =
+    Member{"exception", Kind::text, "Exception that throttle returns"}.of(throttling_names).as("--exception");
+constexpr Member applied_member =
+    Member{"applied", Kind::flag, "Whether the operation takes effect although its response is lost or late"}
+        .as("--applied");
+constexpr Member writes_member = Member{"writes", Kind::whole, "Maximum lag of stale_reads, in commits"}
+                                     .within(1, writes_max)
+                                     .as("--writes");
+constexpr Member milliseconds_member =
+    Member{"milliseconds", Kind::whole, "Delay of latency, or maximum lag of stale_reads"}
+        .within(1, milliseconds_max)
+        .as("--milliseconds");
+constexpr Member items_member = Member{"items", Kind::whole, "Number of items that unprocessed leaves out"}
+                                    .within(1, items_max)
+                                    .as("--items");
+constexpr Member count_member = Member{"count", Kind::whole, "Number of times it strikes (default: always)"}
+                                    .within(1, count_max)
+                                    .as("--count");
+constexpr Member probability_member =
+    Member{"probability", Kind::number, "Probability that it strikes, such as 0.1"}
+        .within(0, 1)
+        .by_default("1")
+        .as("--probability");
+constexpr Member seed_member = Member{"seed", Kind::whole, "Random seed for probability and stale_reads"}
+                                   .within(0, seed_max)
+                                   .by_default("0")
+                                   .as("--seed");
+constexpr Member rule_members[] = {
+    rule_conditions[0],  rule_conditions[1], fault_member, exception_member,   applied_member, writes_member,
+    milliseconds_member, items_member,       count_member, probability_member, seed_member};
 
 bool is_operation(const std::string& name) { return operation_named(name).has_value(); }
 
-Result<FaultRule> read_rule(const json::Tree& value) {
-  if (!value.is_object()) return error::validation("Each rule must be a JSON object.");
-  Fields fields(&value);
+Result<FaultRule> read_rule(const json::Tree& object) {
+  const Body fields(&object, rule_members);
   FaultRule rule;
-  TRY(auto operation, fields.string("operation"));
+  auto operation = fields.text("operation");
   if (operation && !is_operation(*operation))
     return must_be("operation", "an operation, for example \"PutItem\"", *operation);
-  TRY(auto table, fields.string("table"));
-  if (table && table->size() > table_bytes_max)
-    return error::validation("'table' must have at most " + std::to_string(table_bytes_max) + " bytes.");
-  TRY(const std::optional<std::string> name, fields.required_string("fault"));
-  TRY(const auto kind, choose("fault", name, kinds));
-  TRY(const auto exception, fields.string("exception"));
-  if (exception) {
-    const auto meant = std::find_if(std::begin(throttlings), std::end(throttlings),
-                                    [&](Error::Kind each) { return error_name(each) == *exception; });
-    if (meant == std::end(throttlings)) {
-      std::vector<std::string_view> names;
-      for (const Error::Kind each : throttlings) names.push_back(error_name(each));
-      return must_be_one_of("exception", names, *exception);
-    }
-    rule.exception = *meant;
-  }
-  TRY(rule.applied, fields.boolean("applied"));
+  auto table = fields.text("table");
+  const auto kind = fields.choice("fault", kinds);
+  rule.exception = fields.choice("exception", throttlings);
+  rule.applied = fields.flag("applied");
   if (rule.applied && !can_be_applied(*kind)) {
     return error::validation(
         "'applied' is allowed only when fault is internal_server_error, latency or connection_closed.");
   }
-  TRY(const auto milliseconds, fields.integer("milliseconds", 1, milliseconds_max));
-  TRY(const auto writes, fields.integer("writes", 1, writes_max));
-  TRY(const auto items, fields.integer("items", 1, 100));
-  TRY(rule.count, fields.integer("count", 1, 1'000'000'000));
-  TRY(const auto probability, fields.number("probability", 0, 1));
-  TRY(const auto seed, fields.integer("seed", 0, std::int64_t{1} << 53));
-  CHECK_OK(fields.nothing_else());
+  const auto milliseconds = fields.whole("milliseconds");
+  const auto writes = fields.whole("writes");
+  const auto items = fields.whole("items");
+  rule.count = fields.whole("count");
+  const auto probability = fields.number("probability");
+  const auto seed = fields.whole("seed");
   rule.operation = std::move(operation).value_or("");
   rule.table = std::move(table).value_or("");
   rule.kind = *kind;
@@ -110,8 +137,6 @@ json::Tree show_rule(const FaultRule& rule) {
   return shown;
 }
 
-}  // namespace
-
 Result<json::Tree> show_faults(Call& call) {
   json::Tree rules = json::Tree::array();
   for (const FaultRule& rule : call.emulator.faults().rules(call.scope.account))
@@ -120,14 +145,8 @@ Result<json::Tree> show_faults(Call& call) {
 }
 
 Result<json::Tree> put_faults(Call& call) {
-  const json::Tree* list = call.body.any("rules");
-  CHECK_OK(call.body.nothing_else());
-  if (list == nullptr || !list->is_array()) {
-    return error::validation("'rules' is required and must be an array.");
-  }
-  if (list->size() > rules_max) return error::validation("'rules' must have at most 100 elements.");
   std::vector<FaultRule> rules;
-  for (const json::Tree& value : *list) {
+  for (const json::Tree& value : *call.body.any("rules")) {
     TRY(rules.emplace_back(), read_rule(value));
   }
   if (!rules.empty()) CHECK_OK(check_room(call.database()));
@@ -136,9 +155,67 @@ Result<json::Tree> put_faults(Call& call) {
 }
 
 Result<json::Tree> clear_faults(Call& call) {
-  CHECK_OK(call.body.nothing_else());
   call.emulator.faults().set(call.scope.account, {});
   return show_faults(call);
+}
+
+}  // namespace
+
+std::span<const ControlCall> fault_calls() {
+  static constexpr Member body[] = {
+      Member{"rules", Kind::list,
+             "The rules; for each request, the first rule that matches and strikes counts", Given::always}
+          .within(0, rules_max)
+          .with(rule_members)};
+  static constexpr Member shown_members[] = {
+      rule_conditions[0],
+      rule_conditions[1],
+      fault_member,
+      exception_member,
+      applied_member,
+      writes_member,
+      milliseconds_member,
+      items_member,
+      count_member,
+      {"probability", Kind::number, "Probability that it strikes"},
+      {"seed", Kind::whole, "Random seed"},
+      {"asked", Kind::whole, "Requests that matched the rule", Given::always},
+      {"struck", Kind::whole, "Faults that it caused", Given::always}};
+  static constexpr Member answer[] = {
+      Member{"rules", Kind::list, "The account's fault rules", Given::always}.with(shown_members)};
+  static constexpr std::string_view when_empty = "No fault rules in account {account}.";
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/faults",
+       .name = "show_faults",
+       .about = "List fault rules and how often each one struck",
+       .answer = answer,
+       .handle = &show_faults,
+       .command = "faults show",
+       .rows = "rules",
+       .when_empty = when_empty},
+      {.method = "PUT",
+       .path = "/_mayfly/faults",
+       .name = "set_faults",
+       .about = "Make operations fail on purpose: replaces all fault rules",
+       .effect = Effect::sets,
+       .waits = Waits::for_changes,
+       .body = body,
+       .answer = answer,
+       .handle = &put_faults},
+      {.method = "DELETE",
+       .path = "/_mayfly/faults",
+       .name = "clear_faults",
+       .about = "Remove all fault rules",
+       .effect = Effect::sets,
+       .answer = answer,
+       .handle = &clear_faults,
+       .command = "faults clear",
+       .rows = "rules",
+       .when_empty = when_empty},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/tables/room.h"
 #include "compat/triggers/triggers.h"
 
@@ -23,8 +23,6 @@ json::Tree show_function(const std::string& name, const Function& function) {
           {"timeout_seconds", json::seconds(function.time_max.count())}};
 }
 
-}  // namespace
-
 Result<json::Tree> show_functions(Call& call) {
   json::Tree functions = json::Tree::array();
   for (const auto& [name, function] : call.emulator.triggers().functions().list(call.scope.account)) {
@@ -34,15 +32,12 @@ Result<json::Tree> show_functions(Call& call) {
 }
 
 Result<json::Tree> put_function(Call& call) {
-  TRY(const auto text, call.body.required_string("url"));
-  TRY(const auto seconds, call.body.number("timeout_seconds", 0.001, Function::time_max_max.count()));
-  CHECK_OK(call.body.nothing_else());
+  const std::string text = *call.body.text("url");
+  const auto seconds = call.body.number("timeout_seconds");
   const std::string& name = call.parameters[0];
   const auto parsed = triggers::FunctionName::parse(name, call.scope);
   if (!parsed || parsed->name != name)
     return error::validation("'" + name + "' is not a valid function name.");
-  if (text.size() > url_bytes_max)
-    return error::validation("'url' must have at most " + std::to_string(url_bytes_max) + " bytes.");
   auto url = outbound::Url::parse(text);
   if (!url) return error::validation(url.error() + ".");
   Function function{*std::move(url)};
@@ -57,12 +52,66 @@ Result<json::Tree> put_function(Call& call) {
 }
 
 Result<json::Tree> remove_function(Call& call) {
-  CHECK_OK(call.body.nothing_else());
   const std::string& name = call.parameters[0];
   if (!call.emulator.triggers().functions().remove(call.scope.account, name)) {
     return not_found("The account has no registered function '" + name + "'.");
   }
   return json::Tree::object();
+}
+
+}  // namespace
+
+std::span<const ControlCall> function_calls() {
+  static constexpr Member place[] = {{"name", Kind::text, "Name of the function", Given::always}};
+  static constexpr Member body[] = {
+      Member{"url", Kind::text, "URL of the function, such as http://127.0.0.1:9000/", Given::always}
+          .within(1, url_bytes_max)
+          .as("FUNCTION_URL"),
+      Member{"timeout_seconds", Kind::seconds, "Time limit for one call"}
+          .within(0.001, Function::time_max_max.count())
+          .by_default("60")
+          .as("--timeout")};
+  static constexpr Member function_members[] = {
+      {"name", Kind::text, "Name of the function", Given::always},
+      {"url", Kind::text, "Its URL", Given::always},
+      {"timeout_seconds", Kind::number, "Time limit for one call", Given::always}};
+  static constexpr Member list_answer[] = {
+      Member{"functions", Kind::list, "The account's functions", Given::always}.with(function_members)};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/functions",
+       .name = "list_functions",
+       .about = "List registered functions",
+       .answer = list_answer,
+       .handle = &show_functions,
+       .command = "function list",
+       .rows = "functions",
+       .when_empty = "No functions in account {account}."},
+      {.method = "PUT",
+       .path = "/_mayfly/functions/{name}",
+       .name = "put_function",
+       .about = "Register a function or change its URL",
+       .effect = Effect::sets,
+       .waits = Waits::for_changes,
+       .place = place,
+       .body = body,
+       .answer = function_members,
+       .handle = &put_function,
+       .is_secret = true,
+       .command = "function put"},
+      {.method = "DELETE",
+       .path = "/_mayfly/functions/{name}",
+       .name = "remove_function",
+       .about = "Remove a function",
+       .effect = Effect::destroys,
+       .place = place,
+       .handle = &remove_function,
+       .is_secret = true,
+       .command = "function remove",
+       .when_empty = "Removed."},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

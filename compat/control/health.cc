@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/server_metrics.h"
 #include "engine/background/history.h"
 #include "engine/background/history_size.h"
@@ -26,11 +26,30 @@ std::string_view status_of(Call& call) {
   return "ok";
 }
 
-}  // namespace
-
 // Available to every caller, so it omits the cause of a storage failure, which is in the log.
 Result<json::Tree> show_health(Call& call) {
   return json::Tree{{"status", status_of(call)}, {"version", MAYFLY_VERSION}};
+}
+
+}  // namespace
+
+std::span<const ControlCall> health_calls() {
+  static constexpr Member answer[] = {
+      {"status", Kind::text, "ok, or the most serious problem", Given::always},
+      {"version", Kind::text, "Mayfly's version", Given::always}};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/health",
+       .name = "health",
+       .about = "Get the server's health and version",
+       .waits = Waits::not_at_all,
+       .answer = answer,
+       .handle = &show_health,
+       .admits_everyone = true,
+       .command = "health"},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/backups/restores.h"
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/jobs/jobs.h"
 #include "compat/tables/arn.h"
 
@@ -65,8 +65,6 @@ Result<std::shared_ptr<const jobs::Job>> find_job(const Call& call) {
   return not_found("Account " + call.scope.account + " has no job " + call.parameters[0] + ".");
 }
 
-}  // namespace
-
 Result<json::Tree> list_jobs(Call& call) {
   json::Tree shown = json::Tree::array();
   for (const auto& job : call.emulator.jobs().list(call.scope.account)) shown.push_back(show(*job));
@@ -91,10 +89,8 @@ Result<json::Tree> show_job_log(Call& call) {
 }
 
 Result<json::Tree> await_jobs(Call& call) {
-  TRY(const auto timeout, call.body.number("timeout_seconds", 0, wait_seconds_max));
-  CHECK_OK(call.body.nothing_else());
-  const auto time_max =
-      std::chrono::milliseconds(std::llround(timeout.value_or(wait_seconds_default) * 1000));
+  const double seconds = call.body.number("timeout_seconds").value_or(wait_seconds_default);
+  const auto time_max = std::chrono::milliseconds(std::llround(seconds * 1000));
   const auto deadline = engine::host_time() + time_max;
   const bool settled = call.emulator.jobs().settle(call.scope.account, deadline, call.stop) &&
                        call.emulator.restores().settle(call.scope.account, deadline, call.stop);
@@ -105,6 +101,80 @@ Result<json::Tree> await_jobs(Call& call) {
   for (const auto& restore : call.emulator.restores().progress(call.scope.account))
     unfinished.push_back(show(restore));
   return json::Tree{{"settled", settled}, {"unfinished", std::move(unfinished)}};
+}
+
+}  // namespace
+
+std::span<const ControlCall> job_calls() {
+  static constexpr Member place[] = {
+      {"id", Kind::text, "Id of the job, as 'mayfly jobs' prints it", Given::always}};
+  static constexpr Member await_body[] = {
+      Member{"timeout_seconds", Kind::seconds, "Maximum time to wait, in real time"}
+          .within(0, wait_seconds_max)
+          .by_default("30")
+          .as("--timeout")};
+  static constexpr std::string_view kinds[] = {"export", "import", "bulk-put", "restore"};
+  static constexpr Member count_members[] = {{"", Kind::whole, "Count"}};
+  static constexpr Member job_members[] = {
+      {"id", Kind::text, "Id of the job", Given::always},
+      Member{"kind", Kind::text, "What it does", Given::always}.of(kinds),
+      {"arn", Kind::text, "ARN of the job", Given::always},
+      {"region", Kind::text, "Region", Given::always},
+      {"table", Kind::text, "Table", Given::always},
+      {"status", Kind::text, "Its status, in DynamoDB's words", Given::always},
+      {"percent", Kind::whole, "Progress in percent", Given::always},
+      {"done", Kind::whole, "Bytes or items that it has processed", Given::always},
+      {"total", Kind::whole, "Bytes or items that it will process", Given::always},
+      Member{"counts", Kind::map, "Counts, with DynamoDB's names", Given::always}.with(count_members),
+      {"started", Kind::time, "When it started", Given::always},
+      {"ended", Kind::time, "When it ended"},
+      {"failure_code", Kind::text, "DynamoDB's code of the failure"},
+      {"failure_message", Kind::text, "Why it failed"}};
+  static constexpr Member list_answer[] = {
+      Member{"jobs", Kind::list, "The account's jobs, latest first", Given::always}.with(job_members)};
+  static constexpr Member log_answer[] = {
+      {"lines", Kind::any, "The lines of the log: texts or objects", Given::always}};
+  static constexpr Member await_answer[] = {
+      {"settled", Kind::flag, "Whether all jobs have ended", Given::always},
+      Member{"unfinished", Kind::list, "The other jobs", Given::always}.with(job_members)};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/jobs",
+       .name = "list_jobs",
+       .about = "List exports, imports and bulk puts",
+       .answer = list_answer,
+       .handle = &list_jobs},
+      {.method = "GET",
+       .path = "/_mayfly/jobs/{id}",
+       .name = "show_job",
+       .about = "Get one export, import or bulk put",
+       .place = place,
+       .answer = job_members,
+       .handle = &show_job,
+       .is_tool = false,
+       .command = "jobs show"},
+      {.method = "GET",
+       .path = "/_mayfly/jobs/{id}/log",
+       .name = "show_job_log",
+       .about = "List the errors in the data that a job read",
+       .place = place,
+       .answer = log_answer,
+       .handle = &show_job_log,
+       .command = "jobs log",
+       .rows = "lines",
+       .when_empty = "The job's log is empty."},
+      {.method = "POST",
+       .path = "/_mayfly/jobs/await",
+       .name = "await_jobs",
+       .about = "Wait until all jobs have ended",
+       .waits = Waits::for_others,
+       .body = await_body,
+       .answer = await_answer,
+       .handle = &await_jobs,
+       .command = "jobs await"},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

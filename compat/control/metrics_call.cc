@@ -10,7 +10,7 @@
 
 #include "compat/backups/backups.h"
 #include "compat/backups/restores.h"
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/jobs/jobs.h"
 #include "compat/metrics.h"
 #include "compat/server_metrics.h"
@@ -354,8 +354,6 @@ class Page final : public EventSource {
   std::size_t line_ = 0;  // in a part with one line for each table or way
 };
 
-}  // namespace
-
 Result<json::Tree> show_metrics(Call& call) {
   call.answer.content_type = "text/plain; version=0.0.4";
   auto page = std::make_unique<Page>(call.emulator);
@@ -365,6 +363,22 @@ Result<json::Tree> show_metrics(Call& call) {
     while (page->next(call.answer.body, call.stop)) {}
   }
   return json::Tree();
+}
+
+}  // namespace
+
+std::span<const ControlCall> metrics_calls() {
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/metrics",
+       .name = "metrics",
+       .about = "Get metrics in Prometheus' format",
+       .answer_type = "text/plain",
+       .handle = &show_metrics,
+       .is_tool = false,  // the tool filters the lines
+       .command = "metrics"},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

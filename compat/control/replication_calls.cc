@@ -12,7 +12,7 @@
 // All return what GET returns.
 #include <nlohmann/json.hpp>
 
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "engine/background/replication.h"
 
 namespace mayfly::compat::control {
@@ -20,10 +20,7 @@ namespace {
 
 constexpr std::int64_t lag_milliseconds_max = 30LL * 24 * 3600 * 1000;
 
-}  // namespace
-
 Result<json::Tree> show_replication(Call& call) {
-  CHECK_OK(call.body.nothing_else());
   const engine::Replication& replication = call.database().replication();
   json::Tree ways = json::Tree::array();
   for (const auto& [way, setting] : replication.ways(call.scope.account))
@@ -46,13 +43,10 @@ Result<json::Tree> show_replication(Call& call) {
 }
 
 Result<json::Tree> set_replication(Call& call) {
-  TRY(const std::string from, call.body.required_string("from"));
-  TRY(const std::string to, call.body.required_string("to"));
-  TRY(const auto paused, call.body.boolean("paused"));
-  TRY(const auto lag, call.body.integer("lag_milliseconds", 0, lag_milliseconds_max));
-  CHECK_OK(call.body.nothing_else());
-  if (from.empty() || to.empty() || from == to || from.find('>') != std::string::npos || from.size() > 64 ||
-      to.size() > 64)
+  const std::string from = *call.body.text("from"), to = *call.body.text("to");
+  const auto paused = call.body.flag("paused");
+  const auto lag = call.body.whole("lag_milliseconds");
+  if (from == to || from.find('>') != std::string::npos)
     return error::validation("'from' and 'to' must be two different regions.");
   engine::Replication& replication = call.database().replication();
   engine::WaySetting setting = replication.way(call.scope.account, {from, to});
@@ -66,7 +60,6 @@ Result<json::Tree> set_replication(Call& call) {
 }
 
 Result<json::Tree> reset_replication(Call& call) {
-  CHECK_OK(call.body.nothing_else());
   engine::Replication& replication = call.database().replication();
   for (const auto& [way, setting] : replication.ways(call.scope.account))
     static_cast<void>(replication.set_way(call.scope.account, way, {}));
@@ -74,10 +67,76 @@ Result<json::Tree> reset_replication(Call& call) {
 }
 
 Result<json::Tree> settle_replication(Call& call) {
-  CHECK_OK(call.body.nothing_else());
   call.database().replication().settle_in_slices(call.scope.account, call.stop);
   if (call.stop.stop_requested()) return stopped();
   return show_replication(call);
+}
+
+}  // namespace
+
+std::span<const ControlCall> replication_calls() {
+  static constexpr Member set_body[] = {
+      Member{"from", Kind::text, "Source region", Given::always}.within(1, 64).as("--from"),
+      Member{"to", Kind::text, "Target region", Given::always}.within(1, 64).as("--to"),
+      Member{"lag_milliseconds", Kind::whole, "Delay of each write in milliseconds, by the account's clock"}
+          .within(0, lag_milliseconds_max)
+          .as("--lag-ms"),
+      {"paused", Kind::flag, "Whether all writes are held back"}};
+  static constexpr Member setting_members[] = {
+      {"from", Kind::text, "Source region", Given::always},
+      {"to", Kind::text, "Target region", Given::always},
+      {"paused", Kind::flag, "Whether all writes are held back", Given::always},
+      {"lag_milliseconds", Kind::whole, "Delay of each write, by the account's clock", Given::always}};
+  static constexpr Member pending_members[] = {
+      {"table", Kind::text, "Table", Given::always},
+      {"from", Kind::text, "Source region", Given::always},
+      {"to", Kind::text, "Target region", Given::always},
+      {"writes", Kind::whole, "Writes that have not arrived", Given::always},
+      {"oldest", Kind::time, "Time of the oldest of them", Given::or_null},
+      {"age_seconds", Kind::number, "Its age, by the account's clock", Given::always}};
+  static constexpr Member answer[] = {
+      Member{"ways", Kind::list, "Routes with a delay or a pause", Given::always}.with(setting_members),
+      Member{"on_the_way", Kind::list, "Routes with writes that have not arrived", Given::always}.with(
+          pending_members)};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/replication",
+       .name = "show_replication",
+       .about = "Get the delays, pauses and pending writes between regions",
+       .answer = answer,
+       .handle = &show_replication,
+       .command = "replication show"},
+      {.method = "PUT",
+       .path = "/_mayfly/replication",
+       .name = "set_replication",
+       .about = "Delay, pause or resume replication between two regions",
+       .effect = Effect::sets,
+       .waits = Waits::for_changes,
+       .body = set_body,
+       .answer = answer,
+       .handle = &set_replication},
+      {.method = "DELETE",
+       .path = "/_mayfly/replication",
+       .name = "reset_replication",
+       .about = "Remove all delays and pauses of replication",
+       .effect = Effect::sets,
+       .answer = answer,
+       .handle = &reset_replication,
+       .command = "replication reset",
+       .when_empty = "Reset."},
+      {.method = "POST",
+       .path = "/_mayfly/replication/settle",
+       .name = "settle_replication",
+       .about = "Wait until every write that can be delivered has been",
+       .effect = Effect::sets,
+       .waits = Waits::for_changes,
+       .answer = answer,
+       .handle = &settle_replication,
+       .command = "replication settle",
+       .when_empty = "Settled."},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "engine/schema/shards.h"
 
@@ -67,8 +67,7 @@ Unexpected<Error> refuse(engine::ReshardRefusal why, const std::string& table,
 }
 
 Result<json::Tree> reshard(Call& call, engine::Resharding how) {
-  TRY(const auto asked, call.body.string("shard"));
-  CHECK_OK(call.body.nothing_else());
+  const auto asked = call.body.text("shard");
   TRY(const auto table, call.table(call.parameters[0]));
   TRY(const engine::Stream stream, stream_of(call, *table));
   std::optional<engine::ShardNumber> number;
@@ -83,15 +82,66 @@ Result<json::Tree> reshard(Call& call, engine::Resharding how) {
   return shards_of(call, *table);
 }
 
-}  // namespace
-
 Result<json::Tree> show_shards(Call& call) {
-  CHECK_OK(call.body.nothing_else());
   TRY(const auto table, call.table(call.parameters[0]));
   return shards_of(call, *table);
 }
 
 Result<json::Tree> split_shards(Call& call) { return reshard(call, engine::Resharding::split); }
 Result<json::Tree> roll_shards(Call& call) { return reshard(call, engine::Resharding::roll); }
+
+}  // namespace
+
+std::span<const ControlCall> shard_calls() {
+  static constexpr Member body[] = {
+      Member{"shard", Kind::text, "Id of the shard (default: all open shards)"}.as("--shard")};
+  static constexpr Member shard_members[] = {
+      {"id", Kind::text, "Id of the shard", Given::always},
+      {"parent", Kind::text, "Id of the shard that it continues"},
+      {"open", Kind::flag, "Whether it receives records", Given::always}};
+  static constexpr Member answer[] = {
+      {"stream", Kind::text, "ARN of the stream", Given::always},
+      Member{"shards", Kind::list, "Its shards, oldest first", Given::always}.with(shard_members)};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/streams/{table}/shards",
+       .name = "list_shards",
+       .about = "List a stream's shards, oldest first",
+       .place = table_place,
+       .answer = answer,
+       .handle = &show_shards,
+       .command = "stream shards",
+       .rows = "shards",
+       .when_empty = "No shards."},
+      {.method = "POST",
+       .path = "/_mayfly/streams/{table}/split",
+       .name = "split_shards",
+       .about = "Close shards; two new shards continue each",
+       .effect = Effect::adds,
+       .waits = Waits::for_changes,
+       .place = table_place,
+       .body = body,
+       .answer = answer,
+       .handle = &split_shards,
+       .command = "stream split",
+       .rows = "shards",
+       .when_empty = "No shards."},
+      {.method = "POST",
+       .path = "/_mayfly/streams/{table}/roll",
+       .name = "roll_shards",
+       .about = "Close shards; one new shard continues each",
+       .effect = Effect::adds,
+       .waits = Waits::for_changes,
+       .place = table_place,
+       .body = body,
+       .answer = answer,
+       .handle = &roll_shards,
+       .command = "stream roll",
+       .rows = "shards",
+       .when_empty = "No shards."},
+  };
+  return calls;
+}
 
 }  // namespace mayfly::compat::control

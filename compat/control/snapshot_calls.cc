@@ -13,7 +13,7 @@
 // reused.
 #include <nlohmann/json.hpp>
 
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/tables/room.h"
 #include "compat/triggers/triggers.h"
 #include "engine/background/snapshot_heads.h"
@@ -29,7 +29,7 @@ Unexpected<Error> no_such_snapshot(const Call& call) {
   return not_found("Account " + call.scope.account + " has no snapshot " + call.parameters[0] + ".");
 }
 
-constexpr std::size_t name_characters_max = 255;
+constexpr std::size_t name_bytes_max = 255;
 constexpr std::string_view name_kind = "snapshot-name";
 
 engine::DocumentName name_of(const Call& call, std::string id) {
@@ -41,14 +41,8 @@ json::Tree show_now(const Call& call) {
   return {{"now", print_time(call.database().accounts().of(call.scope.account).now())}};
 }
 
-}  // namespace
-
 Result<json::Tree> take_snapshot(Call& call) {
-  TRY(const auto name, call.body.string("name"));
-  CHECK_OK(call.body.nothing_else());
-  if (name && (name->empty() || name->size() > name_characters_max)) {
-    return error::validation("'name' must have 1 to " + std::to_string(name_characters_max) + " bytes.");
-  }
+  const auto name = call.body.text("name");
   CHECK_OK(check_room(call.database()));
   const std::size_t snapshots_max = call.emulator.limits().snapshots_max;
   const auto id = call.database().snapshots().take(call.scope.account, snapshots_max);
@@ -71,7 +65,6 @@ Result<json::Tree> list_snapshots(Call& call) {
 }
 
 Result<json::Tree> restore_snapshot(Call& call) {
-  CHECK_OK(call.body.nothing_else());
   const auto id = engine::whole_number<engine::SnapshotId>(call.parameters[0]);
   // An advance that stops at a failpoint would block the account.
   call.database().failpoints().release_all(call.scope.account);
@@ -86,7 +79,6 @@ Result<json::Tree> restore_snapshot(Call& call) {
 }
 
 Result<json::Tree> delete_snapshot(Call& call) {
-  CHECK_OK(call.body.nothing_else());
   const auto id = engine::whole_number<engine::SnapshotId>(call.parameters[0]);
   if (!id || !call.database().snapshots().drop(call.scope.account, *id)) return no_such_snapshot(call);
   call.database().documents().erase(name_of(call, std::to_string(*id)));
@@ -94,7 +86,6 @@ Result<json::Tree> delete_snapshot(Call& call) {
 }
 
 Result<json::Tree> reset_account(Call& call) {
-  CHECK_OK(call.body.nothing_else());
   call.database().failpoints().release_all(call.scope.account);
   call.emulator.faults().set(call.scope.account, {});
   call.emulator.triggers().reset(call.scope.account,
@@ -105,6 +96,70 @@ Result<json::Tree> reset_account(Call& call) {
   call.database().documents().write(names, {});
   call.emulator.table_changes().settle_all(call.scope.account);
   return show_now(call);
+}
+
+}  // namespace
+
+std::span<const ControlCall> snapshot_calls() {
+  static constexpr Member place[] = {{"id", Kind::text, "Id of the snapshot", Given::always}};
+  static constexpr Member take_body[] = {
+      Member{"name", Kind::text, "Name of the snapshot"}.within(1, name_bytes_max).as("--name")};
+  static constexpr Member id_answer[] = {{"id", Kind::text, "Id of the snapshot", Given::always}};
+  static constexpr Member snapshot_members[] = {{"id", Kind::text, "Id of the snapshot", Given::always},
+                                                {"name", Kind::text, "Its name"}};
+  static constexpr Member list_answer[] = {
+      Member{"snapshots", Kind::list, "The account's snapshots", Given::always}.with(snapshot_members)};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/snapshots",
+       .name = "list_snapshots",
+       .about = "List snapshots",
+       .answer = list_answer,
+       .handle = &list_snapshots,
+       .command = "snapshot list",
+       .rows = "snapshots",
+       .when_empty = "No snapshots in account {account}."},
+      {.method = "POST",
+       .path = "/_mayfly/snapshots",
+       .name = "take_snapshot",
+       .about = "Save the account: tables, items, streams and clock",
+       .effect = Effect::adds,
+       .waits = Waits::for_changes,
+       .body = take_body,
+       .answer = id_answer,
+       .handle = &take_snapshot,
+       .command = "snapshot take"},
+      {.method = "POST",
+       .path = "/_mayfly/snapshots/{id}/restore",
+       .name = "restore_snapshot",
+       .about = "Restore the account from a snapshot, which can be repeated",
+       .effect = Effect::destroys,
+       .waits = Waits::for_changes,
+       .place = place,
+       .answer = now_answer,
+       .handle = &restore_snapshot,
+       .command = "snapshot restore"},
+      {.method = "DELETE",
+       .path = "/_mayfly/snapshots/{id}",
+       .name = "delete_snapshot",
+       .about = "Delete a snapshot",
+       .effect = Effect::destroys,
+       .place = place,
+       .handle = &delete_snapshot,
+       .command = "snapshot delete",
+       .when_empty = "Deleted."},
+      {.method = "POST",
+       .path = "/_mayfly/reset",
+       .name = "reset_account",
+       .about = "Delete the account's tables, snapshots and faults, and reset its clock",
+       .effect = Effect::destroys,
+       .waits = Waits::for_changes,
+       .answer = now_answer,
+       .handle = &reset_account,
+       .command = "reset"},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

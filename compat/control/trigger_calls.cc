@@ -11,7 +11,7 @@
 // show: counts since the server started.
 #include <nlohmann/json.hpp>
 
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/control/trigger_views.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/triggers/triggers.h"
@@ -98,11 +98,51 @@ json::Tree show_given_up(const Triggers::NewlyGivenUp& given_up) {
   return shown;
 }
 
+namespace {
+
 Result<json::Tree> list_triggers(Call& call) {
   json::Tree shown = json::Tree::array();
   for (const Triggers::View& view : call.emulator.triggers().list(call.scope))
     shown.push_back(show_trigger(view));
   return json::Tree{{"triggers", std::move(shown)}};
+}
+
+}  // namespace
+
+std::span<const ControlCall> trigger_calls() {
+  static constexpr Member last_batch_members[] = {{"records", Kind::whole, "Its records", Given::always},
+                                                  {"at", Kind::time, "When it was processed", Given::always}};
+  static constexpr Member trigger_members[] = {
+      {"uuid", Kind::text, "UUID of the mapping", Given::always},
+      {"function", Kind::text, "Name of the function", Given::always},
+      {"table", Kind::text, "Table of the stream", Given::always},
+      {"stream", Kind::text, "ARN of the stream", Given::always},
+      {"state", Kind::text, "State of the mapping", Given::always},
+      {"last_result", Kind::text, "Result of the last batch", Given::always},
+      {"batches", Kind::whole, "Batches since the server started", Given::always},
+      {"records", Kind::whole, "Records in these batches", Given::always},
+      {"failures", Kind::whole, "Calls that failed", Given::always},
+      {"retries", Kind::whole, "Calls that repeated a batch", Given::always},
+      {"given_up", Kind::whole, "Batches that were given up", Given::always},
+      Member{"last_batch", Kind::object, "The last batch"}.with(last_batch_members),
+      Member{"last_failure", Kind::object, "The last failure"}.with(call_error_members),
+      Member{"retrying", Kind::object, "The batch that is being retried"}.with(retrying_members)};
+  static constexpr Member answer[] = {
+      Member{"triggers", Kind::list, "The mappings of the region", Given::always}.with(trigger_members)};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/triggers",
+       .name = "show_triggers",
+       .about = "List event source mappings with their state and last result",
+       .answer = answer,
+       .handle = &list_triggers,
+       .is_tool = false,  // list_triggers has more: Lambda's own description of each mapping
+       .command = "triggers",
+       .rows = "triggers",
+       .when_empty = "No event source mappings in account {account}, region {region}."},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

@@ -13,6 +13,7 @@
 //    "destination":"file:///failed.jsonl"}
 #pragma once
 
+#include "compat/control/description.h"
 #include "compat/triggers/triggers.h"
 #include "compat/wire/json_tree.h"
 
@@ -20,5 +21,41 @@ namespace mayfly::compat::control {
 
 json::Tree show_unfinished(const triggers::Triggers::Unfinished& unfinished);
 json::Tree show_given_up(const triggers::Triggers::NewlyGivenUp& given_up);
+
+// --- descriptions of both
+
+inline constexpr Member call_error_members[] = {{"status", Kind::whole, "HTTP status, or 0", Given::always},
+                                                {"error", Kind::text, "X-Amz-Function-Error"},
+                                                {"type", Kind::text, "Type of the function's error"},
+                                                {"message", Kind::text, "Its message"},
+                                                {"at", Kind::time, "When it happened"}};
+inline constexpr Member retrying_members[] = {
+    {"attempts", Kind::whole, "Attempts so far", Given::always},
+    {"records", Kind::whole, "Records in the batch", Given::always},
+    Member{"error", Kind::object, "The last error", Given::always}.with(call_error_members)};
+inline constexpr Member unfinished_members[] = {
+    {"UUID", Kind::text, "UUID of the mapping", Given::always},
+    {"FunctionArn", Kind::text, "ARN of the function", Given::always},
+    {"EventSourceArn", Kind::text, "ARN of the stream", Given::always},
+    {"LastProcessingResult", Kind::text, "The result of the last batch", Given::always},
+    {"function", Kind::text, "Name of the function", Given::always},
+    {"table", Kind::text, "Table of the stream", Given::always},
+    {"registered", Kind::flag, "false if no function with this name is registered"},
+    Member{"retrying", Kind::object, "The batch that is being retried"}.with(retrying_members)};
+inline constexpr Member given_up_record_members[] = {
+    {"sequence_number", Kind::text, "Sequence number of the record", Given::always},
+    {"event", Kind::text, "Its event", Given::always},
+    {"key", Kind::image, "Key of its item", Given::always}};
+inline constexpr Member given_up_members[] = {
+    {"UUID", Kind::text, "UUID of the mapping", Given::always},
+    {"function", Kind::text, "Name of the function", Given::always},
+    {"table", Kind::text, "Table of the stream", Given::always},
+    {"stream", Kind::text, "ARN of the stream", Given::always},
+    {"condition", Kind::text, "Why it was given up", Given::always},
+    {"attempts", Kind::whole, "Attempts to process it", Given::always},
+    Member{"error", Kind::object, "The last error"}.with(call_error_members),
+    Member{"records", Kind::list, "Its records", Given::always}.with(given_up_record_members),
+    {"left_out", Kind::whole, "Records that are not in records", Given::always},
+    {"destination", Kind::text, "Where the batch was sent"}};
 
 }  // namespace mayfly::compat::control

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/explanation.h"
-#include "compat/control/handlers.h"
+#include "compat/control/families.h"
 #include "compat/control/ttl_views.h"
 #include "compat/tables/ttl_mistakes.h"
 #include "engine/background/reaper.h"
@@ -22,15 +22,16 @@
 namespace mayfly::compat::control {
 namespace {
 
-using Kind = engine::ExpiryMode::Kind;
+using ModeKind = engine::ExpiryMode::Kind;
 
-constexpr std::pair<std::string_view, Kind> modes[] = {
-    {"exact", Kind::exact}, {"aws", Kind::aws}, {"manual", Kind::manual}};
-constexpr std::int64_t delay_seconds_max = 30 * 24 * 3600;
+constexpr std::pair<std::string_view, ModeKind> modes[] = {
+    {"exact", ModeKind::exact}, {"aws", ModeKind::aws}, {"manual", ModeKind::manual}};
+constexpr auto mode_names = names_of(modes);
+constexpr std::int64_t delay_seconds_max = 30 * 24 * 3600, seed_max = std::int64_t{1} << 53;
 constexpr std::int64_t window_seconds_max = 366 * 24 * 3600;
 constexpr std::int64_t windows_max = 100, upcoming_default = 100, upcoming_max = 10'000;
 
-std::string_view mode_name(Kind kind) {
+std::string_view mode_name(ModeKind kind) {
   for (const auto& [name, each] : modes)
     if (each == kind) return name;
   return {};
@@ -43,7 +44,7 @@ std::optional<engine::Instant> time_of(engine::Instant fires) {
 
 void add_mode(json::Tree& shown, const engine::ExpiryMode& mode) {
   shown["mode"] = mode_name(mode.kind);
-  if (mode.kind != Kind::aws) return;
+  if (mode.kind != ModeKind::aws) return;
   json::Tree& delay = shown["delay_seconds"] = json::Tree::array();
   delay.push_back(json::seconds(mode.delay_ms_min));
   delay.push_back(json::seconds(mode.delay_ms_max));
@@ -55,8 +56,8 @@ json::Tree show_lag(const engine::ExpiryStats& stats) {
 }
 
 // Returns the requested window length; nullopt: the index's default.
-Result<std::optional<engine::Instant>> window_ms(const Call& call) {
-  TRY(const auto seconds, call.query_integer("window_seconds", 1, window_seconds_max));
+std::optional<engine::Instant> window_ms(const Call& call) {
+  const auto seconds = call.query.whole("window_seconds");
   return seconds ? std::optional<engine::Instant>(*seconds * 1000) : std::nullopt;
 }
 
@@ -101,30 +102,17 @@ json::Tree show_table(engine::Database& database, const engine::LiveTable& live,
   return shown;
 }
 
-Result<engine::ExpiryMode> read_mode(Fields& body) {
-  TRY(const std::optional<std::string> name, body.required_string("mode"));
+Result<engine::ExpiryMode> read_mode(const Body& body) {
   const json::Tree* delay = body.any("delay_seconds");
-  TRY(const auto seed, body.integer("seed", 0, std::int64_t{1} << 53));
-  CHECK_OK(body.nothing_else());
+  const auto seed = body.whole("seed");
   engine::ExpiryMode mode;
-  TRY(const auto kind, choose("mode", name, modes));
-  mode.kind = *kind;
-  if (mode.kind != Kind::aws && (delay != nullptr || seed)) {
+  mode.kind = *body.choice("mode", modes);
+  if (mode.kind != ModeKind::aws && (delay != nullptr || seed)) {
     return error::validation("'delay_seconds' and 'seed' are allowed only when mode is \"aws\".");
   }
   if (delay != nullptr) {
-    std::array<std::int64_t, 2> seconds{};
-    bool good = delay->is_array() && delay->size() == 2;
-    for (std::size_t i = 0; good && i < 2; ++i) {
-      seconds[i] = json::integer((*delay)[i]).value_or(-1);
-      good = seconds[i] >= 0 && seconds[i] <= delay_seconds_max;
-    }
-    if (!good || seconds[0] > seconds[1]) {
-      return must_be("delay_seconds",
-                     "a minimum and a maximum in seconds, for example [600,1680], up to 30 days", *delay);
-    }
-    mode.delay_ms_min = seconds[0] * 1000;
-    mode.delay_ms_max = seconds[1] * 1000;
+    mode.delay_ms_min = json::integer((*delay)[0]).value_or(0) * 1000;
+    mode.delay_ms_max = json::integer((*delay)[1]).value_or(0) * 1000;
   }
   if (seed) mode.seed = static_cast<std::uint64_t>(*seed);
   return mode;
@@ -141,8 +129,10 @@ json::Tree show_never(const engine::NeverCounts& counts) {
   return shown;
 }
 
+namespace {
+
 Result<json::Tree> show_all_ttl(Call& call) {
-  TRY(const auto window, window_ms(call));
+  const auto window = window_ms(call);
   json::Tree tables = json::Tree::object();
   for (std::string after;;) {
     const auto names = call.database().catalog().names(call.scope, after, 100);
@@ -159,8 +149,7 @@ Result<json::Tree> show_all_ttl(Call& call) {
 
 Result<json::Tree> show_ttl(Call& call) {
   TRY(const auto table, call.table(call.parameters[0]));
-  TRY(const auto window, window_ms(call));
-  return show_table(call.database(), *table, window);
+  return show_table(call.database(), *table, window_ms(call));
 }
 
 Result<json::Tree> set_ttl_mode(Call& call) {
@@ -173,14 +162,13 @@ Result<json::Tree> set_ttl_mode(Call& call) {
 }
 
 Result<json::Tree> sweep_table(Call& call) {
-  CHECK_OK(call.body.nothing_else());
   TRY(const auto table, call.table(call.parameters[0]));
   return json::Tree{{"expired", call.database().reaper().sweep(table, call.stop)}};
 }
 
 Result<json::Tree> show_upcoming(Call& call) {
   TRY(const auto live, call.table(call.parameters[0]));
-  TRY(const auto limit, call.query_integer("limit", 1, upcoming_max));
+  const auto limit = call.query.whole("limit");
   json::Tree items = json::Tree::array();
   for (const engine::UpcomingExpiry& entry : call.database().expiries().upcoming(
            *live, static_cast<std::size_t>(limit.value_or(upcoming_default)))) {
@@ -189,6 +177,121 @@ Result<json::Tree> show_upcoming(Call& call) {
                      {"expires_at", time_or_null(time_of(entry.fires))}});
   }
   return json::Tree{{"items", std::move(items)}};
+}
+
+}  // namespace
+
+std::span<const ControlCall> ttl_calls() {
+  static constexpr Member window_query[] = {
+      Member{"window_seconds", Kind::whole, "Length of the windows in which upcoming expiries are counted"}
+          .within(1, window_seconds_max)
+          .as("--window-seconds")};
+  static constexpr Member mode_body[] = {
+      Member{"mode", Kind::text, "exact (immediately), aws (late, as on AWS) or manual (on request)",
+             Given::always}
+          .of(mode_names)
+          .as("MODE"),
+      Member{"delay_seconds", Kind::range, "Minimum and maximum delay of deletions in mode aws, in seconds"}
+          .within(0, delay_seconds_max)
+          .as("--delay"),
+      Member{"seed", Kind::whole, "Random seed for the delays in mode aws"}.within(0, seed_max).as("--seed")};
+  static constexpr Member limit_query[] = {Member{"limit", Kind::whole, "Maximum items to list"}
+                                               .within(1, upcoming_max)
+                                               .by_default("100")
+                                               .as("--limit")};
+
+  static constexpr std::string_view statuses[] = {"ENABLED", "DISABLED"};
+  static constexpr Member lag_members[] = {{"p50", Kind::number, "Median", Given::or_null},
+                                           {"p99", Kind::number, "99th percentile", Given::or_null},
+                                           {"max", Kind::number, "Maximum", Given::or_null}};
+  static constexpr Member count_members[] = {{"", Kind::whole, "Items"}};
+  static constexpr Member suspect_members[] = {
+      {"key", Kind::image, "Primary key of the item", Given::always},
+      {"reason", Kind::text, "Why its TTL is suspect", Given::always},
+      {"message", Kind::text, "The reason, for people", Given::always},
+      {"at", Kind::time, "When the item was written"}};
+  static constexpr Member window_members[] = {
+      {"window", Kind::text, "Start of the window", Given::always},
+      {"count", Kind::whole, "Items that expire in it", Given::always}};
+  static constexpr Member table_answer[] = {
+      Member{"status", Kind::text, "Whether TTL is enabled", Given::always}.of(statuses),
+      {"attribute", Kind::text, "The TTL attribute"},
+      Member{"mode", Kind::text, "When expired items are deleted", Given::always}.of(mode_names),
+      {"delay_seconds", Kind::range, "Minimum and maximum delay in mode aws"},
+      {"seed", Kind::whole, "Random seed of the delays in mode aws"},
+      {"pending", Kind::whole, "Items that will expire, including those in due", Given::always},
+      {"due", Kind::whole, "Items whose TTL has passed and that are not deleted yet", Given::always},
+      {"next_due", Kind::time, "The earliest expiry among the pending items", Given::or_null},
+      {"expired", Kind::whole, "Items deleted since the server started", Given::always},
+      {"born_expired", Kind::whole, "Those that had already expired when they were written", Given::always},
+      Member{"lag_ms", Kind::object, "How late items were deleted, in milliseconds", Given::always}.with(
+          lag_members),
+      Member{"never", Kind::map, "Items whose TTL can never expire them, by reason"}.with(count_members),
+      Member{"suspects", Kind::list, "The latest items whose TTL is suspect"}.with(suspect_members),
+      Member{"windows", Kind::list, "The next windows in which items expire", Given::always}.with(
+          window_members)};
+  static constexpr Member of_table[] = {Member{"", Kind::object, "TTL of the table"}.with(table_answer)};
+  static constexpr Member all_answer[] = {
+      Member{"tables", Kind::map, "TTL of each table of the region", Given::always}.with(of_table)};
+  static constexpr Member sweep_answer[] = {
+      {"expired", Kind::whole, "Items that were deleted", Given::always}};
+  static constexpr Member upcoming_members[] = {
+      {"key", Kind::image, "Primary key of the item", Given::always},
+      {"due", Kind::time, "Its TTL", Given::always},
+      {"expires_at", Kind::time, "When it will be deleted; null in mode manual", Given::or_null}};
+  static constexpr Member upcoming_answer[] = {
+      Member{"items", Kind::list, "The items, the next one first", Given::always}.with(upcoming_members)};
+
+  static constexpr ControlCall calls[] = {
+      {.method = "GET",
+       .path = "/_mayfly/ttl",
+       .name = "show_all_ttl",
+       .about = "Get TTL settings and counts of pending and expired items, for all tables",
+       .query = window_query,
+       .answer = all_answer,
+       .handle = &show_all_ttl},
+      {.method = "GET",
+       .path = "/_mayfly/ttl/{table}",
+       .name = "show_ttl",
+       .about = "Get TTL settings and counts of pending and expired items, for one table",
+       .place = table_place,
+       .query = window_query,
+       .answer = table_answer,
+       .handle = &show_ttl},
+      {.method = "PUT",
+       .path = "/_mayfly/ttl/{table}",
+       .name = "set_ttl_mode",
+       .about = "Choose when a table deletes expired items",
+       .effect = Effect::sets,
+       .waits = Waits::for_changes,
+       .place = table_place,
+       .body = mode_body,
+       .answer = table_answer,
+       .handle = &set_ttl_mode,
+       .command = "ttl set"},
+      {.method = "POST",
+       .path = "/_mayfly/ttl/{table}/sweep",
+       .name = "sweep_expired",
+       .about = "Delete a table's expired items now, in any mode",
+       .effect = Effect::destroys,
+       .waits = Waits::for_changes,
+       .place = table_place,
+       .answer = sweep_answer,
+       .handle = &sweep_table,
+       .command = "ttl sweep"},
+      {.method = "GET",
+       .path = "/_mayfly/ttl/{table}/upcoming",
+       .name = "upcoming_expiries",
+       .about = "List the items of a table that expire next, and when",
+       .place = table_place,
+       .query = limit_query,
+       .answer = upcoming_answer,
+       .handle = &show_upcoming,
+       .command = "ttl upcoming",
+       .rows = "items",
+       .when_empty = "No item of this table will expire."},
+  };
+  return calls;
 }
 
 }  // namespace mayfly::compat::control

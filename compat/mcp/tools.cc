@@ -40,8 +40,6 @@ constexpr std::string_view text = R"("type":"string")", whole = R"("type":"integ
                            values = R"("type":"array")";
 
 constexpr Argument table_name{"TableName", text, "", true};
-constexpr Argument table{"table", text, "", true};
-constexpr Argument item_key{"key", object, R"(The primary key as DynamoDB JSON: {"id":{"S":"7"}})", true};
 constexpr Argument key{"Key", object, "The primary key", true};
 constexpr Argument condition{"ConditionExpression", text};
 constexpr Argument names{"ExpressionAttributeNames", object};
@@ -138,40 +136,6 @@ constexpr Argument of_operation[] = {
      true},
     {"request", object, "Request of the operation, as in the API"}};
 
-constexpr Argument of_set_clock[] = {
-    {"mode", R"("enum":["real","frozen","offset","rate"])", "frozen: the clock stops until it is moved"},
-    {"now", text,
-     "2031-01-01T00:00:00Z; a later time is an advance, an earlier one needs an account without tables"},
-    {"rate", R"("type":"number")", "Speed relative to the host's clock, with mode rate"},
-    {"age_streams", yes, "Also age stream records"}};
-constexpr Argument of_advance[] = {
-    {"seconds", number},
-    {"minutes", number},
-    {"hours", number},
-    {"days", number, "Added to seconds, minutes and hours"},
-    {"to", text, "A time, or next-expiry: the next instant at which an item expires"},
-    {"settle", R"("enum":["triggers"])", "Wait until triggers have processed the streams"},
-    {"settle_seconds", number},
-    {"age_streams", yes}};
-constexpr Argument of_show_ttl[] = {{"table", text, "Table (default: all tables)"}};
-constexpr Argument of_upcoming[] = {table, {"limit", whole, "Maximum items to list (default: 10)"}};
-constexpr Argument of_explain[] = {table, item_key};
-constexpr Argument of_control_table[] = {table};
-constexpr Argument of_ttl_mode[] = {
-    table,
-    {"mode", R"("enum":["exact","aws","manual"])",
-     "exact: immediately; aws: late, as on AWS; manual: when sweep_expired is called", true},
-    {"delay_seconds", R"("type":"array","items":{"type":"number"})",
-     "Minimum and maximum delay, with mode aws"},
-    {"seed", R"("type":"integer")"}};
-constexpr Argument of_await[] = {
-    table,
-    item_key,
-    {"event", R"("enum":["INSERT","MODIFY","REMOVE"])"},
-    {"by", R"("enum":["user","service"])", "service: only deletions of expired items"},
-    {"since", text, "A time: also accept earlier changes in the table's stream, from then on"},
-    {"timeout_seconds", R"("type":"number","minimum":0,"maximum":600)", "Maximum time to wait (default: 5)"}};
-
 constexpr Argument of_list_streams[] = {
     {"TableName", text}, {"Limit", whole}, {"ExclusiveStartStreamArn", text}};
 constexpr Argument of_describe_stream[] = {{"StreamArn", text, "LatestStreamArn of describe_table", true},
@@ -181,24 +145,6 @@ constexpr Argument of_read_stream[] = {
     {"next", object, "next of the previous result, to continue from there"},
     {"last", yes, "Read the newest records instead of the oldest"},
     {"limit", R"("type":"integer","minimum":1,"maximum":200)", "Maximum records to read (default: 25)"}};
-constexpr Argument of_shards[] = {table, {"shard", text, "Shard (default: every open shard)"}};
-
-constexpr Argument of_snapshot[] = {{"id", text, "", true}};
-constexpr Argument of_faults[] = {
-    {"rules", objects,
-     R"([{"fault":"throttle","operation":"PutItem","table":"carts","count":2}]. Faults: throttle, )"
-     R"(internal_server_error, latency (milliseconds), connection_closed, unprocessed, transaction_conflict, )"
-     R"(stale_reads (writes, milliseconds), replicated_write_conflict. With "applied":true, )"
-     R"(internal_server_error and connection_closed strike after the operation. With probability and seed, )"
-     R"(a rule strikes at random)",
-     true}};
-constexpr Argument of_failpoint[] = {table, item_key};
-constexpr Argument of_release[] = {
-    {"table", text, "Table; without table and key, all failpoints of the account"},
-    {"key", object, "Primary key, as for arm_failpoint"}};
-constexpr Argument of_function[] = {
-    {"name", text, "", true}, {"url", text, "URL to call: http://…", true}, {"timeout_seconds", number}};
-constexpr Argument of_function_name[] = {{"name", text, "", true}};
 constexpr Argument of_list_triggers[] = {{"FunctionName", text}, {"EventSourceArn", text}, {"Marker", text}};
 constexpr Argument of_create_trigger[] = {{"EventSourceArn", text, "The stream's ARN", true},
                                           {"FunctionName", text, "", true},
@@ -209,28 +155,9 @@ constexpr Argument of_create_trigger[] = {{"EventSourceArn", text, "The stream's
                                           {"BisectBatchOnFunctionError", yes},
                                           {"FilterCriteria", object}};
 constexpr Argument of_trigger[] = {{"UUID", text, "UUID of list_triggers", true}};
-constexpr Argument of_replication[] = {
-    {"from", text, "A region"}, {"to", text, "A region"}, {"lag_milliseconds", number}, {"paused", yes}};
 constexpr Argument of_metrics[] = {{"contains", text, "Only lines that contain this text"}};
 constexpr Argument of_explain_error[] = {
     {"error", text, "The error's name, message or both, as the client printed them", true}};
-
-// --- schemas of results that always have the same form
-
-constexpr std::string_view clock_schema =
-    R"({"type":"object","properties":{"mode":{"type":"string"},"now":{"type":"string"},"rate":{"type":"number"}},)"
-    R"("required":["mode","now"]})";
-constexpr std::string_view advanced_schema =
-    R"({"type":"object","properties":{"now":{"type":"string"},"expired":{"type":"integer"},)"
-    R"("tables":{"type":"object","additionalProperties":{"type":"integer"}},"next_expiry":{"type":["string","null"]},)"
-    R"("never":{"type":"object"},"born_expired":{"type":"object"},"message":{"type":"string"}},)"
-    R"("required":["now","expired","tables"]})";
-constexpr std::string_view explained_schema =
-    R"({"type":"object","properties":{"expires_at":{"type":["string","null"]},"reason":{"type":"string","enum":["due",)"
-    R"("not_due","delayed","expired","born_expired","no_item","no_attribute","not_a_number","milliseconds","too_old",)"
-    R"("ttl_disabled"]},"message":{"type":"string"}},"required":["expires_at","reason","message"]})";
-constexpr std::string_view id_schema =
-    R"({"type":"object","properties":{"id":{"type":"string"}},"required":["id"]})";
 
 // --- results
 
@@ -400,9 +327,15 @@ Expected<std::string, std::string> path_of(std::string_view pattern, Tree& argum
 }
 
 Outcome run_control(ToolCall& call) {
-  std::string_view pattern = call.tool.call;
-  const std::string_view method = pattern.substr(0, pattern.find(' '));
-  const auto path = path_of(pattern.substr(method.size() + 1), call.arguments);
+  std::string pattern(call.tool.call);
+  if (const control::ControlCall* described = call.tool.control) {
+    pattern = std::string(described->method) + " " + std::string(described->path);
+    char separator = '?';
+    for (const control::Member& member : described->query)
+      pattern.append(1, std::exchange(separator, '&')).append(member.name);
+  }
+  const std::string method = pattern.substr(0, pattern.find(' '));
+  const auto path = path_of(std::string_view(pattern).substr(method.size() + 1), call.arguments);
   if (!path) return failure(path.error());
   const std::string body = call.arguments.empty() ? "" : json::print(call.arguments);
   return outcome_of(call.world.call(call.scope, method, *path, body, call.stop));
@@ -587,7 +520,8 @@ Outcome explain(ToolCall& call) {
 
 constexpr std::span<const Argument> none{};
 
-constexpr Tool tools[] = {
+// The tools that do not come from a description of a control call.
+constexpr Tool written_tools[] = {
     {"list_tables", "List tables", "List the names of all tables.", Effect::reads, "ListTables",
      of_list_tables},
     {"describe_table", "Describe a table", "Get a table's keys, indexes, stream and counts.", Effect::reads,
@@ -628,30 +562,6 @@ constexpr Tool tools[] = {
     {"operation", "Any operation", "Call any other operation of DynamoDB or DynamoDB Streams by name.",
      Effect::destroys, "", of_operation, true, &any_operation},
 
-    {"show_clock", "Show the clock", "Get the mode and time of the account's clock.", Effect::reads,
-     "GET /_mayfly/clock", none, false, nullptr, clock_schema},
-    {"set_clock", "Set the clock",
-     "Freeze or set the account's clock, run it at a rate, or let it follow the host's time.",
-     Effect::destroys, "PUT /_mayfly/clock", of_set_clock, false, nullptr, clock_schema},
-    {"advance_clock", "Advance the clock",
-     "Move the account's clock forward and delete, in order, every item that expires on the way.",
-     Effect::destroys, "POST /_mayfly/clock/advance", of_advance, false, nullptr, advanced_schema},
-
-    {"show_ttl", "Show TTL",
-     "Get TTL settings and counts of pending and expired items, for one table or all.", Effect::reads,
-     "GET /_mayfly/ttl/{table?}", of_show_ttl},
-    {"upcoming_expiries", "Upcoming expiries", "List the items of a table that expire next, and when.",
-     Effect::reads, "GET /_mayfly/ttl/{table}/upcoming?limit", of_upcoming, true},
-    {"explain_expiry", "Explain an expiry",
-     "Explain when and why an item expires, or why it does not (milliseconds, a string, no TTL, …).",
-     Effect::reads, "POST /_mayfly/ttl/{table}/explain", of_explain, true, nullptr, explained_schema},
-    {"sweep_expired", "Sweep", "Delete a table's expired items now, in any mode.", Effect::destroys,
-     "POST /_mayfly/ttl/{table}/sweep", of_control_table},
-    {"set_ttl_mode", "Set the TTL mode", "Choose when a table deletes expired items.", Effect::sets,
-     "PUT /_mayfly/ttl/{table}", of_ttl_mode},
-    {"await_change", "Await a change", "Wait for a change to an item; if none happens, explain why.",
-     Effect::reads, "POST /_mayfly/await", of_await, true},
-
     {"list_streams", "List streams", "List the streams of one table or of all tables.", Effect::reads,
      "ListStreams", of_list_streams},
     {"describe_stream", "Describe a stream", "Get a stream's status and shards.", Effect::reads,
@@ -659,44 +569,6 @@ constexpr Tool tools[] = {
     {"read_stream", "Read a stream",
      "Read records of a table's stream, with old and new images. Deletions by TTL have userIdentity.",
      Effect::reads, "", of_read_stream, true, &read_stream},
-    {"list_shards", "List shards", "List a stream's shards, open and closed.", Effect::reads,
-     "GET /_mayfly/streams/{table}/shards", of_control_table},
-    {"split_shards", "Split shards", "Close shards; two new shards continue each.", Effect::adds,
-     "POST /_mayfly/streams/{table}/split", of_shards},
-    {"roll_shards", "Roll shards", "Close shards; one new shard continues each.", Effect::adds,
-     "POST /_mayfly/streams/{table}/roll", of_shards},
-
-    {"take_snapshot", "Take a snapshot", "Save the account: tables, items, streams and clock.", Effect::adds,
-     "POST /_mayfly/snapshots", none, false, nullptr, id_schema},
-    {"list_snapshots", "List snapshots", "List snapshots of the account.", Effect::reads,
-     "GET /_mayfly/snapshots", none},
-    {"restore_snapshot", "Restore a snapshot", "Restore the account from a snapshot, which can be repeated.",
-     Effect::destroys, "POST /_mayfly/snapshots/{id}/restore", of_snapshot},
-    {"delete_snapshot", "Delete a snapshot", "Delete a snapshot.", Effect::destroys,
-     "DELETE /_mayfly/snapshots/{id}", of_snapshot},
-    {"reset_account", "Reset", "Delete the account's tables, snapshots and faults, and reset its clock.",
-     Effect::destroys, "POST /_mayfly/reset", none},
-
-    {"show_faults", "Show faults", "List fault rules and how often each one struck.", Effect::reads,
-     "GET /_mayfly/faults", none},
-    {"set_faults", "Set faults", "Make operations fail on purpose: replaces all fault rules.", Effect::sets,
-     "PUT /_mayfly/faults", of_faults},
-    {"clear_faults", "Clear faults", "Remove all fault rules.", Effect::sets, "DELETE /_mayfly/faults", none},
-    {"show_failpoints", "Show failpoints", "List failpoints and whether an expiry is waiting at each.",
-     Effect::reads, "GET /_mayfly/failpoints", none, true},
-    {"arm_failpoint", "Arm a failpoint",
-     "Hold an item's expiry just before its deletion. An advance blocks there.", Effect::sets,
-     "PUT /_mayfly/failpoints", of_failpoint, true},
-    {"release_failpoints", "Release failpoints",
-     "Let held expiries continue, for one item or for the whole account.", Effect::sets,
-     "DELETE /_mayfly/failpoints", of_release, true},
-
-    {"list_functions", "List functions", "List the functions that triggers can call.", Effect::reads,
-     "GET /_mayfly/functions", none},
-    {"put_function", "Register a function", "Register a function or change its URL.", Effect::sets,
-     "PUT /_mayfly/functions/{name}", of_function},
-    {"remove_function", "Remove a function", "Remove a registered function.", Effect::destroys,
-     "DELETE /_mayfly/functions/{name}", of_function_name},
     {"list_triggers", "List triggers", "List event source mappings with their state and last result.",
      Effect::reads, "GET /2015-03-31/event-source-mappings/?FunctionName&EventSourceArn&Marker",
      of_list_triggers},
@@ -705,31 +577,83 @@ constexpr Tool tools[] = {
     {"delete_trigger", "Delete a trigger", "Delete an event source mapping.", Effect::destroys,
      "DELETE /2015-03-31/event-source-mappings/{UUID}", of_trigger},
 
-    {"show_replication", "Show replication", "Get the delays, pauses and pending writes between regions.",
-     Effect::reads, "GET /_mayfly/replication", none},
-    {"set_replication", "Set replication", "Delay, pause or resume replication between two regions.",
-     Effect::sets, "PUT /_mayfly/replication", of_replication},
-    {"reset_replication", "Reset replication", "Remove all delays and pauses of replication.", Effect::sets,
-     "DELETE /_mayfly/replication", none},
-    {"settle_replication", "Settle replication", "Wait until every write that can be delivered has been.",
-     Effect::sets, "POST /_mayfly/replication/settle", none},
-    {"list_jobs", "List jobs", "List exports, imports and bulk puts.", Effect::reads, "GET /_mayfly/jobs",
-     none},
-
-    {"health", "Health", "Get the server's health and version.", Effect::reads, "GET /_mayfly/health", none},
     {"metrics", "Metrics", "Get metrics in Prometheus' format.", Effect::reads, "", of_metrics, false,
      &show_metrics},
     {"explain_error", "Explain an error", "Explain when DynamoDB or Mayfly raises an error, and what to do.",
      Effect::reads, "", of_explain_error, false, &explain},
 };
 
+bool has_items(std::span<const control::Member> members) {
+  return std::any_of(members.begin(), members.end(), [](const control::Member& member) {
+    return member.kind == control::Kind::key || member.kind == control::Kind::image ||
+           has_items(member.members);
+  });
+}
+
+// The tool for a control call. Agents read and write its keys and items.
+Tool tool_of(const control::ControlCall& call) {
+  return {.name = call.name,
+          .title = {},
+          .about = call.about,
+          .effect = call.effect,
+          .call = {},
+          .arguments = {},
+          .has_items = has_items(call.body) || has_items(call.answer),
+          .control = &call};
+}
+
+const std::vector<Tool>& tools() {
+  static const std::vector<Tool> all = [] {
+    std::vector<Tool> tools(std::begin(written_tools), std::end(written_tools));
+    for (const control::ControlCall* call : control::all_calls())
+      if (call->is_tool) tools.push_back(tool_of(*call));
+    return tools;
+  }();
+  return all;
+}
+
 // --- checking arguments
 
 void each_argument(const Tool& tool, const auto& visit) {
   for (const Argument& argument : tool.arguments) visit(argument);
+  if (tool.control != nullptr) {
+    for (const auto members : {tool.control->place, tool.control->query, tool.control->body})
+      for (const control::Member& member : members) {
+        Tree schema = control::json_schema(member);
+        schema.erase("description");
+        const std::string text = json::print(schema);  // {…}
+        visit(Argument{member.name, std::string_view(text).substr(1, text.size() - 2), member.about,
+                       member.given == control::Given::always});
+      }
+  }
   if (tool.has_items) visit(plain);
   visit(account);
   visit(region);
+}
+
+// The form of a control call's answer, without its details, which would take up an agent's context.
+Tree output_schema(const control::ControlCall& call) {
+  Tree properties = Tree::object(), needed = Tree::array();
+  for (const control::Member& member : call.answer) {
+    properties[std::string(member.name)] = control::json_type(member);
+    if (member.given != control::Given::sometimes) needed.push_back(member.name);
+  }
+  Tree schema{{"type", "object"}, {"properties", std::move(properties)}};
+  if (!needed.empty()) schema["required"] = std::move(needed);
+  return schema;
+}
+
+// "Advance clock"
+std::string title_of(const Tool& tool) {
+  if (!tool.title.empty()) return std::string(tool.title);
+  std::string title(tool.name);
+  std::replace(title.begin(), title.end(), '_', ' ');
+  title[0] = static_cast<char>(title[0] & ~0x20);
+  return title;
+}
+
+bool calls_an_operation(const Tool& tool) {
+  return tool.run == nullptr && tool.control == nullptr && tool.call.find(' ') == std::string_view::npos;
 }
 
 // Detects misspelled arguments. An operation accepts every member that its API has, whether or not the tool
@@ -785,7 +709,7 @@ void cut(Outcome& outcome) {
 
 }  // namespace
 
-std::span<const Tool> all_tools() { return tools; }
+std::span<const Tool> all_tools() { return tools(); }
 
 bool is_offered(const Tool& tool, bool read_only) {
   return !read_only || tool.effect == Effect::reads || tool.run == &any_operation ||
@@ -793,13 +717,12 @@ bool is_offered(const Tool& tool, bool read_only) {
 }
 
 const Tool* find_tool(std::string_view name) {
-  const auto found =
-      std::find_if(std::begin(tools), std::end(tools), [&](const Tool& tool) { return tool.name == name; });
-  return found == std::end(tools) ? nullptr : found;
+  for (const Tool& tool : tools())
+    if (tool.name == name) return &tool;
+  return nullptr;
 }
 
 json::Tree describe(const Tool& tool, bool read_only) {
-  const bool is_operation = tool.run == nullptr && tool.call.find(' ') == std::string_view::npos;
   std::string properties = "{";
   Tree needed = Tree::array();
   each_argument(tool, [&](const Argument& argument) {
@@ -811,7 +734,7 @@ json::Tree describe(const Tool& tool, bool read_only) {
   });
   Tree input{{"type", "object"}, {"properties", json::raw(properties + "}")}};
   if (!needed.empty()) input["required"] = std::move(needed);
-  if (!is_operation) input["additionalProperties"] = false;
+  if (!calls_an_operation(tool)) input["additionalProperties"] = false;
   const bool reads = read_only || tool.effect == Effect::reads;
   Tree annotations{{"readOnlyHint", reads}};
   if (!reads) {
@@ -820,10 +743,10 @@ json::Tree describe(const Tool& tool, bool read_only) {
   }
   annotations["openWorldHint"] = false;
   Tree shown{{"name", tool.name},
-             {"title", tool.title},
-             {"description", tool.about},
+             {"title", title_of(tool)},
+             {"description", std::string(tool.about) + (tool.about.ends_with('.') ? "" : ".")},
              {"inputSchema", std::move(input)}};
-  if (!tool.output.empty()) shown["outputSchema"] = json::raw(tool.output);
+  if (tool.control != nullptr) shown["outputSchema"] = output_schema(*tool.control);
   shown["annotations"] = std::move(annotations);
   return shown;
 }
@@ -836,8 +759,7 @@ Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, js
                 .arguments = std::move(arguments),
                 .read_only = read_only,
                 .stop = stop};
-  const bool is_control = tool.call.find(' ') != std::string_view::npos;
-  const Operation* operation = tool.run == nullptr && !is_control ? operation_named(tool.call) : nullptr;
+  const Operation* operation = calls_an_operation(tool) ? operation_named(tool.call) : nullptr;
   if (const auto wrong = unknown_argument(tool, operation, call.arguments)) return failure(*wrong);
   if (const auto wrong = take_scope(call.arguments, call.scope)) return failure(*wrong);
   const bool pages = tool.name == "query" || tool.name == "scan";
@@ -846,9 +768,9 @@ Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, js
   if (is_plain) write_types(call.arguments);
   if (read_only && tool.name == "execute_statement" && !selects(call.arguments))
     return failure("Only SELECT is available in read-only mode.");
-  Outcome outcome = tool.run != nullptr ? tool.run(call)
-                    : is_control        ? run_control(call)
-                                        : run_operation(call, *operation, pages);
+  Outcome outcome = tool.run != nullptr    ? tool.run(call)
+                    : operation != nullptr ? run_operation(call, *operation, pages)
+                                           : run_control(call);
   if (is_plain && outcome.is_object) {
     if (auto tree = json::parse_tree(outcome.text, json::Decimals::as_written)) {
       drop_types(*tree);
@@ -857,9 +779,7 @@ Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, js
   }
   if (!is_utf8(outcome.text)) outcome = failure("The server's response is not UTF-8 text.");
   cut(outcome);
-  if (!tool.output.empty() && !outcome.is_object)
-    outcome.failed = true;  // the result does not follow the
-                            // schema
+  if (tool.control != nullptr && !outcome.is_object) outcome.failed = true;  // it does not follow the schema
   return outcome;
 }
 

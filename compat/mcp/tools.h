@@ -5,8 +5,9 @@
 //   outcome.failed == false, outcome.text == R"({"now":"2031-01-01T00:01:00Z","expired":1,…})"
 //
 // Most tools make one call:
-// - an operation, whose request members are the tool's arguments, or
-// - a call of the control API or of Lambda's API, whose body, query and path members are the arguments.
+// - an operation, whose request members are the tool's arguments,
+// - a call of the control API, whose description (control/description.h) is also the tool's, or
+// - a call of Lambda's API, whose body, query and path members are the arguments.
 //
 // A few tools combine several calls. A failure is reported in the words of the component that raised it.
 #pragma once
@@ -20,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "compat/control/description.h"
 #include "compat/wire/json_tree.h"
 #include "engine/tables/catalog.h"
 
@@ -40,12 +42,7 @@ struct Argument {
   bool needed = false;
 };
 
-enum class Effect : std::uint8_t {
-  reads,     // changes nothing
-  adds,      // adds something
-  sets,      // overwrites something; a repetition changes nothing
-  destroys,  // can delete something
-};
+using control::Effect;
 
 struct Outcome {
   bool failed = false;
@@ -58,14 +55,14 @@ struct Outcome {
 struct Tool {
   std::string_view name, title, about;
   Effect effect;
-  // "PutItem", or "POST /_mayfly/ttl/{table}/sweep?limit". A name in braces is replaced by the argument of
-  // that name; the segment of a missing {table?} is omitted. The names after the question mark become the
-  // query, all other arguments the body.
+  // "PutItem", or "GET /2015-03-31/event-source-mappings/{UUID}?Marker". A name in braces is replaced by the
+  // argument of that name; the segment of a missing {table?} is omitted. The names after the question mark
+  // become the query, all other arguments the body.
   std::string_view call;
   std::span<const Argument> arguments;
-  bool has_items = false;                    // and accepts `plain`
-  Outcome (*run)(ToolCall& call) = nullptr;  // replaces `call`
-  std::string_view output = {};              // its result's JSON schema; empty: not declared
+  bool has_items = false;                         // and accepts `plain`
+  Outcome (*run)(ToolCall& call) = nullptr;       // replaces `call`
+  const control::ControlCall* control = nullptr;  // replaces `title`, `call` and `arguments`
 };
 
 std::span<const Tool> all_tools();

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "compat/control/description.h"
 #include "compat/wire/percent_encoding.h"
 #include "http/access/sigv4.h"
 #include "http/base/log.h"
@@ -64,7 +65,8 @@ void control(const Request& request, const Reply& reply) {
   const std::string_view path = request.path();
   if (!path.starts_with(admin_prefix) || request.method == "GET" || request.method == "HEAD") return;
   if (path == mcp_path) return;  // the MCP handler logs which tools have changed something
-  if (path.ends_with("/await") || path.ends_with("/explain") || !enabled(Level::info)) return;
+  const compat::control::ControlCall* const call = compat::control::find_call(request.method, path);
+  if ((call != nullptr && call->effect == compat::control::Effect::reads) || !enabled(Level::info)) return;
   const auto shown = [](std::string_view text) {
     return text.size() <= shown_max ? std::string(text) : std::string(text.substr(0, shown_max)) + "...";
   };
@@ -72,7 +74,7 @@ void control(const Request& request, const Reply& reply) {
     return text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0));
   };
   const std::string_view account = request.header(Header::x_mayfly_account);
-  const bool secret = path.substr(admin_prefix.size()).starts_with("functions");
+  const bool secret = call == nullptr || call->is_secret;
   write(Level::info, request.method + " " + std::string(path) +
                          (secret || request.body.empty() ? "" : " " + shown(request.body)) + " of account " +
                          std::string(account.empty() ? default_account : account) + " -> " +

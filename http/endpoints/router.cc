@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compat/control/control.h"
+#include "compat/control/description.h"
 #include "compat/emulator.h"
 #include "compat/triggers/rest.h"
 #include "compat/wire/json.h"
@@ -238,10 +239,18 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
   if (compat::triggers::is_rest_path(path)) return Waiting::locks;
   if (!path.starts_with(admin_prefix)) return std::nullopt;
   if (path == mcp_path) return if_so(request.method == "POST", Waiting::agents);
-  if (path == "/_mayfly/events") return Waiting::events;
-  if (path == "/_mayfly/await" || path == "/_mayfly/jobs/await") return Waiting::awaits;
-  const bool changes = request.method == "POST" || request.method == "PUT";
-  return if_so(path != health_path && !is_console_path(path), changes ? Waiting::changes : Waiting::calls);
+  if (is_console_path(path)) return std::nullopt;
+  const auto* const call =
+      compat::control::find_call(request.method == "HEAD" ? "GET" : std::string_view(request.method), path);
+  if (call == nullptr) return Waiting::calls;
+  switch (call->waits) {
+    case compat::control::Waits::not_at_all: return std::nullopt;
+    case compat::control::Waits::briefly: return Waiting::calls;
+    case compat::control::Waits::for_changes: return Waiting::changes;
+    case compat::control::Waits::for_others: return Waiting::awaits;
+    case compat::control::Waits::forever: break;
+  }
+  return Waiting::events;
 }
 
 Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,

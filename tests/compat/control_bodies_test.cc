@@ -51,7 +51,7 @@ TEST_CASE("the last of duplicate body members wins and the error names the first
   TestEmulator emulator;
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":1,"rules":[]})") == R"(200 {"rules":[]})");
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"rules":[],"rules":null})") ==
-        refusal("'rules' is required and must be an array."));
+        refusal("'rules' is required and must be an array of at most 100 objects."));
   CHECK(call(emulator, "PUT", "/_mayfly/faults", R"({"zeta":1,"alpha":2,"rules":[]})") ==
         refusal("Unknown member 'zeta'; this call accepts rules."));
 }
@@ -62,7 +62,8 @@ TEST_CASE("a body that nests too deeply or has invalid UTF-8 or overflows a doub
     return "{\"rules\":" + std::string(depth, '[') + std::string(depth, ']') + "}";
   };
   const std::string no_object = refusal("The body must be a JSON object.");
-  CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(599)) == refusal("Each rule must be a JSON object."));
+  CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(599)) ==
+        refusal("'rules' must be an array of at most 100 objects, got " + std::string(64, '[') + "…."));
   CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(600)) == no_object);
   CHECK(call(emulator, "PUT", "/_mayfly/faults", nested(500'000)) == no_object);
   CHECK(call(emulator, "PUT", "/_mayfly/faults", "{\"rules\":[],\"\xff\":1}") == no_object);
@@ -97,7 +98,7 @@ TEST_CASE("an invalid key gets DynamoDB's error message") {
         refusal("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
                 "supported datatypes"));
   CHECK(call(emulator, "POST", path, R"({"key":[]})") ==
-        refusal(R"('key' is required and must be an object, for example {\"id\":{\"S\":\"1\"}}.)"));
+        refusal(R"('key' must be an object, for example {\"id\":{\"S\":\"1\"}}, got [].)"));
 }
 
 TEST_CASE("a region that is not valid UTF-8 is returned unchanged") {

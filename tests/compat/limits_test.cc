@@ -505,18 +505,18 @@ TEST_CASE("an account may have 100 fault rules with 1024-byte table names and 20
     return std::to_string(answer.status) + ' ' + answer.body;
   };
   const auto refusal = [](const std::string& message) {
-    return R"(400 {"__type":"com.amazon.coral.validate#ValidationException","message":")" + message + "\"}";
+    return R"(400 {"__type":"com.amazon.coral.validate#ValidationException","message":")" + message;
   };
   const auto rule = [&](std::size_t bytes) {
     return control("/_mayfly/faults",
                    R"({"rules":[{"fault":"throttle","table":")" + std::string(bytes, 't') + "\"}]}");
   };
   CHECK(rule(1024).starts_with("200 "));
-  CHECK(rule(1025) == refusal("'table' must have at most 1024 bytes."));
+  CHECK(rule(1025).starts_with(refusal("'table' must be a string of at most 1024 bytes, got ")));
   const auto rules = [&](int count) {
     return control("/_mayfly/faults", R"({"rules":[)" + joined(count, R"({"fault":"throttle"})", ",") + "]}");
   };
-  CHECK(rules(101) == refusal("'rules' must have at most 100 elements."));
+  CHECK(rules(101).starts_with(refusal("'rules' must be an array of at most 100 objects, got ")));
   CHECK(rules(100).starts_with("200 "));
   const std::string start = "http://127.0.0.1:1/";
   const auto function = [&](std::size_t bytes) {
@@ -524,7 +524,7 @@ TEST_CASE("an account may have 100 fault rules with 1024-byte table names and 20
                    R"({"url":")" + start + std::string(bytes - start.size(), 'u') + "\"}");
   };
   CHECK(function(2048).starts_with("200 "));
-  CHECK(function(2049) == refusal("'url' must have at most 2048 bytes."));
+  CHECK(function(2049).starts_with(refusal("'url' must be a string of 1 to 2048 bytes, got ")));
 }
 
 TEST_CASE("failpoints are limited across accounts and releasing one makes room for another") {

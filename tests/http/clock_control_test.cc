@@ -93,7 +93,7 @@ TEST_CASE("an invalid time or clock mode is rejected") {
   CHECK(refused("PUT", "/_mayfly/clock", R"({"mode":"real","now":"2031-01-01T00:00:00Z"})") ==
         "'now' is not allowed when mode is \"real\", which follows the host's time.");
   CHECK(refused("PUT", "/_mayfly/clock", R"({"rate":0})") ==
-        "'rate' must be between 0.001 and 1000000, got 0.");
+        "'rate' must be a number between 0.001 and 1000000, got 0.");
   for (const char* text :
        {"2031-13-01T00:00:00Z", "2031-02-29T00:00:00Z", "2031-01-01T24:00:00Z", "2031-01-01",
         "1969-12-31T23:59:59Z", "2031-01-01T00:00:00", "2031-01-01T00:00:00Zz", ""})
@@ -105,7 +105,7 @@ TEST_CASE("an invalid time or clock mode is rejected") {
   CHECK(refused("POST", "/_mayfly/clock/advance", "{}") == either);
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":1,"to":"next-expiry"})") == either);
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":-1})") ==
-        "'seconds' must be between 0 and 253402300799, got -1.");
+        "'seconds' must be a number between 0 and 253402300799, got -1.");
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"seconds":253402300799})") ==
         "The clock cannot go beyond the year 9999.");
   CHECK(refused("POST", "/_mayfly/clock/advance", R"({"to":"tomorrow"})") ==

@@ -250,9 +250,9 @@ TEST_CASE("an await that can never be satisfied is rejected") {
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"by":"me"})", 400) ==
         "'by' must be user or service, got \"me\".");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":"5"})", 400) ==
-        "'timeout_seconds' must be a number, got \"5\".");
+        "'timeout_seconds' must be a number between 0 and 600, got \"5\".");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"timeout_seconds":1e9})", 400) ==
-        "'timeout_seconds' must be between 0 and 600, got 1000000000.0.");
+        "'timeout_seconds' must be a number between 0 and 600, got 1000000000.0.");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"since":"yesterday"})", 400) ==
         R"('since' must be a time, for example "2026-11-20T00:00:00Z", got "yesterday".)");
   CHECK(refused(R"({"table":"carts","key":{"id":{"S":"1"}},"since":"2020-01-01T00:00:00Z"})", 400) ==
@@ -679,33 +679,35 @@ TEST_CASE("an invalid fault rule is rejected") {
     CHECK(answer.status == 400);
     return error_of(answer)["message"].get<std::string>();
   };
-  CHECK(refused("1") == "Each rule must be a JSON object.");
-  CHECK(refused("{}") == "'fault' is required and must be a string.");
-  CHECK(refused(R"({"fault":"earthquake"})") ==
-        "'fault' must be throttle, internal_server_error, latency, connection_closed, unprocessed, "
-        "transaction_conflict, stale_reads or replicated_write_conflict, got \"earthquake\".");
+  CHECK(refused("1") == "'rules' must be an array of at most 100 objects, got [1].");
+  const std::string faults =
+      "throttle, internal_server_error, latency, connection_closed, unprocessed, transaction_conflict, "
+      "stale_reads or replicated_write_conflict";
+  CHECK(refused("{}") == "'fault' is required and must be " + faults + ".");
+  CHECK(refused(R"({"fault":"earthquake"})") == "'fault' must be " + faults + ", got \"earthquake\".");
   CHECK(refused(R"({"fault":"throttle","applied":true})") ==
         "'applied' is allowed only when fault is internal_server_error, latency or connection_closed.");
   CHECK(refused(R"({"fault":"connection_closed","applied":1})") == "'applied' must be true or false, got 1.");
   CHECK(refused(R"({"fault":")" + std::string(100, 'x') + R"("})")
             .ends_with(", got \"" + std::string(63, 'x') + "…."));
-  CHECK(refused(R"({"fault":["throttle"]})") == "'fault' must be a string, got [\"throttle\"].");
+  CHECK(refused(R"({"fault":["throttle"]})") == "'fault' must be " + faults + ", got [\"throttle\"].");
   CHECK(refused(R"({"fault":"latency","milliseconds":1.5})") ==
-        "'milliseconds' must be a whole number, got 1.5.");
+        "'milliseconds' must be a whole number between 1 and 600000, got 1.5.");
   CHECK(refused(R"({"fault":"throttle","operation":"Put"})") ==
         "'operation' must be an operation, for example \"PutItem\", got \"Put\".");
   CHECK(refused(R"({"fault":"latency"})") == "'milliseconds' is required when fault is \"latency\".");
   CHECK(refused(R"({"fault":"stale_reads","table":"carts"})") ==
         "'writes' or 'milliseconds' is required when fault is \"stale_reads\".");
-  CHECK(refused(R"({"fault":"stale_reads","writes":0})") == "'writes' must be between 1 and 1000, got 0.");
+  CHECK(refused(R"({"fault":"stale_reads","writes":0})") ==
+        "'writes' must be a whole number between 1 and 1000, got 0.");
   CHECK(refused(R"({"fault":"stale_reads","writes":1001})") ==
-        "'writes' must be between 1 and 1000, got 1001.");
+        "'writes' must be a whole number between 1 and 1000, got 1001.");
   CHECK(refused(R"({"fault":"stale_reads","milliseconds":600001})") ==
-        "'milliseconds' must be between 1 and 600000, got 600001.");
+        "'milliseconds' must be a whole number between 1 and 600000, got 600001.");
   CHECK(refused(R"({"fault":"throttle","probability":2})") ==
-        "'probability' must be between 0 and 1, got 2.");
-  CHECK(
-      refused(R"({"fault":"throttle","cuont":2})").starts_with("Unknown member 'cuont'; this call accepts "));
+        "'probability' must be a number between 0 and 1, got 2.");
+  CHECK(refused(R"({"fault":"throttle","cuont":2})")
+            .starts_with("Unknown member 'cuont'; each of 'rules' accepts "));
 }
 
 }  // namespace mayfly::testing

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "compat/control/call.h"
+#include "compat/control/times.h"
 #include "compat/control/control.h"
 #include "tests/support/trigger_world.h"
 

@@ -1,0 +1,68 @@
+"""Validates the OpenAPI document, and lets Schemathesis call the control API as the document describes it.
+
+Every answer must be described: no 5xx, and each answer has the described status, content type and members. Schemathesis also
+sends what the document forbids, which must be rejected.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+SCHEMATHESIS = pathlib.Path(sys.executable).parent / "schemathesis"
+CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,unsupported_method"
+
+
+class SchemathesisTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        port_file = pathlib.Path(directory.name) / "port"
+        self.server = subprocess.Popen([os.environ["MAYFLY_SERVER"], "serve", "--port", "0", "--port-file", port_file,
+                                        "--clock", "frozen", "--log-level", "warning"])
+        self.addCleanup(self.stop)
+        while not port_file.exists():
+            self.assertIsNone(self.server.poll())
+            time.sleep(0.01)
+        self.url = f"http://127.0.0.1:{port_file.read_text().strip()}"
+
+    def stop(self):
+        self.server.terminate()
+        self.assertEqual(self.server.wait(60), 0)
+
+    def ask(self, path, body, target=None):
+        headers = {"Content-Type": "application/x-amz-json-1.0"}
+        if target:
+            headers["X-Amz-Target"] = "DynamoDB_20120810." + target
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def test_the_document_is_valid(self):
+        with urllib.request.urlopen(self.url + "/_mayfly/openapi.json", timeout=60) as answer:
+            OpenAPIV31SpecValidator(json.load(answer)).validate()
+
+    def test_every_answer_is_described(self):
+        self.ask("/", {
+            "TableName": "carts", "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+            "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        }, "CreateTable")
+        result = subprocess.run(
+            [SCHEMATHESIS, "run", self.url + "/_mayfly/openapi.json", "--checks", CHECKS, "--phases", "examples,coverage,fuzzing",
+             "--max-examples", "20", "--seed", "1", "--request-timeout", "60", "--exclude-operation-id", "follow_events",
+             "--suppress-health-check", "all", "--continue-on-failure"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "NO_COLOR": "1"},
+        )
+        self.assertEqual(result.returncode, 0, result.stdout[-20000:])
+
+
+if __name__ == "__main__":
+    unittest.main()
