@@ -11,6 +11,7 @@
 #include "cli/calls/server_calls.h"
 #include "cli/options/control_options.h"
 #include "cli/options/option_text.h"
+#include "compat/control/description.h"
 
 namespace mayfly::cli {
 namespace {
@@ -129,19 +130,28 @@ ServerPlace server_of(const Place& place) {
   return server;
 }
 
+// The choices of a member of a control call. `name` is its option: "--event" or "MODE".
+Words described_values(const Place& place, const std::string& name) {
+  for (const compat::control::ControlCall* call : compat::control::all_calls()) {
+    if (place.path != "mayfly " + std::string(call->command)) continue;
+    for (const auto members : {call->query, call->body})
+      for (const compat::control::Member& member : members)
+        if (member.option == name) return {member.choices.begin(), member.choices.end()};
+  }
+  return {};
+}
+
 // The known values of an option or a positional. `name` is "--table" or "TABLE".
 Words values_of(const Place& place, const std::string& name) {
   static const std::map<std::string, Words> fixed = {
       {"FAULT", fault_kinds()},
-      {"MODE", {"exact", "aws", "manual"}},
       {"--ttl-mode", {"exact", "aws", "manual"}},
       {"SHELL", {"bash", "zsh", "fish"}},
-      {"--event", {"INSERT", "MODIFY", "REMOVE"}},
-      {"--by", {"user", "service"}},
       {"--log-level", {"debug", "info", "warning", "error", "off"}},
       {"--if-exists", {"fail", "skip", "append", "replace"}},
       {"SPAN", {"next-expiry"}}};
   if (const auto values = fixed.find(name); values != fixed.end()) return values->second;
+  if (Words values = described_values(place, name); !values.empty()) return values;
   auto server = ServerCalls::to(server_of(place));
   if (!server) return {};
   server->limit_time(time_max);

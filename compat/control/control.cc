@@ -49,7 +49,8 @@ std::span<const ControlCall> index_calls() {
        .about = "Get this API's description in OpenAPI 3.1",
        .handle = &show_openapi,
        .admits_everyone = true,
-       .is_tool = false},
+       .is_tool = false,
+       .command = "openapi"},
   };
   return calls;
 }

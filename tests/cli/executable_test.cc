@@ -473,6 +473,7 @@ TEST_CASE("every call of the control API is a command") {
   };
   const std::vector<Row> rows = {
       {"GET /_mayfly/", {"calls"}, "\"GET /_mayfly/faults\": \"List fault rules"},
+      {"GET /_mayfly/openapi.json", {"openapi"}, "\"openapi\": \"3.1.0\""},
       {"GET /_mayfly/health", {"health"}, "\"status\": \"ok\""},
       {"GET /_mayfly/metrics", {"metrics"}, "\"mayfly_accounts\": ["},
       {"GET /_mayfly/clock", {"clock", "show"}, "\"frozen\""},
