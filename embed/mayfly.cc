@@ -224,7 +224,7 @@ void Emulator::set_replication(const Route& route, const Identity& identity) {
 std::int64_t Emulator::settle_replication(const Identity& identity) {
   const json::Tree root = succeeded(control("POST", "/_mayfly/replication/settle", {}, identity));
   std::int64_t left = 0;
-  if (const json::Tree* routes = json::member(root, "on_the_way"))
+  if (const json::Tree* routes = json::member(root, "in_flight"))
     for (const json::Tree& route : *routes) left += json::integer_member(route, "writes").value_or(0);
   return left;
 }

@@ -214,9 +214,9 @@ void write_lag(Text& text, const engine::LiveTable& table) {
   text.sample("mayfly_expiry_lag_seconds_count", labels, count);
 }
 
-std::string labels_of(const engine::OnTheWay& way) {
-  return label("account", way.account) + ',' + label("TableName", way.table) + ',' +
-         label("from", way.way.from) + ',' + label("to", way.way.to);
+std::string labels_of(const engine::InFlight& flight) {
+  return label("account", flight.account) + ',' + label("TableName", flight.table) + ',' +
+         label("from", flight.route.from) + ',' + label("to", flight.route.to);
 }
 
 void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
@@ -287,21 +287,21 @@ class Page final : public EventSource {
     });
     add_for_each(tables_, [](Text& text, const auto& table) { write_lag(text, *table); });
     add([this](Text& text) {
-      ways_ = emulator_.database().replication().on_the_way();
+      in_flight_ = emulator_.database().replication().in_flight();
       text.about("mayfly_replication_pending", "gauge",
                  "Writes in flight to a replica, counted up to 100000.");
     });
-    add_for_each(ways_, [](Text& text, const engine::OnTheWay& way) {
-      text.sample("mayfly_replication_pending", labels_of(way), way.writes);
+    add_for_each(in_flight_, [](Text& text, const engine::InFlight& flight) {
+      text.sample("mayfly_replication_pending", labels_of(flight), flight.writes);
     });
     add([](Text& text) {
       text.about("mayfly_replication_age_seconds", "gauge",
                  "Age of the oldest write in flight to a replica, by its account's clock.");
     });
-    add_for_each(ways_, [this](Text& text, const engine::OnTheWay& way) {
-      const engine::Instant now = emulator_.database().accounts().of(way.account).now();
-      text.sample("mayfly_replication_age_seconds", labels_of(way),
-                  static_cast<double>(now - way.oldest.value_or(now)) / 1000);
+    add_for_each(in_flight_, [this](Text& text, const engine::InFlight& flight) {
+      const engine::Instant now = emulator_.database().accounts().of(flight.account).now();
+      text.sample("mayfly_replication_age_seconds", labels_of(flight),
+                  static_cast<double>(now - flight.oldest.value_or(now)) / 1000);
     });
     add([this](Text& text) { write_rest(text, emulator_, tables_.size()); });
   }
@@ -348,10 +348,10 @@ class Page final : public EventSource {
   Emulator& emulator_;
   const std::vector<std::shared_ptr<engine::LiveTable>> tables_;
   std::vector<std::int64_t> due_;
-  std::vector<engine::OnTheWay> ways_;
+  std::vector<engine::InFlight> in_flight_;
   std::vector<Part> parts_;
   std::size_t part_ = 0;
-  std::size_t line_ = 0;  // in a part with one line for each table or way
+  std::size_t line_ = 0;  // in a part with one line for each table or route
 };
 
 Result<json::Tree> show_metrics(Call& call) {

@@ -1,12 +1,12 @@
 // /_mayfly/replication: how the writes to an account's global tables travel between regions
-// (engine/background/replication.h), and which are on their way.
+// (engine/background/replication.h), and which are in flight.
 //
-//   GET    /_mayfly/replication          {"ways":[{"from":"us-east-1","to":"eu-west-1","paused":false,
-//                                         "lag_milliseconds":500}],"on_the_way":[{"table":"carts","from":…,
+//   GET    /_mayfly/replication          {"routes":[{"from":"us-east-1","to":"eu-west-1","paused":false,
+//                                         "lag_milliseconds":500}],"in_flight":[{"table":"carts","from":…,
 //                                         "to":…,"writes":2,"oldest":"…Z","age_seconds":1.5}]}
 //   PUT    /_mayfly/replication          takes {"from":"us-east-1","to":"eu-west-1","paused":true,
 //                                         "lag_milliseconds":500}: omitted members keep their values
-//   DELETE /_mayfly/replication          opens every way and removes its lag
+//   DELETE /_mayfly/replication          opens every route and removes its lag
 //   POST   /_mayfly/replication/settle   returns when all writes that can arrive by now have arrived
 //
 // All return what GET returns.
@@ -22,24 +22,24 @@ constexpr std::int64_t lag_milliseconds_max = 30LL * 24 * 3600 * 1000;
 
 Result<json::Tree> show_replication(Call& call) {
   const engine::Replication& replication = call.database().replication();
-  json::Tree ways = json::Tree::array();
-  for (const auto& [way, setting] : replication.ways(call.scope.account))
-    ways.push_back({{"from", way.from},
-                    {"to", way.to},
-                    {"paused", setting.paused},
-                    {"lag_milliseconds", setting.lag_ms}});
-  json::Tree departed = json::Tree::array();
+  json::Tree routes = json::Tree::array();
+  for (const auto& [route, setting] : replication.routes(call.scope.account))
+    routes.push_back({{"from", route.from},
+                      {"to", route.to},
+                      {"paused", setting.paused},
+                      {"lag_milliseconds", setting.lag_ms}});
+  json::Tree in_flight = json::Tree::array();
   const engine::Instant now = call.database().accounts().of(call.scope.account).now();
-  for (const engine::OnTheWay& each : replication.on_the_way(call.scope.account)) {
+  for (const engine::InFlight& each : replication.in_flight(call.scope.account)) {
     if (each.writes == 0) continue;
-    departed.push_back({{"table", each.table},
-                        {"from", each.way.from},
-                        {"to", each.way.to},
-                        {"writes", each.writes},
-                        {"oldest", time_or_null(each.oldest)},
-                        {"age_seconds", json::seconds(now - each.oldest.value_or(now))}});
+    in_flight.push_back({{"table", each.table},
+                         {"from", each.route.from},
+                         {"to", each.route.to},
+                         {"writes", each.writes},
+                         {"oldest", time_or_null(each.oldest)},
+                         {"age_seconds", json::seconds(now - each.oldest.value_or(now))}});
   }
-  return json::Tree{{"ways", std::move(ways)}, {"on_the_way", std::move(departed)}};
+  return json::Tree{{"routes", std::move(routes)}, {"in_flight", std::move(in_flight)}};
 }
 
 Result<json::Tree> set_replication(Call& call) {
@@ -49,20 +49,20 @@ Result<json::Tree> set_replication(Call& call) {
   if (from == to || from.find('>') != std::string::npos)
     return error::validation("'from' and 'to' must be two different regions.");
   engine::Replication& replication = call.database().replication();
-  engine::WaySetting setting = replication.way(call.scope.account, {from, to});
+  engine::RouteSetting setting = replication.route(call.scope.account, {from, to});
   if (paused) setting.paused = *paused;
   if (lag) setting.lag_ms = *lag;
-  if (!replication.set_way(call.scope.account, {from, to}, setting)) {
+  if (!replication.set_route(call.scope.account, {from, to}, setting)) {
     return conflict("Too many replication settings in the account (limit " +
-                    std::to_string(engine::Replication::ways_max) + ").");
+                    std::to_string(engine::Replication::routes_max) + ").");
   }
   return show_replication(call);
 }
 
 Result<json::Tree> reset_replication(Call& call) {
   engine::Replication& replication = call.database().replication();
-  for (const auto& [way, setting] : replication.ways(call.scope.account))
-    static_cast<void>(replication.set_way(call.scope.account, way, {}));
+  for (const auto& [route, setting] : replication.routes(call.scope.account))
+    static_cast<void>(replication.set_route(call.scope.account, route, {}));
   return show_replication(call);
 }
 
@@ -95,8 +95,8 @@ std::span<const ControlCall> replication_calls() {
       {"oldest", Kind::time, "Time of the oldest of them", Given::or_null},
       {"age_seconds", Kind::number, "Its age, by the account's clock", Given::always}};
   static constexpr Member answer[] = {
-      Member{"ways", Kind::list, "Routes with a delay or a pause", Given::always}.with(setting_members),
-      Member{"on_the_way", Kind::list, "Routes with writes that have not arrived", Given::always}.with(
+      Member{"routes", Kind::list, "Routes with a delay or a pause", Given::always}.with(setting_members),
+      Member{"in_flight", Kind::list, "Routes with writes that have not arrived", Given::always}.with(
           pending_members)};
 
   static constexpr ControlCall calls[] = {

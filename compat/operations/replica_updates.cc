@@ -287,8 +287,9 @@ bool any_arrives(const Context& context, const std::vector<Table>& tables,
   for (const Table& from : tables) {
     if (!goes(from)) continue;
     for (const Table& to : tables) {
-      const bool is_open = replication.way(from.account, {from.region, to.region}) == engine::WaySetting{};
-      if (is_open && !goes(to) && replication.is_on_the_way(from.id, to.id)) return true;
+      const bool is_open =
+          replication.route(from.account, {from.region, to.region}) == engine::RouteSetting{};
+      if (is_open && !goes(to) && replication.is_in_flight(from.id, to.id)) return true;
     }
   }
   return false;
@@ -397,10 +398,10 @@ struct Pending {
 Pending pending_of(const Context& context, const Table& table) {
   Pending pending;
   const engine::Replication& replication = context.database.replication();
-  const auto look = [&](engine::TableId from, engine::TableId to, const engine::Way& way) {
-    if (!replication.is_on_the_way(from, to)) return;
+  const auto look = [&](engine::TableId from, engine::TableId to, const engine::Route& route) {
+    if (!replication.is_in_flight(from, to)) return;
     pending.any = true;
-    if (replication.way(table.account, way) != engine::WaySetting{}) pending.is_held = true;
+    if (replication.route(table.account, route) != engine::RouteSetting{}) pending.is_held = true;
   };
   for (const engine::Replica& replica : table.replicas) {
     look(table.id, replica.table, {table.region, replica.region});

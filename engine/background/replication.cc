@@ -21,26 +21,26 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t batch_writes_max = 64;            // in one transaction
-constexpr std::size_t slice_writes_max = 256;           // of one flow, before the next one
-constexpr std::string_view ways_kind = "@replication";  // documents named "us-east-1>eu-west-1"
+constexpr std::size_t batch_writes_max = 64;              // in one transaction
+constexpr std::size_t slice_writes_max = 256;             // of one flow, before the next one
+constexpr std::string_view routes_kind = "@replication";  // documents named "us-east-1>eu-west-1"
 
-std::string name_of(const Way& way) { return way.from + '>' + way.to; }
+std::string name_of(const Route& route) { return route.from + '>' + route.to; }
 
 // "1 500": paused, with a lag of half a second.
-std::string bytes_of(const WaySetting& setting) {
+std::string bytes_of(const RouteSetting& setting) {
   return (setting.paused ? "1 " : "0 ") + std::to_string(setting.lag_ms);
 }
 
-std::optional<std::pair<Way, WaySetting>> read_way(const Document& document) {
+std::optional<std::pair<Route, RouteSetting>> read_route(const Document& document) {
   const std::string& name = document.name.name;
   const std::string& bytes = document.bytes;
   const auto arrow = name.find('>');
   if (arrow == std::string::npos || bytes.size() < 3) return std::nullopt;
-  WaySetting setting{.paused = bytes[0] == '1'};
+  RouteSetting setting{.paused = bytes[0] == '1'};
   const auto read = std::from_chars(bytes.data() + 2, bytes.data() + bytes.size(), setting.lag_ms);
   if (read.ec != std::errc() || setting.lag_ms < 0) return std::nullopt;
-  return std::pair(Way{name.substr(0, arrow), name.substr(arrow + 1)}, setting);
+  return std::pair(Route{name.substr(0, arrow), name.substr(arrow + 1)}, setting);
 }
 
 bool copies(const Table& to, TableId from) {
@@ -80,8 +80,8 @@ class Replication::Rounds final : public Task {
 
 Replication::Replication(const Uses& uses, std::shared_ptr<Scheduler> scheduler)
     : uses_(uses), scheduler_(std::move(scheduler)) {
-  for (const Document& document : uses_.documents.list(ways_kind))
-    if (const auto way = read_way(document)) ways_[document.name.account].insert(*way);
+  for (const Document& document : uses_.documents.list(routes_kind))
+    if (const auto route = read_route(document)) routes_[document.name.account].insert(*route);
   for (const auto& live : uses_.catalog.tables())
     if (live->description()->replicates()) members_changed(live->account());
 }
@@ -113,76 +113,76 @@ void Replication::replaced(Account& account) {
   members_changed(account);
 }
 
-// --- the ways
+// --- the routes
 
 void Replication::load(std::string_view account) {
-  const Lock moving(moving_);  // orders this before or after a concurrent set_way()
-  std::map<Way, WaySetting> loaded;
-  for (const Document& document : uses_.documents.list(account, ways_kind))
-    if (const auto way = read_way(document)) loaded.insert(*way);
+  const Lock moving(moving_);  // orders this before or after a concurrent set_route()
+  std::map<Route, RouteSetting> loaded;
+  for (const Document& document : uses_.documents.list(account, routes_kind))
+    if (const auto route = read_route(document)) loaded.insert(*route);
   const Lock lock(mutex_);
-  ways_[std::string(account)] = std::move(loaded);
+  routes_[std::string(account)] = std::move(loaded);
 }
 
-bool Replication::set_way(std::string_view account, const Way& way, const WaySetting& setting) {
-  const DocumentName name{std::string(account), std::string(ways_kind), name_of(way)};
-  const Lock moving(moving_);  // keeps storage and memory consistent when several callers set ways
-  if (setting == WaySetting{}) {
+bool Replication::set_route(std::string_view account, const Route& route, const RouteSetting& setting) {
+  const DocumentName name{std::string(account), std::string(routes_kind), name_of(route)};
+  const Lock moving(moving_);  // keeps storage and memory consistent when several callers set routes
+  if (setting == RouteSetting{}) {
     uses_.documents.erase(name);
   } else {
-    const std::map<Way, WaySetting> known = ways(account);
-    if (!known.contains(way) && known.size() >= ways_max) return false;
+    const std::map<Route, RouteSetting> known = routes(account);
+    if (!known.contains(route) && known.size() >= routes_max) return false;
     uses_.documents.put(name, bytes_of(setting));
   }
   {
     const Lock lock(mutex_);
-    std::map<Way, WaySetting>& own = ways_[std::string(account)];
-    setting == WaySetting{} ? void(own.erase(way)) : void(own.insert_or_assign(way, setting));
+    std::map<Route, RouteSetting>& own = routes_[std::string(account)];
+    setting == RouteSetting{} ? void(own.erase(route)) : void(own.insert_or_assign(route, setting));
   }
   wake(uses_.accounts.of(account));
   return true;
 }
 
-WaySetting Replication::way(std::string_view account, const Way& way) const {
+RouteSetting Replication::route(std::string_view account, const Route& route) const {
   const Lock lock(mutex_);
-  const auto own = ways_.find(account);
-  if (own == ways_.end()) return {};
-  const auto found = own->second.find(way);
-  return found == own->second.end() ? WaySetting{} : found->second;
+  const auto own = routes_.find(account);
+  if (own == routes_.end()) return {};
+  const auto found = own->second.find(route);
+  return found == own->second.end() ? RouteSetting{} : found->second;
 }
 
-std::map<Way, WaySetting> Replication::ways(std::string_view account) const {
+std::map<Route, RouteSetting> Replication::routes(std::string_view account) const {
   const Lock lock(mutex_);
-  const auto own = ways_.find(account);
-  return own == ways_.end() ? std::map<Way, WaySetting>() : own->second;
+  const auto own = routes_.find(account);
+  return own == routes_.end() ? std::map<Route, RouteSetting>() : own->second;
 }
 
-std::vector<OnTheWay> Replication::counted(std::string_view account) const {
-  std::vector<OnTheWay> result;
+std::vector<InFlight> Replication::counted(std::string_view account) const {
+  std::vector<InFlight> result;
   for (const auto& live : account.empty() ? uses_.catalog.tables() : uses_.catalog.tables(account)) {
     const std::shared_ptr<const Table> table = live->description();
     if (!table->replicates()) continue;
     for (const Replica& replica : table->replicas) {
-      OnTheWay& way = result.emplace_back();
-      way.account = table->account;
-      way.table = table->name;
-      way.way = {table->region, replica.region};
+      InFlight& flight = result.emplace_back();
+      flight.account = table->account;
+      flight.table = table->name;
+      flight.route = {table->region, replica.region};
       const std::string prefix = departures_prefix(table->id, replica.table);
       Storage::Iterator departures(uses_.storage, prefix, prefix_end(prefix));
-      for (departures.seek_to_first(); departures.valid() && way.writes < OnTheWay::counted_max;
-           departures.next(), ++way.writes) {
-        if (way.writes > 0) continue;
-        if (const auto first = decode_departure(departures.value())) way.oldest = first->at;
+      for (departures.seek_to_first(); departures.valid() && flight.writes < InFlight::counted_max;
+           departures.next(), ++flight.writes) {
+        if (flight.writes > 0) continue;
+        if (const auto first = decode_departure(departures.value())) flight.oldest = first->at;
       }
     }
   }
   return result;
 }
 
-std::vector<OnTheWay> Replication::on_the_way(std::string_view account) const { return counted(account); }
-std::vector<OnTheWay> Replication::on_the_way() const { return counted({}); }
+std::vector<InFlight> Replication::in_flight(std::string_view account) const { return counted(account); }
+std::vector<InFlight> Replication::in_flight() const { return counted({}); }
 
-bool Replication::is_on_the_way(TableId from, TableId to) const {
+bool Replication::is_in_flight(TableId from, TableId to) const {
   const std::string prefix = departures_prefix(from, to);
   Storage::Iterator departures(uses_.storage, prefix, prefix_end(prefix));
   departures.seek_to_first();
@@ -213,7 +213,7 @@ Replication::Flows& Replication::flows_of(Account& account) {
       Flow& flow = flows.all.emplace_back();
       flow.from = table->id;
       flow.to = replica.table;
-      flow.way = {table->region, replica.region};
+      flow.route = {table->region, replica.region};
     }
   }
   const Lock lock(mutex_);
@@ -233,7 +233,7 @@ void Replication::look(Flow& flow) const {
 Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto, std::size_t items_max) {
   const std::shared_ptr<LiveTable> to = uses_.catalog.find(flow.to);
   if (!to) return {};
-  const WaySetting setting = way(account.id(), flow.way);
+  const RouteSetting setting = route(account.id(), flow.route);
   if (setting.paused) return {.progress = Progress::waits};
   const Instant now = account.clock().now();
   struct Arrival {
@@ -300,7 +300,7 @@ Replication::Step Replication::copy(Account& account, Flow& flow, std::size_t it
 }
 
 // Copies one batch. True: everything has been copied. The tombstones follow the items, because a deletion in
-// `flow.from` may still be in transit to another table that the new replica copies from.
+// `flow.from` may still be in flight to another table that the new replica copies from.
 bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) {
   struct Copied {
     std::string key, item;

@@ -1,7 +1,7 @@
 // Replicates the writes of global tables to their replicas, and copies the items to new replicas.
 //
-// The commit of a write also stores one departure for each replica (replica_log.h). Writes in transit are
-// therefore in storage, in the order of the writes. A task takes a departure once the way between the two
+// The commit of a write also stores one departure for each replica (replica_log.h). Writes in flight are
+// therefore in storage, in the order of the writes. A task takes a departure once the route between the two
 // regions is not paused and the lag has passed. A Transaction then applies the write and erases the departure
 // in one commit. So each write arrives exactly once, even after a crash, and no queue grows in memory.
 //
@@ -10,15 +10,15 @@
 //
 // A lag is measured by the account's clock, like every duration of DynamoDB: on a frozen clock, a write with
 // a lag arrives only when the clock is moved. Lags and pauses are part of the account's state. Snapshots
-// include them and the writes in transit, and a restore brings both back.
+// include them and the writes in flight, and a restore brings both back.
 //
-//   replication.set_way("000000000000", {"us-east-1", "eu-west-1"}, {.paused = true});
+//   replication.set_route("000000000000", {"us-east-1", "eu-west-1"}, {.paused = true});
 //   replication.settle(account, stop);               // every write that can arrive by now has arrived
 //
 // A caller that waits for replicas runs the steps itself. A step of the task and settling exclude each other.
 //
-// An account's ways and flows are used only while no other thread can replace the account: a background step
-// holds the account's requests (account.h), and settling holds its turn or its requests.
+// An account's routes and flows are used only while no other thread can replace the account: a background
+// step holds the account's requests (account.h), and settling holds its turn or its requests.
 //
 // Thread-safe. Locks: `moving_` is taken after an account's turn and requests, and before any table's gate. A
 // step of the task, which holds `moving_`, only tries to take an account's requests.
@@ -53,31 +53,31 @@ class Watermark;
 struct WritePath;
 
 // The direction of replication from one region of an account to another.
-struct Way {
+struct Route {
   std::string from, to;
-  friend auto operator<=>(const Way&, const Way&) = default;
+  friend auto operator<=>(const Route&, const Route&) = default;
 };
-struct WaySetting {
+struct RouteSetting {
   bool paused = false;
   Instant lag_ms = 0;
-  friend bool operator==(const WaySetting&, const WaySetting&) = default;
+  friend bool operator==(const RouteSetting&, const RouteSetting&) = default;
 };
 
-// The writes in transit from one table to one replica.
-struct OnTheWay {
+// The writes in flight from one table to one replica.
+struct InFlight {
   // Counting stops here.
   static constexpr std::int64_t counted_max = 100'000;
 
   std::string account, table;
-  Way way;
+  Route route;
   std::int64_t writes = 0;
   std::optional<Instant> oldest;  // when the oldest of them was written, by the account's clock
 };
 
 class Replication {
  public:
-  // The maximum number of ways with settings, per account.
-  static constexpr std::size_t ways_max = 1'000;
+  // The maximum number of routes with settings, per account.
+  static constexpr std::size_t routes_max = 1'000;
 
   // The parts that it uses. All of them outlive it.
   struct Uses {
@@ -109,14 +109,15 @@ class Replication {
   // Requires: the caller holds the account's requests exclusively.
   void replaced(Account& account);
 
-  // False: the account already has settings for `ways_max` ways.
-  [[nodiscard]] bool set_way(std::string_view account, const Way& way, const WaySetting& setting);
-  [[nodiscard]] WaySetting way(std::string_view account, const Way& way) const;
-  [[nodiscard]] std::map<Way, WaySetting> ways(std::string_view account) const;  // without default settings
-  [[nodiscard]] std::vector<OnTheWay> on_the_way(std::string_view account) const;
-  [[nodiscard]] std::vector<OnTheWay> on_the_way() const;
-  // Whether any write is in transit from one table to another. Faster than counting them.
-  [[nodiscard]] bool is_on_the_way(TableId from, TableId to) const;
+  // False: the account already has settings for `routes_max` routes.
+  [[nodiscard]] bool set_route(std::string_view account, const Route& route, const RouteSetting& setting);
+  [[nodiscard]] RouteSetting route(std::string_view account, const Route& route) const;
+  [[nodiscard]] std::map<Route, RouteSetting> routes(
+      std::string_view account) const;  // without default settings
+  [[nodiscard]] std::vector<InFlight> in_flight(std::string_view account) const;
+  [[nodiscard]] std::vector<InFlight> in_flight() const;
+  // Whether any write is in flight from one table to another. Faster than counting them.
+  [[nodiscard]] bool is_in_flight(TableId from, TableId to) const;
 
   // Replicates all writes made so far that can arrive by now, and copies the items to new replicas. Ends
   // early if `stop` is requested.
@@ -131,10 +132,10 @@ class Replication {
 
  private:
   class Rounds;
-  // The writes in transit from one table to another.
+  // The writes in flight from one table to another.
   struct Flow {
     TableId from, to;
-    Way way;
+    Route route;
     Sequence first = 0;     // earlier writes have arrived
     std::string copied_to;  // a new replica has all items, or then all tombstones, before this key
     bool items_copied = false;
@@ -165,7 +166,7 @@ class Replication {
   bool forget_tombstones(Flows& flows, TableId table) REQUIRES(moving_);
   // Runs a slice of each of the account's flows.
   void round(Account& account) REQUIRES(moving_);
-  [[nodiscard]] std::vector<OnTheWay> counted(std::string_view account) const;
+  [[nodiscard]] std::vector<InFlight> counted(std::string_view account) const;
   void load(std::string_view account);
   void look_again(Account& account, std::chrono::nanoseconds pause);
 
@@ -179,7 +180,7 @@ class Replication {
   // Accounts whose flows no longer match their tables' replicas, with the number of the last change.
   std::map<Account*, std::uint64_t, AccountOrder> stale_ GUARDED_BY(mutex_);
   std::uint64_t last_change_ GUARDED_BY(mutex_) = 0;
-  std::map<std::string, std::map<Way, WaySetting>, std::less<>> ways_ GUARDED_BY(mutex_);
+  std::map<std::string, std::map<Route, RouteSetting>, std::less<>> routes_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mayfly::engine

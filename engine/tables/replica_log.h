@@ -1,11 +1,11 @@
 // The data that a global table stores in addition to its items: the version of each item, and the writes that
-// are in transit to other regions.
+// are in flight to other regions.
 //
 // Every write has a version, and the write with the higher version wins in every region, whatever the order
 // of arrival. The version is derived from the number of the write's stream record. So versions follow the
 // order of writes in all regions of an account, and no two of them are equal. (Timestamps would work as well,
 // except on a frozen clock, where all of them are equal.) A deletion keeps its version in a tombstone until
-// no older write is in transit. The removal of an expired item gets a version just above that of the write
+// no older write is in flight. The removal of an expired item gets a version just above that of the write
 // that it removes, so it never removes a later write.
 //
 //   'W' table:u32 key                          version:u64le origin:u32le tombstone:u64le
@@ -13,7 +13,7 @@
 //                                              tombstone: 0, or the sequence under 'Y'
 //   'Y' table:u32 sequence:u64 key             empty; the tombstones in the order of their creation
 //   'F' from:u32 to:u32 sequence:u64           at:i64le version:u64le origin:u32le key_bytes:u32le key item
-//                                              a write in transit; no item: a deletion
+//                                              a write in flight; no item: a deletion
 //
 // An item from before its table had replicas has no version, which counts as lower than any other.
 #pragma once
@@ -49,7 +49,7 @@ std::optional<WriteVersion> decode_version(std::string_view bytes);  // nullopt:
 std::string tombstone_key(TableId table, Sequence sequence, std::string_view key);
 std::string_view tombstone_item_key(std::string_view tombstone_key);
 
-// A write in transit. Its views point into the bytes that it was decoded from.
+// A write in flight. Its views point into the bytes that it was decoded from.
 struct Departure {
   Instant at = 0;  // by the account's clock
   std::uint64_t version = 0;

@@ -1,7 +1,7 @@
 // Verifies the replication data of a table (replica_log.h) against its items:
 // - Each version belongs to an item, or to a deletion that left a tombstone.
 // - Each tombstone has its version.
-// - Each write in transit goes to a replica.
+// - Each write in flight goes to a replica.
 // - A table without replicas has no replication data.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace mayfly::engine {
 
 class ReplicaVerification {
  public:
-  // `name`: the table's name for messages. `upto`: later tombstones and writes in transit are not checked,
+  // `name`: the table's name for messages. `upto`: later tombstones and writes in flight are not checked,
   // because a snapshot does not include them.
   // Requires: the referenced objects outlive this object.
   ReplicaVerification(const KeyView& keys, const Table& table, std::string name, Sequence upto,

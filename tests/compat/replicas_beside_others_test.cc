@@ -219,8 +219,8 @@ TEST_CASE("a restore brings back replicas and their writes in flight and recover
     CHECK(regions.count("us-east-1") == 2);
     CHECK(regions.count("eu-west-1") == 1);
     const json replication = regions.control("GET", "/_mayfly/replication");
-    CHECK(replication["ways"][0]["paused"] == true);
-    CHECK(replication["on_the_way"][0]["writes"] == 1);
+    CHECK(replication["routes"][0]["paused"] == true);
+    CHECK(replication["in_flight"][0]["writes"] == 1);
     CHECK(regions.inconsistent() == "");
     regions.pause("us-east-1", "eu-west-1", false);
     regions.settle();
@@ -229,8 +229,8 @@ TEST_CASE("a restore brings back replicas and their writes in flight and recover
   }
   regions.control("POST", "/_mayfly/reset");
   const json replication = regions.control("GET", "/_mayfly/replication");
-  CHECK(replication["ways"].empty());
-  CHECK(replication["on_the_way"].empty());
+  CHECK(replication["routes"].empty());
+  CHECK(replication["in_flight"].empty());
   CHECK(regions.emulator().database().history_size().footprint().versions == 0);
   CHECK(regions.inconsistent() == "");
 }
@@ -517,7 +517,7 @@ TEST_CASE("dropping a table discards its writes that a pause or a lag holds back
   regions.put("eu-west-1", "2");
   regions.in("eu-west-1", "DeleteTable", named_carts);
   CHECK(regions.count("us-east-1") == 1);
-  CHECK(regions.control("GET", "/_mayfly/replication")["on_the_way"].empty());
+  CHECK(regions.control("GET", "/_mayfly/replication")["in_flight"].empty());
   CHECK(regions.inconsistent() == "");
 }
 

@@ -31,10 +31,10 @@ TEST_CASE("the last write prevails whenever a replica is removed while its write
     World world;
     auto carts = world.create(simple_table("carts"));
     replicate(world, carts, {"eu-west-1"});
-    set_way(world, "eu-west-1", "us-east-1", {.paused = true});
+    set_route(world, "eu-west-1", "us-east-1", {.paused = true});
     world.put(in(world, "eu-west-1"), cart("a", "first"));
     world.put(carts, cart("a", "second"));
-    set_way(world, "eu-west-1", "us-east-1", {});
+    set_route(world, "eu-west-1", "us-east-1", {});
     bool begun = false;
     {
       Beside removal(place, [&] {
@@ -65,11 +65,11 @@ TEST_CASE("a deletion prevails over the write before it whenever a restore happe
     replicate(world, carts, {"eu-west-1"});
     world.put(carts, cart("a", "before"));
     settle(world);
-    set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+    set_route(world, "us-east-1", "eu-west-1", {.paused = true});
     world.put(carts, cart("a", "written"));
     world.remove(in(world, "eu-west-1"), {{"id", "a"}});
     const SnapshotId snapshot = world.database().snapshots().take(account);
-    set_way(world, "us-east-1", "eu-west-1", {});
+    set_route(world, "us-east-1", "eu-west-1", {});
     settle(world);
     bool begun = false;
     {
@@ -77,7 +77,7 @@ TEST_CASE("a deletion prevails over the write before it whenever a restore happe
       settle(world);
       begun = restore.begun;
     }
-    set_way(world, "us-east-1", "eu-west-1", {});
+    set_route(world, "us-east-1", "eu-west-1", {});
     settle(world);
     INFO("the restore happens at place " << place);
     CHECK(world.all(in(world, "us-east-1")).empty());
@@ -94,10 +94,10 @@ TEST_CASE("a paused route holds its writes whenever replication runs during a re
     World world;
     auto carts = world.create(simple_table("carts"));
     replicate(world, carts, {"eu-west-1"});
-    set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+    set_route(world, "us-east-1", "eu-west-1", {.paused = true});
     world.put(carts, cart("a", "held"));
     const SnapshotId snapshot = world.database().snapshots().take(account);
-    set_way(world, "us-east-1", "eu-west-1", {});
+    set_route(world, "us-east-1", "eu-west-1", {});
     settle(world);
     bool begun = false;
     {
@@ -116,7 +116,7 @@ TEST_CASE("restores during another account's replication deliver no held write",
   World world({.reap = true});
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1"});
-  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  set_route(world, "us-east-1", "eu-west-1", {.paused = true});
   world.put(carts, cart("a", "held"));
   const SnapshotId snapshot = world.database().snapshots().take(account);
   Table others = simple_table("carts");
@@ -128,7 +128,7 @@ TEST_CASE("restores during another account's replication deliver no held write",
       for (int i = 0; !stop.stop_requested(); ++i) world.put(theirs, cart("a", std::to_string(i)));
     });
     for (int i = 0; i < 120; ++i) {
-      set_way(world, "us-east-1", "eu-west-1", {});
+      set_route(world, "us-east-1", "eu-west-1", {});
       settle(world);
       REQUIRE(world.all(in(world, "eu-west-1")).size() == 1);
       REQUIRE(world.database().snapshots().restore(account, snapshot));
@@ -172,12 +172,12 @@ TEST_CASE("a route's setting in memory matches storage whenever a restore happen
   const bool paused = GENERATE(false, true);
   const int places = at_each_place([&](int place) {
     World world;
-    set_way(world, "us-east-1", "eu-west-1", {.paused = !paused});
+    set_route(world, "us-east-1", "eu-west-1", {.paused = !paused});
     const SnapshotId snapshot = world.database().snapshots().take(account);
     bool begun = false;
     {
       Beside restore(place, restores(world, snapshot));
-      set_way(world, "us-east-1", "eu-west-1", {.paused = paused});
+      set_route(world, "us-east-1", "eu-west-1", {.paused = paused});
       begun = restore.begun;
     }
     INFO("the restore happens at place " << place);
@@ -191,7 +191,7 @@ TEST_CASE("a route's setting in memory matches storage whenever a restore happen
                               .stream_trimmer = database.stream_trimmer(),
                               .path = database.write_path()},
                              nullptr);
-    CHECK(database.replication().ways(account) == loaded.ways(account));
+    CHECK(database.replication().routes(account) == loaded.routes(account));
     return begun;
   });
   CHECK(places > 1);

@@ -67,7 +67,7 @@ TEST_CASE("a new replica has all items and receives each later write with a stre
   world.put(replica, cart("b", "1"));
   world.remove(replica, {{"id", "b"}});
   CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "1"));  // asynchronous
-  CHECK(world.database().replication().on_the_way(account).at(0).writes == 2);
+  CHECK(world.database().replication().in_flight(account).at(0).writes == 2);
   settle(world);
   CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "3"));
   CHECK_FALSE(world.get(carts, {{"id", "b"}}));
@@ -88,23 +88,23 @@ TEST_CASE("a write arrives when its route is open and its lag has passed on the 
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1"});
   auto replica = in(world, "eu-west-1");
-  set_way(world, "us-east-1", "eu-west-1", {.lag_ms = 500});
+  set_route(world, "us-east-1", "eu-west-1", {.lag_ms = 500});
   world.put(carts, cart("a", "1"));
   world.advance(start_ms + 499);
   CHECK_FALSE(world.get(replica, {{"id", "a"}}));
   world.advance(start_ms + 500);
   CHECK(world.get(replica, {{"id", "a"}}));
 
-  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  set_route(world, "us-east-1", "eu-west-1", {.paused = true});
   world.put(carts, cart("a", "2"));
   world.put(replica, cart("b", "1"));
   world.advance(start_ms + 60'000);
   CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "1"));
   CHECK(world.get(carts, {{"id", "b"}}));  // the opposite route is open
-  const auto way = world.database().replication().on_the_way(account).at(0);
-  CHECK(way.writes == 1);
-  CHECK(way.oldest == start_ms + 500);
-  set_way(world, "us-east-1", "eu-west-1", {});
+  const auto flight = world.database().replication().in_flight(account).at(0);
+  CHECK(flight.writes == 1);
+  CHECK(flight.oldest == start_ms + 500);
+  set_route(world, "us-east-1", "eu-west-1", {});
   settle(world);
   CHECK(world.get(replica, {{"id", "a"}}) == cart("a", "2"));
 }
@@ -114,18 +114,18 @@ TEST_CASE("an account's route settings and the count of writes in flight are lim
   auto carts = world.create(simple_table("carts"));
   replicate(world, carts, {"eu-west-1"});
   Replication& replication = world.database().replication();
-  for (std::size_t i = 0; i < Replication::ways_max; ++i)
-    set_way(world, "us-east-1", "region-" + std::to_string(i), {.paused = true});
-  CHECK_FALSE(replication.set_way(account, {"us-east-1", "eu-west-1"}, {.paused = true}));
-  set_way(world, "us-east-1", "region-0", {.lag_ms = 1});  // a route that has a setting can be changed,
-  set_way(world, "us-east-1", "region-0", {});             // and the default setting does not count
-  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  for (std::size_t i = 0; i < Replication::routes_max; ++i)
+    set_route(world, "us-east-1", "region-" + std::to_string(i), {.paused = true});
+  CHECK_FALSE(replication.set_route(account, {"us-east-1", "eu-west-1"}, {.paused = true}));
+  set_route(world, "us-east-1", "region-0", {.lag_ms = 1});  // a route that has a setting can be changed,
+  set_route(world, "us-east-1", "region-0", {});             // and the default setting does not count
+  set_route(world, "us-east-1", "eu-west-1", {.paused = true});
   Batch batch;
   const Departure departure{.at = start_ms, .version = 2, .origin = 1, .key = "key", .item = {}};
-  for (Sequence i = 1; i <= OnTheWay::counted_max + 1; ++i)
+  for (Sequence i = 1; i <= InFlight::counted_max + 1; ++i)
     batch.put(departure_key(carts->id(), in(world, "eu-west-1")->id(), i), encode_departure(departure));
   world.database().storage().write(batch);
-  CHECK(replication.on_the_way(account).at(0).writes == OnTheWay::counted_max);
+  CHECK(replication.in_flight(account).at(0).writes == InFlight::counted_max);
 }
 
 TEST_CASE("the later of two regions' writes prevails in both even if it is a deletion", "[replication]") {
@@ -160,7 +160,7 @@ TEST_CASE("an item expires where it was written and its removal arrives elsewher
   world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 10)}});
   world.put(replica, {{"id", "b"}, {"ttl", number(start_seconds + 10)}});
   settle(world);
-  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  set_route(world, "us-east-1", "eu-west-1", {.paused = true});
   CHECK(world.advance(start_ms + 10'001) == 2);
   CHECK(world.all(carts).empty());
   CHECK(world.all(replica).empty());  // hidden immediately, although the removal is in flight
@@ -173,7 +173,7 @@ TEST_CASE("an item expires where it was written and its removal arrives elsewher
   };
   CHECK(causes("us-east-1") == std::map<std::string, Cause>{{"a", Cause::time_to_live}, {"b", Cause::user}});
   CHECK(causes("eu-west-1") == std::map<std::string, Cause>{{"b", Cause::time_to_live}});
-  set_way(world, "us-east-1", "eu-west-1", {});
+  set_route(world, "us-east-1", "eu-west-1", {});
   settle(world);
   CHECK(causes("eu-west-1") == std::map<std::string, Cause>{{"a", Cause::user}, {"b", Cause::time_to_live}});
   CHECK(stored_keys(world, 'W') == 0);
@@ -189,13 +189,13 @@ TEST_CASE("an expiry removes the write that expired and never a later write of a
   auto replica = in(world, "eu-west-1");
   world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 10)}});
   settle(world);
-  set_way(world, "eu-west-1", "us-east-1", {.paused = true});
+  set_route(world, "eu-west-1", "us-east-1", {.paused = true});
   const Item renewed{{"id", "a"}, {"ttl", number(start_seconds + 1000)}};
   world.put(replica, renewed);  // in time, but not yet known where the item expires
   CHECK(world.advance(start_ms + 10'001) == 1);
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
   CHECK(world.get(replica, {{"id", "a"}}) == renewed);
-  set_way(world, "eu-west-1", "us-east-1", {});
+  set_route(world, "eu-west-1", "us-east-1", {});
   settle(world);
   CHECK(world.get(carts, {{"id", "a"}}) == renewed);
   CHECK(world.get(replica, {{"id", "a"}}) == renewed);
@@ -211,7 +211,7 @@ TEST_CASE("a write to an item that has expired in another region does not wait f
   auto replica = in(world, "eu-west-1");
   world.put(carts, {{"id", "a"}, {"ttl", number(start_seconds + 10)}});
   settle(world);
-  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  set_route(world, "us-east-1", "eu-west-1", {.paused = true});
   world.advance(start_ms + 10'001);
   world.put(replica, cart("a", "new"));
   const auto records = records_of(world, "eu-west-1");
@@ -219,7 +219,7 @@ TEST_CASE("a write to an item that has expired in another region does not wait f
   CHECK(records[1].kind == ChangeRecord::Kind::remove);
   CHECK(records[1].cause == Cause::user);
   CHECK(records[2].kind == ChangeRecord::Kind::insert);
-  set_way(world, "us-east-1", "eu-west-1", {});
+  set_route(world, "us-east-1", "eu-west-1", {});
   settle(world);
   CHECK(records_of(world, "eu-west-1").size() == 3);
   CHECK(world.get(carts, {{"id", "a"}}) == cart("a", "new"));
@@ -254,22 +254,22 @@ TEST_CASE("writes in flight can be queried for one source and one target table",
   replicate(world, carts, {"ap-south-1"});
   auto trips = world.create(simple_table("trips"));
   replicate(world, trips, {"eu-west-1"});
-  const auto is_on_the_way = [&](const std::string& from, const std::string& to, const char* name = "carts") {
-    return world.database().replication().is_on_the_way(in(world, from, name)->id(),
-                                                        in(world, to, name)->id());
+  const auto is_in_flight = [&](const std::string& from, const std::string& to, const char* name = "carts") {
+    return world.database().replication().is_in_flight(in(world, from, name)->id(),
+                                                       in(world, to, name)->id());
   };
-  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  set_route(world, "us-east-1", "eu-west-1", {.paused = true});
   world.put(carts, cart("a", "1"));
-  CHECK(is_on_the_way("us-east-1", "eu-west-1"));
-  CHECK(is_on_the_way("us-east-1", "ap-south-1"));
-  CHECK_FALSE(is_on_the_way("eu-west-1", "us-east-1"));
-  CHECK_FALSE(is_on_the_way("us-east-1", "eu-west-1", "trips"));
+  CHECK(is_in_flight("us-east-1", "eu-west-1"));
+  CHECK(is_in_flight("us-east-1", "ap-south-1"));
+  CHECK_FALSE(is_in_flight("eu-west-1", "us-east-1"));
+  CHECK_FALSE(is_in_flight("us-east-1", "eu-west-1", "trips"));
   settle(world);
-  CHECK(is_on_the_way("us-east-1", "eu-west-1"));
-  CHECK_FALSE(is_on_the_way("us-east-1", "ap-south-1"));
-  set_way(world, "us-east-1", "eu-west-1", {});
+  CHECK(is_in_flight("us-east-1", "eu-west-1"));
+  CHECK_FALSE(is_in_flight("us-east-1", "ap-south-1"));
+  set_route(world, "us-east-1", "eu-west-1", {});
   settle(world);
-  CHECK_FALSE(is_on_the_way("us-east-1", "eu-west-1"));
+  CHECK_FALSE(is_in_flight("us-east-1", "eu-west-1"));
 }
 
 TEST_CASE("a table that leaves its replicas keeps its items and the others continue", "[replication]") {
@@ -282,7 +282,7 @@ TEST_CASE("a table that leaves its replicas keeps its items and the others conti
   world.put(in(world, "eu-west-1"), {{"id", "a"}, {"ttl", number(start_seconds + 10)}});
   world.put(carts, {{"id", "b"}, {"ttl", number(start_seconds + 10)}});
   settle(world);
-  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  set_route(world, "us-east-1", "eu-west-1", {.paused = true});
   world.put(carts, cart("c", "1"));  // has not arrived yet, so it never does
   REQUIRE(world.database().tables().update_together(in(world, "eu-west-1"), [](std::vector<Table>& tables) {
     for (Table& table : tables)
@@ -341,14 +341,14 @@ TEST_CASE("a replica that is added while writes are in flight gets all of them a
   world.put(carts, cart("a", "1"));
   world.put(carts, cart("b", "1"));
   settle(world);
-  set_way(world, "us-east-1", "eu-west-1", {.paused = true});
+  set_route(world, "us-east-1", "eu-west-1", {.paused = true});
   world.remove(carts, {{"id", "a"}});
   world.put(carts, cart("b", "2"));
   world.put(carts, cart("c", "1"));
   replicate(world, second, {"ap-south-1"});  // requested where the writes have not arrived yet
   auto third = in(world, "ap-south-1");
   CHECK(sorted(world.all(third)) == std::vector<Item>{cart("b", "2"), cart("c", "1")});
-  set_way(world, "us-east-1", "eu-west-1", {});
+  set_route(world, "us-east-1", "eu-west-1", {});
   settle(world);
   CHECK(sorted(world.all(second)) == sorted(world.all(third)));
   CHECK(sorted(world.all(carts)) == sorted(world.all(third)));
@@ -432,7 +432,7 @@ class Story {
     }
     for (const auto& from : regions)
       for (const auto& to : regions)
-        if (from != to) set_way(*world_, from, to, {});
+        if (from != to) set_route(*world_, from, to, {});
     settle(*world_);
     check();
   }
@@ -440,8 +440,10 @@ class Story {
  private:
   void step() {
     switch (random_() % 24) {
-      case 0: set_way(*world_, region(), region(), {.paused = random_() % 2 == 0}); break;
-      case 1: set_way(*world_, region(), region(), {.lag_ms = static_cast<Instant>(random_() % 2000)}); break;
+      case 0: set_route(*world_, region(), region(), {.paused = random_() % 2 == 0}); break;
+      case 1:
+        set_route(*world_, region(), region(), {.lag_ms = static_cast<Instant>(random_() % 2000)});
+        break;
       case 2: world_->advance(world_->now() + static_cast<Instant>(random_() % 1000)); break;
       case 3: settle(*world_); break;
       case 4: change_members(); break;
@@ -477,7 +479,7 @@ class Story {
     } else if (random_() % 3 == 0) {
       // Writes that it has not sent would be lost with it, so let it send all of them.
       for (const auto& to : regions)
-        if (to != which) set_way(*world_, which, to, {});
+        if (to != which) set_route(*world_, which, to, {});
       settle(*world_);
       remove_replica(*world_, regions[0], which);
       members_.erase(member);
@@ -522,7 +524,8 @@ class Story {
       CHECK(sorted(world_->all(in(*world_, member))) == sorted(expected));
     }
     // Snapshots may still have writes in flight between dropped tables. These are not counted here.
-    for (const OnTheWay& way : world_->database().replication().on_the_way(account)) CHECK(way.writes == 0);
+    for (const InFlight& flight : world_->database().replication().in_flight(account))
+      CHECK(flight.writes == 0);
     const std::string wrong = world_->inconsistency(in(*world_, regions[0]));
     INFO(wrong);
     CHECK(wrong.empty());
@@ -623,7 +626,7 @@ TEST_CASE("replication loses nothing during concurrent writes and table changes 
           const auto leaves = std::find_if(tables.begin(), tables.end(),
                                            [](const Table& each) { return each.region == regions[2]; });
           for (const Replica& other : leaves->replicas)
-            if (world.database().replication().is_on_the_way(leaves->id, other.table)) return false;
+            if (world.database().replication().is_in_flight(leaves->id, other.table)) return false;
           tables.erase(leaves);
           return true;
         }

@@ -23,7 +23,7 @@ def way(origin, to, at=None, **setting):
 
 
 def settle(at=None):
-    return (at or server).control("POST", "replication/settle")["on_the_way"]
+    return (at or server).control("POST", "replication/settle")["in_flight"]
 
 
 class GlobalTablesTest(unittest.TestCase):

@@ -63,8 +63,8 @@ inline void remove_replica(World& world, const std::string& from, const std::str
 
 inline void settle(World& world) { world.database().replication().settle_in_slices(account); }
 
-inline void set_way(World& world, const std::string& from, const std::string& to, WaySetting setting) {
-  REQUIRE(world.database().replication().set_way(account, {from, to}, setting));
+inline void set_route(World& world, const std::string& from, const std::string& to, RouteSetting setting) {
+  REQUIRE(world.database().replication().set_route(account, {from, to}, setting));
 }
 
 inline Item cart(std::string id, std::string value) {
