@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/emulator.h"
 #include "compat/wire/json_tree.h"
 #include "embed/calls.h"

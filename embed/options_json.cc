@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/control/clock_setting.h"
 #include "compat/wire/json_tree.h"
 #include "embed/calls.h"

@@ -54,6 +54,8 @@ ROOMS = {
         "kinesis": {"items", "streams", "outbound", "wire"},
     },
 }
+# The highest rooms: control calls are made of `calls`, and operations, control calls and tools may use every room.
+ROOMS["compat"]["calls"] = {"items", "tables", "wire"}
 ROOMS["compat"] |= {room: {*ROOMS["compat"], "operations", "control", "mcp"} for room in ("operations", "control", "mcp")}
 
 

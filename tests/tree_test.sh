@@ -32,14 +32,14 @@ included_in "engine includes no layer above it" '(compat|http|cli|embed|mayfly)/
 included_in "compat includes no layer above it" '(http|cli|embed|mayfly)/' "$nowhere" compat
 included_in "only the engine includes its inner parts" 'engine/(storage/(storage|key_space)|tables/(committer|lock_table)|items/write_stages)[.]h' "$nowhere" \
             compat http cli embed include
-included_in "only control and mcp, among the rooms of compat, include its top level" 'compat/(dispatch|emulator|faults)[.]h' \
-            'compat/((control|mcp)/[a-z_]+|[a-z]+)[.](h|cc)' compat
+included_in "only calls, control and mcp, among the rooms of compat, include its top level" 'compat/(dispatch|emulator|faults)[.]h' \
+            'compat/((calls|control|mcp)/[a-z_]+|[a-z]+)[.](h|cc)' compat
 included_in "http includes no layer above it" '(cli|embed|mayfly)/' "$nowhere" http
 included_in "only engine/storage/storage, storage_files and storage_jobs include RocksDB" 'rocksdb/' \
         'engine/storage/storage((_files)?[.]cc|_jobs[.]h)' engine compat http cli embed include
 included_in "only tests and benchmarks use Boost.JSON" 'boost/json' "$nowhere" engine compat http cli embed include
 included_in "nlohmann's JSON is for JSON that people read and write: control calls, stored settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/control/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(calls|options|views)/[a-z_]+[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
+        '(compat/wire/json_tree[.](h|cc)|compat/(control|calls)/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(calls|options|views)/[a-z_]+[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         engine compat http cli embed include
 included_in "only the connection files include Asio and Beast" 'boost/(asio|beast)' \
         'http/(connections/(session|server)|requests/request_parser|outbound/(client|invoker|name_lookup)|base/tls)[.](h|cc)' engine compat http cli embed include

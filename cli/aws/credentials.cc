@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/outbound/url.h"
 #include "compat/wire/json_tree.h"
 #include "http/outbound/client.h"

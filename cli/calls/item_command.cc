@@ -14,7 +14,7 @@
 #include "cli/base/output.h"
 #include "cli/views/answer_view.h"
 #include "cli/views/item_text.h"
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/outbound/page_keys.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/base/clock.h"

@@ -11,7 +11,7 @@
 #include "cli/calls/server_calls.h"
 #include "cli/options/control_options.h"
 #include "cli/options/option_text.h"
-#include "compat/control/description.h"
+#include "compat/control/index.h"
 
 namespace mayfly::cli {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "cli/base/durations.h"
 #include "cli/options/option_text.h"
-#include "compat/control/description.h"
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
+#include "compat/control/index.h"
 #include "compat/wire/json_tree.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/values/account_id.h"

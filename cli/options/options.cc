@@ -18,7 +18,7 @@
 #include "cli/options/option_text.h"
 #include "cli/options/sweep_options.h"
 #include "cli/options/transfer_options.h"
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/control/clock_setting.h"
 #include "compat/outbound/url.h"
 #include "engine/schema/shards.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 
 namespace mayfly::sweep {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cli/transfer/files.h"
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 
 namespace mayfly::transfer {
 namespace {

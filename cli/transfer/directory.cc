@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/data_files/compression.h"
 #include "compat/data_files/writer.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "compat/control/body.h"
+#include "compat/calls/body.h"
 #include "compat/wire/json_tree.h"
 #include "compat/wire/utf8.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cli/transfer/data_pages.h"
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/data_files/compression.h"
 #include "compat/data_files/dynamodb_json.h"
 #include "compat/data_files/writer.h"

@@ -30,7 +30,7 @@
 #include "cli/transfer/source.h"
 #include "cli/transfer/table_file.h"
 #include "cli/views/answer_view.h"
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/json.h"
 #include "engine/base/hex.h"

@@ -5,7 +5,7 @@
 
 #include "cli/base/durations.h"
 #include "cli/base/fail.h"
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/wire/base64.h"
 #include "engine/values/number.h"
 #include "http/base/log.h"

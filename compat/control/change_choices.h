@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "compat/control/body.h"
+#include "compat/calls/body.h"
 #include "engine/tables/change_log.h"
 
 namespace mayfly::compat::control {

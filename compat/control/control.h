@@ -5,7 +5,7 @@
 //                     .body = R"({"seconds":60})", .scope = scope})
 //     -> 200 {"now":"2026-11-20T00:01:00Z","expired":0,"tables":{},"next_expiry":null}
 //
-// Each call has a description (description.h), from which its route and the checks of its body follow.
+// Each call has a description (calls/description.h), from which its route and the checks of its body follow.
 // Descriptions and handlers are in their family's file (families.h), next to the rules that they share.
 // Errors look like DynamoDB's; errors that DynamoDB does not have are named "mayfly#…". A body that is too
 // large gets 413.
@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/wire/error.h"
+#include "compat/calls/answer.h"
 #include "engine/tables/catalog.h"
 
 namespace mayfly::compat {
@@ -41,26 +41,7 @@ struct Request {
   bool in_pieces = false;  // the caller can receive a long response through `Answer::events`
 };
 
-// A response that is produced while it is sent: a stream of events, or a long page.
-class EventSource {
- public:
-  virtual ~EventSource() = default;
-  // Waits for the next piece and appends it. Returns false if that was the last piece. Returns soon after
-  // `stop` is requested.
-  virtual bool next(std::string& piece, const std::stop_token& stop) = 0;
-};
-
-struct Answer {
-  int status = 200;
-  std::string_view content_type = "application/json";
-  std::string body;
-  std::string allow;                    // for a 405: the methods that the path supports
-  std::unique_ptr<EventSource> events;  // replaces `body`
-};
-
 // Answers a request. Blocks as long as the call asks for. Thread-safe.
 Answer answer(Emulator& emulator, const Request& request);
-
-Answer refusal(const Error& error);
 
 }  // namespace mayfly::compat::control

@@ -1,8 +1,8 @@
 // The families of control calls. Each file describes its calls and handles them.
 #pragma once
 
-#include "compat/control/call.h"
-#include "compat/control/description.h"
+#include "compat/calls/call.h"
+#include "compat/calls/description.h"
 
 namespace mayfly::compat::control {
 

@@ -13,7 +13,7 @@
 //    "destination":"file:///failed.jsonl"}
 #pragma once
 
-#include "compat/control/description.h"
+#include "compat/calls/description.h"
 #include "compat/triggers/triggers.h"
 #include "compat/wire/json_tree.h"
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "compat/calls/openapi.h"
+#include "compat/control/index.h"
 #include "compat/dispatch.h"
 #include "compat/mcp/known_errors.h"
 #include "compat/mcp/plain_items.h"

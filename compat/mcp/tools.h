@@ -21,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/control/description.h"
+#include "compat/calls/description.h"
 #include "compat/wire/json_tree.h"
 #include "engine/tables/catalog.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/base/hex.h"
 #include "http/base/sha256.h"

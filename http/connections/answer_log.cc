@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/control/description.h"
+#include "compat/control/index.h"
 #include "compat/wire/percent_encoding.h"
 #include "http/access/sigv4.h"
 #include "http/base/log.h"
@@ -65,7 +65,7 @@ void control(const Request& request, const Reply& reply) {
   const std::string_view path = request.path();
   if (!path.starts_with(admin_prefix) || request.method == "GET" || request.method == "HEAD") return;
   if (path == mcp_path) return;  // the MCP handler logs which tools have changed something
-  const compat::control::ControlCall* const call = compat::control::find_call(request.method, path);
+  const compat::control::ControlCall* const call = compat::control::find_call(request.method, path).call;
   if ((call != nullptr && call->effect == compat::control::Effect::reads) || !enabled(Level::info)) return;
   const auto shown = [](std::string_view text) {
     return text.size() <= shown_max ? std::string(text) : std::string(text.substr(0, shown_max)) + "...";

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "compat/control/control.h"
-#include "compat/control/description.h"
+#include "compat/control/index.h"
 #include "compat/emulator.h"
 #include "compat/triggers/rest.h"
 #include "compat/wire/json.h"
@@ -240,8 +240,8 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
   if (!path.starts_with(admin_prefix)) return std::nullopt;
   if (path == mcp_path) return if_so(request.method == "POST", Waiting::agents);
   if (is_console_path(path)) return std::nullopt;
-  const auto* const call =
-      compat::control::find_call(request.method == "HEAD" ? "GET" : std::string_view(request.method), path);
+  const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
+  const compat::control::ControlCall* const call = compat::control::find_call(method, path).call;
   if (call == nullptr) return Waiting::calls;
   switch (call->waits) {
     case compat::control::Waits::not_at_all: return std::nullopt;

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "compat/backups/backups.h"
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/control/control.h"
 #include "compat/emulator.h"
 #include "compat/triggers/rest.h"

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "compat/control/body.h"
+#include "compat/calls/body.h"
 #include "compat/control/control.h"
-#include "compat/control/description.h"
+#include "compat/control/index.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {
@@ -26,7 +26,7 @@ class Control {
         {.method = method, .path = place, .query = query, .body = body, .scope = emulator.scope});
     INFO(method << ' ' << path << ' ' << body << " -> " << answer.body);
     CHECK(answer.status == 200);
-    const ControlCall* call = find_call(method, place);
+    const ControlCall* call = find_call(method, place).call;
     REQUIRE(call != nullptr);
     called.insert(call->name);
     CHECK(answer.content_type.starts_with(call->answer_type));
@@ -63,8 +63,9 @@ TEST_CASE("each control call and each of its members is described", "[control]")
     CHECK(call->handle != nullptr);
     CHECK(std::isupper(static_cast<unsigned char>(call->about.front())));
     CHECK_FALSE(call->about.ends_with('.'));
-    CHECK(find_call(call->method, call->path) == call);
-    CHECK(static_cast<std::size_t>(std::count(call->path.begin(), call->path.end(), '{')) == call->place.size());
+    CHECK(find_call(call->method, call->path).call == call);
+    CHECK(static_cast<std::size_t>(std::count(call->path.begin(), call->path.end(), '{')) ==
+          call->place.size());
     for (const auto members : {call->place, call->query, call->body, call->answer})
       each_member(members, [](const Member& member) {
         INFO(member.name);
@@ -80,18 +81,20 @@ TEST_CASE("each control call and each of its members is described", "[control]")
 TEST_CASE("the answer of each control call has the described members", "[control]") {
   Control control;
   control.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
-  CHECK(control.emulator
-            .run("CreateTable",
-                 R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
-                 R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST",)"
-                 R"("StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"}})")
-            .starts_with("200 "));
+  CHECK(
+      control.emulator
+          .run("CreateTable",
+               R"({"TableName":"carts","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],)"
+               R"("KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST",)"
+               R"("StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"}})")
+          .starts_with("200 "));
   CHECK(control.emulator
             .run("UpdateTimeToLive",
                  R"({"TableName":"carts","TimeToLiveSpecification":{"AttributeName":"ttl","Enabled":true}})")
             .starts_with("200 "));
-  for (const char* item : {R"("id":{"S":"1"},"ttl":{"N":"1924992060"})", R"("id":{"S":"2"},"ttl":{"S":"soon"})",
-                           R"("id":{"S":"3"},"ttl":{"N":"1924990000"})"})
+  for (const char* item :
+       {R"("id":{"S":"1"},"ttl":{"N":"1924992060"})", R"("id":{"S":"2"},"ttl":{"S":"soon"})",
+        R"("id":{"S":"3"},"ttl":{"N":"1924990000"})"})
     CHECK(control.emulator.run("PutItem", R"({"TableName":"carts","Item":{)" + std::string(item) + "}}")
               .starts_with("200 "));
   const std::string key = R"({"table":"carts","key":{"id":{"S":"1"}}})";

@@ -1,6 +1,6 @@
 #include "tests/simulation/clients.h"
 
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/control/control.h"
 #include "engine/base/clock.h"
 #include "engine/base/interleaving.h"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/control/control.h"
 
 namespace mayfly::testing {

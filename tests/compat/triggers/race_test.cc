@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 #include "compat/control/control.h"
 #include "tests/support/trigger_world.h"
 

@@ -1,4 +1,4 @@
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 
 #include <chrono>
 #include <nlohmann/json.hpp>

@@ -2,7 +2,8 @@
 // checks of its body and query, how it waits, the list at GET /_mayfly/, /_mayfly/openapi.json, the tool for
 // agents (compat/mcp) and the command (cli/options/control_options.h).
 //
-// To add a call, add its description to a family's list (families.h) and write its handler next to it:
+// To add a call, add its description to a family's list (control/families.h) and write its handler next to
+// it:
 //
 //   constexpr Member shard_body[] = {{"shard", Kind::text, "Id of the shard (default: all open shards)"}};
 //   constexpr ControlCall calls[] = {
@@ -130,18 +131,6 @@ struct ControlCall {
   // sentence is always printed.
   std::string_view rows = {}, when_empty = {};
 };
-
-// All calls, in the order in which they are listed.
-std::span<const ControlCall* const> all_calls();
-
-// The OpenAPI 3.1 document of all calls.
-json::Tree openapi();
-// A member as a JSON schema; and only its type, {"type":"integer"}.
-json::Tree json_schema(const Member& member);
-json::Tree json_type(const Member& member);
-
-// The call of a request, or nullptr.
-const ControlCall* find_call(std::string_view method, std::string_view path);
 
 // --- members of several calls
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "compat/control/description.h"
+#include "compat/calls/description.h"
 #include "compat/wire/error.h"
 #include "compat/wire/json_tree.h"
 #include "engine/base/check.h"

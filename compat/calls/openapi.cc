@@ -1,8 +1,6 @@
-// The OpenAPI document of the control API, from the descriptions of the calls.
-#include <nlohmann/json.hpp>
+#include "compat/calls/openapi.h"
 
-#include "compat/control/description.h"
-#include "engine/values/region.h"
+#include <nlohmann/json.hpp>
 
 namespace mayfly::compat::control {
 namespace {
@@ -134,14 +132,14 @@ Tree json_type(const Member& member) {
   return type;
 }
 
-json::Tree openapi() {
+json::Tree openapi(std::span<const ControlCall* const> calls) {
   static constexpr Member error_members[] = {
       {"__type", Kind::text, "Name of the error", Given::always},
       {"message", Kind::text, "Its message", Given::always},
       {"records", Kind::any, "After a time-out: the changes that did happen"},
       {"left_out", Kind::whole, "After a time-out: changes that are not in records"}};
   Tree paths = Tree::object();
-  for (const ControlCall* call : all_calls()) {
+  for (const ControlCall* call : calls) {
     std::string method(call->method);
     for (char& c : method) c = static_cast<char>(c | 0x20);
     paths[std::string(call->path)][method] = operation(*call);

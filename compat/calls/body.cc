@@ -1,11 +1,11 @@
-#include "compat/control/body.h"
+#include "compat/calls/body.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "compat/control/times.h"
+#include "compat/calls/times.h"
 
 namespace mayfly::compat::control {
 namespace {

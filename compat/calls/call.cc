@@ -1,4 +1,4 @@
-#include "compat/control/call.h"
+#include "compat/calls/call.h"
 
 #include <nlohmann/json.hpp>
 

@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
-#include "compat/control/body.h"
-#include "compat/control/control.h"
-#include "compat/control/description.h"
-#include "compat/control/times.h"
+#include "compat/calls/answer.h"
+#include "compat/calls/body.h"
+#include "compat/calls/description.h"
+#include "compat/calls/times.h"
 #include "compat/emulator.h"
 #include "compat/wire/json_tree.h"
 

@@ -1,0 +1,20 @@
+// The descriptions of calls as JSON schemas and as an OpenAPI document.
+//
+//   json_schema(limit)  -> {"type":"integer","minimum":1,"maximum":100,"description":"Maximum items to list"}
+#pragma once
+
+#include <span>
+
+#include "compat/calls/description.h"
+#include "compat/wire/json_tree.h"
+
+namespace mayfly::compat::control {
+
+// The OpenAPI 3.1 document of these calls.
+json::Tree openapi(std::span<const ControlCall* const> calls);
+
+json::Tree json_schema(const Member& member);
+// Only the member's type: {"type":"integer"}.
+json::Tree json_type(const Member& member);
+
+}  // namespace mayfly::compat::control
