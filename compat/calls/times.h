@@ -4,7 +4,6 @@
 //   print_time(1924992000000)           -> "2031-01-01T00:00:00Z"
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -10,18 +10,25 @@
 
 namespace mayfly::testing {
 
-using namespace compat::control;
+using compat::control::all_calls;
+using compat::control::ControlCall;
+using compat::control::Effect;
+using compat::control::find_call;
+using compat::control::Given;
+using compat::control::Kind;
+using compat::control::Member;
+using compat::control::Waits;
 
 namespace {
 
-class Control {
+class DescribedControl {
  public:
   // Makes a call and returns its answer, which has the described members.
   json::Tree ok(std::string_view method, std::string_view path, std::string_view body = {}) {
     const std::string_view query =
         path.find('?') == std::string_view::npos ? std::string_view() : path.substr(path.find('?') + 1);
     const std::string_view place = path.substr(0, path.find('?'));
-    const Answer answer = compat::control::answer(
+    const compat::control::Answer answer = compat::control::answer(
         emulator.emulator(),
         {.method = method, .path = place, .query = query, .body = body, .scope = emulator.scope});
     INFO(method << ' ' << path << ' ' << body << " -> " << answer.body);
@@ -33,7 +40,7 @@ class Control {
     auto tree = json::parse_tree(answer.body);
     if (!tree) return {};
     if (call->name != "openapi") {
-      const auto fits = check(*tree, call->answer, "the answer");
+      const auto fits = compat::control::check(*tree, call->answer, "the answer");
       CHECK((fits ? std::string() : fits.error().message) == "");
     }
     return *std::move(tree);
@@ -79,7 +86,7 @@ TEST_CASE("each control call and each of its members is described", "[control]")
 }
 
 TEST_CASE("the answer of each control call has the described members", "[control]") {
-  Control control;
+  DescribedControl control;
   control.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   CHECK(
       control.emulator
@@ -156,7 +163,7 @@ TEST_CASE("the answer of each control call has the described members", "[control
 }
 
 TEST_CASE("each control call rejects unknown members", "[control]") {
-  Control control;
+  DescribedControl control;
   for (const ControlCall* call : all_calls()) {
     INFO(call->name);
     std::string body = "{\"zeta\":1";
@@ -168,7 +175,7 @@ TEST_CASE("each control call rejects unknown members", "[control]") {
               : !member.choices.empty()   ? '"' + std::string(member.choices[0]) + '"'
                                           : "\"x\"";
     }
-    const Answer answer = compat::control::answer(
+    const compat::control::Answer answer = compat::control::answer(
         control.emulator.emulator(),
         {.method = call->method, .path = call->path, .body = body + "}", .scope = control.emulator.scope});
     CHECK(answer.status == 400);
