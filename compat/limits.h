@@ -11,6 +11,10 @@
 #include "compat/wire/error.h"
 #include "engine/base/mutex.h"
 
+namespace mayfly::engine {
+class Database;
+}
+
 namespace mayfly::compat {
 
 struct Limits {
@@ -20,6 +24,10 @@ struct Limits {
   std::size_t backups_max = 1'000;                        // per account, across all its regions
   std::size_t parsed_bytes_max = std::size_t{256} << 20;  // of all parsed requests together: request_memory.h
 };
+
+// Checks the memory limit. Call it before a table, an index, an item or a snapshot is made. Error: "The
+// server's memory limit is reached (8589934592 bytes, set by --memory-max)."
+Result<void> check_room(const engine::Database& database);
 
 // The accounts that requests have named. An account is never removed, because it has a clock. Thread-safe.
 class KnownAccounts {

@@ -211,7 +211,8 @@ Accounts& Database::accounts() const { return parts_->accounts; }
 TimeTravel& Database::time_travel() const { return parts_->time_travel; }
 Snapshots& Database::snapshots() const { return parts_->snapshots; }
 Documents& Database::documents() const { return parts_->documents; }
-Catalog& Database::catalog() const { return parts_->catalog; }
+const Catalog& Database::catalog() const { return parts_->catalog; }
+Catalog& Database::catalog_itself() const { return parts_->catalog; }
 Tables& Database::tables() const { return parts_->tables; }
 Replication& Database::replication() const { return parts_->replication; }
 History& Database::history() const { return parts_->history; }
@@ -222,7 +223,7 @@ RecentWrites& Database::recent_writes() const { return parts_->recent_writes; }
 Reaper& Database::reaper() const { return parts_->reaper; }
 ExpiryView& Database::expiries() const { return parts_->expiries; }
 Failpoints& Database::failpoints() const { return parts_->failpoints; }
-ChangeLog& Database::change_log() const { return parts_->change_log; }
+const ChangeLog& Database::change_log() const { return parts_->change_log; }
 ChangeFeed& Database::change_feed() const { return parts_->committer.feed(); }
 const Watermark& Database::watermark() const { return parts_->watermark; }
 Storage& Database::storage() const { return *parts_->storage; }

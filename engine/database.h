@@ -92,7 +92,7 @@ class Database {
   [[nodiscard]] Documents& documents() const;     // of the layers above
 
   // --- tables
-  [[nodiscard]] Catalog& catalog() const;  // finds them. Changes of tables go through tables().
+  [[nodiscard]] const Catalog& catalog() const;  // finds them; tables() changes them
   [[nodiscard]] Tables& tables() const;
   [[nodiscard]] Replication& replication() const;  // between the tables of a global table
   [[nodiscard]] History& history() const;          // earlier states of tables
@@ -107,12 +107,13 @@ class Database {
   [[nodiscard]] Failpoints& failpoints() const;  // the points at which tests stop expiries
 
   // --- streams
-  [[nodiscard]] ChangeLog& change_log() const;
+  [[nodiscard]] const ChangeLog& change_log() const;
   [[nodiscard]] ChangeFeed& change_feed() const;
   [[nodiscard]] const Watermark& watermark() const;  // the last readable record
 
   // --- parts that only the engine's tests use
   [[nodiscard]] Storage& storage() const;
+  [[nodiscard]] Catalog& catalog_itself() const;
   [[nodiscard]] Points& points() const;
   [[nodiscard]] BeforeImages& before_images() const;
   [[nodiscard]] StreamTrimmer& stream_trimmer() const;

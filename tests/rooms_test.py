@@ -22,7 +22,6 @@ LARGER = {  # these existed before the limit, and may not grow
     "compat/triggers": 41,
     "compat/wire": 35,
 }
-CYCLES_ALLOWED = {"compat"}  # some rooms of compat still have cycles
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -129,8 +128,7 @@ def crowded(root, layer):
 def problems(root):
     for layer, rooms in ROOMS.items():
         yield from forbidden(root, layer, rooms)
-        if layer not in CYCLES_ALLOWED:
-            yield from cycles(root, layer)
+        yield from cycles(root, layer)
         yield from crowded(root, layer)
 
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compat/backups/arn.h"
-#include "compat/tables/room.h"
+#include "compat/limits.h"
 #include "compat/tables/settings.h"
 #include "engine/background/history.h"
 #include "engine/background/history_size.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compat/tables/encryption.h"
+#include "compat/tables/projection.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/settings.h"
 #include "compat/tables/throughput.h"

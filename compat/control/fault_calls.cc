@@ -9,7 +9,7 @@
 
 #include "compat/control/families.h"
 #include "compat/faults.h"
-#include "compat/tables/room.h"
+#include "compat/limits.h"
 
 namespace mayfly::compat::control {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compat/data_files/reader.h"
+#include "compat/data_files/record_parser.h"
 
 namespace mayfly::compat::data_files {
 

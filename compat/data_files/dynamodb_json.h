@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "compat/data_files/reader.h"
+#include "compat/data_files/record_parser.h"
 
 namespace mayfly::compat::data_files {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/data_files/reader.h"
+#include "compat/data_files/record_parser.h"
 
 namespace mayfly::compat::data_files {
 

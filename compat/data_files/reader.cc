@@ -9,18 +9,9 @@
 
 namespace mayfly::compat::data_files {
 
-void Text::pass(std::size_t count) {
-  const auto passed = rest().substr(0, count);
-  line_ += static_cast<std::uint64_t>(std::count(passed.begin(), passed.end(), '\n'));
-  offset_ += count;
-  begin_ += count;
-  // Passed text is erased when it is at least half of the buffer, so that each byte is moved once or twice.
-  if (begin_ * 2 < bytes_.size()) return;
-  bytes_.erase(0, begin_);
-  begin_ = 0;
-}
+namespace {
 
-std::unique_ptr<RecordParser> RecordParser::of(const ReaderOptions& options) {
+std::unique_ptr<RecordParser> parser_of(const ReaderOptions& options) {
   switch (options.format) {
     case Format::dynamodb_json: break;
     case Format::ion: return std::make_unique<IonReader>(options.with_conditions);
@@ -29,8 +20,10 @@ std::unique_ptr<RecordParser> RecordParser::of(const ReaderOptions& options) {
   return std::make_unique<JsonLinesReader>(options.with_conditions);
 }
 
+}  // namespace
+
 Reader::Reader(ReaderOptions options)
-    : file_(options.file), unpacker_(Unpacker::of(options.compression)), parser_(RecordParser::of(options)) {}
+    : file_(options.file), unpacker_(Unpacker::of(options.compression)), parser_(parser_of(options)) {}
 
 void Reader::feed(std::string chunk) {
   packed_bytes_ += chunk.size();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/container/static_vector.hpp>
 
-#include "compat/items/vector_entries.h"
 #include "engine/base/check.h"
 #include "engine/values/key_codec.h"
 
@@ -197,7 +196,7 @@ Result<void> check_index_keys(const Table& table, const Item& item, bool updated
       }
     }
   }
-  return check_vectors(table, item, updated);
+  return {};
 }
 
 }  // namespace mayfly::compat

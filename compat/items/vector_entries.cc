@@ -10,6 +10,7 @@
 
 #include "compat/items/capacity.h"
 #include "compat/items/keys.h"
+#include "compat/tables/projection.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/vector_indexes.h"
 #include "engine/items/cursor.h"
@@ -214,6 +215,11 @@ Result<void> check_vectors(const Table& table, const Item& item, bool updated) {
     }
   }
   return {};
+}
+
+Result<void> check_indexed(const Table& table, const Item& item, bool updated) {
+  CHECK_OK(check_index_keys(table, item, updated));
+  return check_vectors(table, item, updated);
 }
 
 VectorEntries::VectorEntries(const Table& table, VectorIndex index)

@@ -44,6 +44,8 @@ engine::AttributeValue to_value(const Vector& vector);
 //   "… Attribute 'tenant' type mismatch. Expected: S, Actual: N. IndexName: i"
 // Missing attributes pass. `updated`: use UpdateItem's wording for an empty HASH attribute.
 Result<void> check_vectors(const engine::Table& table, const engine::Item& item, bool updated);
+// check_index_keys, and then check_vectors.
+Result<void> check_indexed(const engine::Table& table, const engine::Item& item, bool updated = false);
 
 class VectorEntries {
  public:

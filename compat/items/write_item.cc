@@ -13,8 +13,9 @@
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
 #include "compat/items/request_expressions.h"
+#include "compat/items/vector_entries.h"
+#include "compat/limits.h"
 #include "compat/tables/lookup.h"
-#include "compat/tables/room.h"
 #include "compat/tables/settings.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
@@ -72,7 +73,7 @@ Result<void> check_touched_index_keys(const Table& table, const expression::Upda
         return error::validation(
             "The update expression attempted to update the secondary index key to unsupported type");
       }));
-  return check_index_keys(table, touched, true);
+  return check_indexed(table, touched, true);
 }
 
 // Such an update does not create a missing item. An update without any action does.
@@ -259,7 +260,7 @@ Result<void> count_steps(const ItemWrite& write, const StoredItem* old_item, Con
 Result<void> check_write(const Table& table, ItemWrite& write) {
   if (write.kind == ItemWrite::Kind::put) {
     TRY(write.key, item_key(table, write.item));
-    return check_index_keys(table, write.item);
+    return check_indexed(table, write.item);
   }
   TRY(write.key, request_key(table, write.item));
   if (write.kind == ItemWrite::Kind::update) return check_update(table, write.update);

@@ -9,6 +9,7 @@
 #include "compat/items/capacity.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
+#include "compat/items/vector_entries.h"
 #include "compat/items/write_item.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
@@ -107,7 +108,7 @@ Result<std::string> write_key(const engine::Table& table, const ItemWrite& write
   if (!key && key.error().about == Error::About::key_schema) {
     return error::validation("The provided key element does not match the schema");
   }
-  if (key) CHECK_OK(check_index_keys(table, write.item));
+  if (key) CHECK_OK(check_indexed(table, write.item));
   return key;
 }
 

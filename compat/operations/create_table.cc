@@ -1,7 +1,7 @@
+#include "compat/limits.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
-#include "compat/tables/room.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/tags.h"
 #include "compat/wire/shapes_vector.h"

@@ -1,5 +1,6 @@
 #include "compat/items/keys.h"
 #include "compat/items/request_expressions.h"
+#include "compat/items/vector_entries.h"
 #include "compat/items/write_item.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"
@@ -41,7 +42,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   const auto table = write.table->description();
   take_asked(*table, write);
   TRY(write.key, item_key(*table, write.item));
-  CHECK_OK(check_index_keys(*table, write.item));
+  CHECK_OK(check_indexed(*table, write.item));
   return write_item(std::move(write), wanted, context, out);
 }
 

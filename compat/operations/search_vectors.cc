@@ -16,6 +16,7 @@
 #include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/projection.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/vector_indexes.h"
 #include "compat/wire/attribute_value_json.h"

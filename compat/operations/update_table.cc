@@ -3,13 +3,14 @@
 #include <vector>
 
 #include "compat/items/vector_entries.h"
+#include "compat/limits.h"
 #include "compat/operations/operations.h"
 #include "compat/operations/replica_updates.h"
 #include "compat/tables/description.h"
 #include "compat/tables/encryption.h"
 #include "compat/tables/lookup.h"
+#include "compat/tables/projection.h"
 #include "compat/tables/replicas.h"
-#include "compat/tables/room.h"
 #include "compat/tables/schema.h"
 #include "compat/tables/settings.h"
 #include "compat/tables/throughput.h"

@@ -5,6 +5,7 @@
 
 #include "compat/tables/encryption.h"
 #include "compat/tables/policy.h"
+#include "compat/tables/projection.h"
 #include "compat/tables/settings.h"
 #include "compat/tables/tags.h"
 #include "compat/tables/throughput.h"
@@ -421,44 +422,6 @@ Result<void> check_index_keys(const Value& index, Index::Kind kind) {
   const auto keys = key_elements(*index.member("KeySchema"));
   if (kind == Index::Kind::local) return check_plain_keys(keys);
   return check_global_keys(keys, index.member("Projection")->member("ProjectionType") != nullptr);
-}
-
-const KeyAttribute* find_definition(const std::vector<KeyAttribute>& definitions, std::string_view name) {
-  const auto found = std::find_if(definitions.begin(), definitions.end(),
-                                  [&](const KeyAttribute& attribute) { return attribute.name == name; });
-  return found == definitions.end() ? nullptr : &*found;
-}
-
-Result<engine::Projection> read_projection(const Value& projection) {
-  const auto type = string_member(projection, "ProjectionType");
-  if (!type)
-    return error::validation("One or more parameter values were invalid: Unknown ProjectionType: null");
-  engine::Projection result;
-  const Value* attributes = projection.member("NonKeyAttributes");
-  if (*type == "INCLUDE") {
-    result.kind = engine::Projection::Kind::include;
-    if (attributes == nullptr) {
-      return error::validation(
-          "One or more parameter values were invalid: ProjectionType is INCLUDE, but NonKeyAttributes is not "
-          "specified");
-    }
-    for (const Value& attribute : attributes->items()) {
-      if (std::find(result.attributes.begin(), result.attributes.end(), attribute.string()) !=
-          result.attributes.end()) {
-        return error::validation(
-            "One or more parameter values were invalid: Duplicate element in NonKeyAttributes: " +
-            std::string(attribute.string()));
-      }
-      result.attributes.emplace_back(attribute.string());
-    }
-    return result;
-  }
-  if (attributes != nullptr) {
-    return error::validation("One or more parameter values were invalid: ProjectionType is " +
-                             std::string(*type) + ", but NonKeyAttributes is specified");
-  }
-  result.kind = *type == "ALL" ? engine::Projection::Kind::all : engine::Projection::Kind::keys_only;
-  return result;
 }
 
 Result<void> check_projected_attributes(const Table& table) {

@@ -39,12 +39,6 @@ Result<engine::Index> read_global_index(const json::Value& index,
 // …
 Result<void> check_index_keys(const json::Value& index, engine::Index::Kind kind);
 
-// "ProjectionType is INCLUDE, but NonKeyAttributes is not specified", …
-Result<engine::Projection> read_projection(const json::Value& projection);
-// The definition with this name, or nullptr if there is none.
-const engine::KeyAttribute* find_definition(const std::vector<engine::KeyAttribute>& definitions,
-                                            std::string_view name);
-
 // Checks the limit over all indexes of a table.
 Result<void> check_projected_attributes(const engine::Table& table);
 

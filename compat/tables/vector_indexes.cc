@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "compat/tables/schema.h"
+#include "compat/tables/projection.h"
 #include "compat/wire/shape.h"
 
 namespace mayfly::compat {

@@ -4,11 +4,33 @@
 // failed. Event returns 202 once the call is queued. DryRun returns 204 without a call.
 #pragma once
 
+#include <stop_token>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "compat/triggers/rest.h"
+#include "compat/wire/error.h"
+#include "engine/tables/catalog.h"
 
 namespace mayfly::compat::triggers {
+
+class Triggers;
+
+// A request to Lambda's REST API.
+struct RestRequest {
+  const engine::Scope& scope;
+  std::string_view method, path, query, body;
+  std::string_view invocation_type;  // X-Amz-Invocation-Type; empty: RequestResponse
+  std::string_view client_context;   // X-Amz-Client-Context
+  std::stop_token stop;              // for a call that waits for a function
+};
+
+struct RestAnswer {
+  int status = 200;
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;  // x-amzn-ErrorType, X-Amz-Function-Error, …
+};
 
 // Accepts `name` in any of its forms. An unknown function is a 404, "Function not found: arn:…".
 Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& request, std::string_view name);

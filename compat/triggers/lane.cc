@@ -31,22 +31,22 @@ CallError error_of(const Outcome& outcome) {
 
 }  // namespace
 
-Lane::Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::string shard_id,
+Lane::Lane(const std::shared_ptr<LaneKeeper>& keeper, const LaneName& name, std::string shard_id,
            Position position, std::shared_ptr<const std::vector<StoredPosition>> others)
-    : keeper_(poller),
-      poller_(*poller),
+    : weak_keeper_(keeper),
+      keeper_(*keeper),
       name_(name),
       shard_id_(std::move(shard_id)),
       others_(std::move(others)),
       position_(std::move(position)),
       read_next_(position_.next),
       stored_next_(position_.next),
-      held_(poller->surroundings().held_records) {}
+      held_(keeper->surroundings().held_records) {}
 
 // --- steps
 
 engine::Task::Next Lane::step() {
-  const auto keeper = keeper_.lock();
+  const auto keeper = weak_keeper_.lock();
   if (!keeper) return Next::when_woken();
   const Next next = stopped() ? leave() : go_on();
   if (!next.now && !call_) give_back_place();
@@ -57,9 +57,9 @@ engine::Task::Next Lane::step() {
 
 // Restarts a little later from the first record that is not done.
 engine::Task::Next Lane::failed(std::string_view why) {
-  const auto keeper = keeper_.lock();
+  const auto keeper = weak_keeper_.lock();
   if (!keeper) return Next::when_woken();
-  poller_.set_last_result("PROBLEM: " + std::string(why));
+  keeper_.set_last_result("PROBLEM: " + std::string(why));
   call_.reset();
   give_back_place();
   note_retrying(std::nullopt);
@@ -76,7 +76,7 @@ engine::Task::Next Lane::failed(std::string_view why) {
 }
 
 engine::Task::Next Lane::go_on() {
-  const auto mapping = poller_.mapping();
+  const auto mapping = keeper_.mapping();
   if (call_) {
     const auto answer = call_->call.take();
     if (!answer) return Next::when_woken();
@@ -86,8 +86,8 @@ engine::Task::Next Lane::go_on() {
     return Next::at_once();
   }
   if (rest_until_) {
-    const bool flushed = flush_ends_rest_ && poller_.flushing() &&
-                         (mapping->retries_max >= 0 || poller_.flush_number() != call_flush_);
+    const bool flushed = flush_ends_rest_ && keeper_.flushing() &&
+                         (mapping->retries_max >= 0 || keeper_.flush_number() != call_flush_);
     if (!flushed && now() < *rest_until_) return Next::at(*rest_until_);
     rest_until_.reset();
   }
@@ -105,12 +105,12 @@ engine::Task::Next Lane::leave() {
     if (!answer) return Next::when_woken();
     const Call::For what = call_->what;
     end_call();
-    if (*answer) answered(*poller_.mapping(), what, *answer);  // it completed before the stop
+    if (*answer) answered(*keeper_.mapping(), what, *answer);  // it completed before the stop
   }
   // Records discarded since the last batch need not be read again.
   if (work_.empty() && !closing_ && !sending_ && first_not_done() > stored_next_)
     done_up_to(first_not_done());
-  poller_.lane_left(name_);
+  keeper_.lane_left(name_);
   return Next::when_woken();
 }
 
@@ -133,7 +133,7 @@ engine::Task::Next Lane::look(const EventSourceMapping& mapping) {
   }
   if (!ahead_.empty()) {
     idle_ = false;
-    const bool due = mapping.batching_window_seconds == 0 || poller_.flushing() || ended ||
+    const bool due = mapping.batching_window_seconds == 0 || keeper_.flushing() || ended ||
                      batch_is_full(mapping) || now >= *batch_deadline_ ||
                      (window_deadline_ && now >= *window_deadline_);
     if (!due) return Next::at(std::min(*batch_deadline_, window_deadline_.value_or(*batch_deadline_)));
@@ -142,15 +142,15 @@ engine::Task::Next Lane::look(const EventSourceMapping& mapping) {
   }
   if (ended) {
     position_ = {read_next_, true, std::nullopt};
-    poller_.store(name_, position_);
+    keeper_.store(name_, position_);
     idle_ = true;
-    poller_.lane_ended(name_);
+    keeper_.lane_ended(name_);
     return Next::when_woken();
   }
   if (read_next_ > stored_next_ + discards_max) done_up_to(read_next_);
   read_to_ = read_next_;
   idle_ = !position_.window.has_value();
-  poller_.surroundings().progress.ring();
+  keeper_.surroundings().progress.ring();
   return window_deadline_ ? Next::at(*window_deadline_) : Next::when_woken();
 }
 
@@ -193,12 +193,12 @@ void Lane::let_go() {
 
 // The mapping's filters may have changed: only records that still pass remain in a batch.
 void Lane::read_again(const EventSourceMapping& mapping) {
-  const engine::Database& database = poller_.surroundings().database;
+  const engine::Database& database = keeper_.surroundings().database;
   for (Batch& batch : work_) {
     if (!batch.range) continue;
     engine::Sequence next = batch.range->first;
     while (next <= batch.range->last && !stopped()) {
-      const engine::StreamPage page = database.change_log().read(poller_.stream().id, name_.shard, next,
+      const engine::StreamPage page = database.change_log().read(keeper_.stream().id, name_.shard, next,
                                                                  page_records_max, page_bytes_max);
       for (Record& record : wanted(mapping, page))
         if (record.sequence <= batch.range->last) batch.records.push_back(std::move(record));
@@ -210,12 +210,12 @@ void Lane::read_again(const EventSourceMapping& mapping) {
 }
 
 bool Lane::take_place() {
-  has_place_ = has_place_ || poller_.take_call(shared_from_this());
+  has_place_ = has_place_ || keeper_.take_call(shared_from_this());
   return has_place_;
 }
 
 void Lane::give_back_place() {
-  if (std::exchange(has_place_, false)) poller_.give_back_call();
+  if (std::exchange(has_place_, false)) keeper_.give_back_call();
 }
 
 bool Lane::is_left(const engine::ChangeRecord& record) const {
@@ -234,13 +234,13 @@ bool Lane::batch_is_full(const EventSourceMapping& mapping) const {
 
 std::vector<Record> Lane::wanted(const EventSourceMapping& mapping, const engine::StreamPage& page) const {
   const engine::Instant stream_now =
-      poller_.surroundings().database.accounts().of(mapping.scope.account).stream_now();
-  FilterWork work(poller_.stop());
+      keeper_.surroundings().database.accounts().of(mapping.scope.account).stream_now();
+  FilterWork work(keeper_.stop());
   std::vector<Record> records;
   for (const engine::ChangeRecord& change : page.records) {
     if (stopped()) break;
     if (!is_left(change)) continue;
-    Record record = make_record(poller_.stream(), change, stream_now);
+    Record record = make_record(keeper_.stream(), change, stream_now);
     if (!mapping.filters.empty() && !mapping.passes(json::parse(record.json)->root(), work)) continue;
     records.push_back(std::move(record));
   }
@@ -248,8 +248,8 @@ std::vector<Record> Lane::wanted(const EventSourceMapping& mapping, const engine
 }
 
 Lane::ReadOn Lane::read_page(const EventSourceMapping& mapping) {
-  const engine::StreamPage page = poller_.surroundings().database.change_log().read(
-      poller_.stream().id, name_.shard, read_next_, page_records_max, page_bytes_max);
+  const engine::StreamPage page = keeper_.surroundings().database.change_log().read(
+      keeper_.stream().id, name_.shard, read_next_, page_records_max, page_bytes_max);
   std::vector<Record> records = wanted(mapping, page);
   if (stopped()) return ReadOn::more;
   for (Record& record : records) {
@@ -275,7 +275,7 @@ std::optional<engine::Instant> Lane::window_start(const EventSourceMapping& mapp
 bool Lane::window_is_over(const EventSourceMapping& mapping, bool shard_ended) const {
   if (!position_.window) return false;
   if (!ahead_.empty()) return window_start(mapping, ahead_.front()) != position_.window->start;
-  return shard_ended || poller_.flushing() || mapping.tumbling_window_seconds == 0 ||
+  return shard_ended || keeper_.flushing() || mapping.tumbling_window_seconds == 0 ||
          now() >= *window_deadline_;
 }
 
@@ -303,10 +303,10 @@ Lane::Batch Lane::take_batch(const EventSourceMapping& mapping) {
 // --- calling
 
 void Lane::start_call(Call::For what, outbound::Invocation invocation) {
-  const Surroundings& surroundings = poller_.surroundings();
-  call_flush_ = poller_.flush_number();
+  const Surroundings& surroundings = keeper_.surroundings();
+  call_flush_ = keeper_.flush_number();
   call_.emplace(Call{what, outbound::Call(surroundings.scheduler, weak_from_this())});
-  call_->call.start(surroundings.invoker, std::move(invocation), poller_.stop());
+  call_->call.start(surroundings.invoker, std::move(invocation), keeper_.stop());
 }
 
 void Lane::end_call() {
@@ -316,11 +316,11 @@ void Lane::end_call() {
 
 engine::Task::Next Lane::invoke(const EventSourceMapping& mapping, Call::For what,
                                 std::vector<Record>& records, bool terminated_early) {
-  const Surroundings& surroundings = poller_.surroundings();
+  const Surroundings& surroundings = keeper_.surroundings();
   const auto function = surroundings.functions.find(mapping.function.account, mapping.function.name);
   stuck_ = !function;
   if (!function) {
-    poller_.set_last_result("PROBLEM: Function not found");
+    keeper_.set_last_result("PROBLEM: Function not found");
     surroundings.progress.ring();
     return Next::when_woken();
   }
@@ -331,7 +331,7 @@ engine::Task::Next Lane::invoke(const EventSourceMapping& mapping, Call::For wha
     window.emplace(WindowEvent{*position_.window, end, what == Call::For::window, terminated_early});
   }
   start_call(what, {.url = function->url,
-                    .body = event_body(records, poller_.stream(), shard_id_, window),
+                    .body = event_body(records, keeper_.stream(), shard_id_, window),
                     .time_max = function->time_max});
   return Next::when_woken();
 }
@@ -341,7 +341,7 @@ void Lane::answered(const EventSourceMapping& mapping, Call::For what,
   using Kind = outbound::InvocationFailure::Kind;
   if (!answer && (answer.error().kind == Kind::stopped || answer.error().kind == Kind::unable)) {
     // The function did not fail; the same call is repeated a little later.
-    poller_.set_last_result("PROBLEM: " + answer.error().sentence);
+    keeper_.set_last_result("PROBLEM: " + answer.error().sentence);
     return rest(fault_wait);
   }
   if (what == Call::For::destination) return sent(mapping, answer && answer->status < 300);
@@ -350,7 +350,7 @@ void Lane::answered(const EventSourceMapping& mapping, Call::For what,
   note_retrying(std::nullopt);
   ++batch.invocations;
   batch.last = outcome;
-  poller_.set_last_result(outcome.kind == Outcome::Kind::success ? "OK" : "PROBLEM: Function call failed");
+  keeper_.set_last_result(outcome.kind == Outcome::Kind::success ? "OK" : "PROBLEM: Function call failed");
   what == Call::For::window ? window_answered(mapping, outcome) : batch_answered(mapping, std::move(outcome));
 }
 
@@ -371,8 +371,8 @@ engine::Task::Next Lane::attempt(const EventSourceMapping& mapping) {
 
 void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
   Batch& batch = work_.front();
-  Tally& tally = poller_.tally();
-  const engine::Instant now = poller_.surroundings().database.accounts().of(mapping.scope.account).now();
+  Tally& tally = keeper_.tally();
+  const engine::Instant now = keeper_.surroundings().database.accounts().of(mapping.scope.account).now();
   if (outcome.kind == Outcome::Kind::success) {
     tally.taken(batch.records.size(), now);
     if (position_.window) position_.window->state = std::move(outcome.state);
@@ -408,8 +408,8 @@ void Lane::batch_answered(const EventSourceMapping& mapping, Outcome outcome) {
 void Lane::window_answered(const EventSourceMapping& mapping, const Outcome& outcome) {
   Batch& nothing = closing_->nothing;
   if (outcome.kind != Outcome::Kind::success) {
-    poller_.tally().failed(error_of(outcome),
-                           poller_.surroundings().database.accounts().of(mapping.scope.account).now());
+    keeper_.tally().failed(error_of(outcome),
+                           keeper_.surroundings().database.accounts().of(mapping.scope.account).now());
     if (retry(mapping, nothing)) return;
     note_given_up(mapping, nothing, "RetryAttemptsExhausted");
   }
@@ -422,7 +422,7 @@ void Lane::window_answered(const EventSourceMapping& mapping, const Outcome& out
 bool Lane::retry(const EventSourceMapping& mapping, Batch& batch) {
   const bool unlimited = mapping.retries_max < 0;
   if (!unlimited && batch.retries >= mapping.retries_max) return false;
-  poller_.tally().retried();
+  keeper_.tally().retried();
   rest_before_retry(batch.retries++);
   note_retrying(Retrying{batch.invocations, batch.records.size(), error_of(batch.last)}, unlimited,
                 batch.retries);
@@ -435,7 +435,7 @@ void Lane::note_retrying(std::optional<Retrying> retrying, bool unlimited, int f
     failing_.reset();
     if (retrying) failing_.emplace(Failing{*std::move(retrying), unlimited, failures, call_flush_});
   }
-  if (failures >= failures_max) poller_.surroundings().progress.ring();
+  if (failures >= failures_max) keeper_.surroundings().progress.ring();
 }
 
 std::optional<Retrying> Lane::retrying() const {
@@ -464,12 +464,12 @@ engine::Sequence Lane::first_not_done() const {
 void Lane::done_up_to(engine::Sequence next) {
   position_.next = next;
   const auto store = [&] {
-    poller_.store(name_, position_);
+    keeper_.store(name_, position_);
     stored_next_ = next;
   };
   engine::attempt(store, [&](std::string_view why) {
     // The records count as delivered; a restart would deliver them again.
-    poller_.set_last_result("PROBLEM: " + std::string(why));
+    keeper_.set_last_result("PROBLEM: " + std::string(why));
   });
 }
 
@@ -478,7 +478,7 @@ void Lane::done_up_to(engine::Sequence next) {
 void Lane::drop_aged(const EventSourceMapping& mapping, Batch& batch) {
   if (mapping.record_age_seconds_max < 0) return;
   const engine::Instant now =
-      poller_.surroundings().database.accounts().of(mapping.scope.account).stream_now();
+      keeper_.surroundings().database.accounts().of(mapping.scope.account).stream_now();
   const auto young = std::find_if(batch.records.begin(), batch.records.end(), [&](const Record& record) {
     return now - record.arrived <= mapping.record_age_seconds_max * 1000;
   });
@@ -492,9 +492,9 @@ void Lane::drop_aged(const EventSourceMapping& mapping, Batch& batch) {
 
 void Lane::note_given_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition) {
   note_retrying(std::nullopt);
-  poller_.tally().gave_up(batch.records.size());
+  keeper_.tally().gave_up(batch.records.size());
   auto [records, left_out] = shown_records(batch.records);
-  poller_.note_given_up({.function = mapping.function.name,
+  keeper_.note_given_up({.function = mapping.function.name,
                          .condition = std::string(condition),
                          .destination = mapping.on_failure,
                          .attempts = batch.invocations,
@@ -506,9 +506,9 @@ void Lane::note_given_up(const EventSourceMapping& mapping, const Batch& batch, 
 bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition,
                    bool ends_batch) {
   if (mapping.on_failure.empty()) return false;
-  const std::string request_id = engine::random_uuid(*poller_.surroundings().database.options().random),
+  const std::string request_id = engine::random_uuid(*keeper_.surroundings().database.options().random),
                     function_arn = mapping.function.arn();
-  const std::string arn = stream_arn(poller_.stream());
+  const std::string arn = stream_arn(keeper_.stream());
   const FailedBatch failed{.request_id = request_id,
                            .function_arn = function_arn,
                            .condition = condition,
@@ -516,7 +516,7 @@ bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::s
                            .status = batch.invocations == 0 ? 0 : batch.last.status,
                            .executed_version = batch.last.executed_version,
                            .function_error = batch.last.function_error,
-                           .now = poller_.surroundings().database.accounts().of(mapping.scope.account).now(),
+                           .now = keeper_.surroundings().database.accounts().of(mapping.scope.account).now(),
                            .shard_id = shard_id_,
                            .stream_arn = arn,
                            .records = batch.records,
@@ -526,7 +526,7 @@ bool Lane::give_up(const EventSourceMapping& mapping, const Batch& batch, std::s
 }
 
 engine::Task::Next Lane::send(const EventSourceMapping& mapping) {
-  const Surroundings& surroundings = poller_.surroundings();
+  const Surroundings& surroundings = keeper_.surroundings();
   if (mapping.on_failure.empty() || DestinationDirectory::is_file(mapping.on_failure)) {
     sent(mapping,
          mapping.on_failure.empty() || surroundings.files.append(mapping.on_failure, sending_->body));
@@ -545,7 +545,7 @@ engine::Task::Next Lane::send(const EventSourceMapping& mapping) {
 void Lane::sent(const EventSourceMapping& mapping, bool taken) {
   if (!taken && ++sending_->tries < sends_max) return rest_before_retry(sending_->tries - 1);
   if (!taken) {
-    poller_.set_last_result("PROBLEM: The destination " + mapping.on_failure +
+    keeper_.set_last_result("PROBLEM: The destination " + mapping.on_failure +
                             " did not accept a failed batch");
   }
   const bool ends_batch = sending_->ends_batch;

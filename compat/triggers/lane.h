@@ -16,27 +16,71 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compat/outbound/call.h"
 #include "compat/outbound/invoker.h"
+#include "compat/triggers/destination_directory.h"
+#include "compat/triggers/event_source_mapping.h"
+#include "compat/triggers/functions.h"
 #include "compat/triggers/given_up.h"
+#include "compat/triggers/held_records.h"
 #include "compat/triggers/lambda_event.h"
 #include "compat/triggers/outcome.h"
-#include "compat/triggers/poller.h"
+#include "compat/triggers/position.h"
+#include "compat/triggers/tally.h"
+#include "engine/base/bell.h"
 #include "engine/base/mutex.h"
 #include "engine/base/scheduler.h"
+#include "engine/database.h"
 
 namespace mayfly::compat::triggers {
+
+// Shared by all mappings.
+struct Surroundings {
+  engine::Database& database;
+  Functions& functions;
+  outbound::Invoker& invoker;
+  DestinationDirectory& files;
+  const std::shared_ptr<HeldRecords>& held_records;
+  const std::shared_ptr<engine::Scheduler>& scheduler;
+  engine::Bell& progress;  // rung when a lane has nothing left to do, or cannot continue
+};
+
+class Lane;
+
+// What a lane needs of the mapping that it works for (poller.h).
+class LaneKeeper {
+ public:
+  virtual ~LaneKeeper() = default;
+  [[nodiscard]] virtual const Surroundings& surroundings() const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const EventSourceMapping> mapping() const = 0;
+  [[nodiscard]] virtual const engine::Stream& stream() const = 0;
+  [[nodiscard]] virtual std::stop_token stop() const = 0;
+  [[nodiscard]] virtual bool flushing() const = 0;
+  [[nodiscard]] virtual std::uint64_t flush_number() const = 0;
+  virtual void set_last_result(std::string result) = 0;
+  [[nodiscard]] virtual Tally& tally() const = 0;
+  // Both do nothing once the mapping's positions can no longer be stored.
+  virtual void note_given_up(GivenUp batch) = 0;
+  virtual void store(const LaneName& lane, const Position& position) = 0;
+  virtual void lane_ended(const LaneName& lane) = 0;  // its shard has ended; children can begin
+  virtual void lane_left(const LaneName& lane) = 0;   // it has stopped
+  // Takes one of the mapping's calls in flight. Returns false if all are taken; the lane is then woken when
+  // it can ask again.
+  virtual bool take_call(const std::shared_ptr<Lane>& lane) = 0;
+  virtual void give_back_call() = 0;
+};
 
 class Lane final : public engine::Task, public std::enable_shared_from_this<Lane> {
  public:
   // `others` are the stored positions of lanes from other lane counts; this lane skips records that those
   // have passed.
-  Lane(const std::shared_ptr<Poller>& poller, const LaneName& name, std::string shard_id, Position position,
-       std::shared_ptr<const std::vector<StoredPosition>> others);
+  Lane(const std::shared_ptr<LaneKeeper>& keeper, const LaneName& name, std::string shard_id,
+       Position position, std::shared_ptr<const std::vector<StoredPosition>> others);
 
   // Whether everything up to `target` is done and no window is open.
   [[nodiscard]] bool settled(engine::Sequence target) const { return idle_ && read_to_ > target; }
@@ -84,10 +128,10 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
               bool terminated_early);
   Next send(const EventSourceMapping& mapping);
 
-  [[nodiscard]] bool stopped() const { return poller_.stop().stop_requested(); }
-  [[nodiscard]] engine::RealTime now() const { return poller_.surroundings().scheduler->now(); }
+  [[nodiscard]] bool stopped() const { return keeper_.stop().stop_requested(); }
+  [[nodiscard]] engine::RealTime now() const { return keeper_.surroundings().scheduler->now(); }
   // --- while memory is full, a waiting lane drops its records and reads them again later
-  [[nodiscard]] bool is_full() const { return poller_.surroundings().held_records->full(); }
+  [[nodiscard]] bool is_full() const { return keeper_.surroundings().held_records->full(); }
   [[nodiscard]] std::size_t held_bytes() const;
   void let_go();
   void read_again(const EventSourceMapping& mapping);  // the records of work_
@@ -130,8 +174,8 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   [[nodiscard]] engine::Sequence first_not_done() const;
   void done_up_to(engine::Sequence next);
 
-  const std::weak_ptr<Poller> keeper_;
-  Poller& poller_;  // valid while keeper_ can be locked
+  const std::weak_ptr<LaneKeeper> weak_keeper_;
+  LaneKeeper& keeper_;  // valid while weak_keeper_ can be locked
   const LaneName name_;
   const std::string shard_id_;
   const std::shared_ptr<const std::vector<StoredPosition>> others_;

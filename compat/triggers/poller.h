@@ -24,34 +24,15 @@
 #include <string>
 #include <vector>
 
-#include "compat/outbound/invoker.h"
-#include "compat/triggers/destination_directory.h"
 #include "compat/triggers/event_source_mapping.h"
-#include "compat/triggers/functions.h"
-#include "compat/triggers/given_up.h"
-#include "compat/triggers/held_records.h"
+#include "compat/triggers/lane.h"
 #include "compat/triggers/position.h"
 #include "compat/triggers/shard_tree.h"
-#include "compat/triggers/tally.h"
-#include "engine/base/bell.h"
 #include "engine/base/mutex.h"
 #include "engine/base/scheduler.h"
 #include "engine/database.h"
 
 namespace mayfly::compat::triggers {
-
-class Lane;
-
-// Shared by all mappings.
-struct Surroundings {
-  engine::Database& database;
-  Functions& functions;
-  outbound::Invoker& invoker;
-  DestinationDirectory& files;
-  const std::shared_ptr<HeldRecords>& held_records;
-  const std::shared_ptr<engine::Scheduler>& scheduler;
-  engine::Bell& progress;  // rung when a lane has nothing left to do, or cannot continue
-};
 
 // Controls whether a mapping's positions can be stored. It is closed before the positions are erased or
 // replaced.
@@ -60,7 +41,7 @@ struct PositionGate {
   bool open GUARDED_BY(mutex) = true;
 };
 
-class Poller final : public engine::Task, public std::enable_shared_from_this<Poller> {
+class Poller final : public engine::Task, public LaneKeeper, public std::enable_shared_from_this<Poller> {
  public:
   // Limits a mapping's calls in flight, so that a function that hangs leaves calls for the others.
   static constexpr std::size_t calls_max = 64;
@@ -78,12 +59,12 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   // Until there is a new result, last_result() returns the predecessor's. Requires: called once.
   void begin_after(std::shared_ptr<Poller> predecessor);
 
-  [[nodiscard]] std::shared_ptr<const EventSourceMapping> mapping() const;
+  [[nodiscard]] std::shared_ptr<const EventSourceMapping> mapping() const override;
   // Everything except the parallelization can be changed while lanes run; they use the change from their next
   // batch on.
   void change(EventSourceMapping mapping);
   // Does not include current shards, which change: see shards().
-  [[nodiscard]] const engine::Stream& stream() const { return stream_; }
+  [[nodiscard]] const engine::Stream& stream() const override { return stream_; }
   [[nodiscard]] const std::shared_ptr<StreamShards>& shards() const { return shards_; }
   [[nodiscard]] std::string last_result() const;
 
@@ -115,21 +96,18 @@ class Poller final : public engine::Task, public std::enable_shared_from_this<Po
   [[nodiscard]] Load load() const;
 
   // --- for its lanes
-  const Surroundings& surroundings() const { return surroundings_; }
-  [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
-  [[nodiscard]] bool flushing() const { return flushes_.load() > 0; }
-  [[nodiscard]] std::uint64_t flush_number() const { return flush_number_.load(); }
-  void set_last_result(std::string result);
-  [[nodiscard]] Tally& tally() const { return *tally_; }
-  // Both do nothing once the gate is closed.
-  void note_given_up(GivenUp batch);
-  void store(const LaneName& lane, const Position& position);
-  void lane_ended(const LaneName& lane);  // its shard has ended; children can begin
-  void lane_left(const LaneName& lane);   // it has stopped
-  // Takes one of `calls_max` calls. Returns false if all are taken; the lane is then woken when it can ask
-  // again.
-  bool take_call(const std::shared_ptr<Lane>& lane);
-  void give_back_call();
+  [[nodiscard]] const Surroundings& surroundings() const override { return surroundings_; }
+  [[nodiscard]] std::stop_token stop() const override { return stop_.get_token(); }
+  [[nodiscard]] bool flushing() const override { return flushes_.load() > 0; }
+  [[nodiscard]] std::uint64_t flush_number() const override { return flush_number_.load(); }
+  void set_last_result(std::string result) override;
+  [[nodiscard]] Tally& tally() const override { return *tally_; }
+  void note_given_up(GivenUp batch) override;
+  void store(const LaneName& lane, const Position& position) override;
+  void lane_ended(const LaneName& lane) override;
+  void lane_left(const LaneName& lane) override;
+  bool take_call(const std::shared_ptr<Lane>& lane) override;
+  void give_back_call() override;
 
  private:
   // Shards to examine, from the records that commits reported.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compat/limits.h"
 #include "compat/streams/arn_and_iterator.h"
-#include "compat/tables/room.h"
 #include "compat/triggers/lambda_error.h"
 #include "engine/base/attempt.h"
 #include "engine/base/clock.h"

@@ -74,10 +74,11 @@ TEST_CASE("a backfill continues after a fault and after a restart", "[backfill]"
   auto carts = world.create(simple_table("carts"));
   fill(world, carts, 500);
   // As after a crash during the backfill: the index exists, but has only some of its entries.
-  world.database().catalog().update(*carts, add_index_and_ttl);
+  world.database().catalog_itself().update(*carts, add_index_and_ttl);
   CHECK(world.inconsistency(carts) == "");  // during a backfill, entries may be missing
   CHECK(carts->counter(1).items == 0);
-  BackfillWalk walk(world.database().catalog(), world.database().write_path(), carts, *carts->description());
+  BackfillWalk walk(world.database().catalog_itself(), world.database().write_path(), carts,
+                    *carts->description());
   CHECK_FALSE(walk.step(100));
   CHECK(carts->description()->indexes[0].state == Index::State::creating);
   fails = true;

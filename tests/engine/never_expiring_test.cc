@@ -159,8 +159,9 @@ TEST_CASE("an item that is written during the backfill is counted once") {
   for (const char* id : {"a", "b", "c", "d"}) world.put(world.carts, with_ttl(id, "soon"));
   Database& database = world.database();
   const auto description =
-      database.catalog().update(*world.carts, [](Table& table) { table.ttl = TimeToLive{"ttl"}; });
-  BackfillWalk walk(world.database().catalog(), world.database().write_path(), world.carts, *description);
+      database.catalog_itself().update(*world.carts, [](Table& table) { table.ttl = TimeToLive{"ttl"}; });
+  BackfillWalk walk(world.database().catalog_itself(), world.database().write_path(), world.carts,
+                    *description);
   REQUIRE_FALSE(walk.step(2));
   for (const char* id : {"a", "d"}) world.remove(world.carts, {{"id", id}});
   for (const char* id : {"b", "c"}) world.put(world.carts, with_ttl(id, List{}));

@@ -429,15 +429,15 @@ TEST_CASE("TTL that is switched off and on during its backfill is backfilled com
   World world;
   auto carts = world.create(simple_table("carts"));
   for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
-  Catalog& catalog = world.database().catalog();
+  Catalog& catalog = world.database().catalog_itself();
   const auto set_ttl = [&](std::optional<TimeToLive> ttl) {
     return catalog.update(*carts, [&](Table& table) { table.ttl = std::move(ttl); });
   };
-  BackfillWalk older(world.database().catalog(), world.database().write_path(), carts,
+  BackfillWalk older(world.database().catalog_itself(), world.database().write_path(), carts,
                      *set_ttl(TimeToLive{"ttl"}));
   REQUIRE_FALSE(older.step(900));
   set_ttl(std::nullopt);
-  BackfillWalk newer(world.database().catalog(), world.database().write_path(), carts,
+  BackfillWalk newer(world.database().catalog_itself(), world.database().write_path(), carts,
                      *set_ttl(TimeToLive{"ttl"}));
   REQUIRE_FALSE(newer.step(10));
   CHECK(older.step(1000));  // nothing is left for it to do
