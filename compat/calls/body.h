@@ -6,6 +6,7 @@
 //   rule.choice("fault", fault_choices)    // one of the described choices
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>

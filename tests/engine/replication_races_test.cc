@@ -183,7 +183,7 @@ TEST_CASE("a route's setting in memory matches storage whenever a restore happen
     INFO("the restore happens at place " << place);
     Database& database = world.database();
     const Replication loaded({.accounts = database.accounts(),
-                              .catalog = database.catalog(),
+                              .catalog = database.catalog_itself(),
                               .storage = database.storage(),
                               .watermark = database.watermark(),
                               .documents = database.documents(),
