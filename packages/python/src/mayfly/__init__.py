@@ -17,15 +17,13 @@ from ._calls.functions import RegisteredFunction
 from ._calls.tables import Index
 from ._calls.ttl import Explanation, TtlStatus, Upcoming
 from ._clock import Clock
-from ._failpoint import Failpoint
 from ._functions import LambdaContext
 from ._handlers import HandlerFailure
 from ._library import set_check_handler
 from ._record import Record
 from ._server import Server
-from ._snapshot import Snapshot
 from ._ttl import Ttl
-from ._world import World
+from ._world import Failpoint, Snapshot, World
 from .errors import (
     BinaryError,
     ControlError,

@@ -1,3 +1,4 @@
+# Written by sync.py from aio/_clock.py. Change that file.
 """A world's clock. TTL, creation times and the age of stream records follow it. The program's own clock, `datetime.now()`,
 does not, unless a test makes it follow."""
 

@@ -1,3 +1,4 @@
+# Written by sync.py from aio/_ttl.py. Change that file.
 """A table's time to live: when expired items are deleted, and why an item is not."""
 
 from __future__ import annotations

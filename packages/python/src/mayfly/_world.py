@@ -1,3 +1,4 @@
+# Written by sync.py from aio/_world.py. Change that file.
 """A world: an account with tables, streams and a clock that no other world sees."""
 
 from __future__ import annotations
@@ -7,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
 
-from . import _boto
 from ._account import environment_of, new_account
 from ._calls import Call, executed, failpoints, faults, functions, generic, snapshots, tables, waiting
 from ._calls.clock import Advanced, delivery
@@ -15,29 +15,28 @@ from ._calls.faults import Fault, FaultCount
 from ._calls.functions import RegisteredFunction
 from ._calls.tables import Index, KeyAttribute
 from ._calls.ttl import Explanation
-from ._clock import Clock
-from ._failpoint import Failpoint
 from ._functions import Function, LocalFunctions
 from ._handlers import HandlerFailure, HandlerFailures
 from ._instant import Duration, Instant, seconds_of
 from ._literals import ChangedBy, EventName, StreamView
 from ._record import Record
-from ._snapshot import Snapshot
+from .errors import ControlError, HandlerError, MayflyError, WaitError, hides_frames
+from ._aws import AwsClients
+from ._clock import Clock
 from ._ttl import Ttl
-from .errors import HandlerError, MayflyError, hides_frames
+from ._waiting import apart, exchange, handler_of, sleep
 
 if TYPE_CHECKING:
-    from types_boto3_dynamodb import DynamoDBClient, DynamoDBServiceResource
-    from types_boto3_dynamodbstreams import DynamoDBStreamsClient
-
     from ._server import Server
 
 __tracebackhide__ = hides_frames
 
 T = TypeVar("T")
 
+POLL_SECONDS = 0.001
 
-class World:
+
+class World(AwsClients):
     """A separate account: tables, streams and a clock that no other world sees. A new world is empty, and its clock runs
     with the host's time.
 
@@ -47,15 +46,19 @@ class World:
     ControlError. After the server has died, every call raises an EndedError."""
 
     def __init__(self, server: Server, account: Optional[str] = None) -> None:
+        super().__init__()
         self._server = server
         self._instance = server.instance()
         self._account = new_account() if account is None else account
         self._born_at = server.log_position()
         self._clock = Clock(self)
-        self._failures = HandlerFailures()
-        self._local = LocalFunctions(self._failures)
-        self._functions_registered = False
-        self._made: dict[str, Any] = {}  # clients and resources, by kind and service
+        self._share(HandlerFailures())
+        self._registered: set[str] = set()
+        self._is_shared = False  # with another object, which then raises the handlers' failures and resets the account
+
+    def _share(self, failures: HandlerFailures) -> None:
+        self._failures = failures
+        self._local = LocalFunctions(failures)
 
     # --- properties
 
@@ -95,39 +98,10 @@ class World:
         server."""
         return self._server.log(self._born_at)
 
-    # --- AWS SDK
-
-    @property
-    def dynamodb(self) -> DynamoDBClient:
-        """The boto3 client for DynamoDB. Raises MissingExtraError if boto3 is not installed."""
-        return self._once("client", "dynamodb")
-
-    @property
-    def streams(self) -> DynamoDBStreamsClient:
-        """The boto3 client for DynamoDB Streams."""
-        return self._once("client", "dynamodbstreams")
-
-    @property
-    def resource(self) -> DynamoDBServiceResource:
-        """The boto3 resource for DynamoDB: world.resource.Table("carts")."""
-        return self._once("resource", "dynamodb")
-
-    def client(self, service: str, **options: Any) -> Any:
-        """A new boto3 client for this world, for example for "lambda", or with your own `config`. The options are those of
-        boto3's client()."""
-        return _boto.client(service, self._instance, self.account, self.region, **options)
-
     def execute(self, operation: str, **parameters: Any) -> Any:
         """Runs a DynamoDB operation without an SDK: execute("GetItem", TableName="carts", Key={"id": {"S": "1"}}). Items in
         parameters and in the result are DynamoDB JSON."""
         return self.run(executed(operation, parameters))
-
-    def _once(self, kind: str, service: str) -> Any:
-        made = self._made.get(kind + service)
-        if made is None:
-            make = _boto.client if kind == "client" else _boto.resource
-            made = self._made[kind + service] = make(service, self._instance, self.account, self.region)
-        return made
 
     # --- tables
 
@@ -250,8 +224,8 @@ class World:
         may_fail: the test expects failures. Otherwise an exception in the handler is printed to stderr, and the next
             `settle`, or `close` at the end of the test, raises it as a HandlerError."""
         self._failures.declare(name, may_fail)
-        url = function if isinstance(function, str) else self._local.serve(name, function)
-        self._functions_registered = True
+        url = function if isinstance(function, str) else self._local.serve(name, handler_of(function))
+        self._registered.add(name)
         self.run(functions.put(name, url, timeout))
 
     def remove_function(self, name: str) -> None:
@@ -266,7 +240,8 @@ class World:
         """Makes a table's stream call a function, starting with the stream's oldest record. The settings are members of
         Lambda's CreateEventSourceMapping: BatchSize=10, FilterCriteria=…. Returns the mapping's UUID. Raises a MayflyError
         if the table has no stream."""
-        return self.run(functions.create_mapping(self.run(functions.stream_of(table)), function, settings))
+        stream = self.run(functions.stream_of(table))
+        return self.run(functions.create_mapping(stream, function, settings))
 
     def settle(self, timeout: Optional[Duration] = None) -> Advanced:
         """Waits until every record of the world's streams has reached its functions, without moving the clock.
@@ -292,8 +267,8 @@ class World:
         return self.run(generic(method, path, body))
 
     def run(self, call: Call[T]) -> T:
-        status, text = self._instance.exchange(
-            call.method, call.path, call.sent_body(), call.headers(self.account, self.region)
+        status, text = exchange(
+            self._instance, call.method, call.path, call.sent_body(), call.headers(self.account, self.region)
         )
         return call.result(status, text)
 
@@ -307,23 +282,22 @@ class World:
 
     def _close(self) -> Optional[HandlerError]:
         self._deliver()
-        error = self._failures.close()  # before the reset, which makes calls in flight fail
+        error = None if self._is_shared else self._failures.close()  # before the reset, which makes calls in flight fail
         self._clock.unfollow()
-        with contextlib.suppress(MayflyError):
-            self.run(snapshots.reset())
-            if self._functions_registered:  # a reset does not remove them
-                for function in self.functions():
-                    self.remove_function(function.name)
-        self._local.close()
-        for made in self._made.values():
-            client = made.meta.client if hasattr(made, "Table") else made
-            client.close()
-        self._made.clear()
+        if not self._is_shared:
+            with contextlib.suppress(MayflyError):
+                self.run(snapshots.reset())
+        for name in self._registered:  # a reset does not remove them
+            with contextlib.suppress(MayflyError):
+                self.remove_function(name)
+        self._registered.clear()
+        apart(self._local.close)
+        self._close_clients()
         return error
 
     def _deliver(self) -> None:
         """Lets functions process the records written so far, so that a failing handler fails before its test ends."""
-        if self._functions_registered:
+        if self._registered:
             with contextlib.suppress(MayflyError):
                 self.run(delivery())
 
@@ -339,6 +313,58 @@ class World:
 
     def __repr__(self) -> str:
         return f"<mayfly.World {self.account} at {self.url}>"
+
+
+class Snapshot:
+    """A saved state of a world: tables, items, indexes, pending expiries, streams and clock. Taking one copies no data."""
+
+    def __init__(self, world: World, id: str) -> None:
+        self._world, self.id = world, id
+
+    def restore(self) -> None:
+        """Restores this state of the world. Can be called any number of times."""
+        self._world.restore(self)
+
+    def delete(self) -> None:
+        """Deletes this snapshot and frees its memory."""
+        self._world.delete_snapshot(self)
+
+    def __repr__(self) -> str:
+        return f"<mayfly.Snapshot {self.id} of {self._world.account}>"
+
+
+class Failpoint:
+    """Stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary item,
+    and an advance of the world's clock blocks there, so run the advance in another thread. Leaving a `with` block
+    releases the failpoint."""
+
+    def __init__(self, world: World, table: str, key: Mapping[str, Any]) -> None:
+        self._world, self._table, self._key = world, table, dict(key)
+
+    def wait_reached(self, timeout: float = 5.0) -> None:
+        """Waits until the item's expiry has reached the failpoint. Raises a WaitError after `timeout` real seconds, and a
+        MayflyError if the failpoint no longer exists."""
+        for _ in range(max(1, int(timeout / POLL_SECONDS))):
+            if self._world.run(failpoints.is_reached(self._table, self._key, self._world.region)):
+                return
+            sleep(POLL_SECONDS)
+        raise WaitError(f"The expiry of {self._key} in {self._table} did not reach the failpoint within {timeout:g} s.")
+
+    def release(self) -> None:
+        """Lets the expiry continue. The item is re-checked and stays if it was renewed."""
+        self._world.run(failpoints.release(self._table, self._key))
+
+    def __enter__(self) -> Failpoint:
+        return self
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        try:
+            self.release()
+        except ControlError as refused:
+            if refused.status != 404:  # already released
+                raise
 
 
 def _id(snapshot: Union[Snapshot, str]) -> str:

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Optional
 
 from .._binary import StrPath
+from .._instance import Instance
 from .._server import START_TIMEOUT_SECONDS, Server
 from ..errors import hides_frames
 from ._connection import ask
@@ -61,6 +62,12 @@ class AsyncServer:
 
     def log(self, since: int = 0) -> str:
         return self.server.log(since)
+
+    def log_position(self) -> int:
+        return self.server.log_position()
+
+    def instance(self) -> Instance:
+        return self.server.instance()
 
     def world(self) -> AsyncWorld:
         """A new world with an unused account. If the server has died, a new server is started first."""

@@ -1,11 +1,8 @@
-"""mayfly.World for asyncio."""
+"""A world: an account with tables, streams and a clock that no other world sees."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import inspect
-import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
@@ -17,44 +14,55 @@ from .._calls.faults import Fault, FaultCount
 from .._calls.functions import RegisteredFunction
 from .._calls.tables import Index, KeyAttribute
 from .._calls.ttl import Explanation
-from .._failpoint import POLL_SECONDS
-from .._functions import Function, LambdaContext, LocalFunctions, takes_context
+from .._functions import Function, LocalFunctions
 from .._handlers import HandlerFailure, HandlerFailures
 from .._instant import Duration, Instant, seconds_of
 from .._literals import ChangedBy, EventName, StreamView
 from .._record import Record
-from .._world import World
 from ..errors import ControlError, HandlerError, MayflyError, WaitError, hides_frames
-from . import _clients
+from ._aws import AsyncAwsClients
 from ._clock import AsyncClock
-from ._connection import ask
 from ._ttl import AsyncTtl
+from ._waiting import apart, exchange, handler_of, sleep
 
 if TYPE_CHECKING:
-    from types_aiobotocore_dynamodb import DynamoDBClient
-    from types_aiobotocore_dynamodbstreams import DynamoDBStreamsClient
-
+    from .._world import World  # asyncio only
     from ._server import AsyncServer
 
 __tracebackhide__ = hides_frames
 
 T = TypeVar("T")
 
+POLL_SECONDS = 0.001
 
-class AsyncWorld:
-    """mayfly.World with awaitable methods; see there for their documentation. Each AsyncWorld belongs to one event loop."""
+
+class AsyncWorld(AsyncAwsClients):
+    """A separate account: tables, streams and a clock that no other world sees. A new world is empty, and its clock runs
+    with the host's time.
+
+    account: opens an existing account, such as a world of another process. None: a new, unused account.
+
+    Keys are plain values, {"id": "1"}, or DynamoDB JSON, {"id": {"S": "1"}}. A call that the server refuses raises a
+    ControlError. After the server has died, every call raises an EndedError.
+
+    asyncio: each AsyncWorld belongs to one event loop."""
 
     def __init__(self, server: AsyncServer, account: Optional[str] = None) -> None:
+        super().__init__()
         self._server = server
-        self._instance = server.server.instance()
+        self._instance = server.instance()
         self._account = new_account() if account is None else account
-        self._born_at = server.server.log_position()
+        self._born_at = server.log_position()
         self._clock = AsyncClock(self)
         self._share(HandlerFailures())
         self._registered: set[str] = set()
-        self._clients: dict[str, Any] = {}
-        self._is_own = account is None  # `close` resets only its own account
-        self._is_shared = False  # with a World, which then raises the handlers' failures
+        self._is_shared = False  # with another object, which then raises the handlers' failures and resets the account
+
+    def _share(self, failures: HandlerFailures) -> None:
+        self._failures = failures
+        self._local = LocalFunctions(failures)
+
+    # --- asyncio only
 
     @classmethod
     def of(cls, world: World) -> AsyncWorld:
@@ -69,67 +77,48 @@ class AsyncWorld:
         made._is_shared = True
         return made
 
-    def _share(self, failures: HandlerFailures) -> None:
-        self._failures = failures
-        self._local = LocalFunctions(failures)
-
     # --- properties
 
     @property
     def server(self) -> AsyncServer:
+        """The server that hosts this world."""
         return self._server
 
     @property
     def url(self) -> str:
+        """The server's URL, without a trailing slash."""
         return self._instance.url
 
     @property
     def account(self) -> str:
+        """Twelve digits. Used as the access key id, it selects this world."""
         return self._account
 
     @property
     def region(self) -> str:
+        """The region for which clients sign."""
         return self._server.region
 
     @property
     def environment(self) -> dict[str, str]:
+        """The environment variables with which a child process uses this world:
+        subprocess.run(…, env={**os.environ, **world.environment})."""
         return environment_of(self.url, self.account, self.region)
 
     @property
     def clock(self) -> AsyncClock:
+        """The world's clock."""
         return self._clock
 
     def log(self) -> str:
+        """The server's log since this world was created, including other worlds' lines. "" if this process did not start the
+        server."""
         return self._server.log(self._born_at)
 
-    # --- AWS SDK
-
-    async def dynamodb(self) -> DynamoDBClient:
-        """The aiobotocore client for DynamoDB. Each call returns the same client, which the world closes. Raises
-        MissingExtraError if aiobotocore is not installed."""
-        return await self._once("dynamodb")
-
-    async def streams(self) -> DynamoDBStreamsClient:
-        """The aiobotocore client for DynamoDB Streams."""
-        return await self._once("dynamodbstreams")
-
-    async def client(self, service: str, **options: Any) -> Any:
-        """A new open client for this world, for example for "lambda". Close it with `await client.close()`. The options are
-        those of aiobotocore's create_client()."""
-        return await _clients.client(service, self._instance, self.account, self.region, **options)
-
     async def execute(self, operation: str, **parameters: Any) -> Any:
+        """Runs a DynamoDB operation without an SDK: execute("GetItem", TableName="carts", Key={"id": {"S": "1"}}). Items in
+        parameters and in the result are DynamoDB JSON."""
         return await self.run(executed(operation, parameters))
-
-    async def _once(self, service: str) -> Any:
-        made = self._clients.get(service)
-        if made is None:
-            made = await self.client(service)
-            kept = self._clients.setdefault(service, made)
-            if kept is not made:  # another task was first
-                await made.close()
-            made = kept
-        return made
 
     # --- tables
 
@@ -144,6 +133,16 @@ class AsyncWorld:
         indexes: Sequence[Index] = (),
         **more: Any,
     ) -> dict[str, Any]:
+        """Creates a table and returns its description, as CreateTable does.
+
+        key, sort: the partition key and the sort key: a name for a string, or a name and type, ("year", "N").
+        ttl: the attribute that holds the time to live. None: TTL is disabled.
+        stream: True (NEW_AND_OLD_IMAGES), False, or one of KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES.
+        indexes: secondary indexes: [Index("by_owner", key="owner")].
+        more: other members of CreateTable: Tags=[…].
+
+        Raises ValueError or TypeError for invalid arguments before it sends a request, for example if an attribute has two
+        types or an argument is misspelled."""
         enable_ttl = None if ttl is None else tables.enable_ttl(name, ttl)
         description = await self.run(tables.create(name, key, sort, stream, indexes, more))
         if enable_ttl is not None:
@@ -151,9 +150,11 @@ class AsyncWorld:
         return description
 
     def ttl(self, table: str) -> AsyncTtl:
+        """The table's time to live: its status, its mode, sweeps. Sends no request."""
         return AsyncTtl(self, table)
 
     async def explain(self, table: str, key: Mapping[str, Any]) -> Explanation:
+        """Explains why an item still exists, or why it does not."""
         return await self.ttl(table).explain(key)
 
     async def wait_for(
@@ -166,43 +167,63 @@ class AsyncWorld:
         since: Optional[Instant] = None,
         timeout: Duration = 5,
     ) -> Record:
+        """Waits until the item changes, and returns the change's stream record. Use it instead of sleeping.
+
+        event: INSERT, MODIFY or REMOVE. None: any of them.
+        by: who made the change: "user", or "service" for TTL. None: either.
+        since: also accept earlier changes, from this time of the world's clock on. None: only changes after the call.
+        timeout: real time, at most ten minutes.
+
+        Raises a WaitError, which is a TimeoutError, after the timeout. It lists the item's other changes, and says why the
+        item does not expire if its TTL can never fire."""
         return await self.run(waiting.wait_for(table, key, event, by, since, timeout))
 
     # --- snapshots
 
     async def snapshot(self) -> AsyncSnapshot:
+        """Saves the state of the world: tables, items, indexes, pending expiries, streams and clock."""
         return AsyncSnapshot(self, await self.run(snapshots.take()))
 
     async def restore(self, snapshot: Union[AsyncSnapshot, str]) -> None:
+        """Restores the state that the snapshot saved, including the clock."""
         await self.run(snapshots.restore(_id(snapshot)))
         await self._clock.moved()
 
     async def delete_snapshot(self, snapshot: Union[AsyncSnapshot, str]) -> None:
+        """Deletes a snapshot and frees its memory."""
         await self.run(snapshots.delete(_id(snapshot)))
 
     async def snapshots(self) -> list[AsyncSnapshot]:
+        """The world's existing snapshots."""
         return [AsyncSnapshot(self, id) for id in await self.run(snapshots.kept())]
 
     async def reset(self) -> None:
+        """Deletes all tables, streams, snapshots, event source mappings and faults, and resets the clock. Registered
+        functions remain."""
         await self.run(snapshots.reset())
         await self._clock.moved()
 
     # --- faults and failpoints
 
     async def faults(self, *rules: Fault) -> None:
+        """Replaces all fault rules with these. The first rule that matches an operation applies to it. Latencies add up."""
         await self.run(faults.put(rules))
 
     async def clear_faults(self) -> None:
+        """Removes all fault rules."""
         await self.run(faults.clear())
 
     async def fault_counts(self) -> list[FaultCount]:
+        """For each rule, how many operations it matched and how many it made fail."""
         return await self.run(faults.counts())
 
     async def failpoint(self, table: str, key: Mapping[str, Any]) -> AsyncFailpoint:
+        """Arms a failpoint for the item with this key."""
         await self.run(failpoints.arm(table, key))
         return AsyncFailpoint(self, table, key)
 
     async def release_failpoints(self) -> None:
+        """Releases all failpoints of this world."""
         await self.run(failpoints.release_all())
 
     # --- functions
@@ -210,65 +231,94 @@ class AsyncWorld:
     async def function(
         self, name: str, function: Union[Function, str], *, timeout: Optional[Duration] = None, may_fail: bool = False
     ) -> None:
-        """Like World.function. A coroutine function runs in the event loop of this call. Each invocation of another handler
-        runs in a separate thread."""
+        """Registers the function that event source mappings and Lambda's Invoke call by this name. It is a handler in this
+        process, (event, context) or (event), or the http:// URL of a function that runs elsewhere.
+
+        Each invocation of a handler runs in a separate thread. The handler is served on the loopback interface until the
+        world is closed, so a server in a container cannot reach it.
+
+        timeout: the longest that an invocation can take. None: a minute.
+        may_fail: the test expects failures. Otherwise an exception in the handler is printed to stderr, and the next
+            `settle`, or `close` at the end of the test, raises it as a HandlerError.
+
+        asyncio: a coroutine function runs in the event loop of this call."""
         self._failures.declare(name, may_fail)
-        if not isinstance(function, str) and inspect.iscoroutinefunction(function):
-            function = _in_loop(function, asyncio.get_running_loop())
-        url = function if isinstance(function, str) else self._local.serve(name, function)
+        url = function if isinstance(function, str) else self._local.serve(name, handler_of(function))
         self._registered.add(name)
         await self.run(functions.put(name, url, timeout))
 
     async def remove_function(self, name: str) -> None:
+        """Removes the registration of a function."""
         await self.run(functions.delete(name))
 
     async def functions(self) -> list[RegisteredFunction]:
+        """The functions that are registered in this world."""
         return await self.run(functions.registered())
 
     async def trigger(self, table: str, function: str, **settings: Any) -> str:
+        """Makes a table's stream call a function, starting with the stream's oldest record. The settings are members of
+        Lambda's CreateEventSourceMapping: BatchSize=10, FilterCriteria=…. Returns the mapping's UUID. Raises a MayflyError
+        if the table has no stream."""
         stream = await self.run(functions.stream_of(table))
         return await self.run(functions.create_mapping(stream, function, settings))
 
     async def settle(self, timeout: Optional[Duration] = None) -> Advanced:
+        """Waits until every record of the world's streams has reached its functions, without moving the clock.
+
+        It returns early if only functions registered with may_fail=True keep failing; the result's `settled` is then False.
+        If any other function fails, it raises a HandlerError that names the function, its last error, and the records that
+        were not delivered.
+
+        timeout: real time. None: 30 seconds. The result's `unfinished` lists the mappings that still have records by
+            then."""
         return await self._clock.advance(0, settle=True if timeout is None else seconds_of(timeout))
 
     def handler_failures(self) -> list[HandlerFailure]:
+        """The latest exceptions of handlers in this process, oldest first, at most 100. They include failures of functions
+        that may fail, and failures that were already raised."""
         return self._failures.kept()
 
     # --- other calls
 
     async def control(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> Any:
+        """Makes any call of the control API for this world: control("GET", "/jobs"). `path` is the part after /_mayfly. The
+        result is the response's JSON."""
         return await self.run(generic(method, path, body))
 
     async def run(self, call: Call[T]) -> T:
-        status, text = await ask(
+        status, text = await exchange(
             self._instance, call.method, call.path, call.sent_body(), call.headers(self.account, self.region)
         )
         return call.result(status, text)
 
     async def close(self) -> None:
+        """Delivers the remaining records to functions, for at most two seconds. It then frees the world's memory in the
+        server, stops its handlers, and restores the program's clock if that followed the world's. Raises a HandlerError if
+        a handler failed and no settle has raised the failure yet."""
         error = await self._close()
         if error is not None:
             raise error
 
     async def _close(self) -> Optional[HandlerError]:
-        if self._registered:
-            with contextlib.suppress(MayflyError):
-                await self.run(delivery())
-        error = None if self._is_shared else self._failures.close()
+        await self._deliver()
+        error = None if self._is_shared else self._failures.close()  # before the reset, which makes calls in flight fail
         self._clock.unfollow()
-        with contextlib.suppress(MayflyError):
-            if self._is_own:
+        if not self._is_shared:
+            with contextlib.suppress(MayflyError):
                 await self.run(snapshots.reset())
-        for name in self._registered:
+        for name in self._registered:  # a reset does not remove them
             with contextlib.suppress(MayflyError):
                 await self.remove_function(name)
         self._registered.clear()
-        await asyncio.to_thread(self._local.close)
-        for client in self._clients.values():
-            await client.close()
-        self._clients.clear()
+        await apart(self._local.close)
+        await self._close_clients()
         return error
+
+    async def _deliver(self) -> None:
+        """Lets functions process the records written so far, so that a failing handler fails before its test ends."""
+        if self._registered:
+            with contextlib.suppress(MayflyError):
+                await self.run(delivery())
 
     async def __aenter__(self) -> AsyncWorld:
         return self
@@ -285,33 +335,42 @@ class AsyncWorld:
 
 
 class AsyncSnapshot:
-    """mayfly.Snapshot with awaitable methods."""
+    """A saved state of a world: tables, items, indexes, pending expiries, streams and clock. Taking one copies no data."""
 
     def __init__(self, world: AsyncWorld, id: str) -> None:
         self._world, self.id = world, id
 
     async def restore(self) -> None:
+        """Restores this state of the world. Can be called any number of times."""
         await self._world.restore(self)
 
     async def delete(self) -> None:
+        """Deletes this snapshot and frees its memory."""
         await self._world.delete_snapshot(self)
+
+    def __repr__(self) -> str:
+        return f"<mayfly.aio.AsyncSnapshot {self.id} of {self._world.account}>"
 
 
 class AsyncFailpoint:
-    """mayfly.Failpoint with awaitable methods: `async with await world.failpoint(…) as point`. Run the advance in another
-    task."""
+    """Stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary item,
+    and an advance of the world's clock blocks there, so run the advance in another task. Leaving an `async with` block
+    releases the failpoint."""
 
     def __init__(self, world: AsyncWorld, table: str, key: Mapping[str, Any]) -> None:
         self._world, self._table, self._key = world, table, dict(key)
 
     async def wait_reached(self, timeout: float = 5.0) -> None:
+        """Waits until the item's expiry has reached the failpoint. Raises a WaitError after `timeout` real seconds, and a
+        MayflyError if the failpoint no longer exists."""
         for _ in range(max(1, int(timeout / POLL_SECONDS))):
             if await self._world.run(failpoints.is_reached(self._table, self._key, self._world.region)):
                 return
-            await asyncio.to_thread(time.sleep, POLL_SECONDS)  # not asyncio.sleep: see AsyncClock
+            await sleep(POLL_SECONDS)
         raise WaitError(f"The expiry of {self._key} in {self._table} did not reach the failpoint within {timeout:g} s.")
 
     async def release(self) -> None:
+        """Lets the expiry continue. The item is re-checked and stays if it was renewed."""
         await self._world.run(failpoints.release(self._table, self._key))
 
     async def __aenter__(self) -> AsyncFailpoint:
@@ -323,18 +382,8 @@ class AsyncFailpoint:
         try:
             await self.release()
         except ControlError as refused:
-            if refused.status != 404:
+            if refused.status != 404:  # already released
                 raise
-
-
-def _in_loop(function: Function, loop: asyncio.AbstractEventLoop) -> Function:
-    """A synchronous handler that runs the coroutine function in the loop and waits for its result."""
-
-    def call(event: Any, context: LambdaContext) -> Any:
-        coroutine = function(event, context) if takes_context(function) else function(event)
-        return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
-
-    return call
 
 
 def _id(snapshot: Union[AsyncSnapshot, str]) -> str:
