@@ -121,7 +121,7 @@ compat::Result<Rule> read_rule(const Tree& tree) {
   const auto members = members_of(rule.action, rule.fake.kind);
   CHECK_OK(check(tree, members, "this rule"));
   const Body body(&tree, members);
-  rule.table = body.text("table").value_or("");
+  if (auto table_name = body.text("table")) rule.table = *std::move(table_name);
   rule.path = *body.text("path");
   auto steps = parse_path(rule.path);
   if (!steps) return compat::error::validation(steps.error());

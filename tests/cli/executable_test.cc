@@ -285,7 +285,7 @@ TEST_CASE("a mistyped command or option or value is named with a suggestion if t
            {{"mcp", "--in-memory", "--data", "x"}, "--in-memory and --data cannot be combined."},
            {{"faults", "set", "throtle"},
             "FAULT must be throttle, internal_server_error, latency, connection_closed, unprocessed, "
-            "stale_reads, transaction_conflict or "
+            "transaction_conflict, stale_reads or "
             "replicated_write_conflict, got 'throtle'. Did you mean 'throttle'?"},
            {{"item", "get", "carts"}, "KEY is required. Run 'mayfly item get --help' for its options."},
            {{"item", "get", "carts", "1", "2", "3"},
@@ -501,7 +501,7 @@ TEST_CASE("every call of the control API is a command") {
       {"GET /_mayfly/jobs/{id}", {"jobs", "show", id}, "\"FAILED\""},
       {"GET /_mayfly/jobs/{id}/log", {"jobs", "log", id}, "\"lines\": []"},
       {"POST /_mayfly/jobs/await", {"jobs", "await", "--timeout", "1s"}, "\"settled\": true"},
-      {"GET /_mayfly/replication", {"replication", "show"}, "\"ways\": []"},
+      {"GET /_mayfly/replication", {"replication", "show"}, "\"routes\": []"},
       {"PUT /_mayfly/replication",
        {"replication", "set", "--from", "us-east-1", "--to", "eu-west-1", "--lag-ms", "500", "--pause"},
        "\"paused\": true"},

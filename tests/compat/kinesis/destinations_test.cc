@@ -417,8 +417,17 @@ TEST_CASE("undelivered Kinesis changes are kept up to a byte limit and then the 
   const auto dropped = world.dropped();
   CHECK(dropped <= 55);
   CHECK(world.kinesis->records.size() + dropped == fit + 50);
-  CHECK(world.kinesis->records.front()["dynamodb"]["Keys"]["id"]["S"] == std::to_string(dropped));
-  CHECK(world.kinesis->records.back()["dynamodb"]["Keys"]["id"]["S"] == std::to_string(fit + 49));
+  // One range of changes is missing: the oldest ones, except those that were in flight when they were
+  // dropped.
+  std::size_t next = 0, gaps = 0;
+  for (const auto& record : world.kinesis->records) {
+    const std::size_t id = std::stoul(record["dynamodb"]["Keys"]["id"]["S"].get<std::string>());
+    if (id == next + dropped && gaps == 0) ++gaps, next = id;
+    CHECK(id == next);
+    ++next;
+  }
+  CHECK(gaps == 1);
+  CHECK(next == fit + 50);
 }
 
 TEST_CASE("a record larger than a request may be is sent alone and the others follow") {
