@@ -91,12 +91,10 @@ Tree operation(const ControlCall& call) {
   for (const Member& member : call.query) parameters.push_back(parameter(member, "query"));
   parameters.push_back(reference("parameters/account"));
   parameters.push_back(reference("parameters/region"));
-  if (!call.body.empty()) {
-    bool is_required = false;
-    for (const Member& member : call.body) is_required = is_required || member.given == Given::always;
+  // Calls that change something need a content type, and therefore a body, even if it has no members.
+  if (call.method != "GET")
     shown["requestBody"] =
-        Tree{{"required", is_required}, {"content", content("application/json", object_of(call.body))}};
-  }
+        Tree{{"required", true}, {"content", content("application/json", object_of(call.body))}};
   const bool is_json = call.answer_type == "application/json";
   Tree success = is_json && call.name != "openapi" ? object_of(call.answer)
                                                    : Tree{{"type", is_json ? "object" : "string"}};

@@ -80,8 +80,10 @@ def page(document):
                 text += table("query", given)
             if "requestBody" in call:
                 schema = call["requestBody"]["content"]["application/json"]["schema"]
-                text += table("member", [line(name, words, about, required, default)
-                                         for name, words, required, default, about in rows(schema)])
+                members = [line(name, words, about, required, default)
+                           for name, words, required, default, about in rows(schema)]
+                if members:
+                    text += table("member", members)
             for media, content in call["responses"]["200"]["content"].items():
                 answer = [line(name, words, about) for name, words, _, _, about in rows(content["schema"])]
                 if answer:
