@@ -602,7 +602,7 @@ test("faults strike and are counted, and a failpoint holds an item until it is r
   await faults.getByText("No fault rules.").waitFor();
   await faults.getByLabel("Probability").fill("7");
   await press(faults, "Add");
-  await page.getByText("'probability' must be between 0 and 1").waitFor();
+  await page.getByText("'probability' must be a number between 0 and 1").waitFor();
 
   const failpoints = card(page, "Failpoints");
   await failpoints.getByLabel("Table").fill("carts");
