@@ -106,7 +106,7 @@ def test_an_advance_ages_stream_records_only_with_age_streams(mayfly):
 
 
 def test_a_negative_advance_is_rejected(mayfly):
-    with pytest.raises(ControlError, match=r"^'seconds' must be between 0 and "):
+    with pytest.raises(ControlError, match=r"^'seconds' must be a number between 0 and "):
         mayfly.clock.advance(-1)
 
 
