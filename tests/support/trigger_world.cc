@@ -12,7 +12,6 @@
 namespace mayfly::testing {
 
 using compat::outbound::Invocation;
-using compat::outbound::InvocationAnswer;
 using compat::outbound::InvocationFailure;
 
 namespace {
