@@ -36,7 +36,7 @@ struct Given {
   std::map<std::string_view, bool> flags;
   std::vector<std::string> key;
   // Arguments of commands with their own syntax.
-  std::string table, time, rate;
+  std::string time, rate;
   std::vector<std::string> rules;
   bool settle = false, paused = false, resumed = false;
 };

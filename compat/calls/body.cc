@@ -30,7 +30,7 @@ std::string alternatives(std::span<const std::string_view> names) {
   return text;
 }
 
-// What the member must be, for an error: "a whole number between 1 and 100".
+// Describes the values that a member can have, for an error: "a whole number between 1 and 100".
 std::string wanted(const Member& member) {
   const std::string limits =
       has_limits(member) ? " between " + print(member.least) + " and " + print(member.most) : std::string();
@@ -121,15 +121,13 @@ Result<void> check(const json::Tree& object, std::span<const Member> members, st
       CHECK_OK(check(*value, member.members, "'" + std::string(member.name) + "'"));
   }
   for (const auto& given : object.items()) {
+    if (std::any_of(members.begin(), members.end(),
+                    [&](const Member& member) { return member.name == given.key(); }))
+      continue;
     std::string known;
-    bool is_known = false;
-    for (const Member& member : members) {
-      is_known = is_known || member.name == given.key();
-      known += (known.empty() ? "" : ", ") + std::string(member.name);
-    }
-    if (!is_known)
-      return error::validation("Unknown member '" + given.key() + "'; " + std::string(whole) +
-                               (known.empty() ? " has no members." : " accepts " + known + "."));
+    for (const Member& member : members) known += (known.empty() ? "" : ", ") + std::string(member.name);
+    return error::validation("Unknown member '" + given.key() + "'; " + std::string(whole) +
+                             (known.empty() ? " has no members." : " accepts " + known + "."));
   }
   return {};
 }

@@ -91,7 +91,7 @@ struct Member {
   }
 };
 
-// What a call does to the account's state.
+// The change that a call makes to the account's state.
 enum class Effect : std::uint8_t {
   reads,     // changes nothing
   adds,      // adds something

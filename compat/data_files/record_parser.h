@@ -1,4 +1,4 @@
-// What the parsers of the three formats have in common.
+// The interface of the parsers of the three formats.
 #pragma once
 
 #include <cstddef>

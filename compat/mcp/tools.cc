@@ -301,15 +301,11 @@ Expected<std::string, std::string> path_of(std::string_view pattern, Tree& argum
     path += pattern.substr(0, begin);
     pattern.remove_prefix(begin);
     if (pattern.empty()) break;
-    std::string_view name = pattern.substr(1, pattern.find('}') - 1);
+    const std::string_view name = pattern.substr(1, pattern.find('}') - 1);
     pattern.remove_prefix(name.size() + 2);
-    const bool may_lack = name.ends_with('?');
-    if (may_lack) name.remove_suffix(1);
     TRY(const auto value, take_text(arguments, name));
     if (value && !value->empty())
       append_encoded(path, *value, "");
-    else if (may_lack)
-      path.pop_back();  // the slash
     else
       return Unexpected{"'" + std::string(name) + "' is required and must be a string."};
   }

@@ -6,7 +6,7 @@
 //
 // Most tools make one call:
 // - an operation, whose request members are the tool's arguments,
-// - a call of the control API, whose description (control/description.h) is also the tool's, or
+// - a call of the control API, whose description (calls/description.h) is also the tool's, or
 // - a call of Lambda's API, whose body, query and path members are the arguments.
 //
 // A few tools combine several calls. A failure is reported in the words of the component that raised it.
@@ -56,8 +56,7 @@ struct Tool {
   std::string_view name, title, about;
   Effect effect;
   // "PutItem", or "GET /2015-03-31/event-source-mappings/{UUID}?Marker". A name in braces is replaced by the
-  // argument of that name; the segment of a missing {table?} is omitted. The names after the question mark
-  // become the query, all other arguments the body.
+  // argument of that name. The names after the question mark become the query, all other arguments the body.
   std::string_view call;
   std::span<const Argument> arguments;
   bool has_items = false;                         // and accepts `plain`

@@ -52,7 +52,7 @@ struct Surroundings {
 
 class Lane;
 
-// What a lane needs of the mapping that it works for (poller.h).
+// The mapping that a lane works for (poller.h), as the lane sees it.
 class LaneKeeper {
  public:
   virtual ~LaneKeeper() = default;
