@@ -14,13 +14,13 @@
 #include "compat/dispatch.h"
 #include "compat/faults.h"
 #include "compat/kinesis/kinesis_options.h"
+#include "compat/lambda/trigger_options.h"
 #include "compat/limits.h"
 #include "compat/metrics.h"
 #include "compat/request_memory.h"
 #include "compat/server_metrics.h"
 #include "compat/streams/live_changes.h"
 #include "compat/tables/changes.h"
-#include "compat/triggers/trigger_options.h"
 #include "engine/database.h"
 
 namespace mayfly::compat {

@@ -16,9 +16,9 @@
 #include <string_view>
 
 #include "compat/context.h"
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
 #include "compat/wire/frame.h"
-#include "compat/wire/json.h"
 #include "compat/wire/shape.h"
 
 namespace mayfly::compat {

@@ -8,7 +8,7 @@
 
 #include "compat/calls/times.h"
 #include "compat/emulator.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "embed/calls.h"
 #include "engine/base/check.h"
 #include "engine/base/clock.h"

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "compat/emulator.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "embed/calls.h"
 #include "embed/options_json.h"
 #include "engine/base/attempt.h"

@@ -12,7 +12,7 @@
 
 #include "compat/calls/times.h"
 #include "compat/control/clock_setting.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "embed/calls.h"
 #include "engine/schema/shards.h"
 #include "engine/values/region.h"

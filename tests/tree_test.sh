@@ -39,7 +39,7 @@ included_in "only engine/storage/storage, storage_files and storage_jobs include
         'engine/storage/storage((_files)?[.]cc|_jobs[.]h)' engine compat http cli embed include
 included_in "only tests and benchmarks use Boost.JSON" 'boost/json' "$nowhere" engine compat http cli embed include
 included_in "nlohmann's JSON is for JSON that people read and write: control calls, stored settings, commands" 'nlohmann/' \
-        '(compat/wire/json_tree[.](h|cc)|compat/(control|calls)/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/triggers/(functions|event_source_mapping|rest)[.]cc|cli/(calls|options|views)/[a-z_]+[.]cc|cli/(schemas|aws|sweep|transfer)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
+        '(compat/json/json_tree[.](h|cc)|compat/(control|calls)/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/lambda/(functions|event_source_mapping)[.]cc|compat/triggers/rest[.]cc|cli/(calls|options|views)/[a-z_]+[.]cc|cli/(schemas|aws|sweep|transfer|anonymize|table_files)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         engine compat http cli embed include
 included_in "only the connection files include Asio and Beast" 'boost/(asio|beast)' \
         'http/(connections/(session|server)|requests/request_parser|outbound/(client|invoker|name_lookup)|base/tls)[.](h|cc)' engine compat http cli embed include
@@ -66,12 +66,12 @@ only_in "only engine/tables/committer appends change records" '(put|append)[(]re
         'engine/tables/committer[.]cc' engine
 # engine/storage/storage has a second thread only while it waits for RocksDB to resume.
 only_in "background work is a scheduler's task, not a thread" 'std::j?thread[ >({]' \
-        '(engine/(base/scheduler|storage/storage)|cli/base/(deadline|end_signals)|cli/sweep/(workers|process|sweep_command)|cli/transfer/transfer|http/[a-z_]+/[a-z_]+)[.](h|cc)' engine compat http cli embed include
+        '(engine/(base/scheduler|storage/storage)|cli/base/(deadline|end_signals|workers)|cli/sweep/(process|sweep_command)|cli/transfer/transfer|http/[a-z_]+/[a-z_]+)[.](h|cc)' engine compat http cli embed include
 only_in "engine/base/attempt catches what a unit of work throws; other files catch only on opening or to pass the error on" \
         'catch [(](const )?(engine::)?(std::exception|StorageFault|std::bad_alloc|[.][.][.])' \
         '(engine/(base/attempt[.]h|tables/committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' engine compat http cli embed
 only_in "thread-local variables use THREAD_LOCAL, so that they work in the shared library" '(^|[^_a-z])thread_local($|[^._a-z])' \
-        'engine/base/thread_local[.]h|compat/wire/json[.]h' engine compat http embed
+        'engine/base/thread_local[.]h|compat/json/json[.]h' engine compat http embed
 # Until C++23 the temporary shared pointer is destroyed before the first iteration.
 only_in "no range-based for loop iterates over a member of an object that only a returned shared pointer holds" \
         '[^_a-z]for [(][^;]* : [^;()]*(description|mapping|present|share|share_stream|kept)[(][a-z_]*[)]->[a-z_>-]*[)]' \

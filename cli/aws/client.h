@@ -24,7 +24,7 @@
 #include "cli/aws/credentials.h"
 #include "cli/aws/retry.h"
 #include "cli/aws/settings.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "engine/base/clock.h"
 #include "engine/base/expected.h"
 #include "engine/base/random.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "compat/calls/times.h"
+#include "compat/json/json_tree.h"
 #include "compat/outbound/url.h"
-#include "compat/wire/json_tree.h"
 #include "http/outbound/client.h"
 
 namespace mayfly::aws {

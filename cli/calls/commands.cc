@@ -14,7 +14,7 @@
 #include "cli/views/item_text.h"
 #include "cli/views/jobs_view.h"
 #include "cli/views/metrics_view.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/base/clock.h"
 #include "http/base/log.h"

@@ -11,7 +11,7 @@
 #include "cli/base/fail.h"
 #include "cli/base/output.h"
 #include "cli/views/answer_view.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "http/base/log.h"
 
 namespace mayfly::cli {

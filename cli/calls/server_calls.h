@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "compat/json/json_tree.h"
 #include "compat/outbound/url.h"
-#include "compat/wire/json_tree.h"
 #include "engine/base/expected.h"
 #include "http/access/keys.h"
 #include "http/outbound/client.h"

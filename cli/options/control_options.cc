@@ -15,7 +15,7 @@
 #include "cli/options/option_text.h"
 #include "compat/calls/times.h"
 #include "compat/control/index.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/values/account_id.h"
 #include "engine/values/region.h"

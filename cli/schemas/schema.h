@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "engine/base/expected.h"
 
 namespace mayfly::schemas {

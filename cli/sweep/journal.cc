@@ -3,7 +3,7 @@
 #include <array>
 #include <unistd.h>
 
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 #include "engine/base/clock.h"
 #include "http/base/log.h"
 

@@ -8,7 +8,7 @@
 #include "cli/sweep/layout.h"
 #include "cli/sweep/scan.h"
 #include "cli/sweep/table_facts.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 
 namespace mayfly::sweep {
 

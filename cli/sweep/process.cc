@@ -19,8 +19,8 @@ bool Ending::wait(milliseconds time) const {
   return !ended_;
 }
 
-Process::Process(aws::Client& client, SweepClock& clock, Workers& workers, Journal& journal, Ending& ending,
-                 ProcessOptions options, std::vector<std::string> key_attributes)
+Process::Process(aws::Client& client, SweepClock& clock, cli::Workers& workers, Journal& journal,
+                 Ending& ending, ProcessOptions options, std::vector<std::string> key_attributes)
     : options_(std::move(options)),
       clock_(clock),
       journal_(journal),

@@ -55,7 +55,7 @@ struct ProcessOptions {
 
 class Process {
  public:
-  Process(aws::Client& client, SweepClock& clock, Workers& workers, Journal& journal, Ending& ending,
+  Process(aws::Client& client, SweepClock& clock, cli::Workers& workers, Journal& journal, Ending& ending,
           ProcessOptions options, std::vector<std::string> key_attributes);
   ~Process() { join(); }
 

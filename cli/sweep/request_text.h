@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 
 namespace mayfly::sweep {
 

@@ -21,13 +21,13 @@
 #include <vector>
 
 #include "cli/aws/client.h"
+#include "cli/base/workers.h"
 #include "cli/sweep/departure.h"
 #include "cli/sweep/journal.h"
 #include "cli/sweep/layout.h"
 #include "cli/sweep/leases.h"
 #include "cli/sweep/sweep_clock.h"
 #include "cli/sweep/tally.h"
-#include "cli/sweep/workers.h"
 #include "compat/outbound/page_keys.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
@@ -48,7 +48,7 @@ struct RoundParts {
   State& state;
   Leases& leases;
   SweepClock& clock;
-  Workers& workers;
+  cli::Workers& workers;
   Tally& tally;
   Journal& journal;
   const std::atomic<bool>& ended;

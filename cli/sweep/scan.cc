@@ -137,7 +137,7 @@ Standing standing_of(const Tree& item, const Layout& layout, std::int64_t waterm
 }
 
 Expected<void, std::string> scan_table(aws::Client& client, const Layout& layout, Departures& departures,
-                                       State* state, Workers& workers, const ScanOptions& options,
+                                       State* state, cli::Workers& workers, const ScanOptions& options,
                                        const std::atomic<bool>& ended, ScanCounts& counts,
                                        const std::function<void()>& progress) {
   const SegmentScan scan{client, layout, departures, state, options, ended, counts, progress};

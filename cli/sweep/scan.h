@@ -16,10 +16,10 @@
 #include <string>
 
 #include "cli/aws/client.h"
+#include "cli/base/workers.h"
 #include "cli/sweep/departure.h"
 #include "cli/sweep/layout.h"
 #include "cli/sweep/state.h"
-#include "cli/sweep/workers.h"
 #include "engine/base/clock.h"
 
 namespace mayfly::sweep {
@@ -51,7 +51,7 @@ struct ScanOptions {
 // `state` stores the progress of each segment, so that an interrupted scan can continue; nullptr: it does
 // not. `progress` is called from time to time, on any thread. The error is a sentence for people.
 Expected<void, std::string> scan_table(aws::Client& client, const Layout& layout, Departures& departures,
-                                       State* state, Workers& workers, const ScanOptions& options,
+                                       State* state, cli::Workers& workers, const ScanOptions& options,
                                        const std::atomic<bool>& ended, ScanCounts& counts,
                                        const std::function<void()>& progress);
 

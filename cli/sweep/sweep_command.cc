@@ -66,7 +66,7 @@ struct Session {
   std::unique_ptr<aws::Client> client;
   std::unique_ptr<MayflyClock> mayfly_clock;
   std::vector<TableCommand> tables;
-  Workers workers;  // destroyed first
+  cli::Workers workers;  // destroyed first
 
   [[nodiscard]] SweepClock& clock() {
     return mayfly_clock ? static_cast<SweepClock&>(*mayfly_clock) : *host_clock;

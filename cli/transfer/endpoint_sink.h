@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/table_files/sink.h"
 #include "cli/transfer/endpoint.h"
-#include "cli/transfer/sink.h"
 #include "engine/base/mutex.h"
 
 namespace mayfly::transfer {

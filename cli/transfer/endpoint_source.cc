@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "cli/sweep/state.h"
+#include "compat/json/json.h"
 #include "compat/outbound/page_keys.h"
 #include "compat/wire/attribute_value_json.h"
-#include "compat/wire/json.h"
 
 namespace mayfly::transfer {
 namespace {

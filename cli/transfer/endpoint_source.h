@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/table_files/source.h"
 #include "cli/transfer/endpoint.h"
-#include "cli/transfer/source.h"
 
 namespace mayfly::transfer {
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "cli/transfer/files.h"
+#include "cli/table_files/files.h"
 #include "compat/outbound/beneath.h"
 
 namespace mayfly::transfer {

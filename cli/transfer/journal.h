@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/transfer/sink.h"
-#include "compat/wire/json_tree.h"
+#include "cli/table_files/sink.h"
+#include "compat/json/json_tree.h"
 #include "engine/base/expected.h"
 #include "engine/base/mutex.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/views/jobs_view.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 
 namespace mayfly::transfer {
 namespace {

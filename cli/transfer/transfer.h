@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/transfer/sink.h"
+#include "cli/table_files/sink.h"
 
 namespace mayfly::transfer {
 

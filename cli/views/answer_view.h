@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 
 namespace mayfly::cli {
 

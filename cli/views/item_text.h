@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "engine/base/clock.h"
 #include "engine/base/expected.h"
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 
 namespace mayfly::cli {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/backups/arn.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 
 namespace mayfly::compat::backups {
 

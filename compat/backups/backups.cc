@@ -7,7 +7,7 @@
 
 #include "compat/backups/arn.h"
 #include "compat/limits.h"
-#include "compat/tables/settings.h"
+#include "compat/settings/settings.h"
 #include "engine/background/history.h"
 #include "engine/background/history_size.h"
 #include "engine/base/attempt.h"

@@ -1,9 +1,9 @@
 #include "compat/backups/description.h"
 
+#include "compat/json/json_members.h"
+#include "compat/settings/settings.h"
 #include "compat/tables/arn.h"
 #include "compat/tables/description.h"
-#include "compat/tables/settings.h"
-#include "compat/wire/json_members.h"
 
 namespace mayfly::compat::backups {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "compat/backups/backup.h"
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 #include "engine/tables/points.h"
 
 namespace mayfly::compat::backups {

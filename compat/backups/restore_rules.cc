@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "compat/tables/encryption.h"
+#include "compat/settings/encryption.h"
+#include "compat/settings/settings.h"
+#include "compat/settings/throughput.h"
 #include "compat/tables/projection.h"
 #include "compat/tables/schema.h"
-#include "compat/tables/settings.h"
-#include "compat/tables/throughput.h"
 #include "compat/tables/vector_indexes.h"
 #include "compat/wire/shape.h"
 

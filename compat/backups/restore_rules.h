@@ -12,8 +12,8 @@
 #pragma once
 
 #include "compat/context.h"
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 #include "engine/schema/table.h"
 
 namespace mayfly::compat::backups {

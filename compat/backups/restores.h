@@ -32,8 +32,8 @@
 
 #include "compat/backups/backups.h"
 #include "compat/context.h"
+#include "compat/settings/settings.h"
 #include "compat/tables/changes.h"
-#include "compat/tables/settings.h"
 #include "compat/wire/error.h"
 #include "engine/base/bell.h"
 #include "engine/base/mutex.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compat/wire/utf8.h"
+#include "compat/json/utf8.h"
 
 namespace mayfly::compat::buckets {
 

@@ -6,8 +6,8 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
+#include "compat/json/utf8.h"
 #include "compat/wire/md5.h"
-#include "compat/wire/utf8.h"
 #include "engine/base/hex.h"
 #include "engine/base/random.h"
 #include "engine/base/uuid.h"

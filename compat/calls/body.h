@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "compat/calls/description.h"
+#include "compat/json/json_tree.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json_tree.h"
 #include "engine/base/check.h"
 #include "engine/base/clock.h"
 

@@ -24,7 +24,7 @@
 #include "compat/calls/description.h"
 #include "compat/calls/times.h"
 #include "compat/emulator.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 
 namespace mayfly::compat::control {
 

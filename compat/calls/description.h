@@ -16,8 +16,8 @@
 #include <span>
 #include <string_view>
 
+#include "compat/json/json_tree.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json_tree.h"
 
 namespace mayfly::compat::control {
 

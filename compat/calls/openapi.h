@@ -6,7 +6,7 @@
 #include <span>
 
 #include "compat/calls/description.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 
 namespace mayfly::compat::control {
 

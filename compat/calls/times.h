@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "engine/base/clock.h"
 
 namespace mayfly::compat::control {

@@ -17,10 +17,10 @@
 #include "compat/control/explanation.h"
 #include "compat/control/families.h"
 #include "compat/items/keys.h"
+#include "compat/json/json.h"
 #include "compat/streams/record.h"
 #include "compat/streams/told_change.h"
 #include "compat/tables/ttl_mistakes.h"
-#include "compat/wire/json.h"
 #include "engine/base/mutex.h"
 #include "engine/items/item_reader.h"
 

@@ -14,8 +14,8 @@
 #pragma once
 
 #include "compat/calls/description.h"
+#include "compat/json/json_tree.h"
 #include "compat/triggers/triggers.h"
-#include "compat/wire/json_tree.h"
 
 namespace mayfly::compat::control {
 

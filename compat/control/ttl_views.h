@@ -2,7 +2,7 @@
 // API (ttl_calls.cc): {"milliseconds":3,"string":1}.
 #pragma once
 
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "engine/time/expiry_index.h"
 
 namespace mayfly::compat::control {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "compat/json/utf8.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/base64.h"
-#include "compat/wire/utf8.h"
 
 namespace mayfly::compat::data_files {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compat/json/json.h"
 #include "compat/wire/attribute_value_json.h"
-#include "compat/wire/json.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat::data_files {

@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "compat/data_files/dynamodb_json.h"
-#include "compat/wire/json.h"
-#include "compat/wire/utf8.h"
+#include "compat/json/json.h"
+#include "compat/json/utf8.h"
 
 namespace mayfly::compat::data_files {
 namespace {

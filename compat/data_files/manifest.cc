@@ -1,7 +1,7 @@
 #include "compat/data_files/manifest.h"
 
+#include "compat/json/json.h"
 #include "compat/wire/base64.h"
-#include "compat/wire/json.h"
 #include "compat/wire/md5.h"
 
 namespace mayfly::compat::data_files {

@@ -1,6 +1,6 @@
 #include "compat/data_files/record.h"
 
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 
 namespace mayfly::compat::data_files {
 

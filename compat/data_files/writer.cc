@@ -3,9 +3,9 @@
 #include <array>
 #include <variant>
 
+#include "compat/json/json.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/base64.h"
-#include "compat/wire/json.h"
 #include "engine/base/check.h"
 #include "engine/base/hex.h"
 

@@ -2,8 +2,8 @@
 
 #include "compat/exports/export_request.h"
 #include "compat/exports/export_work.h"
+#include "compat/json/json_members.h"
 #include "compat/tables/arn.h"
-#include "compat/wire/json_members.h"
 
 namespace mayfly::compat::exports {
 namespace {

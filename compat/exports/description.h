@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "compat/jobs/job.h"
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 #include "engine/tables/catalog.h"
 
 namespace mayfly::compat::exports {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "compat/wire/shapes_common.h"
 #include "engine/values/number.h"
 

@@ -13,8 +13,8 @@
 
 #include "compat/data_files/manifest.h"
 #include "compat/data_files/record.h"
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 #include "compat/wire/shape.h"
 #include "engine/base/clock.h"
 

@@ -14,11 +14,11 @@
 #include <optional>
 #include <string_view>
 
-#include "compat/expression/ast.h"
 #include "compat/expression/steps.h"
+#include "compat/json/json.h"
+#include "compat/syntax/ast.h"
 #include "compat/wire/error.h"
 #include "compat/wire/frame.h"
-#include "compat/wire/json.h"
 #include "engine/items/cursor.h"
 #include "engine/schema/table.h"
 #include "engine/values/attribute_value.h"

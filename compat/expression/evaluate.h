@@ -1,7 +1,7 @@
 // Evaluates conditions on items. A missing item is evaluated as an item without attributes.
 #pragma once
 
-#include "compat/expression/ast.h"
+#include "compat/syntax/ast.h"
 #include "engine/values/attribute_value.h"
 
 namespace mayfly::compat::expression {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/expression/ast.h"
-#include "compat/expression/resolve.h"
+#include "compat/syntax/ast.h"
+#include "compat/syntax/resolve.h"
 #include "compat/wire/error.h"
 #include "engine/schema/table.h"
 #include "engine/values/attribute_value.h"

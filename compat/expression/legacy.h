@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/expression/ast.h"
 #include "compat/expression/key_condition.h"
+#include "compat/json/json.h"
+#include "compat/syntax/ast.h"
 #include "compat/wire/error.h"
 #include "compat/wire/frame.h"
-#include "compat/wire/json.h"
 
 namespace mayfly::compat::expression {
 

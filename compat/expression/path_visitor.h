@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "compat/expression/ast.h"
+#include "compat/syntax/ast.h"
 
 namespace mayfly::compat::expression {
 

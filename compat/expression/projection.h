@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "compat/expression/ast.h"
+#include "compat/syntax/ast.h"
 #include "engine/values/attribute_value.h"
 
 namespace mayfly::compat::expression {

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compat/expression/ast.h"
+#include "compat/syntax/ast.h"
 
 namespace mayfly::compat::expression {
 

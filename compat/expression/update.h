@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compat/expression/ast.h"
+#include "compat/syntax/ast.h"
 #include "compat/wire/error.h"
 #include "engine/values/attribute_value.h"
 

@@ -14,7 +14,7 @@
 
 #include <cstddef>
 
-#include "compat/expression/ast.h"
+#include "compat/syntax/ast.h"
 
 namespace mayfly::compat::expression {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "compat/json/json.h"
 #include "compat/wire/attribute_value_json.h"
-#include "compat/wire/json.h"
 
 namespace mayfly::compat::imports {
 namespace {

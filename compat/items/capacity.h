@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 #include "engine/items/transaction.h"
 #include "engine/schema/table.h"
 

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "compat/context.h"
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 #include "engine/items/cursor.h"
 #include "engine/schema/table.h"
 #include "engine/values/attribute_value.h"

@@ -20,10 +20,10 @@
 #include <optional>
 #include <string>
 
-#include "compat/expression/ast.h"
 #include "compat/expression/steps.h"
 #include "compat/items/read_target.h"
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
+#include "compat/syntax/ast.h"
 #include "engine/database.h"
 #include "engine/items/cursor.h"
 #include "engine/schema/table.h"

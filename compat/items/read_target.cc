@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "compat/items/keys.h"
+#include "compat/settings/settings.h"
 #include "compat/tables/lookup.h"
-#include "compat/tables/settings.h"
 #include "compat/tables/vector_indexes.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"

@@ -14,8 +14,8 @@
 
 #include "compat/context.h"
 #include "compat/expression/key_condition.h"
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 #include "engine/items/cursor.h"
 #include "engine/schema/table.h"
 #include "engine/values/attribute_value.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "compat/expression/parser.h"
 #include "compat/expression/path_visitor.h"
+#include "compat/syntax/parser.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
 

@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/expression/ast.h"
-#include "compat/expression/resolve.h"
+#include "compat/json/json.h"
+#include "compat/syntax/ast.h"
+#include "compat/syntax/resolve.h"
 #include "compat/wire/error.h"
 #include "compat/wire/frame.h"
-#include "compat/wire/json.h"
 #include "engine/schema/table.h"
 
 namespace mayfly::compat {

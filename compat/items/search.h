@@ -7,8 +7,8 @@
 #include "compat/expression/path_visitor.h"
 #include "compat/items/page.h"
 #include "compat/items/read_target.h"
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 
 namespace mayfly::compat {
 

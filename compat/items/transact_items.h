@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "compat/context.h"
-#include "compat/expression/ast.h"
 #include "compat/items/write_item.h"
+#include "compat/json/json.h"
+#include "compat/syntax/ast.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 
 namespace mayfly::compat {
 

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "compat/settings/settings.h"
 #include "compat/tables/description.h"
-#include "compat/tables/settings.h"
 #include "compat/wire/error.h"
 #include "engine/database.h"
 #include "engine/schema/table.h"

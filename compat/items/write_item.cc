@@ -6,7 +6,6 @@
 
 #include "compat/expression/evaluate.h"
 #include "compat/expression/legacy.h"
-#include "compat/expression/parser.h"
 #include "compat/expression/path_visitor.h"
 #include "compat/expression/steps.h"
 #include "compat/expression/update.h"
@@ -15,8 +14,9 @@
 #include "compat/items/request_expressions.h"
 #include "compat/items/vector_entries.h"
 #include "compat/limits.h"
+#include "compat/settings/settings.h"
+#include "compat/syntax/parser.h"
 #include "compat/tables/lookup.h"
-#include "compat/tables/settings.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
 #include "engine/base/hurry.h"

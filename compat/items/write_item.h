@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "compat/context.h"
-#include "compat/expression/ast.h"
 #include "compat/items/capacity.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/vector_entries.h"
+#include "compat/json/json.h"
+#include "compat/syntax/ast.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 #include "engine/items/transaction.h"
 #include "engine/tables/catalog.h"
 #include "engine/values/attribute_value.h"

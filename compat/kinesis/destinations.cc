@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "compat/json/json.h"
+#include "compat/json/json_tree.h"
 #include "compat/kinesis/record.h"
 #include "compat/outbound/call.h"
 #include "compat/wire/base64.h"
-#include "compat/wire/json.h"
-#include "compat/wire/json_tree.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 #include "engine/storage/documents.h"

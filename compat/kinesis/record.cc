@@ -3,10 +3,10 @@
 #include <array>
 #include <cstdio>
 
+#include "compat/json/json.h"
 #include "compat/streams/record.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
-#include "compat/wire/json.h"
 #include "engine/base/check.h"
 #include "engine/base/uuid.h"
 #include "engine/values/item_codec.h"

@@ -11,7 +11,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 
 namespace mayfly::compat::mcp {
 

@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "compat/json/utf8.h"
 #include "compat/mcp/resources.h"
 #include "compat/mcp/tools.h"
 #include "compat/mcp/world.h"
 #include "compat/wire/base64.h"
-#include "compat/wire/utf8.h"
 #include "engine/base/attempt.h"
 
 namespace mayfly::compat::mcp {

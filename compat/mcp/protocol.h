@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "engine/tables/catalog.h"
 
 namespace mayfly::compat::mcp {

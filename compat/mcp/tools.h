@@ -22,7 +22,7 @@
 #include <string_view>
 
 #include "compat/calls/description.h"
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "engine/tables/catalog.h"
 
 namespace mayfly::compat::mcp {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "compat/expression/parser.h"
-#include "compat/expression/path_set.h"
 #include "compat/partiql/token_reader.h"
+#include "compat/syntax/parser.h"
+#include "compat/syntax/path_set.h"
 #include "engine/base/whole_number.h"
 
 namespace mayfly::compat::partiql {

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compat/expression/ast.h"
 #include "compat/partiql/value_reader.h"
+#include "compat/syntax/ast.h"
 #include "compat/wire/error.h"
 
 namespace mayfly::compat::partiql {

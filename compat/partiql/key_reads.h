@@ -10,8 +10,8 @@
 
 #include <vector>
 
-#include "compat/expression/ast.h"
 #include "compat/expression/key_condition.h"
+#include "compat/syntax/ast.h"
 #include "compat/wire/error.h"
 #include "engine/schema/table.h"
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include "compat/expression/path_set.h"
 #include "compat/expression/projection.h"
 #include "compat/partiql/expression_reader.h"
 #include "compat/partiql/syntax_parser.h"
 #include "compat/partiql/token_reader.h"
+#include "compat/syntax/path_set.h"
 #include "compat/wire/attribute_value_json.h"
 
 namespace mayfly::compat::partiql {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "compat/json/json.h"
 #include "compat/partiql/statement.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 #include "compat/wire/shapes_common.h"
 
 namespace mayfly::compat::partiql {

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "compat/expression/ast.h"
+#include "compat/syntax/ast.h"
 #include "compat/wire/error.h"
 #include "engine/values/attribute_value.h"
 

@@ -4,10 +4,10 @@
 #include <chrono>
 #include <utility>
 
+#include "compat/json/json.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/streams/record.h"
 #include "compat/streams/told_change.h"
-#include "compat/wire/json.h"
 
 namespace mayfly::compat {
 namespace {

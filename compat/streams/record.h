@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 #include "engine/schema/table.h"
 #include "engine/tables/change_log.h"
 

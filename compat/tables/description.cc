@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "compat/json/json_members.h"
+#include "compat/settings/settings.h"
+#include "compat/settings/throughput.h"
 #include "compat/tables/arn.h"
-#include "compat/tables/settings.h"
-#include "compat/tables/throughput.h"
 #include "compat/tables/vector_indexes.h"
-#include "compat/wire/json_members.h"
 #include "engine/background/history.h"
 #include "engine/background/history_size.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "compat/json/json.h"
+#include "compat/settings/settings.h"
 #include "compat/tables/changes.h"
-#include "compat/tables/settings.h"
-#include "compat/wire/json.h"
 #include "engine/schema/table.h"
 #include "engine/tables/catalog.h"
 

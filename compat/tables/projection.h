@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 #include "engine/schema/table.h"
 
 namespace mayfly::compat {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 
 namespace mayfly::compat {
 

@@ -1,7 +1,7 @@
 #include "compat/tables/replicas.h"
 
-#include "compat/tables/settings.h"
-#include "compat/tables/throughput.h"
+#include "compat/settings/settings.h"
+#include "compat/settings/throughput.h"
 
 namespace mayfly::compat {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "compat/tables/encryption.h"
-#include "compat/tables/policy.h"
+#include "compat/settings/encryption.h"
+#include "compat/settings/policy.h"
+#include "compat/settings/settings.h"
+#include "compat/settings/tags.h"
+#include "compat/settings/throughput.h"
 #include "compat/tables/projection.h"
-#include "compat/tables/settings.h"
-#include "compat/tables/tags.h"
-#include "compat/tables/throughput.h"
 #include "compat/tables/vector_indexes.h"
 #include "compat/wire/java_string.h"
 #include "compat/wire/shape.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compat/context.h"
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 #include "engine/schema/table.h"
 
 namespace mayfly::compat {

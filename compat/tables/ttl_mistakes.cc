@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "compat/json/json.h"
+#include "compat/json/utf8.h"
 #include "compat/wire/base64.h"
-#include "compat/wire/json.h"
-#include "compat/wire/utf8.h"
 #include "engine/base/clock.h"
 
 namespace mayfly::compat {

@@ -4,8 +4,8 @@
 #include <set>
 #include <string_view>
 
+#include "compat/settings/throughput.h"
 #include "compat/tables/schema.h"
-#include "compat/tables/throughput.h"
 #include "compat/wire/shape.h"
 
 namespace mayfly::compat {

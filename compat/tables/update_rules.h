@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 
 namespace mayfly::compat {
 

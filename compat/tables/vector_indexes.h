@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "compat/tables/settings.h"
+#include "compat/json/json.h"
+#include "compat/settings/settings.h"
 #include "compat/wire/error.h"
-#include "compat/wire/json.h"
 #include "engine/schema/table.h"
 
 namespace mayfly::compat {

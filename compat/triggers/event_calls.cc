@@ -6,8 +6,8 @@
 #include <stop_token>
 #include <utility>
 
-#include "compat/triggers/lambda_error.h"
-#include "compat/triggers/outcome.h"
+#include "compat/lambda/lambda_error.h"
+#include "compat/lambda/outcome.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 

@@ -1,9 +1,9 @@
 #include "compat/triggers/invocation.h"
 
-#include "compat/triggers/lambda_error.h"
-#include "compat/triggers/outcome.h"
+#include "compat/json/json.h"
+#include "compat/lambda/lambda_error.h"
+#include "compat/lambda/outcome.h"
 #include "compat/triggers/triggers.h"
-#include "compat/wire/json.h"
 #include "compat/wire/percent_encoding.h"
 
 namespace mayfly::compat::triggers {

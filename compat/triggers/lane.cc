@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compat/lambda/failure_destination.h"
 #include "compat/streams/arn_and_iterator.h"
-#include "compat/triggers/failure_destination.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
 #include "engine/base/attempt.h"

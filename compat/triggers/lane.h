@@ -21,15 +21,15 @@
 #include <string_view>
 #include <vector>
 
+#include "compat/lambda/destination_directory.h"
+#include "compat/lambda/event_source_mapping.h"
+#include "compat/lambda/functions.h"
+#include "compat/lambda/given_up.h"
+#include "compat/lambda/lambda_event.h"
+#include "compat/lambda/outcome.h"
 #include "compat/outbound/call.h"
 #include "compat/outbound/invoker.h"
-#include "compat/triggers/destination_directory.h"
-#include "compat/triggers/event_source_mapping.h"
-#include "compat/triggers/functions.h"
-#include "compat/triggers/given_up.h"
 #include "compat/triggers/held_records.h"
-#include "compat/triggers/lambda_event.h"
-#include "compat/triggers/outcome.h"
 #include "compat/triggers/position.h"
 #include "compat/triggers/tally.h"
 #include "engine/base/bell.h"

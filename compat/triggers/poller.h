@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "compat/triggers/event_source_mapping.h"
+#include "compat/lambda/event_source_mapping.h"
 #include "compat/triggers/lane.h"
 #include "compat/triggers/position.h"
 #include "compat/triggers/shard_tree.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 #include "compat/wire/shape.h"
 #include "engine/base/whole_number.h"
 

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "compat/triggers/event_source_mapping.h"
-#include "compat/triggers/lambda_event.h"
+#include "compat/lambda/event_source_mapping.h"
+#include "compat/lambda/lambda_event.h"
 #include "engine/storage/documents.h"
 #include "engine/tables/change_log.h"
 

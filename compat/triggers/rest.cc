@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "compat/json/json.h"
+#include "compat/json/json_tree.h"
+#include "compat/lambda/lambda_error.h"
 #include "compat/triggers/invocation.h"
-#include "compat/triggers/lambda_error.h"
 #include "compat/triggers/triggers.h"
-#include "compat/wire/json.h"
-#include "compat/wire/json_tree.h"
 #include "compat/wire/percent_encoding.h"
 #include "compat/wire/shape.h"
 #include "engine/base/attempt.h"

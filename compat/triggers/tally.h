@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "compat/triggers/given_up.h"
+#include "compat/lambda/given_up.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 

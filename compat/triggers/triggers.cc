@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "compat/lambda/lambda_error.h"
 #include "compat/limits.h"
 #include "compat/streams/arn_and_iterator.h"
-#include "compat/triggers/lambda_error.h"
 #include "engine/base/attempt.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"

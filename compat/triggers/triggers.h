@@ -23,14 +23,14 @@
 #include <utility>
 #include <vector>
 
+#include "compat/lambda/destination_directory.h"
+#include "compat/lambda/event_source_mapping.h"
+#include "compat/lambda/functions.h"
+#include "compat/lambda/trigger_options.h"
 #include "compat/outbound/invoker.h"
-#include "compat/triggers/destination_directory.h"
 #include "compat/triggers/event_calls.h"
-#include "compat/triggers/event_source_mapping.h"
-#include "compat/triggers/functions.h"
 #include "compat/triggers/held_records.h"
 #include "compat/triggers/poller.h"
-#include "compat/triggers/trigger_options.h"
 #include "compat/wire/error.h"
 #include "engine/base/bell.h"
 #include "engine/base/mutex.h"

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "compat/json/json_text.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/java_number.h"
-#include "compat/wire/json_text.h"
 #include "compat/wire/shape.h"
 #include "engine/base/hurry.h"
 #include "engine/values/item_codec.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
 #include "compat/wire/frame.h"
-#include "compat/wire/json.h"
 #include "engine/values/attribute_value.h"
 
 namespace mayfly::compat {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 
 namespace mayfly::compat {
 namespace {

@@ -62,7 +62,7 @@ struct Error {
     unknown_operation,
     unrecognized_client,
     validation,
-    // Lambda's (compat/triggers/lambda_error.h)
+    // Lambda's (compat/lambda/lambda_error.h)
     lambda_bad_gateway,
     lambda_conflict,
     lambda_invalid_parameter,

@@ -30,9 +30,9 @@
 #include <span>
 #include <string_view>
 
+#include "compat/json/json.h"
 #include "compat/wire/error.h"
 #include "compat/wire/frame.h"
-#include "compat/wire/json.h"
 
 namespace mayfly::compat {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/wire/utf8.h"
+#include "compat/json/utf8.h"
 
 namespace mayfly::compat {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 
 namespace mayfly::compat {
 namespace {

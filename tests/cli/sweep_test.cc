@@ -141,7 +141,7 @@ struct Sweeper {
   MayflyClock clock{*table.client};
   Tally tally;
   Journal journal{Journal::Level::off};
-  Workers workers;
+  cli::Workers workers;
   Rounds rounds{
       {*table.client, table.layout, departures, state, leases, clock, workers, tally, journal, ended}, {}};
 };
@@ -635,7 +635,7 @@ TEST_CASE("writes stay within the allowed units and wait when they are throttled
 }
 
 TEST_CASE("concurrent callers run each part of their work exactly once") {
-  Workers workers(3);
+  cli::Workers workers(3);
   std::atomic<int> done{0};
   std::vector<std::thread> givers;
   for (int giver = 0; giver < 4; ++giver)

@@ -12,15 +12,15 @@
 #include <thread>
 #include <vector>
 
-#include "cli/transfer/anonymizer.h"
-#include "cli/transfer/described_table.h"
-#include "cli/transfer/fakes.h"
-#include "cli/transfer/item_file.h"
+#include "cli/anonymize/anonymizer.h"
+#include "cli/anonymize/fakes.h"
+#include "cli/anonymize/keyed_hash.h"
+#include "cli/anonymize/rules.h"
+#include "cli/table_files/described_table.h"
+#include "cli/table_files/item_file.h"
+#include "cli/table_files/unpacked_text.h"
 #include "cli/transfer/journal.h"
-#include "cli/transfer/keyed_hash.h"
 #include "cli/transfer/place.h"
-#include "cli/transfer/rules.h"
-#include "cli/transfer/unpacked_text.h"
 #include "compat/data_files/dynamodb_json.h"
 #include "compat/data_files/writer.h"
 #include "tests/support/engine_world.h"

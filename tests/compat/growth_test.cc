@@ -6,7 +6,7 @@
 #include <string>
 
 #include "compat/items/transact_items.h"
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "compat/json/json.h"
+#include "compat/json/json_tree.h"
 #include "compat/wire/attribute_value_json.h"
-#include "compat/wire/json.h"
-#include "compat/wire/json_tree.h"
 #include "engine/background/snapshots.h"
 #include "engine/base/random.h"
 #include "engine/items/transaction.h"

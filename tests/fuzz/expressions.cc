@@ -10,10 +10,10 @@
 
 #include "compat/expression/evaluate.h"
 #include "compat/expression/key_condition.h"
-#include "compat/expression/parser.h"
 #include "compat/expression/projection.h"
-#include "compat/expression/resolve.h"
 #include "compat/expression/update.h"
+#include "compat/syntax/parser.h"
+#include "compat/syntax/resolve.h"
 #include "compat/wire/attribute_value_json.h"
 #include "engine/values/checked_item.h"
 #include "engine/values/item_codec.h"

@@ -1,8 +1,8 @@
 // The first line as an event source mapping's filter pattern, the rest as a record.
 #include <string>
 
-#include "compat/triggers/filter_pattern.h"
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
+#include "compat/lambda/filter_pattern.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/fuzz/targets.h"

@@ -1,13 +1,13 @@
 // Reads any text with both JSON readers and with Boost.JSON's parser. They accept the same texts with the
 // same meaning, and writing and reading again changes nothing.
-#include "compat/wire/json.h"
+#include "compat/json/json.h"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
-#include "compat/wire/json_tree.h"
+#include "compat/json/json_tree.h"
 #include "engine/values/number.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/targets.h"

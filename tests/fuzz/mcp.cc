@@ -14,11 +14,11 @@
 #include <string>
 #include <string_view>
 
+#include "compat/json/json.h"
+#include "compat/json/json_tree.h"
 #include "compat/mcp/protocol.h"
 #include "compat/mcp/tools.h"
 #include "compat/mcp/world.h"
-#include "compat/wire/json.h"
-#include "compat/wire/json_tree.h"
 #include "engine/base/whole_number.h"
 #include "tests/fuzz/emulator_for_fuzzing.h"
 #include "tests/fuzz/must.h"

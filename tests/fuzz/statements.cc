@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "compat/json/json.h"
 #include "compat/partiql/lexer.h"
 #include "compat/partiql/parser.h"
-#include "compat/wire/json.h"
 #include "tests/fuzz/emulator_for_fuzzing.h"
 #include "tests/fuzz/must.h"
 #include "tests/fuzz/pieces.h"

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <utility>
 
+#include "compat/json/json.h"
+#include "compat/lambda/function_name.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/tables/arn.h"
-#include "compat/triggers/function_name.h"
 #include "compat/wire/base64.h"
-#include "compat/wire/json.h"
 #include "compat/wire/percent_encoding.h"
 #include "tests/fuzz/emulator_for_fuzzing.h"
 #include "tests/fuzz/must.h"

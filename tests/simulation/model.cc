@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "compat/json/json.h"
 #include "compat/wire/attribute_value_json.h"
-#include "compat/wire/json.h"
 #include "engine/background/history_size.h"
 #include "engine/items/item_reader.h"
 #include "engine/schema/expiry_mode.h"

@@ -11,10 +11,10 @@
 
 #include "compat/backups/backups.h"
 #include "compat/emulator.h"
+#include "compat/json/json.h"
 #include "compat/kinesis/destinations.h"
 #include "compat/triggers/triggers.h"
 #include "compat/wire/attribute_value_json.h"
-#include "compat/wire/json.h"
 #include "engine/background/history_size.h"
 #include "engine/background/snapshot_heads.h"
 #include "engine/base/attempt.h"

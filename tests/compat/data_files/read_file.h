@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compat/data_files/reader.h"
+#include "compat/json/json.h"
 #include "compat/wire/attribute_value_json.h"
-#include "compat/wire/json.h"
 
 namespace mayfly::testing {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "compat/expression/evaluate.h"
-#include "compat/expression/parser.h"
-#include "compat/expression/resolve.h"
+#include "compat/syntax/parser.h"
+#include "compat/syntax/resolve.h"
 #include "compat/wire/attribute_value_json.h"
 
 namespace mayfly::testing {

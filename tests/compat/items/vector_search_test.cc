@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "compat/items/vector_entries.h"
-#include "compat/tables/settings.h"
+#include "compat/settings/settings.h"
 #include "engine/values/number.h"
 #include "tests/support/test_emulator.h"
 

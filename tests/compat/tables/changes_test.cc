@@ -3,7 +3,7 @@
 #include <string>
 #include <thread>
 
-#include "compat/tables/settings.h"
+#include "compat/settings/settings.h"
 #include "tests/support/test_emulator.h"
 
 namespace mayfly::testing {

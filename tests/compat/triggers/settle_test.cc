@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "compat/triggers/outcome.h"
+#include "compat/lambda/outcome.h"
 #include "engine/base/clock.h"
 #include "engine/items/item_reader.h"
 #include "tests/support/engine_world.h"

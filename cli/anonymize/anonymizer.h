@@ -1,0 +1,69 @@
+// Replaces values in items by rules, so that no person can be identified and the items still fit together.
+//
+//   auto anonymizer =
+//       Anonymizer::for_table(rules, hash, {.table = "users", .keys = {"id"}, .ttl = "expires"});
+//   if (!anonymizer) fail(anonymizer.error());    // "users: the rule for id drops a key …"
+//   Changes changes;
+//   CHECK_OK(anonymizer->change(item, changes));  // changes.counts: how many values, by rule
+//
+// - Types do not change: a string becomes a string.
+// - Hashed keys stay distinct. A rule that could give two items the same key is rejected before any item is
+//   read.
+// - Each member of a set is changed. Members that become equal are merged.
+// - Values without a substitute stay: true, false, null, empty strings and empty binaries.
+// - The TTL attribute is changed only by a rule that names it, never by the default.
+//
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/anonymize/keyed_hash.h"
+#include "cli/anonymize/rules.h"
+#include "engine/base/expected.h"
+#include "engine/values/attribute_value.h"
+
+namespace mayfly::transfer {
+
+struct TableShape {
+  std::string table;
+  std::vector<std::string> keys;  // of the table itself
+  std::string ttl{};              // empty: none
+};
+
+// The number of changed values, by rule or default: "users: email (fake email)".
+struct Changes {
+  std::map<std::string, std::uint64_t> counts;
+  void add(const std::map<std::string, std::uint64_t>& more) {
+    for (const auto& [what, count] : more) counts[what] += count;
+  }
+};
+
+class Anonymizer {
+ public:
+  // The default's changes are counted separately for this many attributes, and together for all others.
+  static constexpr std::size_t counted_names_max = 200;
+
+  // `rules` and `hash` must outlive this object.
+  static Expected<Anonymizer, std::string> for_table(const Rules& rules, const KeyedHash& hash,
+                                                     TableShape shape);
+
+  // Fails if the item becomes too large.
+  Expected<void, std::string> change(engine::Item& item, Changes& changes) const;
+
+ private:
+  struct Walk;
+  Anonymizer(const Rules& rules, const KeyedHash& hash, TableShape shape)
+      : rules_(&rules), hash_(&hash), shape_(std::move(shape)) {}
+  [[nodiscard]] Expected<void, std::string> check() const;
+
+  const Rules* rules_;
+  const KeyedHash* hash_;
+  TableShape shape_;
+  std::vector<const Rule*> own_;  // the rules for this table
+};
+
+}  // namespace mayfly::transfer

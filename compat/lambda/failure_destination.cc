@@ -1,0 +1,34 @@
+#include "compat/lambda/failure_destination.h"
+
+#include <utility>
+
+#include "compat/lambda/destination_directory.h"
+
+namespace mayfly::compat::triggers {
+
+Expected<void, std::string> check_destination(std::string_view text) {
+  if (text.empty() || text.starts_with("arn:") || DestinationDirectory::is_file(text)) return {};
+  TRY([[maybe_unused]] outbound::Url url, outbound::Url::parse(text));
+  return {};
+}
+
+bool is_bucket(std::string_view destination) { return destination.starts_with("arn:aws:s3:"); }
+
+std::optional<outbound::Invocation> call_of(std::string_view destination, std::string_view account,
+                                            std::string body, const Functions& functions) {
+  outbound::Invocation invocation;
+  if (destination.starts_with("arn:")) {
+    const auto function = functions.find(account, destination.substr(destination.rfind(':') + 1));
+    if (!function) return std::nullopt;
+    invocation.url = function->url;
+    invocation.time_max = function->time_max;
+  } else {
+    auto url = outbound::Url::parse(destination);
+    if (!url) return std::nullopt;
+    invocation.url = *std::move(url);
+  }
+  invocation.body = std::move(body);
+  return invocation;
+}
+
+}  // namespace mayfly::compat::triggers

@@ -1,0 +1,64 @@
+#include "compat/limits.h"
+#include "compat/operations/operations.h"
+#include "compat/settings/tags.h"
+#include "compat/tables/description.h"
+#include "compat/tables/lookup.h"
+#include "compat/tables/schema.h"
+#include "compat/wire/shapes_vector.h"
+
+namespace mayfly::compat {
+namespace {
+
+constexpr Member members[] = {
+    {"AttributeDefinitions", &shapes::attribute_definitions, required},
+    {"TableName", &shapes::table_name, required_first},
+    {"BillingMode", &shapes::billing_mode},
+    {"ProvisionedThroughput", &shapes::provisioned_throughput},
+    {"KeySchema", &shapes::key_schema, required},
+    {"GlobalSecondaryIndexes", &shapes::global_indexes},
+    {"LocalSecondaryIndexes", &shapes::local_indexes},
+    {"StreamSpecification", &shapes::stream_specification},
+    {"SSESpecification", &shapes::encryption},
+    {"Tags", &shapes::tags},
+    {"TableClass", &shapes::any_string},
+    {"DeletionProtectionEnabled", &shapes::boolean},
+    {"WarmThroughput", &shapes::warm_throughput},
+    {"ResourcePolicy", &shapes::any_string},
+    {"OnDemandThroughput", &shapes::on_demand_throughput},
+    {"GlobalTableSourceArn", &shapes::table_source_arn, unsupported},
+    {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
+    {"VectorIndexes", &shapes::vector_indexes},
+};
+constexpr Shape shape = structure("CreateTableInput", members);
+
+Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
+  TRY(auto description, read_new_table(context, request));
+  const auto name = description.name;
+  if (is_being_restored(context, name)) return error::resource_in_use("Table is being used: " + name);
+  const auto status = context.table_changes.status(context.scope, name);
+  if (status == TableStatus::creating || status == TableStatus::deleting)
+    CHECK_OK(check_settled(context, name));
+  CHECK_OK(check_room(context.database));
+  const auto table = context.database.tables().create(std::move(description), context.tables_max);
+  if (table == nullptr) {
+    if (context.database.catalog().find(context.scope, name) != nullptr)
+      return error::resource_in_use("Table already exists: " + name);
+    // AWS's message, as observed for 256, which was the quota at the time.
+    return error::limit_exceeded("Subscriber limit exceeded: There is a limit of " +
+                                 std::to_string(context.tables_max) + " tables per subscriber");
+  }
+  const TableChange change{TableStatus::creating, table->description()};
+  context.table_changes.begin(context.scope, change);
+  out.begin_object();
+  out.key("TableDescription");
+  write_table_description(out, change, nullptr, context.now());
+  out.end_object();
+  return {};
+}
+
+}  // namespace
+
+constinit const Operation operations::create_table{
+    dynamodb, "CreateTable", Access::control, TablesIn::table_name, &shape, &run};
+
+}  // namespace mayfly::compat
