@@ -1,7 +1,9 @@
 #include "compat/backups/description.h"
 
 #include "compat/json/json_members.h"
+#include "compat/settings/encryption.h"
 #include "compat/settings/settings.h"
+#include "compat/settings/throughput.h"
 #include "compat/tables/arn.h"
 #include "compat/tables/description.h"
 
@@ -101,7 +103,7 @@ void write_features(Writer& out, const engine::Table& table, const TableSettings
     member(out, "AttributeName", table.ttl->attribute);
     out.end_object();
   }
-  write_encryption(out, settings);
+  write_encryption(out, settings.kms_key_arn);
   out.end_object();
 }
 

@@ -1,5 +1,6 @@
 #include "compat/settings/encryption.h"
 
+#include "compat/json/json_members.h"
 #include "compat/wire/hash.h"
 #include "compat/wire/shape.h"
 #include "engine/base/random.h"
@@ -47,6 +48,16 @@ Result<void> check_encryption_change(const std::optional<std::string>& current_k
         "Master Key");
   }
   return {};
+}
+
+void write_encryption(json::Writer& out, const std::optional<std::string>& key_arn, bool changes) {
+  if (!key_arn) return;
+  out.key("SSEDescription");
+  out.begin_object();
+  json::member(out, "Status", changes ? "UPDATING" : "ENABLED");
+  json::member(out, "SSEType", "KMS");
+  json::member(out, "KMSMasterKeyArn", *key_arn);
+  out.end_object();
 }
 
 }  // namespace mayfly::compat

@@ -23,4 +23,7 @@ Result<void> check_encryption_change(const std::optional<std::string>& current_k
                                      const std::optional<std::string>& wanted_key_arn,
                                      const json::Value& specification);
 
+// Writes "SSEDescription", unless DynamoDB owns the key.
+void write_encryption(json::Writer& out, const std::optional<std::string>& key_arn, bool changes = false);
+
 }  // namespace mayfly::compat

@@ -8,19 +8,34 @@
 //   const TableSettings settings = settings_of(*table->description());
 //   change_settings(edited, [](TableSettings& settings) { settings.tags["team"] = "blue"; });
 //
-// To add a setting, add a member here, and a line to settings.cc that names it in storage.
+// To add a setting, add a member here, and a line below its struct that names it in storage.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/base/clock.h"
 #include "engine/schema/table.h"
 
 namespace mayfly::compat {
+
+// Stored form: an item with one attribute per member; structs become maps. Members with their default value
+// are not stored, so a member that is missing in stored data, old data included, reads as its default.
+template <class Settings, class Value>
+struct SettingsMember {
+  const char* name;  // in storage
+  Value Settings::*value;
+};
+template <class Settings, class Value>
+SettingsMember(const char*, Value Settings::*) -> SettingsMember<Settings, Value>;
+
+// A tuple of the members of a struct.
+template <class Settings>
+inline constexpr auto stored_members = nullptr;
 
 struct Throughput {
   std::int64_t read_units = 0;
@@ -30,17 +45,35 @@ struct Throughput {
   std::int64_t decreases_today = 0;
   friend bool operator==(const Throughput&, const Throughput&) = default;
 };
+template <>
+inline constexpr auto stored_members<Throughput> = std::tuple{
+    SettingsMember{"read_units", &Throughput::read_units},
+    SettingsMember{"write_units", &Throughput::write_units},
+    SettingsMember{"last_increase", &Throughput::last_increase},
+    SettingsMember{"last_decrease", &Throughput::last_decrease},
+    SettingsMember{"decreases_today", &Throughput::decreases_today},
+};
 
 struct OnDemandLimits {
   std::optional<std::int64_t> read_units_max;
   std::optional<std::int64_t> write_units_max;
   friend bool operator==(const OnDemandLimits&, const OnDemandLimits&) = default;
 };
+template <>
+inline constexpr auto stored_members<OnDemandLimits> = std::tuple{
+    SettingsMember{"read_units_max", &OnDemandLimits::read_units_max},
+    SettingsMember{"write_units_max", &OnDemandLimits::write_units_max},
+};
 
 struct WarmThroughput {
   std::int64_t read_units = 0;
   std::int64_t write_units = 0;
   friend bool operator==(const WarmThroughput&, const WarmThroughput&) = default;
+};
+template <>
+inline constexpr auto stored_members<WarmThroughput> = std::tuple{
+    SettingsMember{"read_units", &WarmThroughput::read_units},
+    SettingsMember{"write_units", &WarmThroughput::write_units},
 };
 
 // Reported, but without effect: whether CloudWatch's rules were requested, and when.
@@ -50,6 +83,12 @@ struct ContributorInsights {
   engine::Instant changed = 0;
   friend bool operator==(const ContributorInsights&, const ContributorInsights&) = default;
 };
+template <>
+inline constexpr auto stored_members<ContributorInsights> = std::tuple{
+    SettingsMember{"enabled", &ContributorInsights::enabled},
+    SettingsMember{"mode", &ContributorInsights::mode},
+    SettingsMember{"changed", &ContributorInsights::changed},
+};
 
 // Returned, not enforced. A deleted policy keeps its revision, but has no document.
 struct ResourcePolicy {
@@ -57,12 +96,22 @@ struct ResourcePolicy {
   std::string revision;
   friend bool operator==(const ResourcePolicy&, const ResourcePolicy&) = default;
 };
+template <>
+inline constexpr auto stored_members<ResourcePolicy> = std::tuple{
+    SettingsMember{"document", &ResourcePolicy::document},
+    SettingsMember{"revision", &ResourcePolicy::revision},
+};
 
 // An attribute that searches of a vector index may or must name.
 struct SearchElement {
   std::string name;
   bool hash = false;  // HASH: every search gives its value; otherwise INLINE_FILTER
   friend bool operator==(const SearchElement&, const SearchElement&) = default;
+};
+template <>
+inline constexpr auto stored_members<SearchElement> = std::tuple{
+    SettingsMember{"name", &SearchElement::name},
+    SettingsMember{"hash", &SearchElement::hash},
 };
 
 // The engine does not know vector indexes. Nothing is stored for them in addition to the items, and a search
@@ -79,6 +128,16 @@ struct VectorIndex {
 
   [[nodiscard]] const SearchElement* hash() const;  // nullptr: none
 };
+template <>
+inline constexpr auto stored_members<VectorIndex> = std::tuple{
+    SettingsMember{"name", &VectorIndex::name},
+    SettingsMember{"attribute", &VectorIndex::attribute},
+    SettingsMember{"dimensions", &VectorIndex::dimensions},
+    SettingsMember{"distance", &VectorIndex::distance},
+    SettingsMember{"search_schema", &VectorIndex::search_schema},
+    SettingsMember{"projection", &VectorIndex::projection},
+    SettingsMember{"included", &VectorIndex::included},
+};
 
 // The source of a restore. It is part of the table's description until all items are restored, so that a
 // restart can continue the restore.
@@ -90,6 +149,15 @@ struct RestoreOrigin {
   std::int64_t source_table = 0;  // engine::TableId, for a point in time
   std::int64_t held = 0;          // engine::PointId that the restore holds until it ends; 0: none
   friend bool operator==(const RestoreOrigin&, const RestoreOrigin&) = default;
+};
+template <>
+inline constexpr auto stored_members<RestoreOrigin> = std::tuple{
+    SettingsMember{"backup_arn", &RestoreOrigin::backup_arn},
+    SettingsMember{"table_arn", &RestoreOrigin::table_arn},
+    SettingsMember{"at", &RestoreOrigin::at},
+    SettingsMember{"point", &RestoreOrigin::point},
+    SettingsMember{"held", &RestoreOrigin::held},
+    SettingsMember{"source_table", &RestoreOrigin::source_table},
 };
 
 using Tags = std::map<std::string, std::string>;
@@ -123,6 +191,33 @@ struct TableSettings {
   Tags tags;
   friend bool operator==(const TableSettings&, const TableSettings&) = default;
 };
+inline constexpr SettingsMember stored_on_demand{"on_demand", &TableSettings::on_demand};
+inline constexpr SettingsMember stored_vector_indexes{"vector_indexes", &TableSettings::vector_indexes};
+template <>
+inline constexpr auto stored_members<TableSettings> = std::tuple{
+    stored_on_demand,
+    SettingsMember{"on_demand_since", &TableSettings::on_demand_since},
+    SettingsMember{"throughput", &TableSettings::throughput},
+    SettingsMember{"on_demand_limits", &TableSettings::on_demand_limits},
+    SettingsMember{"warm", &TableSettings::warm},
+    SettingsMember{"ttl_changed", &TableSettings::ttl_changed},
+    SettingsMember{"recovery_since", &TableSettings::recovery_since},
+    SettingsMember{"recovery_days", &TableSettings::recovery_days},
+    SettingsMember{"restored_from", &TableSettings::restored_from},
+    SettingsMember{"deletion_protection", &TableSettings::deletion_protection},
+    SettingsMember{"table_class", &TableSettings::table_class},
+    SettingsMember{"table_class_changed", &TableSettings::table_class_changed},
+    SettingsMember{"kms_key_arn", &TableSettings::kms_key_arn},
+    SettingsMember{"insights", &TableSettings::insights},
+    SettingsMember{"policy", &TableSettings::policy},
+    SettingsMember{"settings_replication", &TableSettings::settings_replication},
+    SettingsMember{"replica_source", &TableSettings::replica_source},
+    SettingsMember{"replica_since", &TableSettings::replica_since},
+    SettingsMember{"disassociation_allowed", &TableSettings::disassociation_allowed},
+    SettingsMember{"witness", &TableSettings::witness},
+    stored_vector_indexes,
+    SettingsMember{"tags", &TableSettings::tags},
+};
 
 struct IndexSettings {
   Throughput throughput;
@@ -131,10 +226,21 @@ struct IndexSettings {
   std::optional<ContributorInsights> insights;  // nullopt: never requested
   friend bool operator==(const IndexSettings&, const IndexSettings&) = default;
 };
+template <>
+inline constexpr auto stored_members<IndexSettings> = std::tuple{
+    SettingsMember{"throughput", &IndexSettings::throughput},
+    SettingsMember{"on_demand", &IndexSettings::on_demand_limits},
+    SettingsMember{"warm", &IndexSettings::warm},
+    SettingsMember{"insights", &IndexSettings::insights},
+};
 
 struct StreamSettings {
   std::optional<ResourcePolicy> policy;
   friend bool operator==(const StreamSettings&, const StreamSettings&) = default;
+};
+template <>
+inline constexpr auto stored_members<StreamSettings> = std::tuple{
+    SettingsMember{"policy", &StreamSettings::policy},
 };
 
 TableSettings settings_of(const engine::Table& table);

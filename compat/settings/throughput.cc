@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "compat/json/json_members.h"
 #include "compat/wire/shape.h"
 #include "engine/background/history.h"
 #include "engine/background/history_size.h"
@@ -11,7 +12,9 @@
 namespace mayfly::compat {
 namespace {
 
+using json::member;
 using json::Value;
+using json::Writer;
 
 constexpr engine::Instant hour_ms = 60 * 60 * 1000;
 constexpr std::int64_t free_decreases_a_day = 4;
@@ -173,6 +176,27 @@ Result<WarmThroughput> read_warm_throughput(const Value& warm, const WarmThrough
         " is lower than current WarmThroughput, decreasing WarmThroughput is not supported");
   }
   return wanted;
+}
+
+void write_on_demand_limits(Writer& out, const OnDemandLimits& limits) {
+  if (!limits.read_units_max && !limits.write_units_max) return;
+  out.key("OnDemandThroughput");
+  out.begin_object();
+  if (limits.read_units_max) member(out, "MaxReadRequestUnits", *limits.read_units_max);
+  if (limits.write_units_max) member(out, "MaxWriteRequestUnits", *limits.write_units_max);
+  out.end_object();
+}
+
+void write_warm_throughput(Writer& out, const std::optional<WarmThroughput>& given, bool on_demand,
+                           const Throughput& throughput, bool settled, bool changes) {
+  if (!given && !settled) return;
+  const WarmThroughput warm = given.value_or(default_warm_throughput(on_demand, throughput));
+  out.key("WarmThroughput");
+  out.begin_object();
+  member(out, "ReadUnitsPerSecond", warm.read_units);
+  member(out, "WriteUnitsPerSecond", warm.write_units);
+  member(out, "Status", settled && !changes ? "ACTIVE" : "UPDATING");
+  out.end_object();
 }
 
 }  // namespace mayfly::compat

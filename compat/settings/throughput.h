@@ -32,6 +32,8 @@ Result<OnDemandLimits> read_on_demand_limits(const json::Value* limits, const On
 // "MaxReadRequestUnits": the first member that is given. Returns nullopt for {}, which counts as absent.
 std::optional<std::string_view> on_demand_limit_given(const json::Value* limits);
 
+void write_on_demand_limits(json::Writer& out, const OnDemandLimits& limits);
+
 // --- warm: the throughput that a table supports without scaling up first
 WarmThroughput default_warm_throughput(bool on_demand, const Throughput& throughput);
 // Rejects less than the initial throughput ("lower than initial throughput for OnDemand", "lower than
@@ -42,5 +44,8 @@ Result<std::optional<WarmThroughput>> read_new_warm_throughput(const json::Value
 // Rejects less than the current throughput ("decreasing WarmThroughput is not supported").
 Result<WarmThroughput> read_warm_throughput(const json::Value& warm, const WarmThroughput& current,
                                             std::string_view index = {});
+// `settled`: the throughput is in effect. Before that, only a requested one is shown.
+void write_warm_throughput(json::Writer& out, const std::optional<WarmThroughput>& given, bool on_demand,
+                           const Throughput& throughput, bool settled, bool changes);
 
 }  // namespace mayfly::compat

@@ -114,8 +114,8 @@ std::optional<TableChange> TableChanges::find(const engine::Scope& scope, std::s
   if (!pending.held && pending.end <= now) {
     change.status = TableStatus::active;
     change.index_statuses.clear();
-    change.encrypts = false;
-    change.warms.clear();
+    change.changing.clear();
+    change.warming.clear();
   }
   for (const auto& [index, backfill] : pending.backfills) {
     if (backfill.until <= now) continue;

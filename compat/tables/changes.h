@@ -72,10 +72,10 @@ struct TableChange {
   std::shared_ptr<const engine::Table> shown;
   IndexStatuses index_statuses = {};
   std::set<std::string, std::less<>> backfilling = {};  // CREATING indexes in their second phase
-  bool encrypts = false;                                // SSEDescription is UPDATING as well
-  std::set<std::string, std::less<>> warms = {};  // so is WarmThroughput: indexes by name, the table as ""
-  std::optional<RestoreSummary> restore = {};     // for a table that a restore is creating
-  std::optional<GlobalTable> global = {};         // nullopt: no replicas
+  std::set<std::string_view> changing = {};             // settings that are UPDATING: "SSESpecification"
+  std::set<std::string, std::less<>> warming = {};      // indexes whose WarmThroughput is UPDATING
+  std::optional<RestoreSummary> restore = {};           // for a table that a restore is creating
+  std::optional<GlobalTable> global = {};               // nullopt: no replicas
 };
 
 class TableChanges {

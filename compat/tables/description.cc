@@ -6,6 +6,8 @@
 
 #include "compat/json/json_members.h"
 #include "compat/settings/settings.h"
+#include "compat/settings/table_class.h"
+#include "compat/settings/table_settings.h"
 #include "compat/settings/throughput.h"
 #include "compat/tables/arn.h"
 #include "compat/tables/vector_indexes.h"
@@ -59,19 +61,6 @@ void write_throughput(Writer& out, const Throughput& throughput, engine::Instant
   out.end_object();
 }
 
-// `settled`: the throughput is in effect. Before that, only a requested one is shown.
-void write_warm_throughput(Writer& out, const std::optional<WarmThroughput>& given, bool on_demand,
-                           const Throughput& throughput, bool settled, bool changes) {
-  if (!given && !settled) return;
-  const WarmThroughput warm = given.value_or(default_warm_throughput(on_demand, throughput));
-  out.key("WarmThroughput");
-  out.begin_object();
-  member(out, "ReadUnitsPerSecond", warm.read_units);
-  member(out, "WriteUnitsPerSecond", warm.write_units);
-  member(out, "Status", settled && !changes ? "ACTIVE" : "UPDATING");
-  out.end_object();
-}
-
 std::string_view index_status(const Index& index, const TableChange& change) {
   const auto found = change.index_statuses.find(index.name);
   if (found != change.index_statuses.end()) return found->second;
@@ -98,7 +87,7 @@ void write_index(Writer& out, const Index& index, const TableChange& change, boo
     write_throughput(out, settings.throughput, now);
     write_on_demand_limits(out, settings.on_demand_limits);
     write_warm_throughput(out, settings.warm, on_demand, settings.throughput,
-                          status == "ACTIVE" || status == "UPDATING", change.warms.contains(index.name));
+                          status == "ACTIVE" || status == "UPDATING", change.warming.contains(index.name));
   }
   member(out, "IndexSizeBytes", counters != nullptr ? counters->counter(index.id).bytes.load() : 0);
   member(out, "ItemCount", counters != nullptr ? counters->counter(index.id).items.load() : 0);
@@ -197,15 +186,6 @@ void write_stream(Writer& out, const Table& table) {
   }
 }
 
-void write_table_class(Writer& out, const TableSettings& settings) {
-  if (settings.table_class.empty()) return;
-  out.key("TableClassSummary");
-  out.begin_object();
-  member(out, "TableClass", settings.table_class);
-  if (settings.table_class_changed) seconds(out, "LastUpdateDateTime", *settings.table_class_changed);
-  out.end_object();
-}
-
 void write_restore(Writer& out, const RestoreSummary& restore) {
   out.key("RestoreSummary");
   out.begin_object();
@@ -267,13 +247,7 @@ void write_replica(Writer& out, const GlobalTable::Replica& replica, const Table
     out.end_object();
   }
   if (any) out.end_array();
-  if (!settings.table_class.empty()) {
-    out.key("ReplicaTableClassSummary");
-    out.begin_object();
-    member(out, "TableClass", settings.table_class);
-    if (settings.table_class_changed) seconds(out, "LastUpdateDateTime", *settings.table_class_changed);
-    out.end_object();
-  }
+  write_table_class(out, "ReplicaTableClassSummary", settings);
   member(out, "GlobalTableSettingsReplicationMode", "ENABLED_WITH_OVERRIDES");
   out.end_object();
 }
@@ -327,22 +301,16 @@ void write_table_description(Writer& out, const TableChange& change, const engin
   member(out, "TableArn", table_arn(table));
   member(out, "TableId", table.uuid);
   write_billing(out, table, settings, status);
-  write_on_demand_limits(out, settings.on_demand_limits);
   write_stream(out, table);
   if (change.restore) write_restore(out, *change.restore);
-  write_encryption(out, settings, change.encrypts);
-  write_table_class(out, settings);
   if (change.global) write_global_table(out, *change.global, table);
-  if (change.global && !change.global->replicas.empty()) {
-    member(out, "GlobalTableSettingsReplicationMode", "ENABLED_WITH_OVERRIDES");
-  } else if (!settings.settings_replication.empty()) {
-    member(out, "GlobalTableSettingsReplicationMode", settings.settings_replication);
-  }
-  out.key("DeletionProtectionEnabled");
-  out.boolean(settings.deletion_protection);
-  if (status != TableStatus::deleting) {
-    write_warm_throughput(out, settings.warm, settings.on_demand, settings.throughput,
-                          status != TableStatus::creating, change.warms.contains(""));
+  for (const TableSetting& setting : table_settings) {
+    if (setting.describe == nullptr) continue;
+    setting.describe(out, {.settings = settings,
+                           .changing = change.changing.contains(setting.member.name),
+                           .creating = status == TableStatus::creating,
+                           .deleting = status == TableStatus::deleting,
+                           .replicated = change.global && !change.global->replicas.empty()});
   }
   out.end_object();
 }
@@ -380,25 +348,6 @@ void write_projection(Writer& out, const engine::Projection& projection) {
       break;
     }
   }
-  out.end_object();
-}
-
-void write_on_demand_limits(Writer& out, const OnDemandLimits& limits) {
-  if (!limits.read_units_max && !limits.write_units_max) return;
-  out.key("OnDemandThroughput");
-  out.begin_object();
-  if (limits.read_units_max) member(out, "MaxReadRequestUnits", *limits.read_units_max);
-  if (limits.write_units_max) member(out, "MaxWriteRequestUnits", *limits.write_units_max);
-  out.end_object();
-}
-
-void write_encryption(Writer& out, const TableSettings& settings, bool changes) {
-  if (!settings.kms_key_arn) return;
-  out.key("SSEDescription");
-  out.begin_object();
-  member(out, "Status", changes ? "UPDATING" : "ENABLED");
-  member(out, "SSEType", "KMS");
-  member(out, "KMSMasterKeyArn", *settings.kms_key_arn);
   out.end_object();
 }
 

@@ -29,12 +29,10 @@ struct VectorSizes {
 void write_table_description(json::Writer& out, const TableChange& change, const engine::LiveTable* counters,
                              engine::Instant now, const VectorSizes& vectors = {});
 
-// Members that descriptions of tables and indexes share with those of backups: "KeySchema", "Projection",
-// "OnDemandThroughput" and "SSEDescription" where they apply, and the constant members of a vector index.
+// Members that descriptions of tables and indexes share with those of backups: "KeySchema", "Projection"
+// and the constant members of a vector index.
 void write_key_schema(json::Writer& out, const engine::KeySchema& keys);
 void write_projection(json::Writer& out, const engine::Projection& projection);
-void write_on_demand_limits(json::Writer& out, const OnDemandLimits& limits);
-void write_encryption(json::Writer& out, const TableSettings& settings, bool changes = false);
 void write_vector_index_info(json::Writer& out, const VectorIndex& index);
 
 std::string_view stream_view_name(engine::StreamView view);

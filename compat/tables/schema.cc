@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "compat/settings/encryption.h"
-#include "compat/settings/policy.h"
 #include "compat/settings/settings.h"
-#include "compat/settings/tags.h"
+#include "compat/settings/table_settings.h"
 #include "compat/settings/throughput.h"
 #include "compat/tables/projection.h"
 #include "compat/tables/vector_indexes.h"
@@ -313,19 +311,10 @@ Result<void> read_stream(const Value& request, Table& table) {
 }
 
 Result<void> read_settings(const Context& context, const Value& request, TableSettings& settings) {
-  if (const Value* encryption = request.member("SSESpecification")) {
-    TRY(settings.kms_key_arn, read_kms_key_arn(context, *encryption));
+  for (const TableSetting& setting : table_settings) {
+    const Value* given = request.member(setting.member.name);
+    if (given != nullptr && setting.create != nullptr) CHECK_OK(setting.create(context, *given, settings));
   }
-  if (const Value* tags = request.member("Tags")) {
-    TRY(settings.tags, read_tags(*tags));
-  }
-  if (const auto policy = string_member(request, "ResourcePolicy")) {
-    TRY(auto document, read_policy(*policy));
-    settings.policy = ResourcePolicy{std::move(document), std::to_string(context.now())};
-  }
-  settings.deletion_protection = boolean_member(request, "DeletionProtectionEnabled").value_or(false);
-  TRY(settings.warm,
-      read_new_warm_throughput(request.member("WarmThroughput"), settings.on_demand, settings.throughput));
   return {};
 }
 
@@ -343,9 +332,7 @@ Result<Table> read_new_table(const Context& context, const Value& request) {
         "pattern: [a-zA-Z0-9_.-]+");
   }
   TableSettings settings;
-  if (const auto name = string_member(request, "TableClass")) {
-    TRY(settings.table_class, read_table_class(*name));
-  }
+  CHECK_OK(check_settings(request, /*creating=*/true));
   CHECK_OK(read_billing(request, settings));
   TRY(table.attribute_definitions, read_attribute_definitions(*request.member("AttributeDefinitions")));
   CHECK_OK(read_keys(request, table));
@@ -455,13 +442,6 @@ Result<std::optional<engine::StreamView>> read_stream_view(const Value& specific
                        : *view == "NEW_IMAGE" ? engine::StreamView::new_image
                        : *view == "OLD_IMAGE" ? engine::StreamView::old_image
                                               : engine::StreamView::new_and_old_images);
-}
-
-Result<std::string> read_table_class(std::string_view name) {
-  if (name == "STANDARD" || name == "STANDARD_INFREQUENT_ACCESS") return std::string(name);
-  return error::validation(
-      "Invalid table-class parameter provided. Please try again with a valid table-class value: [STANDARD, "
-      "STANDARD_INFREQUENT_ACCESS].");
 }
 
 }  // namespace mayfly::compat

@@ -45,7 +45,5 @@ Result<void> check_projected_attributes(const engine::Table& table);
 // Reads StreamSpecification. Returns nullopt if it disables the stream. `creating`: use CreateTable's
 // messages.
 Result<std::optional<engine::StreamView>> read_stream_view(const json::Value& specification, bool creating);
-// "Invalid table-class parameter provided. …"
-Result<std::string> read_table_class(std::string_view name);
 
 }  // namespace mayfly::compat

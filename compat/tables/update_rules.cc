@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "compat/settings/table_settings.h"
 #include "compat/settings/throughput.h"
 #include "compat/tables/schema.h"
 #include "compat/wire/shape.h"
@@ -15,34 +16,30 @@ using json::Value;
 
 bool is_empty_object(const Value& value) { return value.is(Value::Kind::object) && value.members().empty(); }
 
-// Whether the request has the member and it is not an empty object.
+// What a request can change besides settings.
+constexpr std::string_view parts[] = {
+    "ProvisionedThroughput",       "BillingMode",        "StreamSpecification",
+    "GlobalSecondaryIndexUpdates", "VectorIndexUpdates", "ReplicaUpdates",
+};
+
+// Whether the request has the member and it is not an empty list of indexes or a setting without a value.
 bool asks(const Value& request, std::string_view name) {
   const Value* value = request.member(name);
   if (value == nullptr) return false;
   if (name == "GlobalSecondaryIndexUpdates" || name == "VectorIndexUpdates") return !value->items().empty();
-  if (name == "OnDemandThroughput" || name == "WarmThroughput") return !is_empty_object(*value);
-  return true;
+  return !is_empty_object(*value) ||
+         std::none_of(std::begin(table_settings), std::end(table_settings), [&](const TableSetting& setting) {
+           return setting.member.name == name && setting.empty_is_absent;
+         });
 }
 
-constexpr std::string_view changes[] = {
-    "ProvisionedThroughput",
-    "BillingMode",
-    "StreamSpecification",
-    "GlobalSecondaryIndexUpdates",
-    "VectorIndexUpdates",
-    "SSESpecification",
-    "ReplicaUpdates",
-    "TableClass",
-    "DeletionProtectionEnabled",
-    "OnDemandThroughput",
-    "WarmThroughput",
-    "GlobalTableSettingsReplicationMode",
-    "DisassociationProtectionEnabled",
-};
-
 std::ptrdiff_t count_of_changes(const Value& request) {
-  return std::count_if(std::begin(changes), std::end(changes),
-                       [&](std::string_view name) { return asks(request, name); });
+  const auto count = std::count_if(std::begin(parts), std::end(parts),
+                                   [&](std::string_view name) { return asks(request, name); });
+  return count + std::count_if(std::begin(table_settings), std::end(table_settings),
+                               [&](const TableSetting& setting) {
+                                 return setting.update != nullptr && asks(request, setting.member.name);
+                               });
 }
 
 Result<void> check_alone(const Value& request) {
@@ -50,18 +47,6 @@ Result<void> check_alone(const Value& request) {
   if (asks(request, "ReplicaUpdates") &&
       (asks(request, "MultiRegionConsistency") || asks(request, "GlobalTableWitnessUpdates")))
     return error::validation("Requests that modify replicas or witnesses must not also modify other fields");
-  struct Lonely {
-    std::string_view member;
-    const char* name;
-  };
-  constexpr Lonely lonely[] = {
-      {"ReplicaUpdates", "Replica modification"},
-      {"SSESpecification", "Server-Side Encryption modification"},
-      {"TableClass", "TableClass modification"},
-      {"DeletionProtectionEnabled", "DeletionProtection modification"},
-      {"DisassociationProtectionEnabled", "DisassociationProtection modification"},
-      {"WarmThroughput", "WarmThroughput"},
-  };
   const auto actions = index_updates(request);
   if (asks(request, "WarmThroughput") &&
       std::any_of(actions.begin(), actions.end(),
@@ -69,10 +54,12 @@ Result<void> check_alone(const Value& request) {
     return error::invalid_parameters(
         "Create global secondary index cannot be specified when updating WarmThroughput");
   }
-  for (const auto& each : lonely) {
-    if (asks(request, each.member))
-      return error::invalid_parameters(std::string(each.name) + " must be the only operation in the request");
-  }
+  const auto must_be_alone = [](std::string_view change) {
+    return error::invalid_parameters(std::string(change) + " must be the only operation in the request");
+  };
+  if (asks(request, "ReplicaUpdates")) return must_be_alone("Replica modification");
+  for (const TableSetting& setting : table_settings)
+    if (!setting.alone.empty() && asks(request, setting.member.name)) return must_be_alone(setting.alone);
   const std::ptrdiff_t with_billing = asks(request, "BillingMode") ? 2 : 1;
   if (asks(request, "OnDemandThroughput") && count_of_changes(request) != with_billing) {
     return error::invalid_parameters(
@@ -180,21 +167,13 @@ Result<void> check_table_update(const Value& request) {
     if (list != nullptr && list->items().empty())
       return error::invalid_parameters("List of " + std::string(name) + " is empty");
   }
-  if (const auto name = string_member(request, "TableClass")) {
-    if (const auto known = read_table_class(*name); !known) return Unexpected{known.error()};
-  }
+  CHECK_OK(check_settings(request, /*creating=*/false));
   const Value* throughput = request.member("ProvisionedThroughput");
   if (string_member(request, "BillingMode") == "PROVISIONED" && throughput == nullptr) {
     return error::invalid_parameters(
         "ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
   }
   if (throughput != nullptr) CHECK_OK(check_throughput_bounds(*throughput));
-  if (string_member(request, "GlobalTableSettingsReplicationMode") == "ENABLED_WITH_OVERRIDES") {
-    return error::validation(
-        "Value 'ENABLED_WITH_OVERRIDES' at 'GlobalTableSettingsReplicationMode' failed to satisfy "
-        "constraint: Only "
-        "ENABLED and DISABLED settings replication are supported for a Regional Table.");
-  }
   CHECK_OK(check_alone(request));
   CHECK_OK(check_index_actions(request));
   CHECK_OK(check_vector_actions(request));

@@ -1,6 +1,6 @@
 #include "compat/limits.h"
 #include "compat/operations/operations.h"
-#include "compat/settings/tags.h"
+#include "compat/settings/table_settings.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
 #include "compat/tables/schema.h"
@@ -9,7 +9,7 @@
 namespace mayfly::compat {
 namespace {
 
-constexpr Member members[] = {
+constexpr Member first[] = {
     {"AttributeDefinitions", &shapes::attribute_definitions, required},
     {"TableName", &shapes::table_name, required_first},
     {"BillingMode", &shapes::billing_mode},
@@ -18,17 +18,12 @@ constexpr Member members[] = {
     {"GlobalSecondaryIndexes", &shapes::global_indexes},
     {"LocalSecondaryIndexes", &shapes::local_indexes},
     {"StreamSpecification", &shapes::stream_specification},
-    {"SSESpecification", &shapes::encryption},
-    {"Tags", &shapes::tags},
-    {"TableClass", &shapes::any_string},
-    {"DeletionProtectionEnabled", &shapes::boolean},
-    {"WarmThroughput", &shapes::warm_throughput},
-    {"ResourcePolicy", &shapes::any_string},
-    {"OnDemandThroughput", &shapes::on_demand_throughput},
+};
+constexpr Member last[] = {
     {"GlobalTableSourceArn", &shapes::table_source_arn, unsupported},
-    {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
     {"VectorIndexes", &shapes::vector_indexes},
 };
+constexpr auto members = with_settings<TableSetting::In::create>(first, last);
 constexpr Shape shape = structure("CreateTableInput", members);
 
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {

@@ -10,6 +10,7 @@
 #include "compat/limits.h"
 #include "compat/settings/encryption.h"
 #include "compat/settings/settings.h"
+#include "compat/settings/table_class.h"
 #include "compat/settings/throughput.h"
 #include "compat/tables/lookup.h"
 #include "compat/tables/replicas.h"
@@ -455,7 +456,7 @@ Result<void> check_override(const Table& table, const Value& action) {
         "PROVISIONED");
   }
   if (const auto name = string_member(action, "TableClassOverride")) {
-    if (const auto known = read_table_class(*name); !known) return Unexpected{known.error()};
+    CHECK_OK(check_table_class(*name));
   }
   return {};
 }

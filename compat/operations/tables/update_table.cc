@@ -6,8 +6,8 @@
 #include "compat/limits.h"
 #include "compat/operations/operations.h"
 #include "compat/operations/tables/replica_updates.h"
-#include "compat/settings/encryption.h"
 #include "compat/settings/settings.h"
+#include "compat/settings/table_settings.h"
 #include "compat/settings/throughput.h"
 #include "compat/tables/description.h"
 #include "compat/tables/lookup.h"
@@ -26,32 +26,28 @@ using engine::Index;
 using engine::Table;
 using json::Value;
 
-constexpr Member members[] = {
+constexpr Member first[] = {
     {"TableName", &shapes::table_name_first, required_first},
     {"ProvisionedThroughput", &shapes::provisioned_throughput},
     {"BillingMode", &shapes::billing_mode},
     {"GlobalSecondaryIndexUpdates", &shapes::global_index_updates},
     {"AttributeDefinitions", &shapes::attribute_definitions},
     {"StreamSpecification", &shapes::stream_specification},
-    {"SSESpecification", &shapes::encryption},
+};
+constexpr Member last[] = {
     {"ReplicaUpdates", &shapes::replica_updates},
-    {"TableClass", &shapes::any_string},
-    {"DeletionProtectionEnabled", &shapes::boolean},
     {"MultiRegionConsistency", &shapes::region_consistency},
     {"GlobalTableWitnessUpdates", &shapes::witness_updates},
-    {"OnDemandThroughput", &shapes::on_demand_throughput},
-    {"WarmThroughput", &shapes::warm_throughput},
-    {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
     {"VectorIndexUpdates", &shapes::vector_index_updates},
-    {"DisassociationProtectionEnabled", &shapes::boolean},
 };
+constexpr auto members = with_settings<TableSetting::In::update>(first, last);
 constexpr Shape shape = structure("UpdateTableInput", members);
 
 // The planned changes of a table: edits that are applied in order to copies of its description and settings.
 struct Plan {
-  std::vector<std::function<void(Table&, TableSettings&)>> edits;     // in all regions of a global table
-  std::vector<std::function<void(Table&, TableSettings&)>> regional;  // in this region only
-  TableChange announced{TableStatus::updating, nullptr};              // `shown` is set at the end
+  std::vector<TableEdit> edits;                           // in all regions of a global table
+  std::vector<TableEdit> regional;                        // in this region only
+  TableChange announced{TableStatus::updating, nullptr};  // `shown` is set at the end
 };
 
 Index* find_global(Table& table, std::string_view name) {
@@ -217,7 +213,7 @@ Result<void> plan_index_update(const Value& update, const Table& table, const Bi
     TRY(const auto read, read_warm_throughput(*warm, current, name));
     plan_index_settings(
         name, [read = read](IndexSettings& edited) { edited.warm = read; }, plan);
-    plan.announced.warms.insert(name);
+    plan.announced.warming.insert(name);
   }
   return {};
 }
@@ -456,58 +452,14 @@ Result<void> plan_stream(const Value& specification, const Table& table, Plan& p
   return {};
 }
 
-// All regions of a global table use the same kind of encryption, and each has its own key. Only DynamoDB's
-// managed key exists in every region.
-void plan_encryption(const Context& context, const std::optional<std::string>& wanted, Plan& plan) {
-  plan.regional.push_back([wanted](Table&, TableSettings& edited) { edited.kms_key_arn = wanted; });
-  if (wanted && *wanted != kms_key_arn(context.scope)) return;
-  plan.edits.push_back([is_on = wanted.has_value()](Table& table, TableSettings& edited) {
-    edited.kms_key_arn = is_on ? std::optional(kms_key_arn({table.account, table.region})) : std::nullopt;
-  });
-}
-
-Result<void> plan_settings(const Context& context, const Value& request, const Table& table,
-                           const TableSettings& settings, engine::Instant done, Plan& plan) {
-  const auto set = [&](auto change) {
-    plan.edits.push_back([change](Table&, TableSettings& edited) { change(edited); });
-  };
-  if (const Value* encryption = request.member("SSESpecification")) {
-    TRY(const auto wanted, read_kms_key_arn(context, *encryption));
-    CHECK_OK(check_encryption_change(settings.kms_key_arn, wanted, *encryption));
-    plan.announced.encrypts = wanted != settings.kms_key_arn;
-    plan_encryption(context, wanted, plan);
-  }
-  if (const auto table_class = string_member(request, "TableClass")) {
-    set([done, name = std::string(*table_class)](TableSettings& edited) {
-      edited.table_class = name;
-      edited.table_class_changed = done;
-    });
-  }
-  if (const auto protection = boolean_member(request, "DeletionProtectionEnabled")) {
-    plan.regional.push_back([=](Table&, TableSettings& edited) { edited.deletion_protection = *protection; });
-  }
-  if (const auto protection = boolean_member(request, "DisassociationProtectionEnabled")) {
-    if (table.replicas.empty() || table.strong) {
-      return error::validation(
-          "DisassociationProtectionEnabled can only be modified for a replica of a global table with "
-          "multi-Region eventual consistency.");
-    }
-    plan.regional.push_back(
-        [=](Table&, TableSettings& edited) { edited.disassociation_allowed = !*protection; });
-  }
-  if (const Value* limits = request.member("OnDemandThroughput")) {
-    TRY(const auto read, read_on_demand_limits(limits, settings.on_demand_limits, false));
-    set([read = read](TableSettings& edited) { edited.on_demand_limits = read; });
-  }
-  if (const Value* warm = request.member("WarmThroughput")) {
-    const auto current =
-        settings.warm.value_or(default_warm_throughput(settings.on_demand, settings.throughput));
-    TRY(const auto read, read_warm_throughput(*warm, current));
-    set([read = read](TableSettings& edited) { edited.warm = read; });
-    plan.announced.warms.emplace();
-  }
-  if (const auto replication = string_member(request, "GlobalTableSettingsReplicationMode")) {
-    set([mode = std::string(*replication)](TableSettings& edited) { edited.settings_replication = mode; });
+Result<void> plan_settings(const SettingUpdate& update, const Value& request, Plan& plan) {
+  for (const TableSetting& setting : table_settings) {
+    const Value* given = request.member(setting.member.name);
+    if (given == nullptr || setting.update == nullptr) continue;
+    TRY(const auto change, setting.update(update, *given));
+    if (change.everywhere) plan.edits.push_back(change.everywhere);
+    if (change.here) plan.regional.push_back(change.here);
+    if (change.announced) plan.announced.changing.insert(setting.member.name);
   }
   return {};
 }
@@ -601,7 +553,7 @@ Result<void> run(Context& context, const Value& request, json::Writer& out) {
   CHECK_OK(plan_vector_indexes(request, *before, settings, billing, plan));
   if (const Value* stream = request.member("StreamSpecification"))
     CHECK_OK(plan_stream(*stream, *before, plan));
-  CHECK_OK(plan_settings(context, request, *before, settings, done, plan));
+  CHECK_OK(plan_settings({context, *before, settings, done}, request, plan));
 
   CHECK_OK(check_backfilling(context, *before, plan));
   if (is_being_copied(context, *before)) {
