@@ -1,5 +1,5 @@
-// Runs operations on a database that it owns, together with its clock. The HTTP server serves it and mayfly.h
-// embeds it.
+// Runs operations on a database, which it owns together with its clock. The HTTP server serves an Emulator,
+// and mayfly.h embeds one.
 #pragma once
 
 #include <chrono>
@@ -43,7 +43,7 @@ struct EmulatorOptions {
   // item. May be called by any thread, possibly one that holds locks.
   std::function<void(std::string_view)> warn;
   std::string region = "us-east-1";  // for requests that name no region
-  bool shared_regions = false;       // use `region` for all requests, whichever they name
+  bool shared_regions = false;       // use `region` for all requests, even if they name another
   // How long tables stay CREATING, UPDATING and DELETING, in real time. Zero: changes take effect
   // immediately.
   std::chrono::milliseconds table_delay{0};
@@ -85,8 +85,8 @@ class Emulator {
   Answer execute(const engine::Scope& scope, std::optional<OperationNumber> operation, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
 
-  // Depends only on the operation. An operation can take longer than expected; `execute` under a Hurry
-  // (engine/base/hurry.h) then gives it up.
+  // The expectation depends only on the operation, so a request can take longer. `execute` under a Hurry
+  // (engine/base/hurry.h) then abandons it.
   [[nodiscard]] Expectation expectation(OperationNumber operation) const;
 
   [[nodiscard]] engine::Database& database() { return *database_; }

@@ -32,9 +32,9 @@ inline constexpr std::string_view dynamodb_streams = "DynamoDBStreams_20120810";
 // How an operation accesses items. AWS counts reads and writes against a table's throughput, and all other
 // operations as requests.
 enum class Access : std::uint8_t {
-  control,  // no items: it is about tables, streams or the account
-  reads,    // items, or a stream's records
-  writes,   // items, or can, depending on its statement
+  control,  // accesses no items: it is about tables, streams or the account
+  reads,    // reads items or a stream's records
+  writes,   // writes items, always or depending on its statement
 };
 
 // Where the request names its tables.

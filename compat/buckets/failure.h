@@ -1,4 +1,4 @@
-// A bucket's failure under S3's name for it. AWS's descriptions of exports and imports contain such names
+// A bucket's failure, with S3's name for it. AWS's descriptions of exports and imports contain such names
 // ("S3NoSuchBucket").
 //
 //   failure_code(no_such_bucket()) == "S3NoSuchBucket"

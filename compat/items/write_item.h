@@ -34,7 +34,7 @@ struct ItemWrite {
   std::shared_ptr<engine::LiveTable> table;
   std::string key;    // as key_codec encodes it
   engine::Item item;  // put: the new item; otherwise the key attributes
-  // For a put that was read in stored form: that form. `item` then holds only what take_asked decoded.
+  // For a put whose item was read in stored form: that form. `item` then holds only what take_asked decoded.
   std::string stored;
   std::optional<expression::Condition> condition;
   expression::Update update;              // for an update

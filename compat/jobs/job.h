@@ -2,7 +2,7 @@
 //
 //   job.id       "01791506763707-476754e8": its start in ms, and an unguessable part
 //   job.counts   {"ProcessedItemCount": 10, "ImportedItemCount": 9, "ErrorCount": 1}, by AWS's names
-//   job.request  what its kind returns of the request, as JSON; opaque to all other code
+//   job.request  the request's members that its kind returns, as JSON; opaque to other code
 //
 // A job is stored as a document of its account's state (engine/storage/documents.h). A snapshot therefore
 // contains the account's jobs, a restore brings them back, and a reset removes them. Jobs name tables, tokens
@@ -67,7 +67,7 @@ struct Job {
   std::string request;
   engine::Instant started = 0;  // by the account's clock, like `ended`
   std::optional<engine::Instant> ended;
-  Ending ending{.status = Status::in_progress};  // also has its status while it runs
+  Ending ending{.status = Status::in_progress};  // its `status` is also set while the job runs
   Progress progress;
 
   [[nodiscard]] Status status() const { return ending.status; }

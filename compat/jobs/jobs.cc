@@ -264,7 +264,8 @@ Result<std::shared_ptr<const Job>> Jobs::start(Job draft, std::unique_ptr<Work> 
   return accounts_[runner->account].jobs[runner->key];
 }
 
-// Called before a job is added. Removes jobs that are too old; if there are too many, those that ended first.
+// Called before a job is added. Removes jobs that are too old and, if too many remain, those that ended
+// first.
 void Jobs::forget_old(const engine::Scope& scope) {
   Remembered& jobs = accounts_[scope.account].jobs;
   std::vector<std::pair<engine::Instant, std::string>> over;  // by end time

@@ -12,12 +12,12 @@
 //   };
 //
 // A step does a bounded amount of work and does not block: some pieces of a file, some dozens of items. While
-// it runs, its account is not replaced (Database::begin_request), so it can use the account's tables as a
-// request can; it must not take an account's turn. Its changes to `progress` and `log` are stored and become
-// visible when it returns.
+// it runs, its account is not replaced (Account::begin_request), so it can use the account's tables as a
+// request can; it must not take an account's turn (Account::take_turn). Its changes to `progress` and `log`
+// are stored and become visible when it returns.
 //
 // A Work object is destroyed without another step when its account is restored or reset, and when the server
-// ends. It must release what it holds, leave no incomplete file that looks complete, and notify nothing.
+// stops. It must release what it holds, leave no incomplete file that looks complete, and notify nothing.
 #pragma once
 
 #include <chrono>

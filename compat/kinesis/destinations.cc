@@ -19,8 +19,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::string_view kind = "@kinesis-destination";
-// The kind's former name, from when restores did not change destinations; snapshots from that time contain no
-// destinations.
+// The kind's former name. When it was used, restores did not change destinations, and snapshots contained
+// none.
 constexpr std::string_view kind_before = "kinesis-destination";
 constexpr std::size_t records_max = 500,
                       bytes_max = 4 * 1024 * 1024;  // of one PutRecords; Kinesis accepts 5 MB

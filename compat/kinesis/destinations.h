@@ -4,7 +4,7 @@
 // endpoint in commit order, each at least once: a record that Kinesis rejects is sent again after 0.1 s, 0.2
 // s, … up to 10 s of the scheduler's time. Waiting changes are kept in memory, at most `waiting_max` changes
 // and the options' `waiting_bytes_max` bytes. Beyond that the oldest are dropped and counted by dropped().
-// Waiting changes are lost when Mayfly ends. Waiting holds no thread: one task sends one request after
+// Waiting changes are lost when Mayfly exits. Waiting occupies no thread: one task sends one request after
 // another.
 //
 // Destinations are stored as part of their account's state (engine/storage/documents.h): a restore brings

@@ -11,7 +11,7 @@
 namespace mayfly::compat {
 namespace {
 
-// On AWS, the tokens of these lists are hexadecimal digits: at least 112, and a multiple of 16.
+// On AWS, the tokens of these lists consist of hexadecimal digits: at least 112, and a multiple of 16.
 constexpr std::size_t token_bytes = 56;
 
 std::string token_of(const jobs::Job& job) {

@@ -49,8 +49,8 @@ struct InvocationAnswer {
 };
 
 struct InvocationFailure {
-  // `unable`: no call could be made, because a thread, a file descriptor or memory was lacking. It does not
-  // mean that the function failed.
+  // `unable`: no call could be made for lack of a thread, a file descriptor or memory. It does not mean that
+  // the function failed.
   enum class Kind { unreachable, timed_out, no_answer, stopped, unable };
   Kind kind;
   std::string sentence;  // for people
