@@ -103,10 +103,10 @@ void Jobs::load() {
     by_account[document.name.account].push_back(std::move(document));
   const engine::Lock lock(mutex_);
   for (const auto& [account, documents] : by_account) {
-    for (const auto& job : adopt(account, documents, "The server ended while the job was running.")) {
+    for (const auto& job : adopt(account, documents, "The server stopped while the job was running.")) {
       if (report_) {
         report_("the " + std::string(name_of(job->kind)) + " " + job->arn +
-                " failed because the server ended while it was running");
+                " failed because the server stopped while it was running");
       }
     }
   }

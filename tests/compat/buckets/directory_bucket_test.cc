@@ -186,7 +186,7 @@ TEST_CASE("an upload to a full disk fails and leaves the old object") {
     const auto stored = place.calls.store("a", std::string(10'000, 'x'), 1000);
     REQUIRE(!stored);
     CHECK(stored.error().code == "InternalError");
-    CHECK(stored.error().message == "The bucket's directory failed: File too large");
+    CHECK(stored.error().message == "The bucket's directory cannot be accessed: File too large");
   }
   CHECK(place.calls.get("a") == "before");
   CHECK(place.files() == Keys{"bucket/a", "secret"});

@@ -288,12 +288,12 @@ TEST_CASE("a job that was running when the server ended is marked failed and rep
   CHECK(world.status(*first) == Status::completed);
   for (const auto& job : {second, third, fourth}) {
     CHECK(world.status(*job) == Status::failed);
-    CHECK(world.look(*job)->ending.failure_message == "The server ended while the job was running.");
+    CHECK(world.look(*job)->ending.failure_message == "The server stopped while the job was running.");
   }
   CHECK(world.look(*second)->progress.done == 3);
   REQUIRE(world.reports.size() == 3);
   CHECK(world.reports[0] ==
-        "the import " + second->arn + " failed because the server ended while it was running");
+        "the import " + second->arn + " failed because the server stopped while it was running");
   CHECK(world.jobs->draft(scope, Kind::table_import).id > fourth->id);
   world.reopen();  // reported only once
   CHECK(world.reports.size() == 3);
