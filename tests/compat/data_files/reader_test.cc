@@ -298,7 +298,7 @@ TEST_CASE("a bad record reports its file and its index") {
       R"(["One or more parameter values were invalid: Missing the key pk in the item"]})");
 }
 
-TEST_CASE("several gzip members or zstd frames are one text and an empty file has no records") {
+TEST_CASE("several gzip members or zstd frames unpack to one text and an empty file has no records") {
   const std::string text = book_json + "\n";
   CHECK(shown(read_file({.compression = Compression::gzip}, gzip_of(text) + gzip_of("") + gzip_of(text))) ==
         book_shown + book_shown);
@@ -348,7 +348,7 @@ TEST_CASE("corrupt compression is reported after the records before it") {
   CHECK(zstd(huge).starts_with("!!line 1, offset 0: The file is not in a supported ZSTD format: "));
 }
 
-TEST_CASE("input that unpacks beyond its limits is abandoned") {
+TEST_CASE("unpacking stops when a file exceeds its limits") {
   const std::string line(16 << 20, ' ');
   CHECK(json_lines(line + "x").starts_with("!!line 1, offset 0: The line is too long for an item"));
   CHECK(shown(read_file({.compression = Compression::gzip}, gzip_of("{" + line))) ==

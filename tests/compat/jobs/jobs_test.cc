@@ -270,7 +270,7 @@ TEST_CASE("a job's log is limited in lines and in bytes per line", "[jobs]") {
   CHECK(lines.back().size() == log_line_bytes_max);
 }
 
-TEST_CASE("a job that was running when the server ended is marked failed and reported", "[jobs]") {
+TEST_CASE("a job that was running when the server stopped is marked failed and reported", "[jobs]") {
   Directory directory;
   Script runs, ended, waits, waits_too;
   JobsWorld world({.directory = directory.path(), .reap = false});
@@ -336,7 +336,8 @@ TEST_CASE("a reset drops an account's jobs and a restore brings the snapshot's b
   CHECK(database.documents().list(document_kind).empty());
 }
 
-// Regression: the job was forgotten, and listeners that hear of a restore after the jobs were not notified.
+// Regression: the job was forgotten, and listeners that are notified of a restore after Jobs were not
+// notified.
 TEST_CASE("a job ended by a restore stays known if any write of the restore fails", "[jobs]") {
   for (int failing = 0;; ++failing) {
     Script runs;
