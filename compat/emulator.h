@@ -39,7 +39,7 @@ class Triggers;
 
 struct EmulatorOptions {
   engine::DatabaseOptions database;
-  // Called with one sentence when data looks like a user's mistake, such as a TTL that can never expire its
+  // Called with a message when data looks like a user's mistake, such as a TTL that can never expire its
   // item. May be called by any thread, possibly one that holds locks.
   std::function<void(std::string_view)> warn;
   std::string region = "us-east-1";  // for requests that name no region
@@ -54,7 +54,7 @@ struct EmulatorOptions {
   std::optional<std::size_t> collection_bytes_max;
   // Tables can be restored to the present. If false, only to five minutes ago or earlier, as on AWS.
   bool exact_recovery = false;
-  // How many items a restore copies before it is answered; the rest follows in the background.
+  // How many items a restore copies before it responds; it copies the rest in the background.
   std::size_t restored_at_once_max = 250'000;
   Limits limits;
   triggers::TriggerOptions triggers;
@@ -72,7 +72,7 @@ enum class Expectation : unsigned char {
 
 class Emulator {
  public:
-  // On failure, returns a sentence for people.
+  // On failure, returns a human-readable message.
   static Expected<std::unique_ptr<Emulator>, std::string> open(EmulatorOptions options);
   ~Emulator();
 

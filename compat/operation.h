@@ -49,9 +49,9 @@ enum class TablesIn : std::uint8_t {
 
 // How much one call of the operation does.
 enum class Extent : std::uint8_t {
-  one_commit,       // it reads and commits at most once: before that it can be restarted
-  several_commits,  // one after another
-  whole_tables,     // it visits all items of a table, however many they are
+  one_commit,       // reads and commits at most once, and can be restarted until then
+  several_commits,  // makes several commits, one after another
+  whole_tables,     // visits all items of a table
 };
 
 struct Operation {

@@ -21,7 +21,7 @@ namespace mayfly::compat::buckets {
 struct Failure {
   std::string code;     // "NoSuchBucket"
   int status = 0;       // the HTTP status that S3 uses
-  std::string message;  // a sentence for people
+  std::string message;  // human-readable
   std::string request_id{}, extended_request_id{};
 };
 

@@ -52,7 +52,7 @@ enum class Given : std::uint8_t {
 struct Member {
   std::string_view name;
   Kind kind = Kind::text;
-  std::string_view about = {};  // for people: "Maximum items to list"
+  std::string_view about = {};  // human-readable: "Maximum items to list"
   Given given = Given::sometimes;
   double least = 0, most = 0;                      // for numbers; equal: no limits
   std::span<const std::string_view> choices = {};  // the possible texts; empty: all

@@ -44,7 +44,7 @@ struct Work {
     return operands * (1 + steps_of(item)) + constants;
   }
   // Estimates from the item's size alone, which cost nothing to compute: steps_on_text is for an item that is
-  // one long string, steps_at_most is an upper bound for any item. No value takes less than half a byte.
+  // one long string, steps_at_most is an upper bound for any item. An item has at most two values per byte.
   [[nodiscard]] std::uint64_t steps_on_text(std::size_t item_bytes) const {
     return operands * (1 + item_bytes / 16) + constants;
   }

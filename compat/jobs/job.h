@@ -43,8 +43,8 @@ constexpr bool is_over(Status status) {
 
 using Counts = std::map<std::string, std::int64_t, std::less<>>;
 
-// How far a job has come. `done` and `total` have the same unit, which depends on the kind; a total of 0
-// means not known yet.
+// The progress of a job. `done` and `total` have the same unit, which depends on the kind; a total of 0 means
+// not known yet.
 struct Progress {
   std::uint64_t done = 0, total = 0;
   Counts counts;

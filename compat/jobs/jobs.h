@@ -69,9 +69,9 @@ class Jobs {
   };
   // Returns whether the draft starts; if not, start() returns the job with the same token.
   using Decide = std::function<Result<bool>(const Present& present)>;
-  // Starts a job. Starts run one after another, so that of two requests with the same token only one starts a
-  // job. Error: InternalServerError if no thread can be started. Requires: the account is not being replaced,
-  // as in a request.
+  // Starts a job. Calls are serialized, so only one of two requests with the same token starts a job. Error:
+  // InternalServerError if no thread can be started. Requires: the account is not being replaced, as in a
+  // request.
   Result<std::shared_ptr<const Job>> start(Job draft, std::unique_ptr<Work> work, const Decide& decide);
 
   // Returns nullptr if the job does not exist or is no longer remembered.

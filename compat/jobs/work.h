@@ -47,7 +47,7 @@ struct Step {
 struct Run {
   const Job& job;      // before the step
   Progress& progress;  // of the job; the step updates it
-  // Receives lines about problems, for people. At most log_lines_max lines of a job are kept; further ones
+  // Receives human-readable lines about problems. At most log_lines_max lines of a job are kept; further ones
   // are dropped.
   std::vector<std::string>& log;
   // Requested when the job is cancelled or about to be dropped: calls in flight must end.

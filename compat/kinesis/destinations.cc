@@ -86,7 +86,7 @@ class Destinations::Puts final : public engine::Task, public std::enable_shared_
   [[nodiscard]] outbound::Invocation request() const;  // for the batch
   // Removes from the batch the records that Kinesis accepted.
   void drop_taken(const outbound::Invoker::Answer& answer);
-  Next put_again();  // sends the rest of the batch a little later
+  Next put_again();  // sends the rest of the batch after a pause
 
   Destinations& of_;  // its destructor ends the steps
   std::vector<Waiting> batch_;

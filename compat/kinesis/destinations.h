@@ -63,8 +63,8 @@ class Destinations {
   [[nodiscard]] std::vector<Destination> list(const engine::Table& table) const;
   // Replaces the table's destination for this stream by the one that `decide` returns; if `decide` fails,
   // nothing changes. If there is no such destination, `decide` receives an inactive one without a precision.
-  // Calls of change() and forget() run one after another: what `decide` sees, including the table's
-  // existence, remains true until its result is in effect. Error: InternalServerError if no thread for
+  // Calls of change() and forget() run one after another: the state that `decide` sees, including the table's
+  // existence, does not change until its result is in effect. Error: InternalServerError if no thread for
   // sending records can be started. Requires: the account is not being replaced (documents.h), as in a
   // request.
   using Decide = std::function<Result<Destination>(Destination before)>;

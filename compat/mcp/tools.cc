@@ -630,7 +630,7 @@ void each_argument(const Tool& tool, const auto& visit) {
   visit(region);
 }
 
-// The form of a control call's answer, without its details, which would take up an agent's context.
+// The schema of a control call's answer, without details, because they would take up an agent's context.
 Tree output_schema(const control::ControlCall& call) {
   Tree properties = Tree::object(), needed = Tree::array();
   for (const control::Member& member : call.answer) {

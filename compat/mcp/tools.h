@@ -9,7 +9,7 @@
 // - a call of the control API, whose description (calls/description.h) is also the tool's, or
 // - a call of Lambda's API, whose body, query and path members are the arguments.
 //
-// A few tools combine several calls. A failure is reported in the words of the component that raised it.
+// A few tools combine several calls. A failure is reported with its original message.
 #pragma once
 
 #include <cstddef>

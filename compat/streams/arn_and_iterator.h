@@ -29,7 +29,7 @@ struct StreamName {
   std::string region, account, table_name, label;
   friend bool operator==(const StreamName&, const StreamName&) = default;
 };
-// Returns nullopt if the text is malformed. The stream that is returned need not exist.
+// Returns nullopt if the text is malformed. The stream may not exist.
 std::optional<StreamName> parse_stream_arn(std::string_view arn);
 
 // "shardId-" created_ms:20 digits "-" 8 hex digits. Unique within the stream. A child's id sorts after its

@@ -5,8 +5,8 @@
 // change renders its text, and the other readers send the same text.
 //
 // Memory is limited to held_bytes_max in total. Above that limit, the oldest change is dropped. A reader that
-// had not started to take it is told how many changes it lost; a reader in the middle of it sees its stream
-// end. Readers that keep up lose nothing because of slow ones.
+// had not begun to send that change is told how many changes it lost. For a reader that was in the middle of
+// it, the stream ends. Readers that keep up lose nothing because of slow ones.
 //
 //   auto reader = live_changes.follow({.scope = scope, .table = "carts"});
 //   while (reader->next(piece, stop)) send(std::exchange(piece, {}));

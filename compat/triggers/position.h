@@ -59,8 +59,8 @@ struct ShardStart {
   std::vector<StoredPosition> others;  // positions from other lane counts that are ahead of `lanes`
   bool done = false;                   // nothing is left to do
 };
-// `lanes` is the current number of lanes. `closed` says whether the shard is closed, as far as is known. A
-// stored end is ignored if a restore has reopened the shard.
+// `lanes` is the current number of lanes. `closed`: the shard is known to be closed. A stored end is ignored
+// if a restore has reopened the shard.
 ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t lanes, bool closed);
 // Whether one of the positions has passed a record whose keys have this hash.
 bool passed(const std::vector<StoredPosition>& positions, std::uint64_t keys_hash, engine::Sequence sequence);
