@@ -44,7 +44,7 @@ class LiveChanges {
   };
 
  private:
-  // A change, and later its text instead.
+  // A change or, once a reader has rendered it, its text.
   struct Held {
     std::shared_ptr<const engine::Table> table;
     engine::ChangeRecord::Kind kind;

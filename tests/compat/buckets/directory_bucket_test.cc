@@ -79,7 +79,7 @@ class SmallDisk {
 
 }  // namespace
 
-TEST_CASE("a directory bucket reads and lists and describes the objects put into it") {
+TEST_CASE("objects put into a directory bucket can be read and listed") {
   const Place place;
   const auto stored = place.calls.store("2024/05/a.json", "{}", 1);
   REQUIRE(stored);

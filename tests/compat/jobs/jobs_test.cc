@@ -299,7 +299,7 @@ TEST_CASE("a job that was running when the server stopped is marked failed and r
   CHECK(world.reports.size() == 3);
 }
 
-TEST_CASE("a reset drops an account's jobs and a restore brings the snapshot's back without further steps",
+TEST_CASE("a restore brings back the snapshot's jobs without running them and a reset drops all jobs",
           "[jobs]") {
   Script ended, runs, later;
   JobsWorld world;
@@ -389,7 +389,7 @@ TEST_CASE("a job that hits a write failure is marked failed once storage works a
   CHECK(world.status(*started.back()) == Status::completed);
 }
 
-TEST_CASE("jobs that run and are canceled during snapshots and resets leave nothing behind", "[jobs]") {
+TEST_CASE("jobs leave nothing behind when snapshots and resets run concurrently", "[jobs]") {
   World world;  // threads step them
   Jobs jobs(world.database(), {});
   std::atomic<int> alive = 0, refused = 0;
