@@ -157,7 +157,8 @@ Answer dispatch(Context& context, const Operation& operation, std::string_view b
     if (!answer) return error_answer(answer.error(), context.frame);
     return {200, *std::move(answer)};
   };
-  // A request can need more memory than there is. Committed data is untouched, and the client can try again.
+  // A request can need more memory than is available. Committed data is untouched, and the client can try
+  // again.
   return engine::attempt(run,
                          [](std::string_view) { return error_answer(error::internal_server_error().error); });
 }

@@ -34,7 +34,7 @@ struct Answer {
 // The message for in-process callers when a fault closes the connection instead of answering.
 inline constexpr std::string_view closed_by_fault = "a fault closed the connection";
 
-// Returns the response for an error in a request's frame.
+// Returns the response for an error, in the format of the request's frame.
 Answer error_answer(const Error& error, Frame frame = Frame::older);
 
 // All operations, in the order of the table in dispatch.cc.

@@ -1,5 +1,5 @@
-// Runs operations on a database that it owns, together with its clock. The HTTP server serves it and mayfly.h
-// embeds it.
+// Runs operations on a database, which it owns together with its clock. The HTTP server serves an Emulator,
+// and mayfly.h embeds one.
 #pragma once
 
 #include <chrono>
@@ -39,11 +39,11 @@ class Triggers;
 
 struct EmulatorOptions {
   engine::DatabaseOptions database;
-  // Called with one sentence when data looks like a user's mistake, such as a TTL that can never expire its
+  // Called with a message when data looks like a user's mistake, such as a TTL that can never expire its
   // item. May be called by any thread, possibly one that holds locks.
   std::function<void(std::string_view)> warn;
   std::string region = "us-east-1";  // for requests that name no region
-  bool shared_regions = false;       // use `region` for all requests, whichever they name
+  bool shared_regions = false;       // use `region` for all requests, even if they name another
   // How long tables stay CREATING, UPDATING and DELETING, in real time. Zero: changes take effect
   // immediately.
   std::chrono::milliseconds table_delay{0};
@@ -54,7 +54,7 @@ struct EmulatorOptions {
   std::optional<std::size_t> collection_bytes_max;
   // Tables can be restored to the present. If false, only to five minutes ago or earlier, as on AWS.
   bool exact_recovery = false;
-  // How many items a restore copies before it is answered; the rest follows in the background.
+  // How many items a restore copies before it responds; it copies the rest in the background.
   std::size_t restored_at_once_max = 250'000;
   Limits limits;
   triggers::TriggerOptions triggers;
@@ -72,7 +72,7 @@ enum class Expectation : unsigned char {
 
 class Emulator {
  public:
-  // On failure, returns a sentence for people.
+  // On failure, returns a human-readable message.
   static Expected<std::unique_ptr<Emulator>, std::string> open(EmulatorOptions options);
   ~Emulator();
 
@@ -85,8 +85,8 @@ class Emulator {
   Answer execute(const engine::Scope& scope, std::optional<OperationNumber> operation, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
 
-  // Depends only on the operation. An operation can take longer than expected; `execute` under a Hurry
-  // (engine/base/hurry.h) then gives it up.
+  // The expectation depends only on the operation, so a request can take longer. `execute` under a Hurry
+  // (engine/base/hurry.h) then abandons it.
   [[nodiscard]] Expectation expectation(OperationNumber operation) const;
 
   [[nodiscard]] engine::Database& database() { return *database_; }

@@ -32,9 +32,9 @@ inline constexpr std::string_view dynamodb_streams = "DynamoDBStreams_20120810";
 // How an operation accesses items. AWS counts reads and writes against a table's throughput, and all other
 // operations as requests.
 enum class Access : std::uint8_t {
-  control,  // no items: it is about tables, streams or the account
-  reads,    // items, or a stream's records
-  writes,   // items, or can, depending on its statement
+  control,  // accesses no items: it is about tables, streams or the account
+  reads,    // reads items or a stream's records
+  writes,   // writes items, always or depending on its statement
 };
 
 // Where the request names its tables.
@@ -49,9 +49,9 @@ enum class TablesIn : std::uint8_t {
 
 // How much one call of the operation does.
 enum class Extent : std::uint8_t {
-  one_commit,       // it reads and commits at most once: before that it can be restarted
-  several_commits,  // one after another
-  whole_tables,     // it visits all items of a table, however many they are
+  one_commit,       // reads and commits at most once, and can be restarted until then
+  several_commits,  // makes several commits, one after another
+  whole_tables,     // visits all items of a table
 };
 
 struct Operation {

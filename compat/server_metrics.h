@@ -1,5 +1,5 @@
-// Counts the connections, requests and memory that the servers of an emulator hold, and the clients they
-// turned away. http counts here; GET /_mayfly/metrics shows the counters.
+// Counts the connections, requests and memory that the servers of an emulator hold, and the clients that they
+// rejected. http counts here; GET /_mayfly/metrics shows the counters.
 //
 // Thread-safe. The values are sums over all servers of the emulator.
 //

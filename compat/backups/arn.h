@@ -33,7 +33,7 @@ std::optional<BackupArn> parse_backup_arn(std::string_view arn);
 // - "Invalid Request: BackupArn is not valid": a region, partition or service that does not exist.
 // - AccessDeniedException "Access is denied": no region, or another account.
 //
-// Any existing region passes.
+// Every existing region is accepted.
 Result<BackupArn> read_backup_arn(const Context& context, std::string_view arn);
 
 }  // namespace mayfly::compat::backups

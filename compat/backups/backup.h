@@ -1,9 +1,8 @@
-// A backup, without the data of the table.
+// The record of a backup, without the table's data.
 //
-// A backup consists of a point (engine/tables/points.h), which holds the table's items and its description at
-// that time, and of this record, which holds its account and name. The record is a
-// document in the account's state (engine/storage/documents.h): snapshots include it, restores bring it back,
-// and a reset drops it.
+// A backup consists of this record and of a point (engine/tables/points.h), which holds the table's items and
+// its description at that time. The record is a document in the account's state (engine/storage/documents.h):
+// snapshots include it, restores bring it back, and a reset drops it.
 //
 //   "@backup" / "REGION/01791504762511-2779fadd/carts"
 //   {"name":"nightly","system":false,"created":1791504762511,"bytes":12,"table_id":"3b24…","point":7}
@@ -29,8 +28,8 @@ struct Backup {
   std::string table_name;
   std::string id;    // arn.h
   std::string name;  // BackupName
-  // A SYSTEM backup is left behind by a table that was deleted while recovery was on. Clients cannot delete
-  // it; it expires after 35 days.
+  // Deleting a table while recovery is on leaves a SYSTEM backup. Clients cannot delete it; it expires after
+  // 35 days.
   bool system = false;
   engine::Instant created = 0;
   std::int64_t bytes = 0;

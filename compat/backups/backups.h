@@ -9,8 +9,8 @@
 // a point without a document. Such a point is dropped when storage works again or, if the server has stopped,
 // at the next start.
 //
-// An expired SYSTEM backup is invisible from that millisecond of its account's clock on. A background task
-// deletes it and the data that it holds. Thread-safe.
+// A SYSTEM backup becomes invisible in the millisecond in which it expires, by its account's clock. A
+// background task then deletes it and the data that it holds. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ inline constexpr engine::Instant recovery_lag_ms = std::int64_t{300} * 1000;
 
 class Backups {
  public:
-  // `exact`: a table can be restored to the present instead of five minutes ago. Requires: `database`
+  // `exact`: tables can be restored to the present, not only to five minutes ago. Requires: `database`
   // outlives this object.
   Backups(engine::Database& database, std::size_t backups_max, bool exact);
   ~Backups();
@@ -49,7 +49,7 @@ class Backups {
 
   // LimitExceededException: the account has the maximum number of backups, or the history or the memory is
   // full. TableNotFoundException: the table has been dropped. Requires, like every change here: the account
-  // cannot be replaced meanwhile (documents.h), which holds within a request.
+  // is not being replaced (documents.h), as in a request.
   Result<Backup> create(const std::shared_ptr<engine::LiveTable>& table, std::string_view name);
   // Returns nullopt if the backup does not exist or has expired.
   [[nodiscard]] std::optional<Backup> find(const engine::Scope& scope, std::string_view table_name,
@@ -101,7 +101,7 @@ class Backups {
   void let_go_locked(std::string_view account, engine::PointId point) REQUIRES(mutex_);
   void drop_left_over(std::string_view account) REQUIRES(mutex_);
   [[nodiscard]] bool any_left_over(std::string_view account);
-  void watch_expiry(std::string_view account);  // it has a SYSTEM backup or a left-over point
+  void watch_expiry(std::string_view account);  // the account has a SYSTEM backup or a left-over point
   [[nodiscard]] std::set<std::string> accounts() const;
   [[nodiscard]] std::vector<Backup> all(std::string_view account) const;
   // The record for a new point. Its id is unique as long as no other backup is written meanwhile.

@@ -145,8 +145,8 @@ Result<void> read_index_settings(const Value& wanted, const Billing& billing, In
   return {};
 }
 
-// Reduces an index of the source to what the restored table takes over: its throughput or its on-demand
-// limits, and no other settings.
+// Reduces an index of the source to the settings that the restored table copies: its throughput or its
+// on-demand limits.
 void strip(Index& index, const Billing& billing) {
   const IndexSettings source = settings_of(index);
   IndexSettings settings;

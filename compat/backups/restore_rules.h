@@ -1,12 +1,12 @@
-// Rules for restored tables: what they take over from the source, and what a request can override.
+// Rules for restored tables: which settings they copy from the source, and which ones a request can override.
 //
 //   CHECK_OK(check_overrides(request));                         // rules that do not depend on the source
 //   TRY(engine::Table table, restored_table(context, request, point.table));
 //
-// A restored table takes over the keys, indexes, billing mode, throughput, on-demand maxima and encryption of
-// its source. It does not take over TTL, stream, recovery, tags, policy, protection and table class. Indexes
-// in the request must match indexes of the source by keys and projection, but can have other names. An empty
-// list drops all indexes; without a list, all are kept.
+// A restored table copies the keys, indexes, billing mode, throughput, on-demand maxima and encryption of its
+// source. It does not copy TTL, stream, recovery, tags, policy, protection and table class. Indexes in the
+// request must match indexes of the source by keys and projection, but can have other names. An empty list
+// drops all indexes; without a list, all are kept.
 //
 // Requires: requests have passed shape validation. Rules: responses recorded on AWS in October 2026.
 #pragma once

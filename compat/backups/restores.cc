@@ -296,7 +296,7 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
     HeldPoint point(backups_, context.scope.account, origin);
     auto source = source_of(origin);
     change_settings(table, [&](TableSettings& settings) { settings.restored_from = origin; });
-    // First, so that no client ever sees the table as complete.
+    // Announced before it is created, so that no client ever sees the table as complete.
     Announcement announcement(table_changes_, context.scope,
                               change_of(std::make_shared<engine::Table>(table), origin));
     if (!announcement.held()) return error::table_already_exists("Table already exists: " + name);

@@ -2,21 +2,22 @@
 //
 //   TRY(const auto started, restores.start(context, std::move(table), origin));
 //
-// When its restore begins, a table is created with status CREATING, and its description records its origin
-// (RestoreOrigin). Items are written in key order: up to `at_once_max` of them before start() returns, the
-// rest in steps of at most that size on a separate scheduler. When all items are written, the origin is
-// removed from the description and the table becomes ACTIVE. Until then clients cannot read or write it
-// (tables/lookup.h), and its backup is in use.
+// A restore first creates the table, with status CREATING and with its origin (RestoreOrigin) in the
+// description. It then writes the items in key order: up to `at_once_max` of them before start() returns, the
+// rest on a separate scheduler, in steps of at most that size. When all items are written, the origin is
+// removed from the description and the table becomes ACTIVE. Until then, clients cannot read or write the
+// table (tables/lookup.h), and the backup counts as in use.
 //
 // Throughout, a restore holds a point of its source (engine/background/history.h), so it completes even if
 // the source is deleted, its recovery is turned off or its backup expires.
 //
-// A restore that is interrupted by the end of the server continues at the next start. A restore that is part
-// of a snapshot of the account continues when the snapshot is restored. Both rewrite the items from the first
-// one on, and both are reported to `report`. If the table is removed or replaced meanwhile, its restore ends.
+// A restore that is interrupted because the server stops continues at the next start. A restore that is in
+// progress in a snapshot of the account continues when the snapshot is restored. Both start over with the
+// first item, and both are reported to `report`. If the table is removed or replaced meanwhile, its restore
+// ends.
 //
-// Each step holds the account's requests shared, as a request does, so a restore or reset of the account can
-// only happen between two steps. Thread-safe.
+// Each step counts as a request of the account (Account::begin_request), so the account is restored or reset
+// only between two steps. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -58,8 +59,8 @@ class Restores {
   // Creates the table and starts to fill it. Returns the announced description, and the table for its
   // counters. Errors, in AWS's order: BackupInUseException, TableInUseException or
   // TableAlreadyExistsException, LimitExceededException. BackupNotFoundException and TableNotFoundException
-  // mean that the source has been removed meanwhile. Requires, like erase: the account cannot be replaced
-  // meanwhile, which holds within a request.
+  // mean that the source has been removed meanwhile. Requires, like erase: the account is not being replaced,
+  // as in a request.
   struct Started {
     TableChange change;
     std::shared_ptr<engine::LiveTable> table;
@@ -76,7 +77,7 @@ class Restores {
     engine::Scope scope;
     std::string table_name;
     engine::Instant started = 0;
-    // For a point in time, the total is the source's item count when the restore began
+    // For a point in time, the total is the source's item count when the restore began.
     std::int64_t items = 0, items_total = 0;
   };
   [[nodiscard]] std::vector<Progress> progress(std::string_view account) const;
@@ -110,7 +111,7 @@ class Restores {
   Result<void> admit(const Context& context, const engine::Table& table, const RestoreOrigin& origin) const
       REQUIRES(mutex_);
   [[nodiscard]] bool uses(std::string_view account, std::string_view backup) const REQUIRES(mutex_);
-  // Writes up to `items_max` of its items.
+  // Writes up to `items_max` of the job's items.
   Went fill(Job& job, std::size_t items_max);
   void finish(const Job& job);
   void remove(const Job& job);

@@ -13,8 +13,8 @@
 // outbound/invoker.h. `done` must only record the outcome and wake a waiter. Requires: one thread at a time
 // uses a bucket or an upload, and an upload's next call begins after the previous one has called its `done`.
 //
-// Keys are S3's: up to 1,024 bytes of UTF-8. All kinds of buckets reject keys with the parts "." and "..",
-// because a proxy in front of an endpoint could take them for a path out of the bucket.
+// Keys are S3's: up to 1,024 bytes of UTF-8. All kinds of buckets reject keys that have "." or ".." as a
+// part, because a proxy in front of an endpoint could take them for a path out of the bucket.
 #pragma once
 
 #include <cstddef>

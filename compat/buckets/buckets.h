@@ -23,7 +23,7 @@ struct BucketOptions {
 // Thread-safe.
 class Buckets {
  public:
-  // The error is a sentence for people.
+  // The error is a human-readable message.
   static Expected<std::unique_ptr<Buckets>, std::string> open(BucketOptions options);
 
   // Does not check whether the endpoint has a bucket of this name; the first request to the bucket does.

@@ -28,7 +28,9 @@ Failure failure_of_errno(int number) {
     case EACCES:
     case EPERM: return access_denied();
     case ENAMETOOLONG: return key_too_long();
-    default: return internal_error("The bucket's directory failed: " + std::string(std::strerror(number)));
+    default:
+      return internal_error("The bucket's directory cannot be accessed: " +
+                            std::string(std::strerror(number)));
   }
 }
 

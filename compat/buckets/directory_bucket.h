@@ -27,7 +27,7 @@ class DirectoryBucket final : public Bucket {
   static constexpr std::string_view upload_name = ".mayfly-upload-";
   static constexpr std::size_t parts_max = 64;
 
-  // The error is a sentence for people.
+  // The error is a human-readable message.
   static Expected<std::shared_ptr<DirectoryBucket>, std::string> open(const std::string& path);
 
   void list(std::string_view prefix, const std::optional<std::string>& token, std::stop_token stop,

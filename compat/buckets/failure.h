@@ -1,4 +1,4 @@
-// A bucket's failure under S3's name for it. AWS's descriptions of exports and imports contain such names
+// A bucket's failure, with S3's name for it. AWS's descriptions of exports and imports contain such names
 // ("S3NoSuchBucket").
 //
 //   failure_code(no_such_bucket()) == "S3NoSuchBucket"
@@ -21,7 +21,7 @@ namespace mayfly::compat::buckets {
 struct Failure {
   std::string code;     // "NoSuchBucket"
   int status = 0;       // the HTTP status that S3 uses
-  std::string message;  // a sentence for people
+  std::string message;  // human-readable
   std::string request_id{}, extended_request_id{};
 };
 

@@ -28,9 +28,9 @@ namespace mayfly::compat::control {
 Unexpected<Error> must_be(std::string_view name, std::string_view what, const json::Tree& got);
 
 // Checks that `object` has each required member, each of its type and within its limits, and no others. The
-// error names the first member that is wrong, in the order of the descriptions, then an unknown one. Members
-// that are null count as missing. `whole` begins the sentence about an unknown member: "this call".
-// Requires: `object` is an object.
+// error names the first invalid member in the order of the descriptions or, if there is none, an unknown
+// member. Members that are null count as missing. `whole` names the object in the error about an unknown
+// member: "this call". Requires: `object` is an object.
 Result<void> check(const json::Tree& object, std::span<const Member> members, std::string_view whole);
 
 // The possible values of a member by name: {{"user", Cause::user}, {"service", Cause::time_to_live}}.

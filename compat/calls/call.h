@@ -5,7 +5,7 @@
 //     return json::Tree{{"expired", call.database().reaper().sweep(table, call.stop)}};
 //   }
 //
-// The body and the query fit the call's description.
+// The body and the query have been checked against the call's description.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// The description of a control call. Everything that the call is known for comes from it: its route, the
-// checks of its body and query, how it waits, the list at GET /_mayfly/, /_mayfly/openapi.json, the tool for
-// agents (compat/mcp) and the command (cli/options/control_options.h).
+// The description of a control call. Everything about the call is derived from it: its route, the checks of
+// its body and query, how it waits, the list at GET /_mayfly/, /_mayfly/openapi.json, the tool for agents
+// (compat/mcp) and the command (cli/options/control_options.h).
 //
 // To add a call, add its description to a family's list (control/families.h) and write its handler next to
 // it:
@@ -52,14 +52,14 @@ enum class Given : std::uint8_t {
 struct Member {
   std::string_view name;
   Kind kind = Kind::text;
-  std::string_view about = {};  // for people: "Maximum items to list"
+  std::string_view about = {};  // human-readable: "Maximum items to list"
   Given given = Given::sometimes;
   double least = 0, most = 0;                      // for numbers; equal: no limits
   std::span<const std::string_view> choices = {};  // the possible texts; empty: all
   std::string_view standard = {};                  // the value if it is missing, in JSON
   std::span<const Member> members = {};
-  // How the call's command takes it: "--limit", or "KEY" for a positional argument. Empty: not at all, except
-  // for a member of the path, which is TABLE.
+  // How the call's command accepts the member: "--limit", or "KEY" for a positional argument. Empty: the
+  // command does not accept it, unless it is a member of the path, which is TABLE.
   std::string_view option = {};
 
   // Member{"limit", Kind::whole, "Maximum items to list"}.within(1, 100).by_default("10").as("--limit")
@@ -104,7 +104,7 @@ enum class Waits : std::uint8_t {
   not_at_all,  // an io thread answers it
   briefly,
   for_changes,  // for the changes that it makes, for example an advance
-  for_others,   // for a change or a job that others make
+  for_others,   // for a change or a job of another client
   forever,      // it streams events
 };
 
@@ -127,8 +127,8 @@ struct ControlCall {
   // The command's words: "ttl explain". Empty: it has no command, or one with a syntax that
   // cli/options/control_options.cc describes.
   std::string_view command = {};
-  // The member with the command's rows, and the sentence that is printed without any. Without the member, the
-  // sentence is always printed.
+  // `rows`: the member whose elements the command prints as rows. `when_empty`: the sentence that it prints
+  // if there are no rows. Without `rows`, it always prints the sentence.
   std::string_view rows = {}, when_empty = {};
 };
 

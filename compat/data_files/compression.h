@@ -6,8 +6,9 @@
 //   CHECK_OK(unpacker->end());                                       // the file can end here
 //
 // A step adds at most step_bytes, whatever its input. Unpacking therefore takes no more memory than that plus
-// the window: 32 KB for gzip, and up to 8 MB for Zstandard, which covers its levels up to 19. Several gzip
-// members or Zstandard frames in one file are one text. An empty file is an empty text.
+// the window: 32 KB for gzip, and up to 8 MB for Zstandard, which covers its levels up to 19. The texts of
+// several gzip members or Zstandard frames in one file are concatenated. An empty file unpacks to an empty
+// text.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Reads DYNAMODB_JSON: one line for each item, {"Item":{"id":{"S":"1"}}}. A line can have several items one
-// after another, which AWS accepts too (moto's tests that were verified on AWS import such a file).
+// after another, which AWS also accepts (moto's tests that were verified on AWS import such a file).
 //
 //   read_dynamodb_json(R"({"Item":{"id":{"S":"1"}}})")      the item, or what is wrong with it
 #pragma once
@@ -27,7 +27,7 @@ class JsonLinesReader final : public RecordParser {
   void look(char c);
 
   const bool keeps_json_;
-  std::size_t looked_at_ = 0;  // bytes at the rest's front that contain no record's end
+  std::size_t looked_at_ = 0;  // bytes at the front of the rest in which no record ends
   std::size_t depth_ = 0;      // nesting of braces after these bytes
   bool in_string_ = false, escaped_ = false;
   bool is_object_ = true;                  // so far; a record that is not an object ends with its line

@@ -29,7 +29,7 @@ class IonReader final : public RecordParser {
 
  private:
   enum class In : unsigned char { plain, string, symbol, long_string, line_comment, block_comment, blob };
-  // The effect of the token at one place in the text.
+  // The effect of the token at one position in the text.
   enum class Step : unsigned char { goes_on, needs_more, struct_begins, struct_ends, wrong };
 
   // Examines the token at `place` and advances `place`.
@@ -42,7 +42,7 @@ class IonReader final : public RecordParser {
   In in_ = In::plain;
   std::uint64_t depth_ = 0;    // nesting of brackets, counting the struct's own; 0: outside a struct
   bool in_list_ = false;       // within a list at the top level
-  std::size_t looked_at_ = 0;  // bytes of the text's rest
+  std::size_t looked_at_ = 0;  // bytes of the rest that have been examined
 };
 
 }  // namespace mayfly::compat::data_files

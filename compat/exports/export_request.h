@@ -1,6 +1,6 @@
 // The request of ExportTableToPointInTime, as its job stores it (jobs/job.h) and descriptions return it.
 //
-//   TRY(ExportRequest asked, ExportRequest::read(request));      // rejects requests invalid in themselves
+//   TRY(ExportRequest asked, ExportRequest::read(request));      // the checks that do not need the table
 //   job.request = asked.stored();
 //   ExportRequest::parse(job.request) == asked
 //

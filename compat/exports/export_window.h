@@ -1,4 +1,4 @@
-// Determines which past an export request asks for, and whether it can still be restored.
+// Determines which past state an export request asks for, and whether that state can still be restored.
 //
 //   TRY(asked.until, resolve_window(context, *table, asked, job.started));
 //   const auto records = records_of(context, *table, asked);

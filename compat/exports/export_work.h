@@ -4,14 +4,14 @@
 //   jobs.start(std::move(job), std::make_unique<ExportWork>(database, std::move(parts)), decide);
 //
 // See data_files/manifest.h for the files' names and data_files/writer.h for their contents. The summary is
-// written last, except for its checksum: an export with a summary is complete. Memory holds a piece of a file
-// and the lines of the files' manifest. If the bucket fails, the export is FAILED with S3's name for the
-// failure and has no summary; files stored by then remain.
+// written last, except for its checksum: an export with a summary is complete. The work keeps only a piece of
+// a file and the lines of the files' manifest in memory. If the bucket fails, the export is FAILED with S3's
+// name for the failure and has no summary; files stored by then remain.
 //
-// Billed are the bytes of the items that were read, at least 10 MB for an incremental export. A full export
-// counts all items that its key condition admits; an incremental export counts both images of each change.
-// (AWS bills a full export by the table's size as of up to six hours ago, which is why it reports 0 for a new
-// table.)
+// BilledSizeBytes is the size of the items that were read, and at least 10 MB for an incremental export. A
+// full export counts all items that its key condition admits; an incremental export counts both images of
+// each change. (AWS bills a full export by the table's size as of up to six hours ago, which is why it
+// reports 0 for a new table.)
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@
 
 namespace mayfly::compat::exports {
 
-// A data file that has packed this many bytes is followed by another file for the same partition.
+// Once a data file has this many packed bytes, its partition continues in another file.
 inline constexpr std::uint64_t data_file_bytes_max = std::uint64_t{1} << 30;
 inline constexpr std::int64_t incremental_billed_bytes_min = 10'000'000;
 

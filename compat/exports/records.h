@@ -30,7 +30,7 @@ class Records {
   [[nodiscard]] virtual engine::Instant written() const = 0;  // 0 for an item at an instant
 };
 
-// Returns the items as of the end of `at`. Each is a new image.
+// Returns the items as of the end of `at`. Each record has only a new image.
 std::unique_ptr<Records> items_at(const engine::Database& database, const engine::LiveTable& table,
                                   engine::Instant at);
 // Returns the changes after the end of `from` up to the end of `to`.

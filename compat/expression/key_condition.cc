@@ -23,7 +23,7 @@ Unexpected<Error> invalid_operator(std::string_view name) {
   return error::validation("Invalid operator used in KeyConditionExpression: " + std::string(name));
 }
 
-// The operands of one condition: the attribute that it is on, and the values.
+// The operands of one condition: the attribute that it tests, and the values.
 class Operands {
  public:
   // Adds a value, or the only path of the condition, which must name a whole attribute.

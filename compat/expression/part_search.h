@@ -3,7 +3,7 @@
 // searches for come from the client.
 //
 // The algorithm is Knuth-Morris-Pratt. Rejected: std::string::find, which starts over after each position
-// where the part began to match. Searching an item of 400 KB "aaa…" for a part "aaa…ab" of 200 KB takes it
+// where the part began to match. With it, searching a 400 KB item "aaa…" for a 200 KB part "aaa…ab" takes
 // 20,000,000,000 comparisons.
 //
 //   has_part(text, part)

@@ -1,10 +1,10 @@
 // Upper bounds, in steps, on the cost of evaluating a condition on an item or of computing an update's
 // values. They keep a request from occupying an io thread for long, whatever its expressions and items are.
 //
-// A step is one value, or sixteen bytes of one. Each operand can require comparing with, searching or
-// measuring the whole item (part_search.h), and each constant can be searched for once per item. The count is
-// an upper bound, not a measurement. It depends only on the request and the stored items, so the same request
-// always has the same count.
+// A step is one value, or sixteen bytes of one. To evaluate an operand, it can be necessary to compare,
+// search or measure the whole item (part_search.h), and to search for each constant once per item. The count
+// is an upper bound, not a measurement. It depends only on the request and the stored items, so the same
+// request always has the same count.
 //
 //   const Work work = work_of(condition);
 //   steps += work.steps_on(item);
@@ -31,7 +31,7 @@ inline constexpr std::uint64_t page_steps_max = 10'000'000;
 inline constexpr std::uint64_t request_steps_max = 50'000'000;
 inline constexpr std::uint64_t nanoseconds_per_step = 30;
 
-// The steps to read each value once. A value of 400 KB has 25,000 if it is a string, and 400,000 if it is a
+// The steps to read each value once. A value of 400 KB takes 25,000 if it is a string, and 400,000 if it is a
 // list of empty strings.
 std::uint64_t steps_of(const engine::AttributeValue& value);
 std::uint64_t steps_of(const engine::Item& item);
@@ -44,7 +44,7 @@ struct Work {
     return operands * (1 + steps_of(item)) + constants;
   }
   // Estimates from the item's size alone, which cost nothing to compute: steps_on_text is for an item that is
-  // one long string, steps_at_most is an upper bound for any item. No value takes less than half a byte.
+  // one long string, steps_at_most is an upper bound for any item. An item has at most two values per byte.
   [[nodiscard]] std::uint64_t steps_on_text(std::size_t item_bytes) const {
     return operands * (1 + item_bytes / 16) + constants;
   }

@@ -29,8 +29,8 @@ using engine::List;
 using engine::Map;
 using engine::Number;
 
-// The most values that may move while the changes of a map are made one by one. Beyond this limit they are
-// made in one pass.
+// The maximum number of values that can move while a map's changes are made one by one. Beyond this limit,
+// all changes are made in one pass.
 constexpr std::size_t moves_max = 1024;
 
 Unexpected<Error> missing_attribute() {

@@ -12,8 +12,8 @@ namespace mayfly::compat::expression {
 
 // Returns the updated item. All right-hand sides are evaluated on the old item. Errors are
 // ValidationExceptions: "The provided expression refers to an attribute that does not exist in the item", …,
-// and last update_too_large(). If the item does not exist yet, `old_item` is its key, and REMOVE accepts any
-// path.
+// and finally update_too_large(). If the item does not exist yet, `old_item` is its key, and REMOVE accepts
+// any path.
 //
 // An update whose result is too large is rejected before anything is built. Time and memory are therefore
 // bounded by the size of the item plus the maximum item size, however often the update names a value.

@@ -2,7 +2,7 @@
 //
 // The objects are listed first. If the bucket does not exist, the import fails and creates no table. The
 // table is CREATING until the import ends, successfully or not. A record that is not a valid item of the
-// table is counted and logged, and the other records are imported. Such an import is then FAILED with
+// table is counted and logged, and the other records are imported. Such an import ends as FAILED with
 // ItemValidationError, as AWS was observed to do (aws-controllers-k8s/dynamodb-controller, DDB-IMPORT-012 to
 // 015).
 //

@@ -38,8 +38,8 @@ Result<Put> put_of(const std::shared_ptr<engine::LiveTable>& table, engine::Item
 bool takes(const std::vector<Put>& puts, const Put& put);
 
 // Writes the items that are not rejected. If `bytes` is not nullptr, adds the bytes written: to "bytes", and
-// for indexes to "gsi/NAME", "lsi/NAME" and "vector/NAME". An error concerns the whole batch, of which
-// nothing is then written: the table was deleted, or memory is full.
+// for indexes to "gsi/NAME", "lsi/NAME" and "vector/NAME". After an error, nothing of the batch is written:
+// the table was deleted, or memory is full.
 Result<void> put_together(Context& context, std::vector<Put>& puts, jobs::Counts* bytes);
 
 }  // namespace mayfly::compat::imports

@@ -92,7 +92,7 @@ class Source {
   std::optional<buckets::Failure> failure_;
 };
 
-// Returns how such a failure ends a job.
+// Returns the ending of a job whose bucket failed this way.
 jobs::Ending ending_of(const buckets::Failure& failure);
 
 }  // namespace mayfly::compat::imports

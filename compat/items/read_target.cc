@@ -37,7 +37,7 @@ Result<void> check_start_attributes(std::span<const engine::KeyAttribute> attrib
 }
 
 // The error for a name that no readable index has. Measured: a Query first reports that the read cannot be
-// consistent, a Scan does not; and only the Query's message ends with a full stop.
+// consistent, a Scan does not; and only the Query's message ends with a period.
 Unexpected<Error> unreadable_index(const engine::Table& table, std::string_view name, bool consistent,
                                    ReadBy by) {
   if (find_vector_index(vector_indexes_of(table), name) == nullptr) return no_such_index(name);

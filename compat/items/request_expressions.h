@@ -44,7 +44,7 @@ Result<expression::Substitutions> read_substitutions(const json::Value& request,
 Result<std::optional<expression::Condition>> read_condition(const json::Value& request, std::string_view name,
                                                             expression::Substitutions& substitutions);
 
-// Parses ProjectionExpression or AttributesToGet. Returns nullopt if the request has none of them.
+// Parses ProjectionExpression or AttributesToGet. Returns nullopt if the request has neither of them.
 Result<std::optional<expression::Projection>> read_projection(const json::Value& request,
                                                               expression::Substitutions& substitutions);
 // "Duplicate value in attribute name: a"

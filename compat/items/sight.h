@@ -1,5 +1,5 @@
-// Chooses the state of a table that a request's reads see: the latest one, or one that lags behind because of
-// a lag rule among the account's faults (engine/values/sight.h).
+// Chooses the state of a table that a request's reads see: the latest one, or an earlier one if a stale_reads
+// rule of the account makes the read lag behind (engine/values/sight.h).
 //
 //   page.sight = sight_of(context, *target.table, target.index, page.consistent);
 //

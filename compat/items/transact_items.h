@@ -5,8 +5,8 @@
 // failed condition, a broken rule, or "None".
 //
 // TransactionConflict is never among the reasons, and no client receives a TransactionConflictException. AWS
-// returns these to one of two requests that meet at an item; here the second request waits for the locks of
-// the first one.
+// returns these to one of two requests that use the same item at the same time; here the second request waits
+// for the locks of the first one.
 //
 //   … the operation's own rules: which table, which key …
 //   return write_transaction(std::move(writes), RequestToken{token, request_digest(items)}, wanted,
@@ -77,7 +77,7 @@ struct ItemRead {
   engine::Item key_item;
   std::string key;  // as key_codec encodes it
   std::optional<expression::Projection> projection;
-  bool flat_projection = false;  // PageRequest's
+  bool flat_projection = false;  // as in PageRequest
 };
 
 // Writes the item as an object, reduced to the read's projection if it has one.

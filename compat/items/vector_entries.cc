@@ -28,7 +28,7 @@ using engine::Table;
 constexpr std::size_t hash_bytes_max = 2048;
 constexpr std::size_t inline_filter_bytes_max = 10'240;
 
-// AWS's message: it has the sentence twice, and a blank before the second full stop.
+// AWS's message has the sentence twice, and a space before the second period.
 constexpr std::string_view invalid_twice =
     "One or more parameter values are not valid. One or more parameter values were invalid . ";
 constexpr std::string_view invalid_once = "One or more parameter values were invalid. ";

@@ -81,14 +81,15 @@ class VectorEntries {
 // The sizes of the table's vector indexes and of the table itself. Scans the whole table.
 VectorSizes vector_sizes(const engine::Database& database, const engine::LiveTable& live);
 
-// The size of a stored item for write units and TableSizeBytes minus its size for reads and the 400 KB limit.
-// Write units and TableSizeBytes count an attribute that a vector index reads as the bytes of its name plus
-// four per dimension. Mostly negative. Measured on AWS, October 2026. `stored`: empty if there is no item.
+// An item has two sizes, and this is the first minus the second: the size that counts for write units and
+// TableSizeBytes, and the size that counts for reads and the 400 KB limit. The first counts an attribute that
+// a vector index reads as the bytes of its name plus four per dimension, so the difference is mostly
+// negative. Measured on AWS, October 2026. `stored`: empty if there is no item.
 std::int64_t vector_difference(const engine::Table& table, std::string_view stored);
 
 // The cost of a write by index name (capacity.h). Omits indexes whose entry does not change.
 using VectorWrites = std::vector<std::pair<std::string, double>>;
-// A text is empty if there is no item.
+// `old_stored`, `new_stored`: empty if there is no item.
 VectorWrites vector_writes(const engine::Table& table, std::string_view old_stored,
                            std::string_view new_stored);
 

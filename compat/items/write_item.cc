@@ -46,7 +46,7 @@ int level_max(const AttributeValue& value) {
   return 1 + below;
 }
 
-// In the order of AWS's checks: global indexes first.
+// Visits the index keys in the order of AWS's checks: global indexes first.
 template <class Visit>  // Result<void> visit(const Index&, const KeyAttribute&)
 Result<void> for_each_index_key(const Table& table, const Visit& visit) {
   for (const auto kind : {engine::Index::Kind::global, engine::Index::Kind::local}) {

@@ -34,7 +34,7 @@ struct ItemWrite {
   std::shared_ptr<engine::LiveTable> table;
   std::string key;    // as key_codec encodes it
   engine::Item item;  // put: the new item; otherwise the key attributes
-  // For a put that was read in stored form: that form. `item` then holds only what take_asked decoded.
+  // For a put whose item was read in stored form: that form. `item` then holds only what take_asked decoded.
   std::string stored;
   std::optional<expression::Condition> condition;
   expression::Update update;              // for an update
@@ -58,8 +58,8 @@ Result<void> count_steps(const ItemWrite& write, const engine::StoredItem* old_i
 // attributes of indexes get the right types.
 Result<void> check_update(const engine::Table& table, const expression::Update& update);
 
-// For transactions: rejects an empty value for a key of the table or of an index, as far as the request alone
-// shows one.
+// For transactions: rejects an empty value for a key of the table or of an index, if the request alone shows
+// it.
 Result<void> check_no_empty_keys(const engine::Table& table, const ItemWrite& write);
 
 // Encodes the key with item_key or request_key, and checks index keys or the update: everything that does not

@@ -2,7 +2,7 @@
 //
 //   job.id       "01791506763707-476754e8": its start in ms, and an unguessable part
 //   job.counts   {"ProcessedItemCount": 10, "ImportedItemCount": 9, "ErrorCount": 1}, by AWS's names
-//   job.request  what its kind returns of the request, as JSON; opaque to all other code
+//   job.request  the request's members that its kind returns, as JSON; opaque to other code
 //
 // A job is stored as a document of its account's state (engine/storage/documents.h). A snapshot therefore
 // contains the account's jobs, a restore brings them back, and a reset removes them. Jobs name tables, tokens
@@ -43,8 +43,8 @@ constexpr bool is_over(Status status) {
 
 using Counts = std::map<std::string, std::int64_t, std::less<>>;
 
-// How far a job has come. `done` and `total` have the same unit, which depends on the kind; a total of 0
-// means not known yet.
+// The progress of a job. `done` and `total` have the same unit, which depends on the kind; a total of 0 means
+// not known yet.
 struct Progress {
   std::uint64_t done = 0, total = 0;
   Counts counts;
@@ -67,7 +67,7 @@ struct Job {
   std::string request;
   engine::Instant started = 0;  // by the account's clock, like `ended`
   std::optional<engine::Instant> ended;
-  Ending ending{.status = Status::in_progress};  // also has its status while it runs
+  Ending ending{.status = Status::in_progress};  // its `status` is also set while the job runs
   Progress progress;
 
   [[nodiscard]] Status status() const { return ending.status; }

@@ -103,10 +103,10 @@ void Jobs::load() {
     by_account[document.name.account].push_back(std::move(document));
   const engine::Lock lock(mutex_);
   for (const auto& [account, documents] : by_account) {
-    for (const auto& job : adopt(account, documents, "The server ended while the job was running.")) {
+    for (const auto& job : adopt(account, documents, "The server stopped while the job was running.")) {
       if (report_) {
         report_("the " + std::string(name_of(job->kind)) + " " + job->arn +
-                " failed because the server ended while it was running");
+                " failed because the server stopped while it was running");
       }
     }
   }
@@ -264,7 +264,8 @@ Result<std::shared_ptr<const Job>> Jobs::start(Job draft, std::unique_ptr<Work> 
   return accounts_[runner->account].jobs[runner->key];
 }
 
-// Called before a job is added. Removes jobs that are too old; if there are too many, those that ended first.
+// Called before a job is added. Removes jobs that are too old and, if too many remain, those that ended
+// first.
 void Jobs::forget_old(const engine::Scope& scope) {
   Remembered& jobs = accounts_[scope.account].jobs;
   std::vector<std::pair<engine::Instant, std::string>> over;  // by end time

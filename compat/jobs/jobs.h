@@ -11,7 +11,7 @@
 //
 // A restore or a reset of an account happens between two steps: running jobs are dropped and take no further
 // step, and the account then has the snapshot's jobs. Jobs that were running when the snapshot was taken,
-// like jobs that were running when the server ended, are FAILED: their work is lost and is not silently
+// like jobs that were running when the server stopped, are FAILED: their work is lost and is not silently
 // restarted halfway. Each is reported in a sentence. Rejected: continuing them. The bucket's contents can
 // have changed since they were read, and AWS's own jobs also start over when they fail.
 //
@@ -50,7 +50,7 @@ inline constexpr engine::Instant remembered_ms = std::int64_t{90} * 24 * 60 * 60
 
 class Jobs {
  public:
-  // `report` is called with a sentence for each job that the server's end interrupted. Requires: both
+  // `report` is called with a sentence for each job that was running when the server stopped. Requires: both
   // arguments outlive this object.
   Jobs(engine::Database& database, std::function<void(std::string_view)> report);
   ~Jobs();
@@ -69,9 +69,9 @@ class Jobs {
   };
   // Returns whether the draft starts; if not, start() returns the job with the same token.
   using Decide = std::function<Result<bool>(const Present& present)>;
-  // Starts a job. Starts run one after another, so that of two requests with the same token only one starts a
-  // job. Error: InternalServerError if no thread can be started. Requires: the account is not being replaced,
-  // as in a request.
+  // Starts a job. Calls are serialized, so only one of two requests with the same token starts a job. Error:
+  // InternalServerError if no thread can be started. Requires: the account is not being replaced, as in a
+  // request.
   Result<std::shared_ptr<const Job>> start(Job draft, std::unique_ptr<Work> work, const Decide& decide);
 
   // Returns nullptr if the job does not exist or is no longer remembered.
@@ -127,8 +127,8 @@ class Jobs {
   const std::shared_ptr<engine::Scheduler> scheduler_;
   engine::Bell ended_;
 
-  // Acquired within requests of an account and within tables' gates. Only storage's locks are acquired within
-  // it.
+  // Acquired within requests of an account and while a table's gate is held. Only storage's locks are
+  // acquired while it is held.
   mutable engine::Mutex mutex_;
   std::map<std::string, OfAccount, std::less<>> accounts_ GUARDED_BY(mutex_);
   std::size_t remembered_ GUARDED_BY(mutex_) = 0;  // of all accounts

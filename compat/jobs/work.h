@@ -12,12 +12,12 @@
 //   };
 //
 // A step does a bounded amount of work and does not block: some pieces of a file, some dozens of items. While
-// it runs, its account is not replaced (Database::begin_request), so it can use the account's tables as a
-// request can; it must not take an account's turn. Its changes to `progress` and `log` are stored and become
-// visible when it returns.
+// it runs, its account is not replaced (Account::begin_request), so it can use the account's tables as a
+// request can; it must not take an account's turn (Account::take_turn). Its changes to `progress` and `log`
+// are stored and become visible when it returns.
 //
 // A Work object is destroyed without another step when its account is restored or reset, and when the server
-// ends. It must release what it holds, leave no incomplete file that looks complete, and notify nothing.
+// stops. It must release what it holds, leave no incomplete file that looks complete, and notify nothing.
 #pragma once
 
 #include <chrono>
@@ -47,7 +47,7 @@ struct Step {
 struct Run {
   const Job& job;      // before the step
   Progress& progress;  // of the job; the step updates it
-  // Receives lines about problems, for people. At most log_lines_max lines of a job are kept; further ones
+  // Receives human-readable lines about problems. At most log_lines_max lines of a job are kept; further ones
   // are dropped.
   std::vector<std::string>& log;
   // Requested when the job is cancelled or about to be dropped: calls in flight must end.

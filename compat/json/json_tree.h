@@ -50,7 +50,7 @@ std::optional<bool> boolean_member(const Tree& object, std::string_view name);
 // Takes constant time, however many members there are. Requires: `object` has no member with that name.
 void add_member(Tree& object, std::string_view name, Tree value);
 
-// A value that already is JSON text, as Writer wrote it: an item, a record. The tree holds it as nlohmann's
+// A value that is already JSON text, as Writer wrote it: an item, a record. The tree holds it as nlohmann's
 // binary type, which parsing never produces, and printing copies it unchanged.
 Tree raw(std::string_view text);
 // 1700000000.123: three decimal places, like json::Writer::seconds; whole seconds without a fraction.

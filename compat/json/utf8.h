@@ -35,7 +35,7 @@ inline bool is_utf8(std::string_view bytes) {
   return true;
 }
 
-// The longest beginning of `text` that has whole characters only and at most `bytes_max` bytes.
+// The longest prefix of `text` that has at most `bytes_max` bytes and does not end within a character.
 inline std::string_view whole_characters(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   std::size_t size = bytes_max;

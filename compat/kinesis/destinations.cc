@@ -19,8 +19,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::string_view kind = "@kinesis-destination";
-// The kind's former name, from when restores did not change destinations; snapshots from that time contain no
-// destinations.
+// The kind's former name. When it was used, restores did not change destinations, and snapshots contained
+// none.
 constexpr std::string_view kind_before = "kinesis-destination";
 constexpr std::size_t records_max = 500,
                       bytes_max = 4 * 1024 * 1024;  // of one PutRecords; Kinesis accepts 5 MB
@@ -86,7 +86,7 @@ class Destinations::Puts final : public engine::Task, public std::enable_shared_
   [[nodiscard]] outbound::Invocation request() const;  // for the batch
   // Removes from the batch the records that Kinesis accepted.
   void drop_taken(const outbound::Invoker::Answer& answer);
-  Next put_again();  // sends the rest of the batch a little later
+  Next put_again();  // sends the rest of the batch after a pause
 
   Destinations& of_;  // its destructor ends the steps
   std::vector<Waiting> batch_;

@@ -4,7 +4,7 @@
 // endpoint in commit order, each at least once: a record that Kinesis rejects is sent again after 0.1 s, 0.2
 // s, … up to 10 s of the scheduler's time. Waiting changes are kept in memory, at most `waiting_max` changes
 // and the options' `waiting_bytes_max` bytes. Beyond that the oldest are dropped and counted by dropped().
-// Waiting changes are lost when Mayfly ends. Waiting holds no thread: one task sends one request after
+// Waiting changes are lost when Mayfly exits. Waiting occupies no thread: one task sends one request after
 // another.
 //
 // Destinations are stored as part of their account's state (engine/storage/documents.h): a restore brings
@@ -63,8 +63,8 @@ class Destinations {
   [[nodiscard]] std::vector<Destination> list(const engine::Table& table) const;
   // Replaces the table's destination for this stream by the one that `decide` returns; if `decide` fails,
   // nothing changes. If there is no such destination, `decide` receives an inactive one without a precision.
-  // Calls of change() and forget() run one after another: what `decide` sees, including the table's
-  // existence, remains true until its result is in effect. Error: InternalServerError if no thread for
+  // Calls of change() and forget() run one after another: the state that `decide` sees, including the table's
+  // existence, does not change until its result is in effect. Error: InternalServerError if no thread for
   // sending records can be started. Requires: the account is not being replaced (documents.h), as in a
   // request.
   using Decide = std::function<Result<Destination>(Destination before)>;

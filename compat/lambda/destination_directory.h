@@ -4,7 +4,7 @@
 // Destinations are absolute paths, "/failed/carts.jsonl" or "file:///failed/carts.jsonl", in the directory or
 // in an existing subdirectory. Files are regular files and are created with mode 0600 if they are missing. No
 // part of the path can be a symbolic link, and the file cannot have hard links. Opening a file never blocks.
-// A file takes lines up to `file_bytes_max`.
+// A file can grow up to `file_bytes_max`.
 //
 //   TRY(auto directory, DestinationDirectory::open("/failed"));
 //   CHECK_OK(directory->check("file:///failed/carts.jsonl"));    // when a mapping is created
@@ -28,7 +28,7 @@ class DestinationDirectory {
   static constexpr std::int64_t file_bytes_max_default = std::int64_t{256} << 20;
 
   // An empty `path` means no directory: all destinations are rejected. Errors, here and in check(), are
-  // sentences for people.
+  // human-readable messages.
   static Expected<std::unique_ptr<DestinationDirectory>, std::string> open(
       const std::string& path, std::int64_t file_bytes_max = file_bytes_max_default);
   ~DestinationDirectory();

@@ -3,9 +3,9 @@
 //   functions.set("000000000000", "reminder", {*Url::parse("http://127.0.0.1:9000/")});
 //   if (auto function = functions.find("000000000000", "reminder")) post_to(function->url);
 //
-// Functions given at Mayfly's start belong to all accounts. A function that an account registers belongs to
-// that account, takes precedence, and survives a restart. Destinations are looked up under the same names:
-// the last part of their ARN. Thread-safe.
+// Functions that are given when Mayfly starts belong to all accounts. A function that an account registers
+// belongs to that account, takes precedence, and survives a restart. Destinations are looked up under the
+// same names: the last part of their ARN. Thread-safe.
 #pragma once
 
 #include <chrono>

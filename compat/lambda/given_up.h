@@ -1,4 +1,4 @@
-// Logs the batches that a mapping gave up, until a settle reports them.
+// Logs the batches that a mapping has given up, for the settle call that reports them.
 //
 //   GivenUpLog log;
 //   const auto mark = log.reported();     // when a settle begins
@@ -68,7 +68,7 @@ class GivenUpLog {
   };
 
   void add(GivenUp batch);
-  // Returns the end of the last reported settle.
+  // Returns the mark up to which settle calls have reported.
   [[nodiscard]] Mark reported() const;
   [[nodiscard]] Found since(Mark mark) const;
   void set_reported(Mark end);
@@ -84,7 +84,7 @@ class GivenUpLog {
   mutable engine::Mutex mutex_;
   std::deque<Kept> kept_ GUARDED_BY(mutex_);
   std::size_t bytes_ GUARDED_BY(mutex_) = 0;
-  Mark added_ GUARDED_BY(mutex_) = 0;      // batches, ever
+  Mark added_ GUARDED_BY(mutex_) = 0;      // batches added so far
   Mark forgotten_ GUARDED_BY(mutex_) = 0;  // how many of them the log has dropped
   Mark reported_ GUARDED_BY(mutex_) = 0;
 };

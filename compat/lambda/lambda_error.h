@@ -1,5 +1,5 @@
-// Lambda's errors: the type is in a header, the message in the body. The place that raises an error spells
-// its whole message.
+// Lambda's errors: the type is in a header, the message in the body. Each message is written out in full
+// where the error is raised.
 //
 //   return lambda_error::invalid_parameter("Stream not found: " + arn);
 //   // 400, x-amzn-ErrorType: InvalidParameterValueException,

@@ -21,7 +21,7 @@ struct Record {
   engine::Sequence sequence = 0;
   std::string number;  // as it is spelled in the record
   engine::Instant created = 0;
-  engine::Instant arrived = 0;  // in the stream's time; the start of its age
+  engine::Instant arrived = 0;  // in the stream's time; its age counts from here
   std::string json;
 };
 Record make_record(const engine::Stream& stream, const engine::ChangeRecord& change,

@@ -4,7 +4,7 @@
 // - The status is 300 or higher.
 // - The response has X-Amz-Function-Error.
 // - The body is an object with errorType or errorMessage (the runtime interface emulator sends no header).
-// - There is no response, or not in time.
+// - No response arrives, or it arrives too late.
 //
 // With ReportBatchItemFailures, the body can name records that failed:
 // {"batchItemFailures":[{"itemIdentifier": "100000000000000004200"}]}. The next attempt begins at the lowest

@@ -1,4 +1,4 @@
-// The triggers' options at Mayfly's start.
+// Options of the triggers, set when Mayfly starts.
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,8 @@
 //   drop_types(answer);     // Item, Items, Attributes, LastEvaluatedKey, …
 //
 // Numbers keep the digits that they were written with. Types that JSON does not have are lost in responses
-// and cannot be written in requests: a set becomes a list, and binary its base64. Requires: parse_tree made
-// the trees as_written.
+// and cannot be written in requests: a set becomes a list, and binary its base64. Requires: the trees were
+// parsed with Decimals::as_written.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

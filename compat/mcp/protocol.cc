@@ -352,9 +352,10 @@ Said Protocol::answer_batch(const json::Tree& messages, const Peer& peer, const 
   const auto refuse = [](const char* why) {
     return Said{.body = json::print(error_message(nullptr, {invalid_request, why})), .status = 400};
   };
-  if (peer.version != batch_version) return refuse("Invalid request: this revision does not support batches");
+  if (peer.version != batch_version)
+    return refuse("Invalid request: this protocol version does not support batches");
   if (messages.empty()) return refuse("Invalid request: the batch is empty");
-  if (messages.size() > batch_max) return refuse("Invalid request: a batch of more than 100 messages");
+  if (messages.size() > batch_max) return refuse("Invalid request: the batch has more than 100 messages");
   std::string answers;
   for (const Tree& message : messages) {
     if (json::string_member(message.is_object() ? message : Tree::object(), "method") == "initialize")

@@ -12,7 +12,7 @@
 //   either: the transport passes the negotiated revision in Peer.
 //
 // Invalid JSON and an invalid request, method or parameter get a JSON-RPC error. A tool's failure is a result
-// with `isError`, in the words of the component that raised the error.
+// with `isError`; its text is the error message unchanged.
 #pragma once
 
 #include <array>

@@ -140,11 +140,11 @@ constexpr Argument of_operation[] = {
 
 constexpr Argument of_list_streams[] = {
     {"TableName", text}, {"Limit", whole}, {"ExclusiveStartStreamArn", text}};
-constexpr Argument of_describe_stream[] = {{"StreamArn", text, "LatestStreamArn of describe_table", true},
+constexpr Argument of_describe_stream[] = {{"StreamArn", text, "LatestStreamArn from describe_table", true},
                                            {"ExclusiveStartShardId", text}};
 constexpr Argument of_read_stream[] = {
     table_name,
-    {"next", object, "next of the previous result, to continue from there"},
+    {"next", object, "'next' from the previous result, to continue where it ended"},
     {"last", yes, "Read the newest records instead of the oldest"},
     {"limit", R"("type":"integer","minimum":1,"maximum":200)", "Maximum records to read (default: 25)"}};
 constexpr Argument of_list_triggers[] = {{"FunctionName", text}, {"EventSourceArn", text}, {"Marker", text}};
@@ -156,7 +156,7 @@ constexpr Argument of_create_trigger[] = {{"EventSourceArn", text, "The stream's
                                           {"MaximumRetryAttempts", R"("type":"integer")"},
                                           {"BisectBatchOnFunctionError", yes},
                                           {"FilterCriteria", object}};
-constexpr Argument of_trigger[] = {{"UUID", text, "UUID of list_triggers", true}};
+constexpr Argument of_trigger[] = {{"UUID", text, "The UUID from list_triggers", true}};
 constexpr Argument of_metrics[] = {{"contains", text, "Only lines that contain this text"}};
 constexpr Argument of_explain_error[] = {
     {"error", text, "The error's name, message or both, as the client printed them", true}};
@@ -167,8 +167,8 @@ Outcome failure(std::string sentence) { return {.failed = true, .text = std::mov
 
 Outcome not_asked(const std::string& why) { return failure("Cannot reach the server: " + why); }
 
-// The text is inserted verbatim into a message of one line, so it is validated: a foreign server can return
-// anything.
+// The text is inserted verbatim into a message of one line, so it is validated: a server other than Mayfly
+// can return anything.
 bool is_object_text(std::string_view body) {
   return body.starts_with('{') && body.find_first_of("\r\n") == std::string_view::npos &&
          json::parse(body) != nullptr;
@@ -409,7 +409,7 @@ class StreamReader {
     for (Tree& record : records) shown.push_back(std::move(record));
     Outcome outcome{.text = json::print({{"records", std::move(shown)}, {"next", std::move(iterators)}}),
                     .is_object = true};
-    if (more) outcome.more = "There are more records; call again with next.";
+    if (more) outcome.more = "There are more records; call again with 'next'.";
     return outcome;
   }
 
@@ -530,15 +530,16 @@ constexpr Tool written_tools[] = {
      Effect::destroys, "UpdateTable", of_update_table},
     {"delete_table", "Delete a table", "Delete a table and its items.", Effect::destroys, "DeleteTable",
      of_table},
-    {"update_time_to_live", "Switch TTL",
+    {"update_time_to_live", "Enable or disable TTL",
      "Enable TTL and choose its attribute, which holds epoch seconds, or disable it.", Effect::sets,
      "UpdateTimeToLive", of_update_ttl},
 
     {"get_item", "Get an item", "Read one item.", Effect::reads, "GetItem", of_get_item, true},
     {"put_item", "Put an item", "Write an item, replacing one with the same key.", Effect::destroys,
      "PutItem", of_put_item, true},
-    {"update_item", "Update an item", "Change attributes of an item; creates it if it does not exist.",
-     Effect::destroys, "UpdateItem", of_update_item, true},
+    {"update_item", "Update an item",
+     "Change attributes of an item, or create the item if it does not exist.", Effect::destroys, "UpdateItem",
+     of_update_item, true},
     {"delete_item", "Delete an item", "Delete one item.", Effect::destroys, "DeleteItem", of_delete_item,
      true},
     {"query", "Query", "Read one page of a partition's items, in sort key order.", Effect::reads, "Query",
@@ -629,7 +630,7 @@ void each_argument(const Tool& tool, const auto& visit) {
   visit(region);
 }
 
-// The form of a control call's answer, without its details, which would take up an agent's context.
+// The schema of a control call's answer, without details, because they would take up an agent's context.
 Tree output_schema(const control::ControlCall& call) {
   Tree properties = Tree::object(), needed = Tree::array();
   for (const control::Member& member : call.answer) {

@@ -9,7 +9,7 @@
 // - a call of the control API, whose description (calls/description.h) is also the tool's, or
 // - a call of Lambda's API, whose body, query and path members are the arguments.
 //
-// A few tools combine several calls. A failure is reported in the words of the component that raised it.
+// A few tools combine several calls. A failure is reported with its original message.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ struct Outcome {
   bool failed = false;
   std::string text;        // JSON, unless the tool documents another format
   bool is_object = false;  // `text` is a JSON object
-  // For the reader: what was left out, or the whole of an error that has more than a message.
+  // For the reader: what was left out, or a complete error response that has more than a message.
   std::string more = {};
 };
 
@@ -67,8 +67,8 @@ struct Tool {
 std::span<const Tool> all_tools();
 const Tool* find_tool(std::string_view name);  // nullptr if there is no such tool
 
-// Whether the tool is available. In read-only mode, only tools that read are, and `operation`, which rejects
-// writes.
+// Whether the tool is available. In read-only mode, these are the tools that read, and `operation` and
+// execute_statement, which then reject writes.
 bool is_offered(const Tool& tool, bool read_only);
 
 // Returns the tool's description for tools/list.

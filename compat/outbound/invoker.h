@@ -49,11 +49,11 @@ struct InvocationAnswer {
 };
 
 struct InvocationFailure {
-  // `unable`: no call could be made, because a thread, a file descriptor or memory was lacking. It does not
-  // mean that the function failed.
+  // `unable`: no call could be made for lack of a thread, a file descriptor or memory. It does not mean that
+  // the function failed.
   enum class Kind { unreachable, timed_out, no_answer, stopped, unable };
   Kind kind;
-  std::string sentence;  // for people
+  std::string sentence;  // human-readable
 };
 
 class Invoker {
@@ -66,7 +66,7 @@ class Invoker {
   // must only record the response and wake a waiter. Thread-safe; many calls can be in flight. Requesting
   // `stop` ends the call early, as stopped.
   virtual void start(Invocation invocation, std::stop_token stop, Done done) = 0;
-  // Acquires the resources that calls need. On failure, returns a sentence for people.
+  // Acquires the resources that calls need. On failure, returns a human-readable message.
   virtual Expected<void, std::string> prepare() { return {}; }
   // Like start, but waits for the response.
   Answer post(Invocation invocation, std::stop_token stop);

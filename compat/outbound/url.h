@@ -23,7 +23,7 @@ struct Url {
   std::string authority;  // for the Host header: "127.0.0.1:9000"
   std::string target = "/";
 
-  // The error is a sentence for people.
+  // The error is a human-readable message.
   static Expected<Url, std::string> parse(std::string_view text, Schemes schemes = Schemes::http);
 };
 

@@ -1,6 +1,7 @@
 // Splits a PartiQL statement into tokens, as PartiQL's published lexer does. Never fails: malformed text
-// becomes an `unknown` token, and the parser then rejects the statement. Malformed are text that is not part
-// of any token, an unclosed quote or comment, and a number whose exponent or scale is not a 32-bit integer.
+// becomes an `unknown` token, and the parser then rejects the statement. Text is malformed if it is not part
+// of any token. So are an unclosed quote or comment, and a number whose exponent or scale is not a 32-bit
+// integer.
 //
 //   tokens of  SELECT "a b" WHERE id <> 'it''s'   ->  word "SELECT", quoted "a b", word "WHERE", word "id",
 //                                                     punctuation "<>", string "it's", end

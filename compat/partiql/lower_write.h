@@ -1,4 +1,4 @@
-// Lowers an INSERT, UPDATE, DELETE or EXISTS to an ItemWrite, as other operations use.
+// Lowers an INSERT, UPDATE, DELETE or EXISTS to an ItemWrite, the form that all writing operations use.
 //
 //   UPDATE music SET plays = 1 WHERE artist = 'Nina' AND live = true
 //     an update of the item (artist 'Nina') on the condition that it exists and live = true

@@ -1,6 +1,6 @@
 // Parses a statement's text into syntax.h by PartiQL's published grammar (partiql-lang-kotlin's SqlParser, of
-// early 2022), as far as DynamoDB can make use of it. AWS's error messages are that parser's own messages
-// after "Statement wasn't well formed, can't be processed: ".
+// early 2022), limited to the parts that DynamoDB can use. AWS's error messages are that parser's own
+// messages after "Statement wasn't well formed, can't be processed: ".
 //
 //   TRY(const Syntax syntax, parse_syntax("DELETE FROM music WHERE artist = ?"));
 #pragma once

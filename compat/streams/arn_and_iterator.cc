@@ -24,7 +24,7 @@ namespace {
 using engine::append_big_endian;
 using engine::read_big_endian;
 
-// The distance between the numbers of consecutive records. The limits of shards lie in between.
+// The distance between the numbers of consecutive records. The starting numbers of shards lie in between.
 constexpr std::uint64_t sequence_step = 100;
 constexpr std::size_t sequence_digits = 20;  // after the leading 1
 constexpr std::size_t payload_bytes = 4 + 8 + 8 + 4 + 8;

@@ -29,7 +29,7 @@ struct StreamName {
   std::string region, account, table_name, label;
   friend bool operator==(const StreamName&, const StreamName&) = default;
 };
-// Returns nullopt if the text is malformed. The stream that is returned need not exist.
+// Returns nullopt if the text is malformed. The stream may not exist.
 std::optional<StreamName> parse_stream_arn(std::string_view arn);
 
 // "shardId-" created_ms:20 digits "-" 8 hex digits. Unique within the stream. A child's id sorts after its
@@ -39,8 +39,8 @@ std::optional<std::string> parent_shard_id(const engine::Stream& stream, const e
 // The stream's shard with this id, or nullptr if it does not exist or has been trimmed.
 const engine::Shard* find_shard(const engine::Stream& stream, std::string_view id);
 
-// Always 21 decimal digits, so that text order equals numeric order. The limits of a shard lie between the
-// numbers of records, so AFTER_SEQUENCE_NUMBER with the starting number skips nothing.
+// Always 21 decimal digits, so that text order equals numeric order. A shard's starting number lies between
+// the numbers of records, so AFTER_SEQUENCE_NUMBER with the starting number skips nothing.
 std::string sequence_number(engine::Sequence sequence);
 std::string starting_sequence_number(const engine::Shard& shard);
 std::optional<std::string> ending_sequence_number(const engine::Shard& shard);  // nullopt: the shard is open

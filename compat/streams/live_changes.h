@@ -5,8 +5,8 @@
 // change renders its text, and the other readers send the same text.
 //
 // Memory is limited to held_bytes_max in total. Above that limit, the oldest change is dropped. A reader that
-// had not started to take it is told how many changes it lost; a reader in the middle of it sees its stream
-// end. Readers that keep up lose nothing because of slow ones.
+// had not begun to send that change is told how many changes it lost. For a reader that was in the middle of
+// it, the stream ends. Readers that keep up lose nothing because of slow ones.
 //
 //   auto reader = live_changes.follow({.scope = scope, .table = "carts"});
 //   while (reader->next(piece, stop)) send(std::exchange(piece, {}));
@@ -44,7 +44,7 @@ class LiveChanges {
   };
 
  private:
-  // A change, and later its text instead.
+  // A change or, once a reader has rendered it, its text.
   struct Held {
     std::shared_ptr<const engine::Table> table;
     engine::ChangeRecord::Kind kind;
@@ -61,7 +61,7 @@ class LiveChanges {
     std::size_t waiting = 0;    // number of changes
     std::size_t taken = 0;      // bytes of the first change's text
     std::int64_t dropped = 0;   // number of changes not yet reported as lost
-    bool cut = false;           // a change was dropped after a part of it was taken
+    bool cut = false;           // a change was dropped after this reader had taken a part of it
     std::condition_variable_any came{};
   };
   using Followers = std::list<Follower>;
@@ -73,9 +73,9 @@ class LiveChanges {
     ~Reader();
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
-    // Waits for changes and appends their text to `piece`, at most piece_bytes_max and a few lines. Long
-    // texts are returned in parts. Appends a comment if nothing arrives for a while. Returns false if the
-    // stream has ended. Returns soon after `stop` is requested.
+    // Waits for changes and appends their text to `piece`, at most piece_bytes_max bytes plus a few lines.
+    // Long texts are returned in parts. Appends a comment if nothing arrives for a while. Returns false if
+    // the stream has ended. Returns soon after `stop` is requested.
     bool next(std::string& piece, const std::stop_token& stop);
 
    private:

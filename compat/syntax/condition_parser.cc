@@ -109,7 +109,7 @@ class ConditionParser : TokenReader {
   Parsed<Node> between(Node value);
   Parsed<Node> in(Node value);
 
-  // The node as a condition: a syntax error here if it cannot be one.
+  // Converts the node to a condition, or returns a syntax error at the current token.
   Parsed<ConditionPtr> as_condition(Node node);
   Operand as_operand(Node node);
 

@@ -26,7 +26,7 @@ class PathSet {
   [[nodiscard]] const std::string& conflict() const { return conflict_; }  // empty: none
 
  private:
-  std::map<std::string, std::vector<Path>, std::less<>> paths_;  // by first name: other paths never clash
+  std::map<std::string, std::vector<Path>, std::less<>> paths_;  // by first name; other paths never clash
   std::string overlap_, conflict_;
 };
 

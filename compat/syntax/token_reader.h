@@ -1,6 +1,6 @@
 // TokenReader: the base of the parsers of conditions, projections and updates. It reads tokens and paths.
 //
-// A syntax error ends parsing at once. Every other error is noted, the first of each kind, and parsing
+// A syntax error ends parsing at once. For every other kind of error, the first one is noted and parsing
 // continues: DynamoDB checks the whole expression for one kind of error after another, and each parser knows
 // the order.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace mayfly::compat::expression {
 
-// Parentheses and calls within each other; 300 operators can nest 300 deep.
+// The maximum nesting of parentheses and calls. 300 operators can nest 300 deep.
 inline constexpr int expression_depth_max = 320;
 
 // A message without the prefix "Invalid ConditionExpression: ".
@@ -85,8 +85,8 @@ class TokenReader {
 // Rejects an expression that is empty or longer than 4 KB.
 Parsed<void> check_expression_size(std::string_view kind, std::string_view text);
 
-// Parses an expression of that kind with `Parser`. Errors are "Invalid FilterExpression: …", in the frame of
-// the substitutions.
+// Parses an expression with `Parser`. Errors are "Invalid FilterExpression: …", in the frame of the
+// substitutions.
 template <class Parser>
 auto parse_expression(std::string_view kind, std::string_view text, Substitutions& substitutions) {
   const auto parse = [&]() -> decltype(Parser(text, substitutions).parse()) {

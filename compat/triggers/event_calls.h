@@ -1,7 +1,7 @@
 // Calls functions in the background, for Invoke's invocation type Event. Each call is tried three times; up
 // to `at_once_max` calls run at the same time.
 //
-// Calls that are still waiting when Mayfly ends are dropped.
+// Calls that are still waiting when Mayfly exits are dropped.
 #pragma once
 
 #include <cstddef>

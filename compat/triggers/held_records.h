@@ -18,7 +18,7 @@ class HeldRecords {
   [[nodiscard]] bool full() const { return bytes_.load() >= bytes_max_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_.load(); }
 
-  // One lane's part. A response in flight can keep it alive after the triggers are destroyed.
+  // One lane's share of the memory. A response in flight can keep it alive after the triggers are destroyed.
   class Share {
    public:
     explicit Share(std::shared_ptr<HeldRecords> whole) : whole_(std::move(whole)) {}

@@ -55,7 +55,7 @@ engine::Task::Next Lane::step() {
   return next;
 }
 
-// Restarts a little later from the first record that is not done.
+// Restarts after a short pause, from the first record that is not done.
 engine::Task::Next Lane::failed(std::string_view why) {
   const auto keeper = weak_keeper_.lock();
   if (!keeper) return Next::when_woken();
@@ -340,7 +340,7 @@ void Lane::answered(const EventSourceMapping& mapping, Call::For what,
                     const outbound::Invoker::Answer& answer) {
   using Kind = outbound::InvocationFailure::Kind;
   if (!answer && (answer.error().kind == Kind::stopped || answer.error().kind == Kind::unable)) {
-    // The function did not fail; the same call is repeated a little later.
+    // The function did not fail; the same call is repeated after a pause.
     keeper_.set_last_result("PROBLEM: " + answer.error().sentence);
     return rest(fault_wait);
   }

@@ -6,7 +6,7 @@
 // the rest becomes a new batch. Batches that are given up go to the destination, if there is one.
 //
 // Between steps, a lane waits for one of these: the response to a call in flight, a slot for a call, the end
-// of a rest, or records. While the memory for records is full (held_records.h), it keeps records only while
+// of a pause, or records. While the memory for records is full (held_records.h), it keeps records only while
 // it has a slot for a call; otherwise it keeps only their range.
 #pragma once
 
@@ -69,8 +69,8 @@ class LaneKeeper {
   virtual void store(const LaneName& lane, const Position& position) = 0;
   virtual void lane_ended(const LaneName& lane) = 0;  // its shard has ended; children can begin
   virtual void lane_left(const LaneName& lane) = 0;   // it has stopped
-  // Takes one of the mapping's calls in flight. Returns false if all are taken; the lane is then woken when
-  // it can ask again.
+  // Takes one of the mapping's slots for calls. Returns false if all slots are taken; the lane is then woken
+  // when it can ask again.
   virtual bool take_call(const std::shared_ptr<Lane>& lane) = 0;
   virtual void give_back_call() = 0;
 };
@@ -163,7 +163,7 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   bool give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition,
                bool ends_batch);
   void rest(std::chrono::milliseconds time);
-  // A flush ends this rest. With unlimited retries, each flush does so once, so that a repaired function is
+  // A flush ends this pause. With unlimited retries, each flush does so once, so that a repaired function is
   // called again immediately.
   void rest_before_retry(int retries);
   // Schedules the next attempt for a failed batch or for a failed last call of a window. Returns false if its
@@ -202,7 +202,7 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   struct Failing {
     Retrying retrying;
     bool unlimited;
-    int failures;         // since the batch was last split or shortened, or fewer
+    int failures;         // at least this many since the batch was last split or shortened
     std::uint64_t flush;  // call_flush_ of the last failed call
   };
   mutable engine::Mutex failing_mutex_;

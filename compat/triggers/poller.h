@@ -7,7 +7,7 @@
 //
 // Each record is delivered at least once, and an item's records in order: a lane continues, and stores its
 // position, only when the function has accepted a batch or the batch was given up. Nothing polls, and waiting
-// holds no thread: lanes are tasks of the scheduler and are woken when there may be work.
+// occupies no thread: lanes are tasks of the scheduler and are woken when there may be work.
 //
 // end() does not wait. It stops the calls in flight; the next poller for the same mapping begins when the
 // last lane has left.
@@ -43,7 +43,7 @@ struct PositionGate {
 
 class Poller final : public engine::Task, public LaneKeeper, public std::enable_shared_from_this<Poller> {
  public:
-  // Limits a mapping's calls in flight, so that a function that hangs leaves calls for the others.
+  // Limits a mapping's calls in flight, so that a hanging function leaves capacity for other mappings.
   static constexpr std::size_t calls_max = 64;
   static constexpr const char* nothing_processed = "No records processed";
 
@@ -82,16 +82,16 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
   // Whether everything up to `target` was delivered or given up, and no window is open. Requires: every
   // record up to `target` has been reported (Database::told).
   [[nodiscard]] bool settled(engine::Sequence target) const;
-  // Like settled(), but ignores lanes that wait for an unregistered function, and lanes that have only
-  // retries left of a function that keeps failing, in calls made since the flush with that number began.
+  // Like settled(), but ignores two kinds of lanes: those that wait for an unregistered function, and those
+  // that only retry a function that keeps failing, as of the flush with that number (Lane::failing).
   [[nodiscard]] bool at_rest(engine::Sequence target, std::uint64_t flush) const;
-  // The batch with the most failed attempts among all lanes that is to be retried.
+  // The batch with the most failed attempts, among those that lanes are retrying.
   [[nodiscard]] std::optional<Retrying> retrying() const;
 
   struct Load {
     std::size_t lanes = 0;    // that exist
     std::size_t waiting = 0;  // shards with something to deliver whose ancestors are not done
-    std::uint64_t looks = 0;  // lanes woken and shards examined, ever
+    std::uint64_t looks = 0;  // lanes woken and shards examined so far
   };
   [[nodiscard]] Load load() const;
 
@@ -147,7 +147,7 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
   void forget_shards(const ShardTree& tree);
   [[nodiscard]] bool has_looked_up_to(engine::Sequence target) const REQUIRES(mutex_);
   void may_begin();  // called when the predecessor has nothing in flight
-  void left();       // tells the successor if the last lane has left
+  void left();       // notifies the successor if the last lane has left
 
   const Surroundings surroundings_;
   const engine::Stream stream_;

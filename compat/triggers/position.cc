@@ -110,7 +110,7 @@ std::vector<std::pair<engine::DocumentName, std::string>> position_owners(const 
 }
 
 ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t lanes, bool closed) {
-  // By number of lanes. A lane without a stored position is at the beginning.
+  // Positions by number of lanes. A lane without a stored position is at the beginning.
   std::map<std::uint32_t, std::vector<Position>> by_number;
   for (const StoredPosition& one : stored) {
     auto& positions = by_number.try_emplace(one.lane.lanes, one.lane.lanes).first->second;

@@ -81,7 +81,7 @@ class Triggers {
 
   // Waits until the account's mappings have delivered, or given up, every record that is in their streams
   // now. Batching and tumbling windows end immediately, and limited retries follow each other without pauses.
-  // A batch with unlimited retries is tried once more immediately. Settle does not wait for such a batch
+  // A batch with unlimited retries is tried once more immediately. settle() does not wait for such a batch
   // after it has failed three times, nor for a function that is not registered. Returns after at most
   // `time_max` of real time, or when `stop` is requested.
   struct Unfinished {
@@ -107,8 +107,8 @@ class Triggers {
 
   // Calls `replace`, which replaces the account's streams and positions by those of a snapshot with the same
   // names. No lane reads them meanwhile, and the account's mappings then continue from the new positions. A
-  // mapping that the snapshot does not contain continues where it was, as far as the streams still have its
-  // shards.
+  // mapping that the snapshot does not contain continues where it was, in those of its shards that the
+  // streams still have.
   void while_stopped(std::string_view account, const std::function<void()>& replace);
   // The sum over the account's enabled mappings, for tests.
   [[nodiscard]] Poller::Load load(std::string_view account) const;

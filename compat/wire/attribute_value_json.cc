@@ -71,7 +71,7 @@ Result<Binary> read_binary(std::string_view text) {
   return Binary{*std::move(bytes)};
 }
 
-// "[a, b]", the way the service's Java prints a list of strings.
+// "[a, b]", as the service's Java code prints a list of strings.
 std::string printed(const Value& texts) {
   std::string out = "[";
   for (const Value& text : texts.items()) {

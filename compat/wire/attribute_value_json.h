@@ -1,8 +1,8 @@
 // Converts between DynamoDB's JSON ({"S":"x"}) and AttributeValue.
 //
-// Requires of reading: check_types (shape.h) has accepted the JSON. The readers check what DynamoDB checks in
-// values: exactly one type, valid numbers, sets that are not empty and have no duplicates, NULL true, at most
-// 32 levels of nesting. Messages are DynamoDB's, in the wording of the operation's frame (frame.h).
+// Requires, for reading: check_types (shape.h) has accepted the JSON. The readers check what DynamoDB checks
+// in values: exactly one type, valid numbers, sets that are not empty and have no duplicates, NULL true, at
+// most 32 levels of nesting. Messages are DynamoDB's, in the wording of the operation's frame (frame.h).
 #pragma once
 
 #include <string>

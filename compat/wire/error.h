@@ -153,8 +153,8 @@ Unexpected<Error> replicated_write_conflict();
 Unexpected<Error> internal_server_error();  // 500
 }  // namespace error
 
-// {"__type":…,"message":…} in the service's spelling. When a condition failed and the item is returned too,
-// the old front end spells the member "Message" and the new one (`newer`, see frame.h) "message".
+// {"__type":…,"message":…} in the service's spelling. When a condition failed and the response contains the
+// item, the old front end spells the member "Message" and the new one (`newer`, see frame.h) "message".
 std::string error_body(const Error& error, bool newer = false);
 
 }  // namespace mayfly::compat

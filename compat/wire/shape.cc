@@ -140,7 +140,7 @@ class Present {
 
 constexpr std::size_t nested_name_length_max = 65535;
 
-// How deeply is_plain_value looks. Anything deeper is examined again for each value around it.
+// How deeply is_plain_value looks. Anything deeper would be examined again for each enclosing value.
 constexpr int plain_levels_max = 3;
 
 // Whether a value obviously passes the type and constraint checks, as nearly all do: it has exactly one

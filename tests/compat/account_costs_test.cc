@@ -143,7 +143,7 @@ class Accounts {
 
 }  // namespace
 
-TEST_CASE("listeners look only at the account whose clock moves or that is reset or restored", "[accounts]") {
+TEST_CASE("a listener examines only the account whose clock or state has changed", "[accounts]") {
   const auto measured = [](int count) {
     Accounts accounts(count);
     const std::string mine = Accounts::id(0);

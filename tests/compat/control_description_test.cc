@@ -1,4 +1,4 @@
-// The descriptions of control calls: that they are complete, and that answers have the members that they say.
+// Control calls: their descriptions are complete, and their answers have the described members.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <set>

@@ -205,7 +205,7 @@ TEST_CASE("an await that looks back has the same limits and stops when its clien
   CHECK(look_back("INSERT").status == 503);
 }
 
-TEST_CASE("an event stream excludes other accounts and regions and filtered changes") {
+TEST_CASE("an event stream contains only unfiltered changes of its own account and region") {
   TestEmulator emulator;
   const nlohmann::json table = {{"TableName", "carts"},
                                 {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},

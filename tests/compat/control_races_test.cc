@@ -127,7 +127,7 @@ TEST_CASE("a fault rule strikes concurrent requests of any size exactly as often
   CHECK(done == 70);
 }
 
-TEST_CASE("concurrent control calls and writers leave a consistent server that still serves",
+TEST_CASE("the server stays consistent and responsive under concurrent control calls and writers",
           "[control][races]") {
   compat::EmulatorOptions options;
   options.database.reap = true;

@@ -125,7 +125,7 @@ TEST_CASE("a value may be nested 32 levels deep and so may a path") {
         "Invalid ProjectionExpression: The document path has too many nesting levels; nesting levels: 33");
 }
 
-TEST_CASE("an expression may have 4096 bytes and 300 operators and 100 operands per IN list") {
+TEST_CASE("an expression may have 4096 bytes with 300 operators and 100 operands per IN list") {
   Music music;
   json scan = {{"TableName", "music"}, {"ExpressionAttributeValues", {{":v", text("x")}}}};
   scan["FilterExpression"] = "a = :v" + std::string(4090, ' ');
@@ -329,7 +329,7 @@ TEST_CASE("an error message quotes only a limited part of a large request") {
   }
 }
 
-TEST_CASE("the numbers of accounts and tables and snapshots are limited") {
+TEST_CASE("accounts are limited in number and so are tables and snapshots") {
   compat::EmulatorOptions options;
   options.limits = {.accounts_max = 2, .tables_max = 2, .snapshots_max = 2};
   TestEmulator emulator(std::move(options));
@@ -378,7 +378,7 @@ TEST_CASE("the numbers of accounts and tables and snapshots are limited") {
     CHECK(metrics.find("\nmayfly_" + std::string(line) + "\n") != std::string::npos);
 }
 
-TEST_CASE("full memory rejects writes that add data but allows reads and deletes and expiry") {
+TEST_CASE("full memory rejects only writes that add data") {
   compat::EmulatorOptions options;
   options.database.memory_bytes_max = 1;  // checked after each megabyte
   TestEmulator emulator(std::move(options));
@@ -577,7 +577,7 @@ TEST_CASE("a fault rule returns at most 100 cancellation reasons for an oversize
   CHECK(refused(100'000) == refused(100));
 }
 
-TEST_CASE("concurrent callers cannot exceed the limits on tables and snapshots and functions") {
+TEST_CASE("concurrent callers cannot exceed the limits on what they create") {
   compat::EmulatorOptions options;
   options.limits = {.accounts_max = 2, .tables_max = 3, .snapshots_max = 3};
   options.triggers.functions_max = 3;

@@ -31,7 +31,7 @@ std::string without_resident_bytes(std::string page) {
 
 }  // namespace
 
-TEST_CASE("the metrics page is produced in pieces that add up to the whole page") {
+TEST_CASE("the pieces of the metrics page add up to the whole page") {
   TestEmulator emulator;
   for (int n = 0; n < 300; ++n) create_table(emulator, "table-" + std::to_string(n));
   const auto answer = metrics(emulator, true);

@@ -195,7 +195,7 @@ TEST_CASE("replicas deleted together each leave a SYSTEM backup", "[replication]
   CHECK(regions.inconsistent() == "");
 }
 
-TEST_CASE("a restore brings back replicas and their writes in flight and recovery but a reset clears all",
+TEST_CASE("a restore brings back replicas with their writes in flight and a reset removes everything",
           "[replication][snapshots]") {
   Regions regions;
   regions.in("us-east-1", "CreateTable", create_carts_request);

@@ -112,7 +112,7 @@ std::string n_in(const json& answer) {
 
 }  // namespace
 
-TEST_CASE("a read without ConsistentRead lags until a consistent read catches it up", "[stale_reads]") {
+TEST_CASE("a read without ConsistentRead lags until a consistent read ends the lag", "[stale_reads]") {
   for (const Read& read : reads) {
     CAPTURE(read.operation, read.request.dump());
     Carts carts;

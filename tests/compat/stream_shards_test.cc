@@ -108,7 +108,7 @@ TEST_CASE("DescribeStream lists shards by id in pages that neither repeat nor sk
   CHECK_FALSE(last.contains("LastEvaluatedShardId"));
 }
 
-TEST_CASE("a split closes a shard and its two children name it and begin after it", "[streams]") {
+TEST_CASE("a split closes a shard and opens two children that begin after it", "[streams]") {
   Streamed world;
   world.create();
   world.put("a");
@@ -293,7 +293,7 @@ TEST_CASE("a shard closed for a day is forgotten and its iterators report trimme
   CHECK(world.page(world.iterator(shards[1], "TRIM_HORIZON")) == "c");
 }
 
-TEST_CASE("the control API lists and splits and rolls over shards", "[streams][control]") {
+TEST_CASE("shards can be listed and split or rolled over through the control API", "[streams][control]") {
   Streamed world;
   world.create();
   const auto control = [&](const std::string& method, const std::string& path, const std::string& body = {}) {

@@ -104,7 +104,7 @@ std::string failure(const std::string& type, const std::string& message) {
   return R"({"__type":"com.amazonaws.dynamodb.v20120810#)" + type + R"(","message":")" + message + "\"}";
 }
 
-TEST_CASE("records show the writer and the old and new images") {
+TEST_CASE("stream records identify the writer and contain both images") {
   World world;
   world.create("carts");
   world.call("UpdateTimeToLive",
@@ -196,7 +196,7 @@ TEST_CASE("records contain the images that the stream's view type selects") {
   }
 }
 
-TEST_CASE("iterators begin at the horizon or the end or at a record or after it") {
+TEST_CASE("iterators begin at the horizon or at the end or relative to a record") {
   World world;
   world.create("carts");
   world.put(R"({"id":{"S":"a"}})");
@@ -275,7 +275,7 @@ TEST_CASE("DescribeStream shows nothing after the last shard and no children of 
             "Member must not be null"));
 }
 
-TEST_CASE("a disabled stream stays listed and readable and its shard ends") {
+TEST_CASE("a disabled stream stays listed and can be read to the end of its shard") {
   World world;
   world.create("carts");
   const std::string latest = world.iterator("LATEST");
@@ -319,7 +319,7 @@ TEST_CASE("an old stream stays readable after a new one is enabled and after its
   CHECK(listed.find(R"("StreamLabel":"2024-05-01T00:00:00.124")") != listed.npos);
 }
 
-TEST_CASE("ListStreams pages by table and label and continues after a deleted table's stream") {
+TEST_CASE("ListStreams pages by table and label even past a deleted table's stream") {
   World world;
   for (const char* name : {"carts", "alpha", "beta"}) world.create(name);
   const auto stream = [](const std::string& name) {

@@ -317,7 +317,7 @@ class Killed(unittest.TestCase):
             self.assertEqual(after["FailureCode"], "InternalServerError")
             self.assertGreater(after["ImportedItemCount"], 0)
             said = pathlib.Path(log.name).read_text()
-            self.assertIn(f"the import {arn} failed because the server ended while it was running", said)
+            self.assertIn(f"the import {arn} failed because the server stopped while it was running", said)
         self.assertEqual(dynamodb.describe_table(TableName="carts")["Table"]["TableStatus"], "ACTIVE")
         pages = dynamodb.get_paginator("scan").paginate(TableName="carts", Select="COUNT")
         self.assertGreaterEqual(sum(page["Count"] for page in pages), after["ImportedItemCount"])

@@ -128,7 +128,7 @@ class StandardInput(unittest.TestCase):
         _, every, _ = converse([hello, batch, json.dumps([ping] * 100), json.dumps([ping] * 101)], "--in-memory")
         self.assertEqual([a["id"] for a in every[1]], [2, 3])
         self.assertEqual(len(every[2]), 100)
-        self.assertEqual(every[3]["error"]["message"], "Invalid request: a batch of more than 100 messages")
+        self.assertEqual(every[3]["error"]["message"], "Invalid request: the batch has more than 100 messages")
 
     def test_a_line_of_more_than_16_megabytes_is_refused_and_the_next_is_answered(self):
         long = call(1, "list_tables", more="x" * (16 * 1024 * 1024))

@@ -224,8 +224,8 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
       return error::import_conflict(
           "Import conflict: Duplicate request detected with conflicting parameters");
     }
-    // A repeated token returns the earlier import, whatever differs in the request apart from the table's
-    // name. Once that import is over, its token has no effect while a table with this name exists.
+    // A request that repeats a token and the table's name returns the earlier import, even if other members
+    // differ. Once that import is over, its token has no effect while a table with this name exists.
     if (same != nullptr && (!same->over() || !is_taken(context, table.name))) return false;
     if (is_taken(context, table.name)) return error::resource_in_use("Table already exists: " + table.name);
     if (present.unfinished >= imports_max) {

@@ -1,8 +1,8 @@
 // RestoreTableFromBackup, RestoreTableToPointInTime.
 //
 // Rules: responses recorded on AWS in October 2026. For a point in time, AWS checks the request's shape, then
-// whether recovery is on, then the time, then the target's name. At which stage it checks overrides is not
-// known.
+// whether recovery is on, then the time, then the target's name. It is not known at which stage it checks
+// overrides.
 #include <algorithm>
 
 #include "compat/backups/arn.h"

@@ -143,7 +143,7 @@ Result<void> find_and_check(const Context& context, const std::vector<Action>& a
   }
   for (const ItemWrite& write : writes) CHECK_OK(check_no_empty_keys(*write.table->description(), write));
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    // Rules that an action can break independently of the others. Only this action gets a reason.
+    // An action breaks these rules independently of the others, so only this action gets a reason.
     auto checked = check_write(*writes[i].table->description(), writes[i]);
     if (!checked) return canceled_by(i, writes.size(), std::move(checked).error());
   }

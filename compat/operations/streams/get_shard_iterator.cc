@@ -49,8 +49,8 @@ Result<engine::Instant> instant_of(const Context& context, const json::Value& ti
   return *instant;
 }
 
-// The lowest sequence number from which on no record is older than `instant`. Numbers and times increase
-// together.
+// The lowest sequence number such that no record from it on is older than `instant`. Numbers and times
+// increase together.
 engine::Sequence first_since(const Context& context, const engine::Stream& stream, const engine::Shard& shard,
                              engine::Instant instant) {
   engine::Sequence first = shard.oldest_sequence,
@@ -101,7 +101,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   } else {
     TRY(SequencePosition position, position_in(context, *shard, *number));
     iterator.next = type == "AT_SEQUENCE_NUMBER" ? position.at : position.after;
-    // The number of a record names that record. The limits of a shard lie between two records.
+    // A record's number identifies that record. A shard's starting number lies between two records.
     const bool names_a_record = position.at < position.after;
     if (iterator.next < shard->oldest_sequence || (names_a_record && stream.is_undone(position.at))) {
       return error::trimmed_data_access("The data you are trying to access has been trimmed.");

@@ -28,8 +28,8 @@ constexpr Shape shape = structure("ListStreamsInput", members);
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   auto table_name = string_member(request, "TableName");
   auto limit = static_cast<std::size_t>(integer_member(request, "Limit").value_or(streams_max));
-  // The start stream need not exist anymore: a page that starts after a deleted table's stream skips and
-  // repeats nothing.
+  // The start stream may no longer exist: a page that starts after a deleted table's stream skips and repeats
+  // nothing.
   std::optional<StreamName> start;
   if (auto arn = string_member(request, "ExclusiveStartStreamArn")) {
     start = parse_stream_arn(*arn);

@@ -64,8 +64,8 @@ void override_reads(Settings& settings, const Value& action, bool has_units) {
     settings.on_demand_limits.read_units_max = *limit < 0 ? std::nullopt : std::optional(*limit);
 }
 
-// An override that equals the other regions' value no longer counts as one. Missing indexes are skipped, as
-// on AWS.
+// An override that equals the other regions' value no longer counts as an override. Missing indexes are
+// skipped, as on AWS.
 void override_settings(Table& table, const Value& action, engine::Instant now) {
   change_settings(table, [&](TableSettings& settings) {
     override_reads(settings, action, !settings.on_demand);
@@ -198,7 +198,7 @@ Table new_replica(const Table& source, const Value& create, engine::Instant now)
     index.state = Index::State::active;
     change_settings(index, [](IndexSettings& settings) { settings.insights.reset(); });
   }
-  // No stream until all items are copied: copied items are not changes.
+  // The replica has no stream until all items are copied, because copied items are not changes.
   if (!source.strong) replica.stream.reset();
   if (source.strong) replica.stream = engine::Stream{.view = source.stream->view};
   change_settings(replica, [&](TableSettings& settings) {
@@ -280,8 +280,8 @@ Result<TableChange> create_replicas(Context& context, const ReplicaRequest& requ
 
 constexpr int tries_max = 100;  // each after all earlier writes have arrived
 
-// Whether a table that is dropped has writes in flight to one that stays, with nothing that holds them: these
-// only have to be awaited.
+// Whether a table that is to be dropped has writes in flight to one that stays, and no pause or lag holds
+// them. Such writes only have to be awaited.
 bool any_arrives(const Context& context, const std::vector<Table>& tables,
                  const std::function<bool(const Table&)>& goes) {
   const engine::Replication& replication = context.database.replication();

@@ -229,7 +229,7 @@ TEST_CASE("a point without a backup document is dropped when the server starts",
   CHECK(listed(emulator) == 1);
 }
 
-TEST_CASE("if any write of a table deletion fails either the table or its SYSTEM backup exists",
+TEST_CASE("a table deletion leaves either the table or its SYSTEM backup if any write fails",
           "[backups][holds]") {
   for (int failing = 0;; ++failing) {
     std::atomic<int> writes = -1;  // counts from the deletion on; trimming writes on another thread

@@ -79,7 +79,7 @@ class SmallDisk {
 
 }  // namespace
 
-TEST_CASE("a directory bucket reads and lists and describes the objects put into it") {
+TEST_CASE("objects put into a directory bucket can be read and listed") {
   const Place place;
   const auto stored = place.calls.store("2024/05/a.json", "{}", 1);
   REQUIRE(stored);
@@ -186,7 +186,7 @@ TEST_CASE("an upload to a full disk fails and leaves the old object") {
     const auto stored = place.calls.store("a", std::string(10'000, 'x'), 1000);
     REQUIRE(!stored);
     CHECK(stored.error().code == "InternalError");
-    CHECK(stored.error().message == "The bucket's directory failed: File too large");
+    CHECK(stored.error().message == "The bucket's directory cannot be accessed: File too large");
   }
   CHECK(place.calls.get("a") == "before");
   CHECK(place.files() == Keys{"bucket/a", "secret"});

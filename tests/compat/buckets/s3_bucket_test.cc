@@ -50,7 +50,7 @@ TEST_CASE("S3 requests use path style with keys encoded once and are signed for 
                      "p%20q%26r&continuation-token=t%2F%2B%3D"});
 }
 
-TEST_CASE("an S3 bucket reads and lists and describes the objects put into it") {
+TEST_CASE("objects put into an S3 bucket can be read and listed") {
   S3Place place;
   const auto stored = place.calls.store("2024/a b.json", "{}", 1);
   REQUIRE(stored);
@@ -121,7 +121,7 @@ TEST_CASE("a large object is uploaded in parts and a failed upload is aborted") 
   CHECK(place.s3->uploads.empty());
 }
 
-TEST_CASE("an endpoint's errors keep their code and message and are formatted as in AWS descriptions") {
+TEST_CASE("an endpoint's error code and message appear in the format of AWS descriptions") {
   S3Place place("http://s3.test:9000", "unknown");
   const auto listing = place.calls.list("");
   REQUIRE(!listing);

@@ -206,7 +206,7 @@ TEST_CASE("malformed Ion ends its file and an invalid item is skipped") {
         "supported range\n");
 }
 
-TEST_CASE("CSV has a header and rows and doubles quotes inside quoted fields") {
+TEST_CASE("a CSV file has a header row and doubles the quotes inside quoted fields") {
   // Examples from AWS's guide.
   CHECK(csv("id,value\n\"\"\"123\"\"\",\"Women's Full \"\"Length\"\" Dress\"\n") ==
         R"({"id":{"S":"\"123\""},"value":{"S":"Women's Full \"Length\" Dress"}})"
@@ -298,7 +298,7 @@ TEST_CASE("a bad record reports its file and its index") {
       R"(["One or more parameter values were invalid: Missing the key pk in the item"]})");
 }
 
-TEST_CASE("several gzip members or zstd frames are one text and an empty file has no records") {
+TEST_CASE("gzip members or zstd frames unpack to one text and an empty file has no records") {
   const std::string text = book_json + "\n";
   CHECK(shown(read_file({.compression = Compression::gzip}, gzip_of(text) + gzip_of("") + gzip_of(text))) ==
         book_shown + book_shown);
@@ -348,7 +348,7 @@ TEST_CASE("corrupt compression is reported after the records before it") {
   CHECK(zstd(huge).starts_with("!!line 1, offset 0: The file is not in a supported ZSTD format: "));
 }
 
-TEST_CASE("input that unpacks beyond its limits is abandoned") {
+TEST_CASE("unpacking stops when a file exceeds its limits") {
   const std::string line(16 << 20, ' ');
   CHECK(json_lines(line + "x").starts_with("!!line 1, offset 0: The line is too long for an item"));
   CHECK(shown(read_file({.compression = Compression::gzip}, gzip_of("{" + line))) ==

@@ -119,7 +119,7 @@ TEST_CASE("items are written as in AWS's guide") {
       "\n");
 }
 
-TEST_CASE("Ion uses significant digits for numbers and quotes for some names and escapes in strings") {
+TEST_CASE("Ion output keeps significant digits and escapes or quotes text where necessary") {
   for (const auto& [text, ion] : std::map<std::string, std::string>{
            {"0", "0."},
            {"1", "1."},

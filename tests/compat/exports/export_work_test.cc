@@ -265,7 +265,8 @@ TEST_CASE("an empty table's export has empty files", "[exports]") {
   CHECK(exported.job.progress.counts.at("BilledSizeBytes") == 0);
 }
 
-TEST_CASE("an incremental export has each key's last state and omits items that came and went", "[exports]") {
+TEST_CASE("an incremental export has each key's last state and omits items created and deleted within it",
+          "[exports]") {
   Exported exported;
   exported.partitions = 1;
   exported.asked.type = ExportType::incremental;
@@ -324,7 +325,7 @@ TEST_CASE("an export in Ion can be read again", "[exports]") {
   for (const auto& record : records) CHECK(record);
 }
 
-TEST_CASE("a failure of any bucket call fails the export by its code and leaves no complete summary",
+TEST_CASE("a failure of any bucket call fails the export with its code and leaves no complete summary",
           "[exports]") {
   int calls = 0;
   {

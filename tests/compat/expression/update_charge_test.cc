@@ -23,7 +23,7 @@ std::size_t charge(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("an update is charged three bytes plus the bytes of each clause") {
+TEST_CASE("an update is charged three bytes plus the charge of each clause") {
   CHECK(charge("SET abc = :text") == 3 + 19 + 3 + 5);
   CHECK(charge("ADD abc :n") == 3 + 19 + 3 + 2);
   CHECK(charge("ADD abc :ss") == 3 + 19 + 3 + 3);

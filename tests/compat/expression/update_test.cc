@@ -171,7 +171,7 @@ TEST_CASE("an update rejects operands whose known type does not fit") {
         "Operator or function requires a document path; operator or function: if_not_exists"}});
 }
 
-TEST_CASE("SET sets attributes and elements and reads the item as it was before") {
+TEST_CASE("SET computes values from the item as it was before the update") {
   CHECK(updated("SET a = :1, b = :s", R"({"b":{"N":"9"}})") == R"({"a":{"N":"1"},"b":{"S":"s"}})");
   CHECK(updated("SET a = b, b = a", R"({"a":{"N":"1"},"b":{"N":"2"}})") ==
         R"({"a":{"N":"2"},"b":{"N":"1"}})");
@@ -234,7 +234,7 @@ TEST_CASE("REMOVE removes attributes and elements by their index before the upda
         R"({"a":{"L":[{"M":{"b":{"L":[{"N":"2"}]}}}]}})");
 }
 
-TEST_CASE("ADD adds to numbers and sets and creates missing ones") {
+TEST_CASE("ADD adds to numbers and sets or creates them") {
   CHECK(updated("ADD a :1", R"({"a":{"N":"41"}})") == R"({"a":{"N":"42"}})");
   CHECK(updated("ADD a :1, b :ss", "{}") == R"({"a":{"N":"1"},"b":{"SS":["x","y"]}})");
   CHECK(updated("ADD a :ss", R"({"a":{"SS":["a","x"]}})") == R"({"a":{"SS":["a","x","y"]}})");

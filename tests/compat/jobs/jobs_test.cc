@@ -270,7 +270,7 @@ TEST_CASE("a job's log is limited in lines and in bytes per line", "[jobs]") {
   CHECK(lines.back().size() == log_line_bytes_max);
 }
 
-TEST_CASE("a job that was running when the server ended is marked failed and reported", "[jobs]") {
+TEST_CASE("a job that was running when the server stopped is marked failed and reported", "[jobs]") {
   Directory directory;
   Script runs, ended, waits, waits_too;
   JobsWorld world({.directory = directory.path(), .reap = false});
@@ -288,18 +288,18 @@ TEST_CASE("a job that was running when the server ended is marked failed and rep
   CHECK(world.status(*first) == Status::completed);
   for (const auto& job : {second, third, fourth}) {
     CHECK(world.status(*job) == Status::failed);
-    CHECK(world.look(*job)->ending.failure_message == "The server ended while the job was running.");
+    CHECK(world.look(*job)->ending.failure_message == "The server stopped while the job was running.");
   }
   CHECK(world.look(*second)->progress.done == 3);
   REQUIRE(world.reports.size() == 3);
   CHECK(world.reports[0] ==
-        "the import " + second->arn + " failed because the server ended while it was running");
+        "the import " + second->arn + " failed because the server stopped while it was running");
   CHECK(world.jobs->draft(scope, Kind::table_import).id > fourth->id);
   world.reopen();  // reported only once
   CHECK(world.reports.size() == 3);
 }
 
-TEST_CASE("a reset drops an account's jobs and a restore brings the snapshot's back without further steps",
+TEST_CASE("a restore brings back the snapshot's jobs without running them and a reset drops all jobs",
           "[jobs]") {
   Script ended, runs, later;
   JobsWorld world;
@@ -336,7 +336,8 @@ TEST_CASE("a reset drops an account's jobs and a restore brings the snapshot's b
   CHECK(database.documents().list(document_kind).empty());
 }
 
-// Regression: the job was forgotten, and listeners that hear of a restore after the jobs were not notified.
+// Regression: the job was forgotten, and listeners that are notified of a restore after Jobs were not
+// notified.
 TEST_CASE("a job ended by a restore stays known if any write of the restore fails", "[jobs]") {
   for (int failing = 0;; ++failing) {
     Script runs;
@@ -388,7 +389,7 @@ TEST_CASE("a job that hits a write failure is marked failed once storage works a
   CHECK(world.status(*started.back()) == Status::completed);
 }
 
-TEST_CASE("jobs that run and are canceled during snapshots and resets leave nothing behind", "[jobs]") {
+TEST_CASE("jobs leave nothing behind when snapshots and resets run concurrently", "[jobs]") {
   World world;  // threads step them
   Jobs jobs(world.database(), {});
   std::atomic<int> alive = 0, refused = 0;

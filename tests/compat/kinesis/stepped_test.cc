@@ -156,7 +156,7 @@ TEST_CASE("Kinesis gets each change at least once and in order despite rejection
   }
 }
 
-TEST_CASE("Kinesis is retried after 0.1 s and then ever later up to 10 s even if new changes arrive") {
+TEST_CASE("Kinesis retries back off from 0.1 s to 10 s even if new changes arrive") {
   SteppedEmulator stepped(1);
   SlowKinesis& kinesis = *stepped.kinesis;
   stepped.put("carts", 1);

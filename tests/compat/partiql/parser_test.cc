@@ -116,7 +116,7 @@ TEST_CASE("deeply nested statements are rejected without deep recursion") {
         "Statement wasn't well formed, can't be processed: Unexpected term");
 }
 
-TEST_CASE("a set has one type and no duplicates and is not empty") {
+TEST_CASE("an empty set is rejected and so are duplicates and mixed types") {
   CHECK(refusal("INSERT INTO t VALUE {'a':<<1,'b'>>}") ==
         "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags");
   CHECK(

@@ -47,7 +47,7 @@ TEST_CASE("a shard id has twenty digits of creation time and eight hex digits") 
   CHECK(shard_id(carts(), carts().shards[0]) == "shardId-00000001731940604149-0000002a");
 }
 
-TEST_CASE("shard ids are unique and sort children after parents and lead back to their shards") {
+TEST_CASE("a shard id identifies its shard and sorts after its parent's id") {
   engine::Stream stream = carts();
   stream.shards = engine::first_shards(engine::first_shards_max, stream.created, 6);
   REQUIRE(engine::reshard(stream, 3, engine::Resharding::split, stream.created, 9));
@@ -129,7 +129,7 @@ TEST_CASE("a printed iterator parses back and begins with its stream's ARN") {
   CHECK(ShardIterator::parse(text) == iterator);
 }
 
-TEST_CASE("an edited or truncated or invented iterator does not parse") {
+TEST_CASE("an iterator that Mayfly did not print does not parse") {
   std::string text = ShardIterator{stream_arn(carts()), 0, 42, 1731940604149}.print();
   for (std::size_t i = 0; i < text.size(); ++i) {
     std::string edited = text;

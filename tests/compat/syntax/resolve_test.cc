@@ -72,7 +72,7 @@ TEST_CASE("expressions report errors in the frame of their placeholders") {
         envelope + R"(Invalid UpdateExpression: Syntax error; token: "<EOF>", near: "SET")");
 }
 
-TEST_CASE("unused names and values are rejected and listed in the order of the request") {
+TEST_CASE("an error lists unused names and values in the order of the request") {
   auto substitutions = read(R"({"ExpressionAttributeNames":{"#b":"b","#a":"a","#c":"c"},
                                 "ExpressionAttributeValues":{":y":{"S":"1"},":x":{"S":"2"}}})");
   REQUIRE(substitutions);

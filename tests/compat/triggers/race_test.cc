@@ -66,7 +66,7 @@ class Crowd {
   TriggerWorld& world_;
 };
 
-// Runs all hands concurrently, each of them `turns` times.
+// Runs all functions concurrently, each `turns` times.
 void together(const std::vector<std::function<void(int turn)>>& hands, int turns) {
   std::vector<std::jthread> threads;
   for (const auto& hand : hands) {

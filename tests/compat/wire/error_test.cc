@@ -25,7 +25,7 @@ TEST_CASE("error bodies are spelled as the service spells them") {
         R"("Message":"The conditional request failed","Item":{"a":{"S":"x"}}})");
 }
 
-TEST_CASE("the kind of an error determines its status and type and name") {
+TEST_CASE("an error's kind determines its HTTP status and its names") {
   using Kind = Error::Kind;
   CHECK(error::conditional_check_failed().error.kind == Kind::conditional_check_failed);
   CHECK(error_status(Kind::conditional_check_failed) == 400);
