@@ -90,7 +90,7 @@ Result<void> BulkPut::write(jobs::Run& run) {
       // "Item":{…}, as in ConditionalCheckFailedException.
       constexpr std::string_view name = "\"Item\":";
       const std::string_view extra = put.refused->extra;
-      report_->add_condition_failure(run.job, put.where, put.write.item,
+      report_->add_condition_failure(run.job, put.where, put.write.item.item(),
                                      extra.starts_with(name) ? extra.substr(name.size()) : "");
     } else {
       put.where.what = put.refused->message;

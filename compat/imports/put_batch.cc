@@ -31,10 +31,10 @@ void add_bytes(jobs::Counts& bytes, const engine::Transaction& transaction, engi
 }  // namespace
 
 Result<Put> put_of(const std::shared_ptr<engine::LiveTable>& table, engine::Item item) {
-  Put put{.write = {.kind = ItemWrite::Kind::put, .table = table, .item = std::move(item)}};
-  put.item_bytes = engine::item_size(put.write.item);
-  if (put.item_bytes > engine::item_bytes_max)
-    return error::validation("Item size has exceeded the maximum allowed size");
+  Put put{
+      .write = {.kind = ItemWrite::Kind::put, .table = table, .item = engine::StoredItem(std::move(item))}};
+  put.item_bytes = put.write.item.size();
+  CHECK_OK(check_new_size(put.write.item));
   CHECK_OK(check_write(*table->description(), put.write));
   return put;
 }

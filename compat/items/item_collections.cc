@@ -66,11 +66,11 @@ void write_collection_metrics(json::Writer& out, const Table& table, const Item&
 }
 
 Result<void> CollectionSizes::grow(const engine::LiveTable& live, const Table& table,
-                                   const engine::StoredItem* old_item, const std::optional<Item>& new_item) {
-  if (!context_.collection_bytes_max || !has_item_collections(table) || !new_item) return {};
+                                   const engine::StoredItem* old_item, const engine::StoredItem* new_item) {
+  if (!context_.collection_bytes_max || !has_item_collections(table) || new_item == nullptr) return {};
   const std::size_t before = old_item != nullptr ? share(table, old_item->item()) : 0;
-  const std::size_t after = share(table, *new_item);
-  const auto [collection, first] = bytes_.try_emplace({table.id, partition_of(table, *new_item)}, 0);
+  const std::size_t after = share(table, new_item->item());
+  const auto [collection, first] = bytes_.try_emplace({table.id, partition_of(table, new_item->item())}, 0);
   std::size_t& bytes = collection->second;
   if (first) {
     const std::string& prefix = collection->first.second;

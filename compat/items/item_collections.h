@@ -32,7 +32,7 @@ class CollectionSizes {
   explicit CollectionSizes(const Context& context) : context_(context) {}
   // Never refuses a write that does not make its collection larger.
   Result<void> grow(const engine::LiveTable& live, const engine::Table& table,
-                    const engine::StoredItem* old_item, const std::optional<engine::Item>& new_item);
+                    const engine::StoredItem* old_item, const engine::StoredItem* new_item);
 
  private:
   const Context& context_;

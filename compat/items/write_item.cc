@@ -1,7 +1,6 @@
 #include "compat/items/write_item.h"
 
 #include <algorithm>
-#include <boost/container/static_vector.hpp>
 #include <map>
 
 #include "compat/expression/evaluate.h"
@@ -82,8 +81,8 @@ bool only_removes(const expression::Update& update) {
 }
 
 Result<Item> updated_item(const Table& table, const ItemWrite& write, const StoredItem* old_item) {
-  TRY(Item item,
-      expression::apply(write.update, old_item ? old_item->item() : write.item, old_item != nullptr));
+  TRY(Item item, expression::apply(write.update, old_item ? old_item->item() : write.key_attributes,
+                                   old_item != nullptr));
   // Only assignments to nested paths can exceed the nesting limit.
   std::vector<std::string> names = nested_names(write.update);
   std::sort(names.begin(), names.end());
@@ -137,7 +136,7 @@ std::string item_json(const Item& item) {
 
 // Empty if there is nothing to return.
 std::string returned_item(ReturnValues wanted, const expression::Update& update, const StoredItem* old_item,
-                          const std::optional<Item>& new_item) {
+                          const std::optional<StoredItem>& new_item) {
   switch (wanted) {
     case ReturnValues::none: break;
     case ReturnValues::all_old:
@@ -147,33 +146,34 @@ std::string returned_item(ReturnValues wanted, const expression::Update& update,
       if (old_item != nullptr) return item_json(expression::updated_parts(update, old_item->item()));
       break;
     case ReturnValues::all_new:
-      if (new_item) return item_json(*new_item);
+      if (new_item) return item_json(new_item->item());
       break;
     case ReturnValues::updated_new:
-      if (new_item) return item_json(expression::updated_parts(update, *new_item));
+      if (new_item) return item_json(expression::updated_parts(update, new_item->item()));
       break;
   }
   return {};
 }
 
 // The item after the write, or nullopt if there is none afterwards or the write is only a check.
-Result<std::optional<Item>> next_item(const Table& table, ItemWrite& write, const StoredItem* old_item) {
+Result<std::optional<StoredItem>> next_item(const Table& table, ItemWrite& write,
+                                            const StoredItem* old_item) {
   if (write.only_new && old_item != nullptr) return error::duplicate_item();
   if (write.condition && !expression::evaluate(*write.condition, old_item ? old_item->item() : no_item)) {
     const bool with_item = write.item_on_failed_condition && old_item != nullptr;
     return error::conditional_check_failed(with_item ? item_json(*old_item) : std::string());
   }
   switch (write.kind) {
-    case ItemWrite::Kind::put: return std::optional<Item>(std::move(write.item));
+    case ItemWrite::Kind::put: return std::optional(std::move(write.item));
     case ItemWrite::Kind::update: {
       if (old_item == nullptr && only_removes(write.update)) break;
       TRY(Item item, updated_item(table, write, old_item));
-      return std::optional<Item>(std::move(item));
+      return std::optional(StoredItem(std::move(item)));
     }
     case ItemWrite::Kind::remove:
     case ItemWrite::Kind::check: break;
   }
-  return std::optional<Item>();
+  return std::optional<StoredItem>();
 }
 
 }  // namespace
@@ -204,7 +204,11 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
 }
 
 Result<void> check_no_empty_keys(const Table& table, const ItemWrite& write) {
-  CHECK_OK(check_no_empty_keys(table, write.item));
+  if (write.kind == ItemWrite::Kind::put) {
+    return check_no_empty_keys(
+        table, table.indexes.empty() ? key_attributes(table.keys, write.item) : write.item.item());
+  }
+  CHECK_OK(check_no_empty_keys(table, write.key_attributes));
   if (table.indexes.empty()) return {};
   // By pointer: an update can assign one large value hundreds of times.
   std::map<std::string_view, const AttributeValue*> given;
@@ -222,15 +226,15 @@ Result<void> check_no_empty_keys(const Table& table, const ItemWrite& write) {
   return {};
 }
 
-void take_asked(const Table& table, ItemWrite& write) {
-  if (write.stored.empty()) return;
-  if (!table.indexes.empty() || has_vector_indexes(table)) {
-    write.item = engine::decode_item(write.stored);
-    return;
-  }
-  boost::container::static_vector<std::string_view, engine::key_attributes_max> names;
-  for (const engine::KeyAttribute& attribute : table.keys.all()) names.push_back(attribute.name);
-  write.item = engine::stored_attributes(write.stored, names);
+Result<StoredItem> read_new_item(const json::Value& object, Frame frame) {
+  TRY(StoredItem item, read_stored_item(object, frame));
+  CHECK_OK(check_new_size(item));
+  return item;
+}
+
+Result<void> check_new_size(const StoredItem& item) {
+  if (item.size() <= engine::item_bytes_max) return {};
+  return error::validation("Item size has exceeded the maximum allowed size");
 }
 
 Result<void> check_room(const ItemWrite& write, const Context& context) {
@@ -258,13 +262,21 @@ Result<void> count_steps(const ItemWrite& write, const StoredItem* old_item, Con
 }
 
 Result<void> check_write(const Table& table, ItemWrite& write) {
-  if (write.kind == ItemWrite::Kind::put) {
-    TRY(write.key, item_key(table, write.item));
-    return check_indexed(table, write.item);
-  }
-  TRY(write.key, request_key(table, write.item));
+  TRY(write.key, write_key(table, write));
+  if (write.kind == ItemWrite::Kind::put) return check_new_item(table, write.item);
   if (write.kind == ItemWrite::Kind::update) return check_update(table, write.update);
   return {};
+}
+
+Result<std::string> write_key(const Table& table, const ItemWrite& write) {
+  if (write.kind == ItemWrite::Kind::put)
+    return item_key(table, engine::key_attributes(table.keys, write.item));
+  return request_key(table, write.key_attributes);
+}
+
+Result<void> check_new_item(const Table& table, const StoredItem& item) {
+  if (table.indexes.empty() && !has_vector_indexes(table)) return {};
+  return check_indexed(table, item.item());
 }
 
 Result<void> read_current_expressions(const json::Value& request, ItemWrite& write, Frame frame) {
@@ -315,19 +327,17 @@ Result<Written> stage_write(engine::Transaction& transaction, engine::Transactio
   const bool changes = write.kind != ItemWrite::Kind::check;
   Written staged;
   if (wanted.collection_metrics && changes && has_item_collections(table))
-    staged.collection_key = engine::key_attributes(table.keys, write.item);
-  TRY(std::optional<Item> item, next_item(table, write, old_item));
-  if (changes) CHECK_OK(sizes.grow(*write.table, table, old_item, item));
-  const bool is_stored = item && !write.stored.empty();
+    staged.collection_key = write.kind == ItemWrite::Kind::put
+                                ? engine::key_attributes(table.keys, write.item)
+                                : write.key_attributes;
+  TRY(std::optional<StoredItem> item, next_item(table, write, old_item));
+  if (changes) CHECK_OK(sizes.grow(*write.table, table, old_item, item ? &*item : nullptr));
   if (wanted.capacity != ReturnCapacity::none) {
     staged.old_bytes = old_item != nullptr ? old_item->size() : 0;
-    staged.new_bytes = is_stored ? engine::stored_item_size(write.stored)
-                       : item    ? engine::item_size(*item)
-                                 : 0;
+    staged.new_bytes = item ? item->size() : 0;
   }
   if (wanted.capacity != ReturnCapacity::none && changes && has_vector_indexes(table)) {
-    std::string new_stored = write.stored;
-    if (item && !is_stored) engine::encode_item(*item, new_stored);
+    const std::string_view new_stored = item ? item->bytes() : std::string_view();
     const std::string_view old_stored = old_item != nullptr ? old_item->bytes() : std::string_view();
     staged.old_bytes += static_cast<std::size_t>(vector_difference(table, old_stored));
     staged.new_bytes += static_cast<std::size_t>(vector_difference(table, new_stored));
@@ -335,10 +345,8 @@ Result<Written> stage_write(engine::Transaction& transaction, engine::Transactio
       staged.vector_writes = vector_writes(table, old_stored, new_stored);
   }
   staged.returned = returned_item(wanted.values, write.update, old_item, item);
-  if (is_stored) {
-    transaction.put(slot, *std::move(item), std::move(write.stored));
-  } else if (item) {
-    transaction.put(slot, *std::move(item));
+  if (item) {
+    transaction.put_stored(slot, *std::move(item));
   } else if (write.kind == ItemWrite::Kind::remove && old_item != nullptr) {
     transaction.remove(slot);
   }

@@ -4,7 +4,8 @@
 // Under the item's lock, a write reads the old item, checks the condition, builds the new item, checks the
 // rules that depend on it, and stages it. A rejected write changes nothing.
 //
-//   ItemWrite write{.kind = ItemWrite::Kind::put, .table = table, .key = key, .item = std::move(item)};
+//   ItemWrite write{.kind = ItemWrite::Kind::put, .table = table, .item = std::move(item)};
+//   CHECK_OK(check_write(*table->description(), write));
 //   return write_item(std::move(write), wanted_answer(request), context, out);
 #pragma once
 
@@ -32,19 +33,18 @@ struct ItemWrite {
 
   Kind kind = Kind::put;
   std::shared_ptr<engine::LiveTable> table;
-  std::string key;    // as key_codec encodes it
-  engine::Item item;  // put: the new item; otherwise the key attributes
-  // For a put whose item was read in stored form: that form. `item` then holds only what take_asked decoded.
-  std::string stored;
+  std::string key;              // as key_codec encodes it
+  engine::StoredItem item;      // for a put: the new item
+  engine::Item key_attributes;  // for the others: as in the request
   std::optional<expression::Condition> condition;
   expression::Update update;              // for an update
   bool item_on_failed_condition = false;  // ReturnValuesOnConditionCheckFailure
   bool only_new = false;                  // for a put: DuplicateItemException if the item exists
 };
 
-// Decodes `item` from `stored`: the whole item if the table has indexes, otherwise only its key attributes.
-// Does nothing if `stored` is empty.
-void take_asked(const engine::Table& table, ItemWrite& write);
+// Reads the new item of a put. "Item size has exceeded the maximum allowed size"
+Result<engine::StoredItem> read_new_item(const json::Value& object, Frame frame);
+Result<void> check_new_size(const engine::StoredItem& item);
 
 // Rejects a put or an update if the memory limit is reached (tables/room.h).
 Result<void> check_room(const ItemWrite& write, const Context& context);
@@ -63,8 +63,12 @@ Result<void> check_update(const engine::Table& table, const expression::Update& 
 Result<void> check_no_empty_keys(const engine::Table& table, const ItemWrite& write);
 
 // Encodes the key with item_key or request_key, and checks index keys or the update: everything that does not
-// depend on the existing item. Requires: take_asked has been called.
+// depend on the existing item.
 Result<void> check_write(const engine::Table& table, ItemWrite& write);
+// Only encodes the key, or only checks the new item of a put against the indexes, for a batch, whose errors
+// for keys differ.
+Result<std::string> write_key(const engine::Table& table, const ItemWrite& write);
+Result<void> check_new_item(const engine::Table& table, const engine::StoredItem& item);
 
 // Reads the write's condition and update from the parameters of either API, and whether a failed condition
 // returns the item.

@@ -88,18 +88,15 @@ Result<Conditions> lower_key(const Table& table, std::optional<Condition> where,
     return error::validation("Multiple conditions on same key " + *taken.twice +
                              ". Only single item Update/Insert/Delete are supported");
   }
-  write.item = std::move(taken.key);
+  write.key_attributes = std::move(taken.key);
   return std::move(taken.rest);
 }
 
 Result<void> lower(Insert insert, const Table&, bool, ItemWrite& write) {
   write.kind = ItemWrite::Kind::put;
-  write.item = std::move(insert.item);
+  write.item = engine::StoredItem(std::move(insert.item));
   write.only_new = true;
-  if (engine::item_size(write.item) > engine::item_bytes_max) {
-    return error::validation("Item size has exceeded the maximum allowed size");
-  }
-  return {};
+  return check_new_size(write.item);
 }
 
 // UPDATE requires that the item exists.
@@ -136,7 +133,7 @@ Result<void> lower(Exists exists, const Table& table, bool, ItemWrite& write) {
   if (!whole || taken.rest.empty()) {
     return error::validation("EXISTS() must contain a single item read with additional condition");
   }
-  write.item = std::move(taken.key);
+  write.key_attributes = std::move(taken.key);
   taken.rest.push_back(is_there(table));
   write.condition = joined(std::move(taken.rest));
   return {};

@@ -428,13 +428,11 @@ Result<engine::Item> read_item(const Value& object, Frame frame) {
   return in_frame(frame, std::move(item));
 }
 
-Result<std::string> read_stored_item(const Value& object, Frame frame) {
+Result<engine::StoredItem> read_stored_item(const Value& object, Frame frame) {
   std::string stored;
-  if (store_item(object, stored)) return stored;
-  TRY(const engine::Item item, read_item(object, frame));
-  stored.clear();
-  engine::encode_item(item, stored);
-  return stored;
+  if (store_item(object, stored)) return engine::StoredItem(std::move(stored));
+  TRY(engine::Item item, read_item(object, frame));
+  return engine::StoredItem(std::move(item));
 }
 
 Unexpected<Error> empty_attribute_name() {

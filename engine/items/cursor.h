@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/items/stored_item.h"
 #include "engine/schema/table.h"
 #include "engine/values/sight.h"
+#include "engine/values/stored_item.h"
 
 namespace mayfly::engine {
 

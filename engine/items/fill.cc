@@ -38,8 +38,8 @@ Expected<Filled, FillRefusal> fill(const WritePath& path, HistoryCursor& from,
     for (std::string& key : keys) transaction.add(into, std::move(key));
     if (!transaction.lock()) return Unexpected{FillRefusal::dropped};
     for (std::size_t slot = 0; slot < items.size(); ++slot) {
-      transaction.put_stored(slot, items[slot]);
       filled.bytes += static_cast<std::int64_t>(items[slot].size());
+      transaction.put_stored(slot, std::move(items[slot]));
     }
     transaction.commit();
     filled.items += static_cast<std::int64_t>(items.size());

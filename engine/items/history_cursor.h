@@ -17,8 +17,8 @@
 #include <string_view>
 
 #include "engine/base/clock.h"
-#include "engine/items/stored_item.h"
 #include "engine/tables/points.h"
+#include "engine/values/stored_item.h"
 
 namespace mayfly::engine {
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "engine/base/clock.h"
-#include "engine/items/stored_item.h"
 #include "engine/schema/table.h"
 #include "engine/tables/replica_log.h"
 #include "engine/time/expiry_index.h"
 #include "engine/values/attribute_value.h"
+#include "engine/values/stored_item.h"
 
 namespace mayfly::engine {
 
@@ -40,8 +40,7 @@ struct ItemChange {
   bool exists = false;
   StoredItem old_item;
   Write write = Write::none;
-  Item new_item;
-  std::string new_bytes;
+  StoredItem new_item;
   std::optional<Instant> entry_due;   // of its expiry entry, if the reaper found the item by that entry
   std::optional<NeverReason> never;   // the reason why the staged item never expires
   std::optional<std::size_t> record;  // its place among the staged records

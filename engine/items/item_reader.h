@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/items/stored_item.h"
 #include "engine/values/sight.h"
+#include "engine/values/stored_item.h"
 
 namespace mayfly::engine {
 

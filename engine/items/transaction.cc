@@ -31,10 +31,10 @@ bool is_scalar(Type type) { return type <= Type::null; }
 // An item has one encoding, except that earlier versions stored sets in another order; the bytes then differ
 // but have the same length. Usually the first attribute that differs already shows that the items are not
 // equal.
-bool is_same(const StoredItem& old_item, std::string_view new_bytes) {
-  if (old_item.bytes() == new_bytes) return true;
-  if (old_item.bytes().size() != new_bytes.size()) return false;
-  StoredReader before(old_item.bytes()), after(new_bytes);
+bool is_same(const StoredItem& old_item, const StoredItem& new_item) {
+  if (old_item.bytes() == new_item.bytes()) return true;
+  if (old_item.bytes().size() != new_item.bytes().size()) return false;
+  StoredReader before(old_item.bytes()), after(new_item.bytes());
   std::size_t left = before.count();
   if (left != after.count()) return false;
   for (; left > 0; --left) {
@@ -44,7 +44,7 @@ bool is_same(const StoredItem& old_item, std::string_view new_bytes) {
     const bool differs = before.bytes(was) != after.bytes(is) || was.boolean != is.boolean;
     if (differs && is_scalar(is.type)) return false;
   }
-  return old_item.item() == decode_item(new_bytes);
+  return old_item.item() == new_item.item();
 }
 
 WriteVersion decoded_version(std::string_view bytes) {
@@ -81,11 +81,6 @@ struct Transaction::State final : ChangeSource {
   void expire_written();  // expires items that were already due when they were written
   // Takes an item to remove from a transaction that holds the locks.
   void adopt(const LockedItems& holder, const ItemChange& item, StoredItem stored);
-
-  // Requires: new_bytes and new_item are set. An item that stays the same is not written.
-  static void put(ItemChange& item) {
-    item.write = item.exists && is_same(item.old_item, item.new_bytes) ? Write::none : Write::put;
-  }
 
   void spend_on_writes() const;  // charges the writes to a hurry (hurry.h), before anything is written
   void write_mirrors();          // gives the mirrors the same writes as their originals
@@ -178,8 +173,8 @@ void Transaction::State::expire_written() {
   State expiry(path, Cause::time_to_live);
   expiry.removes_written = true;
   for (const ItemChange& item : held.items())
-    if (item.write == Write::put && has_departed(item, item.new_bytes))
-      expiry.adopt(held, item, StoredItem(item.new_bytes));
+    if (item.write == Write::put && has_departed(item, item.new_item.bytes()))
+      expiry.adopt(held, item, item.new_item);
   if (expiry.held.items().empty()) return;
   const auto expire = [&] {
     expiry.read_versions();
@@ -208,32 +203,14 @@ const std::optional<std::string>& Transaction::digest_before() const { return st
 
 // --- staging
 
-void Transaction::put(Slot slot, Item new_item) {
+void Transaction::put(Slot slot, Item new_item) { put_stored(slot, StoredItem(std::move(new_item))); }
+
+// An item that stays the same is not written.
+void Transaction::put_stored(Slot slot, StoredItem new_item) {
   ItemChange& item = state_->held.items()[slot];
-  item.new_bytes.clear();
-  encode_item(new_item, item.new_bytes);
   item.new_item = std::move(new_item);
-  state_->put(item);
-}
-
-void Transaction::put(Slot slot, Item new_item, std::string stored) {
-  ItemChange& item = state_->held.items()[slot];
-  const Table& table = this->table(slot);
-  item.new_bytes = std::move(stored);
-  const bool asks_for_all = !table.indexes.empty() || table.replicates();
-  item.new_item = asks_for_all && new_item.size() < StoredReader(item.new_bytes).count()
-                      ? decode_item(item.new_bytes)
-                      : std::move(new_item);
-  state_->put(item);
-}
-
-void Transaction::put_stored(Slot slot, const StoredItem& stored) {
-  ItemChange& item = state_->held.items()[slot];
-  if (item.exists) return put(slot, stored.item());
-  item.new_bytes.assign(stored.bytes());
-  const Table& table = this->table(slot);
-  if (!table.indexes.empty() || table.ttl || table.stream) item.new_item = stored.item();
-  item.write = ItemChange::Write::put;
+  const bool same = item.exists && is_same(item.old_item, item.new_item);
+  item.write = same ? ItemChange::Write::none : ItemChange::Write::put;
 }
 
 void Transaction::remove(Slot slot) {
@@ -243,12 +220,10 @@ void Transaction::remove(Slot slot) {
 
 void Transaction::free_trees(Slot slot) {
   constexpr std::size_t small_bytes = 4096;  // smaller trees are not worth decoding again
-  ItemChange& item = state_->held.items()[slot];
-  const Table& table = this->table(slot);
-  if (!table.indexes.empty() || table.replicates()) return;
-  if (item.new_bytes.size() > small_bytes) item.new_item = key_attributes(table.keys, item.new_item);
-  if (item.old_item.bytes().size() > small_bytes)
-    item.old_item = StoredItem(std::string(item.old_item.bytes()));
+  if (!table(slot).indexes.empty()) return;
+  ItemChange& change = state_->held.items()[slot];
+  for (StoredItem* item : {&change.old_item, &change.new_item})
+    if (item->bytes().size() > small_bytes) item->free_tree();
 }
 
 bool Transaction::remove_expired(Slot slot, Instant due) {
@@ -282,7 +257,7 @@ void Transaction::replicate(Slot slot, const WriteVersion& version, std::string_
   if (item_bytes.empty()) {
     remove(slot);
   } else {
-    put(slot, decode_item(item_bytes));
+    put_stored(slot, StoredItem(std::string(item_bytes)));
   }
   item.arrives = version;  // even if the item stays as it is
   item.arrives->tombstone = item_bytes.empty() ? 1 : 0;
@@ -314,7 +289,8 @@ void Transaction::State::spend_on_writes() const {
   for (const ItemChange& item : held.items()) {
     if (item.write == Write::none) continue;
     const std::size_t entries = 1 + held.table_of(item).indexes.size();
-    Hurry::spend(nanoseconds_per_byte * entries * (item.old_item.bytes().size() + item.new_bytes.size()));
+    Hurry::spend(nanoseconds_per_byte * entries *
+                 (item.old_item.bytes().size() + item.new_item.bytes().size()));
   }
   if (Hurry::is_on() && path.committer.is_busy()) Hurry::give_way();
 }
@@ -325,7 +301,6 @@ void Transaction::State::write_mirrors() {
     const ItemChange& origin = held.items()[*item.mirrors];
     item.write = origin.write == Write::remove && !item.exists ? Write::none : origin.write;
     item.new_item = origin.new_item;
-    item.new_bytes = origin.new_bytes;
   }
 }
 
@@ -394,13 +369,13 @@ void Transaction::State::record_expiries() {
 void Transaction::State::note_suspect(const ItemChange& item) {
   const Table& description = held.table_of(item);
   const bool puts = item.puts();
-  const Item keys = key_attributes(description.keys, puts ? item.new_item : item.old_item.item());
+  const Item keys = key_attributes(description.keys, puts ? item.new_item : item.old_item);
   const bool is_first = held.live_of(item).ttl_suspects().note(
       {.key = item.key, .key_attributes = keys, .never = item.never, .at = staged.at});
   const auto& told = path.never_expires;
   if (!is_first || !told) return;
-  const std::optional<AttributeValue> ttl = stored_attribute(
-      puts ? std::string_view(item.new_bytes) : item.old_item.bytes(), description.ttl->attribute);
+  const std::optional<AttributeValue> ttl =
+      stored_attribute(puts ? item.new_item.bytes() : item.old_item.bytes(), description.ttl->attribute);
   if (ttl) told(description, keys, *item.never, *ttl);
 }
 
@@ -417,7 +392,7 @@ void Transaction::State::tell(ChangeFeed& feed, Instant at) const {
                .at = at,
                .key = item.key,
                .old_item = item.exists ? item.old_item.bytes() : std::string_view{},
-               .new_item = puts ? std::string_view(item.new_bytes) : std::string_view{},
+               .new_item = puts ? item.new_item.bytes() : std::string_view{},
                .sequence = record != nullptr ? std::optional(record->sequence) : std::nullopt,
                .shard = record != nullptr ? record->shard : 0});
   }

@@ -26,11 +26,11 @@
 #include <vector>
 
 #include "engine/items/item_change.h"
-#include "engine/items/stored_item.h"
 #include "engine/tables/catalog.h"
 #include "engine/tables/change_log.h"
 #include "engine/tables/replica_log.h"
 #include "engine/values/attribute_value.h"
+#include "engine/values/stored_item.h"
 
 namespace mayfly::engine {
 
@@ -69,15 +69,10 @@ class Transaction {
   // Requires: lock() returned true.
   [[nodiscard]] const std::optional<std::string>& digest_before() const;
   void put(Slot slot, Item item);
-  // Like put(slot, item), for a caller that already has the stored bytes. `item` has at least the key
-  // attributes.
-  void put(Slot slot, Item item, std::string stored);
-  // Like put(slot, item), for a caller that has the item as it is stored.
-  void put_stored(Slot slot, const StoredItem& item);
+  void put_stored(Slot slot, StoredItem item);
   void remove(Slot slot);
-  // Frees the attribute trees of the old and the new item, as far as commit() does not need them. A tree can
-  // take forty times the item's bytes, and a transaction can have a hundred items. Invalidates references to
-  // the trees.
+  // Frees the decoded attributes of the old and the new item, unless commit() needs them. They can take forty
+  // times the item's bytes, and a transaction can have a hundred items. Invalidates references to them.
   void free_trees(Slot slot);
 
   // For the reaper: removes the item if it is expired now and its TTL is still `due`, the instant in its

@@ -21,15 +21,15 @@ void stage_item(const WriteStage& stage) {
   const bool puts = item.puts();
   const std::string stored_key = item_key(stage.table.id, 0, item.key);
   // Room for the item and for its old version.
-  batch.make_room(2, 2 * stored_key.size() + item.new_bytes.size() + item.old_item.bytes().size());
+  batch.make_room(2, 2 * stored_key.size() + item.new_item.bytes().size() + item.old_item.bytes().size());
   if (puts) {
-    batch.put(stored_key, item.new_bytes);
+    batch.put(stored_key, item.new_item.bytes());
     if (item.exists) batch.note_replaced(item.old_item.bytes().size());
   } else {
     batch.erase(stored_key, item.exists ? item.old_item.bytes().size() : 0);
   }
   stage.staged.count(stage.live, 0, (puts ? 1 : 0) - (item.exists ? 1 : 0),
-                     (puts ? std::int64_t{stored_item_size(item.new_bytes)} : 0) -
+                     (puts ? static_cast<std::int64_t>(item.new_item.size()) : 0) -
                          (item.exists ? static_cast<std::int64_t>(item.old_item.size()) : 0));
 }
 
@@ -53,7 +53,7 @@ void stage_indexes(const WriteStage& stage) {
   const Table& table = stage.table;
   ItemChange& item = stage.item;
   const Item* const old_item = item.exists ? &item.old_item.item() : nullptr;
-  const Item* const new_item = item.puts() ? &item.new_item : nullptr;
+  const Item* const new_item = item.puts() ? &item.new_item.item() : nullptr;
   for (const IndexChange& change : index_changes(table, old_item, new_item)) {
     const IndexId id = change.index->id;
     bool had_entry = !change.old_key.empty();
@@ -130,7 +130,7 @@ void stage_expiry(const WriteStage& stage) {
   const bool is_ours = !item.arrives || expires_here(table, item.arrives->origin);
   TtlValue before, after;
   if (item.exists && was_ours) before = old_ttl(item, table);
-  if (item.puts() && is_ours) after = ttl_of_stored(table, item.new_bytes);
+  if (item.puts() && is_ours) after = ttl_of_stored(table, item.new_item.bytes());
   if (before == after) return;
   const Instant now = stage.now();
   if (before.due) erase_due(stage, *before.due);
@@ -189,14 +189,14 @@ void stage_record(const WriteStage& stage) {
   const Table& table = stage.table;
   ItemChange& item = stage.item;
   const bool puts = item.puts();
-  const Item& with_keys = puts ? item.new_item : item.old_item.item();
+  const StoredItem& with_keys = puts ? item.new_item : item.old_item;
   item.record = stage.staged.records.size();
   const Stream& stream = *table.stream;
   stage.staged.records.push_back(
       {stream.id, stream.open_shard(partition_hash(item.key)).number,
        encode_record(cause_of(item, table, stage.cause), stream.view, key_attributes(table.keys, with_keys),
                      item.exists ? item.old_item.bytes() : std::string_view{},
-                     puts ? std::string_view(item.new_bytes) : std::string_view{})});
+                     puts ? item.new_item.bytes() : std::string_view{})});
 }
 
 void stage_replicas(const WriteStage& stage) {
@@ -212,7 +212,7 @@ void stage_replicas(const WriteStage& stage) {
   write.key = item.key;
   write.record = item.record;
   const bool gone = item.arrives ? item.arrives->gone() : item.write == ItemChange::Write::remove;
-  if (!gone) write.item = item.new_bytes;
+  if (!gone) write.item = item.new_item.bytes();
   if (item.arrives) {
     write.version = item.arrives->number;
     write.origin = item.arrives->origin;

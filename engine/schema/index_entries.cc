@@ -85,6 +85,13 @@ Item key_attributes(const KeySchema& keys, const Item& item) {
   return result;
 }
 
+Item key_attributes(const KeySchema& keys, const StoredItem& item) {
+  std::array<std::string_view, key_attributes_max> names;
+  std::size_t count = 0;
+  for (const KeyAttribute& attribute : keys.all()) names[count++] = attribute.name;
+  return item.attributes({names.data(), count});
+}
+
 std::string table_key(const KeySchema& keys, const Item& item) {
   Scalars partition, sort;
   if (!find_scalars(keys.partition(), item, partition_key_bytes_max, partition)) return {};

@@ -15,6 +15,7 @@
 
 #include "engine/schema/table.h"
 #include "engine/values/attribute_value.h"
+#include "engine/values/stored_item.h"
 
 namespace mayfly::engine {
 
@@ -58,5 +59,6 @@ const AttributeValue* key_value(const KeyAttribute& attribute, const Item& item)
 void copy_keys(const KeySchema& keys, const Item& from, Item& to);
 // An item with only the key attributes of `item`.
 Item key_attributes(const KeySchema& keys, const Item& item);
+Item key_attributes(const KeySchema& keys, const StoredItem& item);
 
 }  // namespace mayfly::engine

@@ -109,7 +109,7 @@ std::optional<Item> item_of(std::string_view text) {
          item.error().message);
     return std::nullopt;
   }
-  must(*stored == encoded(*item), "reading an item to bytes gives its encoding");
+  must(stored->bytes() == encoded(*item), "reading an item to bytes gives its encoding");
   return *std::move(item);
 }
 

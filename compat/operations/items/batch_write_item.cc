@@ -74,13 +74,10 @@ Result<ItemWrite> read_write(const json::Value& request, Frame frame) {
   }
   ItemWrite write{.kind = put ? ItemWrite::Kind::put : ItemWrite::Kind::remove};
   if (put == nullptr) {
-    TRY(write.item, read_item(*remove->member("Key"), frame));
+    TRY(write.key_attributes, read_item(*remove->member("Key"), frame));
     return write;
   }
-  TRY(write.stored, read_stored_item(*put->member("Item"), frame));
-  if (engine::stored_item_size(write.stored) > engine::item_bytes_max) {
-    return error::validation("Item size has exceeded the maximum allowed size");
-  }
+  TRY(write.item, read_new_item(*put->member("Item"), frame));
   return write;
 }
 
@@ -102,13 +99,12 @@ Result<std::vector<TableWrites>> read_request(const json::Value& request, Frame 
 
 // In a batch, the error for a key of the wrong type or without an attribute is always that it does not match
 // the schema, even for items.
-Result<std::string> write_key(const engine::Table& table, const ItemWrite& write) {
-  if (write.kind == ItemWrite::Kind::remove) return request_key(table, write.item);
-  auto key = item_key(table, write.item);
+Result<std::string> checked_key(const engine::Table& table, const ItemWrite& write) {
+  auto key = write_key(table, write);
   if (!key && key.error().about == Error::About::key_schema) {
     return error::validation("The provided key element does not match the schema");
   }
-  if (key) CHECK_OK(check_indexed(table, write.item));
+  if (key && write.kind == ItemWrite::Kind::put) CHECK_OK(check_new_item(table, write.item));
   return key;
 }
 
@@ -118,8 +114,7 @@ Result<void> find_and_check(const Context& context, TableWrites& writes) {
   std::set<std::string_view> seen;
   for (Entry& entry : writes.entries) {
     entry.write.table = writes.table;
-    take_asked(*table, entry.write);
-    TRY(entry.write.key, write_key(*table, entry.write));
+    TRY(entry.write.key, checked_key(*table, entry.write));
     if (!seen.insert(entry.write.key).second) {
       return error::validation("Provided list of item keys contains duplicates");
     }
@@ -189,9 +184,9 @@ void write_unprocessed(json::Writer& out, const std::vector<TableWrites>& unproc
       out.begin_object();
       out.key(puts ? "Item" : "Key");
       if (puts) {
-        write_stored_item(out, entry.write.stored);
+        write_stored_item(out, entry.write.item.bytes());
       } else {
-        write_item_object(out, entry.write.item);
+        write_item_object(out, entry.write.key_attributes);
       }
       out.end_object();
       out.end_object();

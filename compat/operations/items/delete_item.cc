@@ -27,13 +27,13 @@ constexpr Shape shape = structure("DeleteItemInput", members);
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}, context.frame));
   ItemWrite write{.kind = ItemWrite::Kind::remove};
-  TRY(write.item, read_item(*request.member("Key"), context.frame));
+  TRY(write.key_attributes, read_item(*request.member("Key"), context.frame));
   const WantedAnswer wanted = wanted_answer(request);
   CHECK_OK(check_returns_old_item(wanted, context.frame));
   CHECK_OK(read_expressions(request, write, context.frame));
 
   TRY(write.table, find_table(context, request.member("TableName")->string()));
-  TRY(write.key, request_key(*write.table->description(), write.item));
+  CHECK_OK(check_write(*write.table->description(), write));
   return write_item(std::move(write), wanted, context, out);
 }
 

@@ -30,19 +30,14 @@ constexpr Shape shape = structure("PutItemInput", members);
 Result<void> run(Context& context, const json::Value& request, json::Writer& out) {
   CHECK_OK(check_expression_parameters(request, {"ConditionExpression"}, {"Expected"}, context.frame));
   ItemWrite write{.kind = ItemWrite::Kind::put};
-  TRY(write.stored, read_stored_item(*request.member("Item"), context.frame));
+  TRY(write.item, read_stored_item(*request.member("Item"), context.frame));
   const WantedAnswer wanted = wanted_answer(request);
   CHECK_OK(check_returns_old_item(wanted, context.frame));
-  if (engine::stored_item_size(write.stored) > engine::item_bytes_max) {
-    return error::validation("Item size has exceeded the maximum allowed size");
-  }
+  CHECK_OK(check_new_size(write.item));
   CHECK_OK(read_expressions(request, write, context.frame));
 
   TRY(write.table, find_table(context, request.member("TableName")->string()));
-  const auto table = write.table->description();
-  take_asked(*table, write);
-  TRY(write.key, item_key(*table, write.item));
-  CHECK_OK(check_indexed(*table, write.item));
+  CHECK_OK(check_write(*write.table->description(), write));
   return write_item(std::move(write), wanted, context, out);
 }
 

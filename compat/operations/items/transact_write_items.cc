@@ -111,23 +111,20 @@ Result<ItemWrite> read_write(const Action& action, Frame frame) {
     // Expressions are checked before the nesting depth of values.
     if (!item && item.error().about != Error::About::nesting) return Unexpected{std::move(item).error()};
     CHECK_OK(read_current_expressions(request, write, frame));
-    TRY(write.item, std::move(item));
+    TRY(write.key_attributes, std::move(item));
     return write;
   }
   auto stored = in_transaction(read_stored_item(*request.member("Item"), frame));
   if (!stored && stored.error().about != Error::About::nesting) return Unexpected{std::move(stored).error()};
-  if (stored && engine::stored_item_size(*stored) > engine::item_bytes_max) {
-    return error::validation("Item size has exceeded the maximum allowed size");
-  }
+  if (stored) CHECK_OK(check_new_size(*stored));
   CHECK_OK(read_current_expressions(request, write, frame));
-  TRY(write.stored, std::move(stored));
+  TRY(write.item, std::move(stored));
   return write;
 }
 
 // The size of the data in the request. The sizes of existing items do not count.
 Result<std::size_t> payload_bytes(const Action& action, const ItemWrite& write) {
-  std::size_t bytes =
-      write.stored.empty() ? engine::item_size(write.item) : engine::stored_item_size(write.stored);
+  std::size_t bytes = action.kind == Kind::put ? write.item.size() : engine::item_size(write.key_attributes);
   if (const json::Value* values = action.request->member("ExpressionAttributeValues")) {
     TRY(const auto read, read_item(*values));
     bytes += engine::item_size(read);
@@ -139,7 +136,6 @@ Result<void> find_and_check(const Context& context, const std::vector<Action>& a
                             std::vector<ItemWrite>& writes) {
   for (std::size_t i = 0; i < writes.size(); ++i) {
     TRY(writes[i].table, find_table(context, actions[i].request->member("TableName")->string()));
-    take_asked(*writes[i].table->description(), writes[i]);
   }
   for (const ItemWrite& write : writes) CHECK_OK(check_no_empty_keys(*write.table->description(), write));
   for (std::size_t i = 0; i < writes.size(); ++i) {

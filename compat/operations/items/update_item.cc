@@ -33,13 +33,11 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   CHECK_OK(check_expression_parameters(request, {"UpdateExpression", "ConditionExpression"},
                                        {"AttributeUpdates", "Expected"}, context.frame));
   ItemWrite write{.kind = ItemWrite::Kind::update};
-  TRY(write.item, read_item(*request.member("Key"), context.frame));
+  TRY(write.key_attributes, read_item(*request.member("Key"), context.frame));
   CHECK_OK(read_expressions(request, write, context.frame));
 
   TRY(write.table, find_table(context, request.member("TableName")->string()));
-  const auto table = write.table->description();
-  TRY(write.key, request_key(*table, write.item));
-  CHECK_OK(check_update(*table, write.update));
+  CHECK_OK(check_write(*write.table->description(), write));
   // Checked before the condition. For AttributeUpdates, and for updates in transactions and PartiQL, only the
   // size of the resulting item counts.
   if (!write.update.legacy && expression::charge_of(write.update) > engine::item_bytes_max) {
