@@ -1,8 +1,8 @@
 # Sanitizer builds. MAYFLY_SANITIZE lists the sanitizers, as in -fsanitize=.
 #
-# A sanitizer understands only code that was compiled with it: TSan would not see RocksDB's locks, nor ASan the bounds of
-# its vectors. RocksDB therefore comes from script/rocksdb, and Boost.JSON, which tests compare with, is compiled here from
-# its headers. zlib is C and shares nothing between threads, so Debian's is used.
+# A sanitizer understands only code that was compiled with it: TSan would not see RocksDB's locks, and ASan would not see
+# the bounds of its vectors. RocksDB therefore comes from script/rocksdb. Boost.JSON, with which tests compare results, is
+# compiled here from its headers. zlib is C and shares nothing between threads, so Debian's is used.
 if(NOT EXISTS ${MAYFLY_ROCKSDB_PREFIX}/lib/librocksdb.a)
   message(FATAL_ERROR "MAYFLY_ROCKSDB_PREFIX is \"${MAYFLY_ROCKSDB_PREFIX}\", which has no lib/librocksdb.a. Build it with"
                       " `script/rocksdb address` or `script/rocksdb thread`.")

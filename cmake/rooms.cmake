@@ -2,7 +2,7 @@
 # of its compile time, and the files of a room include nearly the same headers.
 #
 # Two files of a room must therefore not use the same private name for different things. Three kinds of files are compiled
-# alone: operations and schema readers, which share private names by design (each operation has its `members`, `shape` and
+# alone: operations and schema readers, which reuse private names by design (each operation has its `members`, `shape` and
 # `run`), and main.cc, because some programs use the rest of its room without it.
 function(mayfly_compile_by_room target)
   set(together_max 8)  # on average
@@ -24,8 +24,8 @@ function(mayfly_compile_by_room target)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room}_${part})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
-  # GCC takes an included .cc file for a header and warns about its anonymous namespaces. It also limits inlining by the size
-  # of a translation unit; the default limit (10000) is too low for a group of files, and a request took 5 % more instructions.
+  # GCC treats an included .cc file as a header and warns about its anonymous namespaces. It also limits inlining by the size
+  # of a translation unit. The default limit (10000) is too low for a group of files: a request took 5 % more instructions.
   target_compile_options(${target} PRIVATE
                          $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;--param=large-unit-insns=24000>)
 endfunction()

@@ -1,4 +1,4 @@
-# Sourced by package scripts. `arch_of FILE` prints the machine of an ELF file as uname names it: x86_64 or aarch64.
+# Functions that package scripts source. `arch_of FILE` prints the architecture of an ELF file as uname does: x86_64 or aarch64.
 arch_of() {
   case "$(head -c 20 "$1" | od -An -tx1 | tr -d ' \n')" in
     7f454c46*3e00) echo x86_64 ;;
@@ -7,7 +7,7 @@ arch_of() {
   esac
 }
 
-# Runs a program for either machine, through qemu-user if it is for the other one.
+# run PROGRAM [ARGUMENT...]: runs a program for either architecture. Uses qemu-user if it is not this machine's.
 run() {
   local arch
   arch=$(arch_of "$1")

@@ -382,7 +382,7 @@ void Commands::add_replication_set(const ControlCall& call) {
   });
   for (const Member& member : call.body)
     if (member.kind != Kind::flag) take(set, member);
-  CLI::Option* pause = set.add_flag("--pause", given_->paused, "Hold all writes back");
+  CLI::Option* pause = set.add_flag("--pause", given_->paused, "Hold back all writes");
   set.add_flag("--resume", given_->resumed, "Deliver the writes that were held back")->excludes(pause);
 }
 

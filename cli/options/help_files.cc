@@ -19,8 +19,8 @@ void walk(const std::string& path, const CLI::App& app, const Visit& visit) {
     walk(path + " " + command->get_name(), *command, visit);
 }
 
-// Escapes a line of text. A leading dot or apostrophe is escaped because roff would read it as a request.
-// Hyphens are escaped too.
+// Escapes a line of text, including hyphens. A leading dot or apostrophe is escaped because roff would read
+// it as a request.
 std::string roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -86,8 +86,8 @@ std::string manual_page(const CLI::App& app) {
          "An option that is followed by a variable in brackets can also be set by that variable. The "
          "variable of an option that can be repeated takes values separated by commas.\n"
          ".TP\n.B AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN\n"
-         "Credentials with which commands sign their requests, and the server its requests to an S3 "
-         "endpoint.\n"
+         "Credentials with which commands sign their requests, and with which the server signs its requests "
+         "to an S3 endpoint.\n"
          ".TP\n.B NO_COLOR\nDisables colors.\n"
          ".SH EXIT STATUS\n"
          ".TP\n0\nSuccess.\n"

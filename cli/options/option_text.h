@@ -34,8 +34,8 @@ std::string alternatives(const std::vector<std::string>& values);
 
 // --- refusals
 
-// A sentence about the first word that is unknown: where a command is expected, it is not one; or it looks
-// like an option and its command does not have it. Empty if there is no such word.
+// A sentence about the first unknown word: a command that does not exist, or an option that its command does
+// not have. Empty if all words are known.
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& words);
 
 // Returns `words` with an option for each variable that is set and whose option `words` does not have:
@@ -46,7 +46,7 @@ std::vector<std::string> with_environment(const CLI::App& app, std::vector<std::
 // A sentence that says why the command line could not be parsed.
 std::string refusal(const CLI::App& app, const CLI::ParseError& error);
 
-// The command that was parsed, as far as parsing got: "mayfly clock advance".
+// The path of the last command that was parsed: "mayfly clock advance".
 std::string parsed_path(const CLI::App& app);
 
 // --- help

@@ -41,8 +41,7 @@ void add_directory_commands(CLI::App& app, DirectoryCommand& command) {
     return added;
   };
   add("verify", "Check a data directory without changing it", DirectoryCommand::What::verify);
-  CLI::App* repair = add("repair", "Rebuild what can be rebuilt in a damaged data directory",
-                         DirectoryCommand::What::repair);
+  CLI::App* repair = add("repair", "Repair a damaged data directory", DirectoryCommand::What::repair);
   repair
       ->add_option("--move-out", command.repair.move_out_file,
                    "Move entries that cannot be repaired to FILE (default: leave them)")
@@ -101,7 +100,7 @@ void add_bounds_options(CLI::App& serve, ServeOptions& options) {
       .add_option_function<std::int64_t>(
           "--request-seconds-max",
           [&server](std::int64_t seconds) { server.request_max = std::chrono::seconds(seconds); },
-          "Time to receive a request, and to send its response")
+          "Time limit to receive a request, and to send a response")
       ->envname("MAYFLY_REQUEST_SECONDS_MAX")
       ->type_name("N")
       ->check(between(1, 24 * 3600))
@@ -473,7 +472,7 @@ void add_commands_about_commands(CLI::App& app, std::string& shell, std::vector<
   completion.footer("Example:\n  source <(mayfly completion bash)");
   app.add_subcommand("manual", "Print the manual page: mayfly manual | man -l -");
   // Only for the completion scripts. A command without a group is not listed.
-  app.add_subcommand(completing_command, "Print what can follow a command line")
+  app.add_subcommand(completing_command, "Print completions of a command line")
       ->group("")
       ->add_option("LINE", line, "Command line up to the cursor");
 }

@@ -67,7 +67,7 @@ void add_table_options(CLI::App& app, SweepCommand& command) {
       ->type_name("CLOCK")
       ->default_str("host");
   app.add_option("--clock-skew-max", command.clock_skew_max_seconds,
-                 "Delete nothing while host and endpoint clocks differ by more")
+                 "Delete nothing while host and endpoint clocks differ by more than this")
       ->check(between(1, 300))
       ->type_name("SECONDS")
       ->capture_default_str();
@@ -117,12 +117,12 @@ void add_segments(CLI::App& app, SweepCommand& command) {
 
 void add_sweep_commands(CLI::App& app, SweepCommand& command) {
   CLI::App& sweep =
-      *app.add_subcommand("sweep", "Delete expired items of any DynamoDB endpoint within a second");
+      *app.add_subcommand("sweep", "Delete expired items on any DynamoDB endpoint within a second");
   sweep.require_subcommand(0, 1);
   add_table_options(sweep, command);
   add_running_options(sweep, command);
   CLI::App& plan = *sweep.add_subcommand(
-      "plan", "Print what a table needs before it can be swept, its items' state, and the cost");
+      "plan", "Print the changes that a table needs before a sweep, its items' state, and the cost");
   add_table_options(plan, command);
   add_segments(plan, command);
   plan.add_flag("--apply", command.apply, "Create the index and the state table if they are missing");

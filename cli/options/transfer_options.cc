@@ -57,7 +57,7 @@ void add_what_and_how(CLI::App& app, TransferCommand& command) {
   app.add_flag("--items-only", command.items_only,
                "Copy only items: tables must exist at the target, and files get no settings");
   app.add_option("--if-exists", command.if_exists,
-                 "If a table exists at the target: fail, skip, append or replace")
+                 "What to do if a table exists at the target: fail, skip, append or replace")
       ->transform(choice<IfExists>({{"fail", IfExists::fail},
                                     {"skip", IfExists::skip},
                                     {"append", IfExists::append},
@@ -65,7 +65,7 @@ void add_what_and_how(CLI::App& app, TransferCommand& command) {
       ->type_name("ACTION")
       ->default_str("fail");
   app.add_option("--ttl", command.ttl,
-                 "TTL: on, off, shift (by the export's age) or unexpired (skip expired)")
+                 "TTL at the target: on, off, shift (by the export's age) or unexpired (skip expired items)")
       ->transform(choice<TtlChoice>({{"on", TtlChoice::on},
                                      {"off", TtlChoice::off},
                                      {"shift", TtlChoice::shift},
@@ -95,7 +95,7 @@ void add_what_and_how(CLI::App& app, TransferCommand& command) {
   app.option_defaults()->group("Interruptions");
   app.add_flag("--resume", command.resume, "Continue an interrupted run of the same command");
   app.add_option("--journal", command.journal,
-                 "File that records progress for --resume; - for none (default: next to the target)")
+                 "File that records progress for --resume, or - to disable it (default: next to the target)")
       ->type_name("FILE");
   app.footer("Options with ... can be repeated.");
 }

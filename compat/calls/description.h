@@ -8,7 +8,7 @@
 //   constexpr Member shard_body[] = {{"shard", Kind::text, "Id of the shard (default: all open shards)"}};
 //   constexpr ControlCall calls[] = {
 //       {.method = "POST", .path = "/_mayfly/streams/{table}/roll", .name = "roll_shards",
-//        .about = "Close shards; one new shard continues each", .effect = Effect::adds,
+//        .about = "Close shards and continue each one in a new shard", .effect = Effect::adds,
 //        .body = shard_body, .answer = shards_answer, .handle = &roll_shards, .command = "stream roll"}};
 #pragma once
 

@@ -256,7 +256,7 @@ std::span<const ControlCall> await_calls() {
       {.method = "POST",
        .path = "/_mayfly/await",
        .name = "await_change",
-       .about = "Wait for a change of an item; if there is none, explain why",
+       .about = "Wait for a change to an item, or explain why none occurred",
        .waits = Waits::for_others,
        .body = body,
        .answer = answer,

@@ -22,7 +22,7 @@ inline constexpr auto author_names = names_of(by_choices);
 inline constexpr Member event_member =
     Member{"event", Kind::text, "Only INSERT, MODIFY or REMOVE"}.of(event_names).as("--event");
 inline constexpr Member author_member =
-    Member{"by", Kind::text, "Only changes by user or by service (expired items)"}
+    Member{"by", Kind::text, "Only changes by a user, or by the service (expired items)"}
         .of(author_names)
         .as("--by");
 

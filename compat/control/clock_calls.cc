@@ -212,9 +212,9 @@ std::span<const ControlCall> clock_calls() {
              "real: it follows the host's clock"}
           .of(mode_names),
       {"now", Kind::time,
-       "Time to set; a later one is an advance, and an earlier one needs an account without tables"},
-      Member{"rate", Kind::number, "Speed relative to the host's clock, with mode rate"}.within(rate_min,
-                                                                                                rate_max),
+       "Time to set; a later time advances the clock, and an earlier one requires an account without tables"},
+      Member{"rate", Kind::number, "Speed relative to the host's clock, in mode rate"}.within(rate_min,
+                                                                                              rate_max),
       age_streams};
   static constexpr Member advance_body[] = {
       Member{"seconds", Kind::number, "Seconds to advance"}.within(0, unit_max(1000)),
@@ -235,7 +235,7 @@ std::span<const ControlCall> clock_calls() {
       Member{"", Kind::map, "Items of the table by reason"}.with(count_of_table)};
   static constexpr Member mode_answer =
       Member{"mode", Kind::text, "The clock's mode", Given::always}.of(mode_names);
-  static constexpr Member rate_answer{"rate", Kind::number, "Its speed, in mode rate"};
+  static constexpr Member rate_answer{"rate", Kind::number, "The clock's speed, in mode rate"};
   static constexpr Member now_member = now_answer[0];
   static constexpr Member expired_answer{"expired", Kind::whole, "Items that expired", Given::always};
   static constexpr Member tables_answer =
@@ -257,7 +257,7 @@ std::span<const ControlCall> clock_calls() {
       tables_answer,
       next_answer,
       {"message", Kind::text, "Why the clock did not move"},
-      {"settled", Kind::flag, "Whether all changes were processed, with settle"},
+      {"settled", Kind::flag, "With settle: whether all changes were processed"},
       Member{"unfinished", Kind::list, "Event source mappings that still have records"}.with(
           unfinished_members),
       Member{"given_up", Kind::list, "Batches that functions failed to process"}.with(given_up_members),

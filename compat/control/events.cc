@@ -46,7 +46,7 @@ Result<json::Tree> follow_events(Call& call) {
 }  // namespace
 
 std::span<const ControlCall> event_calls() {
-  static constexpr Member query[] = {Member{"table", Kind::text, "Only changes of this table"}.as("TABLE"),
+  static constexpr Member query[] = {Member{"table", Kind::text, "Only changes to this table"}.as("TABLE"),
                                      event_member, author_member};
 
   static constexpr ControlCall calls[] = {

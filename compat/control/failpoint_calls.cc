@@ -77,7 +77,7 @@ std::span<const ControlCall> failpoint_calls() {
       {.method = "GET",
        .path = "/_mayfly/failpoints",
        .name = "show_failpoints",
-       .about = "List failpoints and whether an expiry waits there",
+       .about = "List failpoints and whether an expiry is waiting at each",
        .answer = answer,
        .handle = &show_failpoints,
        .command = "failpoint list",

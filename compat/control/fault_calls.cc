@@ -51,21 +51,22 @@ constexpr Member exception_member =
 constexpr Member applied_member =
     Member{"applied", Kind::flag, "Whether the operation takes effect although its response is lost or late"}
         .as("--applied");
-constexpr Member writes_member = Member{"writes", Kind::whole, "Maximum lag of stale_reads, in commits"}
+constexpr Member writes_member = Member{"writes", Kind::whole, "Maximum lag for stale_reads, in commits"}
                                      .within(1, writes_max)
                                      .as("--writes");
 constexpr Member milliseconds_member =
-    Member{"milliseconds", Kind::whole, "Delay of latency, or maximum lag of stale_reads"}
+    Member{"milliseconds", Kind::whole, "Delay for latency; maximum lag for stale_reads"}
         .within(1, milliseconds_max)
         .as("--milliseconds");
-constexpr Member items_member = Member{"items", Kind::whole, "Number of items that unprocessed leaves out"}
+constexpr Member items_member = Member{"items", Kind::whole, "Number of items to leave out, with unprocessed"}
                                     .within(1, items_max)
                                     .as("--items");
-constexpr Member count_member = Member{"count", Kind::whole, "Number of times it strikes (default: always)"}
-                                    .within(1, count_max)
-                                    .as("--count");
+constexpr Member count_member =
+    Member{"count", Kind::whole, "Maximum number of times the rule strikes (default: no limit)"}
+        .within(1, count_max)
+        .as("--count");
 constexpr Member probability_member =
-    Member{"probability", Kind::number, "Probability that it strikes, such as 0.1"}
+    Member{"probability", Kind::number, "Probability that the rule strikes, such as 0.1"}
         .within(0, 1)
         .by_default("1")
         .as("--probability");
@@ -164,7 +165,7 @@ Result<json::Tree> clear_faults(Call& call) {
 std::span<const ControlCall> fault_calls() {
   static constexpr Member body[] = {
       Member{"rules", Kind::list,
-             "The rules; for each request, the first rule that matches and strikes counts", Given::always}
+             "The rules; the first matching rule that strikes applies, but latencies add up", Given::always}
           .within(0, rules_max)
           .with(rule_members)};
   static constexpr Member shown_members[] = {
@@ -177,10 +178,10 @@ std::span<const ControlCall> fault_calls() {
       milliseconds_member,
       items_member,
       count_member,
-      {"probability", Kind::number, "Probability that it strikes"},
+      {"probability", Kind::number, "Probability that the rule strikes"},
       {"seed", Kind::whole, "Random seed"},
       {"asked", Kind::whole, "Requests that matched the rule", Given::always},
-      {"struck", Kind::whole, "Faults that it caused", Given::always}};
+      {"struck", Kind::whole, "Faults that the rule caused", Given::always}};
   static constexpr Member answer[] = {
       Member{"rules", Kind::list, "The account's fault rules", Given::always}.with(shown_members)};
   static constexpr std::string_view when_empty = "No fault rules in account {account}.";

@@ -121,22 +121,22 @@ std::span<const ControlCall> job_calls() {
       {"arn", Kind::text, "ARN of the job", Given::always},
       {"region", Kind::text, "Region", Given::always},
       {"table", Kind::text, "Table", Given::always},
-      {"status", Kind::text, "Its status, in DynamoDB's words", Given::always},
+      {"status", Kind::text, "Its status, as DynamoDB names it", Given::always},
       {"percent", Kind::whole, "Progress in percent", Given::always},
       {"done", Kind::whole, "Bytes or items that it has processed", Given::always},
       {"total", Kind::whole, "Bytes or items that it will process", Given::always},
       Member{"counts", Kind::map, "Counts, with DynamoDB's names", Given::always}.with(count_members),
       {"started", Kind::time, "When it started", Given::always},
       {"ended", Kind::time, "When it ended"},
-      {"failure_code", Kind::text, "DynamoDB's code of the failure"},
+      {"failure_code", Kind::text, "DynamoDB's failure code"},
       {"failure_message", Kind::text, "Why it failed"}};
   static constexpr Member list_answer[] = {
       Member{"jobs", Kind::list, "The account's jobs, latest first", Given::always}.with(job_members)};
   static constexpr Member log_answer[] = {
-      {"lines", Kind::any, "The lines of the log: texts or objects", Given::always}};
+      {"lines", Kind::any, "The lines of the log, as strings or objects", Given::always}};
   static constexpr Member await_answer[] = {
       {"settled", Kind::flag, "Whether all jobs have ended", Given::always},
-      Member{"unfinished", Kind::list, "The other jobs", Given::always}.with(job_members)};
+      Member{"unfinished", Kind::list, "Jobs that have not ended", Given::always}.with(job_members)};
 
   static constexpr ControlCall calls[] = {
       {.method = "GET",

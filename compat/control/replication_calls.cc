@@ -128,7 +128,7 @@ std::span<const ControlCall> replication_calls() {
       {.method = "POST",
        .path = "/_mayfly/replication/settle",
        .name = "settle_replication",
-       .about = "Wait until every write that can be delivered has been",
+       .about = "Wait until every write that can be delivered has arrived",
        .effect = Effect::sets,
        .waits = Waits::for_changes,
        .answer = answer,

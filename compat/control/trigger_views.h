@@ -25,7 +25,7 @@ json::Tree show_given_up(const triggers::Triggers::NewlyGivenUp& given_up);
 // --- descriptions of both
 
 inline constexpr Member call_error_members[] = {{"status", Kind::whole, "HTTP status, or 0", Given::always},
-                                                {"error", Kind::text, "X-Amz-Function-Error"},
+                                                {"error", Kind::text, "Value of X-Amz-Function-Error"},
                                                 {"type", Kind::text, "Type of the function's error"},
                                                 {"message", Kind::text, "Its message"},
                                                 {"at", Kind::time, "When it happened"}};

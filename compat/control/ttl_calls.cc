@@ -211,7 +211,7 @@ std::span<const ControlCall> ttl_calls() {
       {"message", Kind::text, "The reason, for people", Given::always},
       {"at", Kind::time, "When the item was written"}};
   static constexpr Member window_members[] = {
-      {"window", Kind::text, "Start of the window", Given::always},
+      {"window", Kind::text, "Start and end of the window", Given::always},
       {"count", Kind::whole, "Items that expire in it", Given::always}};
   static constexpr Member table_answer[] = {
       Member{"status", Kind::text, "Whether TTL is enabled", Given::always}.of(statuses),
@@ -237,7 +237,7 @@ std::span<const ControlCall> ttl_calls() {
       {"expired", Kind::whole, "Items that were deleted", Given::always}};
   static constexpr Member upcoming_members[] = {
       {"key", Kind::image, "Primary key of the item", Given::always},
-      {"due", Kind::time, "Its TTL", Given::always},
+      {"due", Kind::time, "The first millisecond after its TTL", Given::always},
       {"expires_at", Kind::time, "When it will be deleted; null in mode manual", Given::or_null}};
   static constexpr Member upcoming_answer[] = {
       Member{"items", Kind::list, "The items, the next one first", Given::always}.with(upcoming_members)};

@@ -54,7 +54,7 @@ type TTLStatus struct {
 	Suspects []TTLSuspect      // the latest items whose TTL can never fire or had passed when they were written; at most 10
 }
 
-// TTLSuspect is an item whose TTL is probably a mistake.
+// TTLSuspect is an item whose TTL is probably wrong.
 type TTLSuspect struct {
 	Table   string
 	Key     Item
@@ -77,7 +77,7 @@ func (status *TTLStatus) name(table string) {
 	}
 }
 
-// TTLSuspects returns the items of all tables whose TTL is probably a mistake, by table.
+// TTLSuspects returns the items of all tables whose TTL is probably wrong, by table.
 func (world *World) TTLSuspects(ctx context.Context) ([]TTLSuspect, error) {
 	var answer struct{ Tables map[string]TTLStatus }
 	err := world.Control(ctx, "GET", "/ttl", nil, &answer)

@@ -1,7 +1,7 @@
-"""Runs an unpacked image as a container engine would, by runc, and asks it: try_image.py IMAGE_DIR BUNDLE_DIR
+"""Runs an unpacked image with runc, as a container engine would, and tests it: try_image.py IMAGE_DIR BUNDLE_DIR
 
-IMAGE_DIR is a docker archive, unpacked; BUNDLE_DIR/rootfs has its layers. It uses the host's network, and the server
-listens on loopback at a free port; everything else follows the image's configuration.
+IMAGE_DIR is an unpacked docker archive, and BUNDLE_DIR/rootfs contains its layers. The container uses the host's network,
+and its server listens on a free port of the loopback interface. Everything else follows the image's configuration.
 """
 
 import json
@@ -93,7 +93,7 @@ def write_and_read(url):
 
 with Container(["serve", "--port", "0"]) as container:
     write_and_read(container.url)
-    # The image's own check, at the port that this server has.
+    # The image's health check, with the port of this server.
     check = config["Healthcheck"]["Test"]
     assert check[0] in ("CMD", "CMD-SHELL") and "/usr/bin/mayfly health" in " ".join(check), check
     health = container.execute("/usr/bin/mayfly", "health", "--url", container.url)
@@ -103,7 +103,7 @@ with Container(["serve", "--port", "0"]) as container:
 with Container(["serve", "--port", "0", "--data", "/data"]) as container:
     write_and_read(container.url)
 
-# As DynamoDB Local's image is run: by its own default, by compose files, by those that name java.
+# The ways to run DynamoDB Local's image: its default command, the arguments in compose files, and compose files that run java.
 LOCAL = ["-jar", "DynamoDBLocal.jar", "-sharedDb", "-dbPath", "./data", "-port", "0"]
 for arguments in (LOCAL, ["-jar", "DynamoDBLocal.jar", "-inMemory", "-port", "0"]):
     with Container(arguments) as container:
@@ -114,4 +114,4 @@ config["Entrypoint"] = ["/usr/bin/java"]
 with Container(["-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar", "-port", "0"]) as container:
     write_and_read(container.url)
 config["Entrypoint"] = entrypoint
-print(f"try_image: {manifest['RepoTags'][0]} runs as {config['User']}, is healthy, and stands in for DynamoDB Local")
+print(f"try_image: {manifest['RepoTags'][0]} runs as {config['User']}, is healthy, and can replace DynamoDB Local")

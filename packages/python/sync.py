@@ -3,9 +3,9 @@
 
 --check changes nothing. It fails if a module does not match.
 
-The rules: `async` and `await` are removed, and `Async` from names. A section `# --- asyncio only`, a line that ends with
-`# asyncio only`, and a last paragraph `asyncio: …` of a docstring are left out. `_aws.py` and `_waiting.py` exist in both forms;
-they have everything that differs otherwise.
+The rules: `async` and `await` are removed, and so is `Async` in names. A section `# --- asyncio only`, a line that ends with
+`# asyncio only`, and a last paragraph `asyncio: …` of a docstring are omitted. `_aws.py` and `_waiting.py` exist in both forms
+and contain all other differences.
 """
 
 import pathlib

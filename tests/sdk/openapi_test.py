@@ -87,9 +87,9 @@ def page(document):
             for media, content in call["responses"]["200"]["content"].items():
                 answer = [line(name, words, about) for name, words, _, _, about in rows(content["schema"])]
                 if answer:
-                    text += table("answer", answer)
+                    text += table("response", answer)
                 elif media != "application/json":
-                    text += [f"The answer is `{media}`.", ""]
+                    text += [f"The response is `{media}`.", ""]
     return "\n".join(text)
 
 

@@ -18,7 +18,7 @@
 //
 // To use an existing server, set MAYFLY_URL.
 //
-// A failed test's log shows the server's log lines about its world, and items whose TTL is probably a mistake.
+// A failed test's log shows the server's log lines about its world, and items whose TTL is probably wrong.
 //
 // If a method of package mayfly returns an error, the method of this package fails the test. Like t.Fatal, these methods
 // must be called in the test's own goroutine. Use the methods of world.World in other goroutines, and for errors that the

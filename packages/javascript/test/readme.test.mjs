@@ -36,7 +36,7 @@ test("the Vitest examples pass", async (t) => {
 });
 
 test("the Jest examples pass, with a jest-dynamodb-config.js and environment", async (t) => {
-  const files = filesOf("Jest", "Code that makes its own clients");
+  const files = filesOf("Jest", "Code that creates its own clients");
   assert.deepEqual(Object.keys(files).sort(), [
     "carts.test.js",
     "environment.test.js",
@@ -54,7 +54,7 @@ test("the node:test example passes", async (t) => {
 });
 
 test("the example program prints the expected output", async (t) => {
-  const { status, output } = await node(project(t, filesOf("Anywhere")), ["program.mjs"]);
+  const { status, output } = await node(project(t, filesOf("Without a test runner")), ["program.mjs"]);
   assert.equal(status, 0, output);
   assert.equal(output, "2031-01-01T00:00:00.000Z\n");
 });
@@ -73,6 +73,6 @@ test("the examples in the section about worlds run one after the other", async (
 });
 
 test("every example is run by a test", () => {
-  const run = ["mayfly-dynamodb", "Two clocks", "Jest", "Code that makes its own clients", "node:test", "Anywhere", "A world"];
+  const run = ["mayfly-dynamodb", "Two clocks", "Jest", "Code that creates its own clients", "node:test", "Without a test runner", "A world"];
   for (const [name, code] of sections) assert.ok(run.includes(name) || code.length === 0, name);
 });

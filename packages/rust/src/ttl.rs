@@ -26,7 +26,7 @@ pub enum TtlMode {
     Manual,
 }
 
-/// Why a TTL is probably a mistake.
+/// Why a TTL is probably wrong.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -46,7 +46,7 @@ pub enum TtlReason {
     Other,
 }
 
-/// An item whose TTL is probably a mistake.
+/// An item whose TTL is probably wrong.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct TtlSuspect {
@@ -55,7 +55,7 @@ pub struct TtlSuspect {
     pub table: String,
     /// The item's key.
     pub key: Item,
-    /// Why the TTL is probably a mistake.
+    /// Why the TTL is probably wrong.
     pub reason: TtlReason,
     /// The reason as a sentence, with the TTL and what to do.
     pub message: String,
@@ -205,7 +205,7 @@ pub(crate) fn read_suspects(answer: &[u8]) -> Result<Vec<TtlSuspect>, serde_json
 }
 
 impl World {
-    /// Returns the items of all tables whose TTL is probably a mistake, by table.
+    /// Returns the items of all tables whose TTL is probably wrong, by table.
     pub async fn ttl_suspects(&self) -> Result<Vec<TtlSuspect>, Error> {
         let answer = self.account.call("GET", "/ttl", Value::Null).await?;
         read_suspects(&answer)

@@ -49,7 +49,7 @@ class Clock:
         return self._world.run(clock.read())
 
     def freeze(self, at: Optional[Instant] = None, *, follow: bool = False) -> datetime.datetime:
-        """Stops the clock, at its current time or at the given one. Returns the time at which it stands."""
+        """Stops the clock at its current time or at the given one. Returns the time at which it stopped."""
         return self._moved(clock.put(mode="frozen", now=at), follow)
 
     def set(self, to: Instant, *, follow: bool = False) -> datetime.datetime:

@@ -110,7 +110,7 @@ class HandlerFailures:
 
 
 def _records(failure: HandlerFailure) -> set[tuple[str, ...]]:
-    """The batch's records, as (function, error type, record id). If all of them were raised before, it is a retry."""
+    """The batch's records, as (function, error type, record id). If all of them were raised before, this failure is a retry."""
     records = failure.event.get("Records") if isinstance(failure.event, dict) else None
     if not isinstance(records, list):
         return set()

@@ -1,5 +1,5 @@
 # Written by sync.py from aio/_ttl.py. Change that file.
-"""A table's time to live: when expired items are deleted, and why an item is not."""
+"""A table's time to live: when expired items are deleted, and why an item still exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the modules from mayfly.aio do differently without an event loop."""
+"""The functions of the modules that differ without an event loop: sending a request, sleeping, calling a handler."""
 
 from __future__ import annotations
 

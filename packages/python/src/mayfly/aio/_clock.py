@@ -51,7 +51,7 @@ class AsyncClock:
         return await self._world.run(clock.read())
 
     async def freeze(self, at: Optional[Instant] = None, *, follow: bool = False) -> datetime.datetime:
-        """Stops the clock, at its current time or at the given one. Returns the time at which it stands."""
+        """Stops the clock at its current time or at the given one. Returns the time at which it stopped."""
         return await self._moved(clock.put(mode="frozen", now=at), follow)
 
     async def set(self, to: Instant, *, follow: bool = False) -> datetime.datetime:

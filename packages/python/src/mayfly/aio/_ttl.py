@@ -1,4 +1,4 @@
-"""A table's time to live: when expired items are deleted, and why an item is not."""
+"""A table's time to live: when expired items are deleted, and why an item still exists."""
 
 from __future__ import annotations
 

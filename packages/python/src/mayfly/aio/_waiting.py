@@ -1,4 +1,4 @@
-"""What the modules do differently in an event loop."""
+"""The functions of the modules that differ in an event loop: sending a request, sleeping, calling a handler."""
 
 from __future__ import annotations
 

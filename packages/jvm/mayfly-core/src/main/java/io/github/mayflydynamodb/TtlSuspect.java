@@ -7,17 +7,17 @@ import java.util.Optional;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * An item whose TTL is probably a mistake: it can never fire, or it had passed when the item was written.
+ * An item whose TTL is probably wrong: it can never fire, or it had passed when the item was written.
  *
  * @param table the table's name
  * @param key the item's key
- * @param reason why the TTL is probably a mistake
+ * @param reason why the TTL is probably wrong
  * @param message the reason as a sentence, with the TTL and what to do
  * @param at when the item was written; empty if that was before the server started
  */
 public record TtlSuspect(
     String table, Map<String, AttributeValue> key, Reason reason, String message, Optional<Instant> at) {
-  /** Why a TTL is probably a mistake. */
+  /** Why a TTL is probably wrong. */
   public enum Reason {
     /** A number that looks like milliseconds or a smaller unit: it never fires. */
     MILLISECONDS,

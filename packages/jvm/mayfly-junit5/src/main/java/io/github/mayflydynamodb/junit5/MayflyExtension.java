@@ -37,7 +37,7 @@ import org.junit.platform.commons.support.AnnotationSupport;
  *
  * <p>A test fails if a function of its world failed that was not registered with {@link
  * io.github.mayflydynamodb.FunctionOptions#mayFail}. If a test fails, the server's log since the test began and the
- * items whose TTL is probably a mistake are published as the report entries {@code mayfly.log} and {@code mayfly.ttl},
+ * items whose TTL is probably wrong are published as the report entries {@code mayfly.log} and {@code mayfly.ttl},
  * and printed to stderr.
  */
 public final class MayflyExtension implements ParameterResolver, BeforeEachCallback, AfterEachCallback {
