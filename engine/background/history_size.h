@@ -1,4 +1,4 @@
-// How much history is kept (history.h), and how much may be kept, for all accounts together.
+// The size of the history (history.h) and its limit, for all accounts together.
 #pragma once
 
 #include <cstdint>

@@ -156,7 +156,7 @@ void HistoryTrimmer::replaced(Account& account) {
   {
     const Lock lock(mutex_);
     to_trim_.insert(tables.begin(), tables.end());
-    // Otherwise a weighing, which looks at all accounts, could not find fewer bytes than before.
+    // Do not weigh, which would examine all accounts, if there cannot be fewer bytes than before.
     if (!tables.empty() || weighed_ > 0 || points_exceed_) ask_to_weigh();
   }
   time_moved(account);

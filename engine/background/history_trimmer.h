@@ -3,16 +3,17 @@
 // A version is its item's state between the commit of the previous version and its own commit. It is needed
 // if a point, or an instant that can be restored, lies between the two. To find versions that are not needed,
 // the trimmer walks a table's versions: when one of its points was dropped, when its recovery ended, and each
-// time a 24th of its period has passed. So at most that share of the kept versions is useless, and each
-// version is looked at some 24 times in its life.
+// time a 24th of its period has passed. So at most a 24th of the kept versions is useless, and each version
+// is examined some 24 times during its life.
 //
 // When all versions together exceed the limit (history_size.h), their sizes are added up by age, and the
 // oldest instants of all tables are given up until an eighth of the limit is free. Versions that
 // points need are kept; when these alone exceed the limit, no further point is taken.
 //
 // One task serves all accounts. It rests until a clock reaches an instant at which something can be erased. A
-// step looks at a limited number of versions under the catalog's changes (Catalog::hold_changes): no point or
-// restore comes between looking and erasing, and a step waits for no writer.
+// step examines a limited number of versions while it holds the catalog's changes (Catalog::hold_changes), so
+// that no point is taken and no restore happens between examining and erasing. A step does not wait for
+// writers.
 #pragma once
 
 #include <atomic>

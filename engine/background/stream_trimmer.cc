@@ -15,7 +15,8 @@ namespace {
 constexpr Instant retention_ms = 24 * 3600 * 1000;
 constexpr Instant trim_pause_ms = 60 * 1000;  // so that records are trimmed in lots, not one by one
 
-// For an account that has no streams or is just being trimmed. A stream that is created then sets a new time.
+// For an account that has no streams or is being trimmed. A stream that is created in the meantime sets a new
+// time.
 constexpr Instant no_next = std::numeric_limits<Instant>::max();
 
 }  // namespace

@@ -67,7 +67,7 @@ class StreamTrimmer {
   void trim_watched(Account& account);
   std::uint64_t begin_look(const Account& account);
   void look_again(const Account& account);  // after a failure
-  // When to trim the account next, in stream time; nullopt: unknown.
+  // When to trim the account next, in stream time; nullopt if unknown.
   [[nodiscard]] std::optional<Instant> next_of(const Account& account) const;
   void wake(Account& account);
 

@@ -50,8 +50,8 @@ class Tables {
 
   Tables(const Uses& uses, const Options& options) : uses_(uses), options_(options) {}
 
-  // Fills in ids, the creation time and, if it is missing, the UUID. nullptr if the name is taken, or if the
-  // account already has `tables_max` tables in the region.
+  // Fills in ids, the creation time and, if it is missing, the UUID. Returns nullptr if the name is taken, or
+  // if the account already has `tables_max` tables in the region.
   std::shared_ptr<LiveTable> create(Table table, std::size_t tables_max = no_limit);
   // Replaces a table's description while no write is in progress: `change` edits a copy. Gives ids to new
   // indexes and streams, drops the entries of removed indexes, and starts backfills (for new global indexes,

@@ -48,7 +48,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
   const ClockSetting going_on = moved(clock.setting());
   const Instant from = clock.stop(going_on);
 
-  // Whatever happens on the way, the clock continues from the instant it has reached.
+  // However the move ends, the clock continues from the instant that it has reached.
   struct Arrival {
     Account& account;
     const TimeTravel& travel;

@@ -89,7 +89,7 @@ class TimeTravel {
   Expected<Advanced, ClockRefusal> set(std::string_view account, ClockSetting setting,
                                        std::optional<Instant> now, bool age_streams = false,
                                        const std::stop_token& stop = {});
-  // The instant at which the account's next item fires; nullopt: no item fires automatically.
+  // The instant at which the account's next item fires; nullopt if no item fires automatically.
   [[nodiscard]] std::optional<Instant> next_expiry(std::string_view account);
 
  private:

@@ -32,7 +32,7 @@ bool has_fired(const Table& table, std::string_view stored, Instant now);
 
 class Departed {
  public:
-  // Both arguments outlive it. Answers as of now, or as of an instant that the reader has taken.
+  // Both arguments outlive it. Answers as of now, or as of an instant that the reader has chosen.
   Departed(const Failpoints& failpoints, const LiveTable& table);
   Departed(const Failpoints& failpoints, const LiveTable& table, Instant now);
   // Whether the table still has the same description. If not, everything that was read since construction

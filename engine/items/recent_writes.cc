@@ -101,8 +101,8 @@ void RecentWrites::note(const Change& change) {
   Log& log = entry->second;
   if (is_new) {
     log.account = table.account;
-    // The changes of a commit to several tables arrive one table after the other. A read of a table whose
-    // changes had not arrived yet may have got this commit as its horizon.
+    // The changes of one commit to several tables arrive one table after the other. So a read of a table
+    // whose changes have not arrived yet may already have received this commit as its horizon.
     log.forgotten = std::max(commit - 1, answered_);
   }
   if (log.latest != commit) {

@@ -1,5 +1,5 @@
-// Keeps recent writes in memory, for tables of which some reads see an older state. Each write is kept
-// together with its item as it was before.
+// Keeps recent writes in memory, for tables that some reads see in an older state. Each write is kept
+// together with the previous state of its item.
 //
 //   recent.follow("000000000000", {{.table = "carts", .lag = {.writes = 3}}});
 //
@@ -66,8 +66,8 @@ struct RecentWrite {
 class Unseen {
  public:
   [[nodiscard]] bool empty() const { return first_.empty(); }
-  // The item's bytes as the read sees them; empty: the item does not exist for the read. nullptr: the read
-  // sees the stored item.
+  // The item's bytes as the read sees them. Returns an empty string if the item does not exist for the read,
+  // and nullptr if the read sees the stored item.
   [[nodiscard]] const std::string* before(std::string_view item_key) const {
     const auto found = first_.find(item_key);
     return found == first_.end() ? nullptr : &found->second->before;
@@ -101,8 +101,8 @@ class RecentWrites {
   // Requires: `feed` outlives this object.
   explicit RecentWrites(ChangeFeed& feed) : feed_(feed) {}
 
-  // Sets the tables of the account that are followed from now on; empty: none. Replaces the earlier setting.
-  // All earlier writes become visible.
+  // Sets the tables of the account that are followed from now on, replacing the earlier setting. An empty
+  // list ends it. All earlier writes become visible.
   void follow(const std::string& account, std::vector<Reach> reaches);
   // Makes all earlier writes visible.
   void forget(TableId table);
@@ -116,7 +116,7 @@ class RecentWrites {
   // The writes that the read must not see.
   // Requires: the reader took `horizon` first, and then its snapshot of storage or the item.
   [[nodiscard]] Unseen unseen(const LiveTable& live, const Sight& sight, Commit horizon);
-  // The same for one item; nullptr: the read sees the stored item.
+  // The same for one item; nullptr if the read sees the stored item.
   [[nodiscard]] std::shared_ptr<const RecentWrite> unseen(const LiveTable& live, const Sight& sight,
                                                           Commit horizon, std::string_view item_key);
 

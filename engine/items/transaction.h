@@ -63,7 +63,7 @@ class Transaction {
   // Whether another region is writing to one of the items, in a table with strong consistency.
   [[nodiscard]] bool meets_another_region() const;
 
-  [[nodiscard]] const Table& table(Slot slot) const;          // stays valid while its lock is held
+  [[nodiscard]] const Table& table(Slot slot) const;          // valid while the table's lock is held
   [[nodiscard]] const StoredItem* old_item(Slot slot) const;  // nullptr: no such item, or it has just expired
   // The digest that the token was used with in the last ten minutes, if any; then the caller must not commit.
   // Requires: lock() returned true.
@@ -89,7 +89,7 @@ class Transaction {
   void fill_entries(Slot slot);
 
   // For replication: makes the item what a write of this version made it elsewhere, unless there was a later
-  // write here. `item`: item_codec's bytes; empty: the item was deleted.
+  // write here. `item` is item_codec's bytes, or empty if the item was deleted.
   void replicate(Slot slot, const WriteVersion& version, std::string_view item);
   // Deletes the departure entry with this storage key as part of the commit: the write has arrived.
   void arrived(std::string_view departure_key);

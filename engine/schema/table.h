@@ -147,7 +147,7 @@ struct Undoing {
 };
 
 struct Stream {
-  // When the list is full, the oldest entry is dropped: a reader that has not moved since then reads on
+  // When the list is full, the oldest entry is dropped: a reader that has not moved since then continues
   // without an error.
   static constexpr std::size_t undone_max = 100;
 
@@ -205,8 +205,9 @@ struct Table {
   IndexId next_index_id = 1;
   std::uint32_t next_ttl_number = 1;
   std::vector<Replica>
-      replicas;         // the other tables of the global table, oldest first; empty: not a global table
-  bool strong = false;  // a write reaches the replicas before it is acknowledged, else some time later
+      replicas;  // the other tables of the global table, oldest first; empty: not a global table
+  bool strong =
+      false;  // true: a write reaches the replicas before it is acknowledged; false: some time later
   std::vector<TableId> copies_from;  // replicas from which items are still being copied; no stream until then
 
   // Whether writes are sent to replicas asynchronously.

@@ -18,7 +18,7 @@ std::int64_t held_bytes(std::string_view key, const BeforeImages::Value& value) 
   return static_cast<std::int64_t>(node_bytes + key.size() + (value ? value->size() : 0));
 }
 
-// Whether the snapshot can need an image of the key, judging by its kind and its number.
+// Whether the snapshot may need an image of the key, judging by the key's kind and number.
 bool is_kept(std::string_view key, const ImageKeeper& keeper) {
   switch (key.front()) {
     case 'I':

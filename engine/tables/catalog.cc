@@ -686,7 +686,7 @@ void Catalog::replace(Account& account, const StageReplacement& stage, const std
       batch.erase(table_prefix('R', stream.id));
       old_streams.push_back(std::move(stream));
     }
-    // Sequence numbers continue from the last one given, whichever stream it belongs to.
+    // Sequence numbers continue from the last one that was assigned, whichever stream it belongs to.
     put_last_sequence(batch, watermark_.published());
 
     auto [tables, streams] = stage(old_tables, old_streams, batch);

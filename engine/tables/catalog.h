@@ -46,7 +46,7 @@ class Batch;
 class BeforeImages;
 class Random;
 
-// The storage key of the ids that are given next. Value: table:u32le stream:u32le.
+// The storage key of the ids that are assigned next. Value: table:u32le stream:u32le.
 inline constexpr std::string_view next_ids_key = "Mnext-ids";
 inline constexpr std::size_t next_ids_bytes = sizeof(TableId) + sizeof(StreamId);
 
@@ -76,7 +76,7 @@ class LiveTable {
   [[nodiscard]] bool expires() const { return expires_.load(std::memory_order_acquire); }
   // Whether everything that was read until now from the table (index 0) or from one of its indexes was
   // complete. False if the table or the index is dropped: its items or entries may have been erased before
-  // the read. Waits for a thread that is just erasing them.
+  // the read. Waits while a thread is erasing them.
   [[nodiscard]] bool still_has(IndexId index) const;
   // How much of its items' past the table keeps (history.h):
   // - unwanted: nothing
@@ -170,7 +170,8 @@ class Catalog {
   };
   // Which of the dropped tables leave a point of their last state (points.h).
   enum class Leaving : std::uint8_t { nothing, point, point_if_recoverable };
-  // Returns a document about such a point, to be written with it. Empty: no document is written.
+  // Returns a document about such a point, to be written with it. If the function is empty, no document is
+  // written.
   using Describe = std::function<Document(const Point& point)>;
   enum class Refusal : std::uint8_t { dropped, unchanged, name_taken, too_many };
   Expected<Together, Refusal> update_together(LiveTable& table, const ChangeTogether& change,

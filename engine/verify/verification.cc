@@ -210,7 +210,7 @@ void Verification::check_accounts() {
   });
 }
 
-// No later instant has been seen by the table: clocks only go forward.
+// The latest instant that the table can have seen, because clocks only go forward.
 Instant Verification::latest_now(const Table& table) const {
   if (of_.now) return of_.now(table.account);
   const Instant host = (of_.host ? *of_.host : system_clock_).now();
