@@ -37,8 +37,7 @@ class Failpoints {
     Instant due = 0;  // of the waiting expiry
   };
 
-  static constexpr std::size_t points_max =
-      1'000;  // for all accounts together, because each lookup scans all of them
+  static constexpr std::size_t points_max = 1'000;  // for all accounts; each lookup scans all points
 
   // Returns false if the point is new and `points_max` points exist already.
   bool arm(std::shared_ptr<LiveTable> table, std::string key, Item keys);

@@ -205,9 +205,8 @@ struct Table {
   IndexId next_index_id = 1;
   std::uint32_t next_ttl_number = 1;
   std::vector<Replica>
-      replicas;  // the other tables of the global table, oldest first; empty: not a global table
-  bool strong =
-      false;  // true: a write reaches the replicas before it is acknowledged; false: some time later
+      replicas;         // the other tables of the global table, oldest first; empty: not a global table
+  bool strong = false;  // whether a write reaches the replicas before it is acknowledged, not afterward
   std::vector<TableId> copies_from;  // replicas from which items are still being copied; no stream until then
 
   // Whether writes are sent to replicas asynchronously.
