@@ -80,7 +80,7 @@ class Opened {
  public:
   explicit Opened(std::unique_ptr<compat::Emulator> emulator) : emulator_(std::move(emulator)) {}
 
-  // Calls `call` with the emulator, which cannot be closed meanwhile.
+  // Calls `call` with the emulator, which cannot be closed during the call.
   template <class Call>
   int with_emulator(Out& out, Call call) {
     const std::shared_lock held(calls_);

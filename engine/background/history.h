@@ -37,9 +37,9 @@
 // stay in storage, although no catalog lists the table.
 //
 // Rejected:
-// - a copy for each backup: it costs the table's size at once, and does not cover the instants between
-//   backups;
-// - a log by number: it must be read from the instant on to its end, and its older half cannot be dropped
+// - a copy for each backup: it immediately costs as much space as the table, and does not cover the instants
+//   between backups;
+// - a log by number: a restore must read it from the instant to its end, and its older half cannot be dropped
 //   while an earlier backup exists;
 // - RocksDB's snapshots, which end with the process;
 // - the change records of streams, which are trimmed after a day, and which a table without a stream does not

@@ -7,8 +7,8 @@
 // is examined some 24 times during its life.
 //
 // When all versions together exceed the limit (history_size.h), their sizes are added up by age, and the
-// oldest instants of all tables are given up until an eighth of the limit is free. Versions that
-// points need are kept; when these alone exceed the limit, no further point is taken.
+// oldest instants of all tables are given up until an eighth of the limit is free. Versions that points need
+// are kept; when these alone exceed the limit, no further point is taken.
 //
 // One task serves all accounts. It rests until a clock reaches an instant at which something can be erased. A
 // step examines a limited number of versions while it holds the catalog's changes (Catalog::hold_changes), so

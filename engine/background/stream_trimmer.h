@@ -1,9 +1,9 @@
 // Erases stream records that are older than 24 h of stream time, and shards and streams that closed before
 // that.
 //
-// Records are trimmed in lots, at least a minute of stream time apart. One task serves all accounts. It rests
-// until an account's oldest record is old enough, and an account without streams costs nothing. A step trims
-// one account or finds the accounts to trim next. A failed trim is retried.
+// Records are trimmed in batches, at least a minute of stream time apart. One task serves all accounts. It
+// rests until an account's oldest record is old enough, and an account without streams costs nothing. A step
+// trims one account or finds the accounts to trim next. A failed trim is retried.
 //
 // Trimming does not take the account's turn (account.h), so it blocks neither the reaper nor a caller that
 // moves a clock, and they do not block it. A restore, a reset or a move back of the clock may happen while it

@@ -65,9 +65,9 @@ class Tables {
       const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change,
       std::size_t tables_max = no_limit, Catalog::Leaving leaving = Catalog::Leaving::nothing,
       const Catalog::Describe& describe = {});
-  // If `last` is not null, also takes a point of the table (history.h), whatever the limits; it is in the
-  // same batch, so no write comes between the two. Returns false, without a point, if another caller has
-  // already dropped the table.
+  // If `last` is not null, also takes a point of the table (history.h), regardless of limits. The point is in
+  // the same batch as the drop, so no write happens between the two. Returns false, without a point, if
+  // another caller has already dropped the table.
   bool drop(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last = nullptr);
   // Calls `look` while no thread writes to the table, and no thread changes the table or a replica of it.
   // Returns false, without the call, if the table was dropped.

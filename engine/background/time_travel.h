@@ -4,11 +4,11 @@
 // Guarantees:
 // - When a call returns, every item that fired on the way is deleted, gone from indexes and readable in
 //   streams.
-// - Callers that read the clock meanwhile see it step.
+// - Callers that read the clock during a move see it advance in steps.
 // - Only one move runs at a time; a second one begins where the first ended.
-// - A move always ends, whatever other clients write meanwhile. It stops at most as often as
-//   there were pending entries when it began, plus stops_spare. Entries that are left after that fire on
-//   arrival. `stop` ends the move where it is.
+// - A move always ends, whatever other clients write during it. The number of its stops is limited to the
+//   number of entries that were pending when it began, plus stops_spare. Entries that are left after that
+//   fire on arrival. `stop` ends the move at the current instant.
 // - Stream records do not age during a move, so a jump cannot trim the records that it produced, unless
 //   `age_streams` asks for aging.
 #pragma once

@@ -105,7 +105,7 @@ class AccountClock final : public Clock {
   bool held_ GUARDED_BY(mutex_) = false;
 };
 
-// The host's time, whatever an account's clock shows. For deadlines of waits.
+// The host's time, regardless of accounts' clocks. Used for the deadlines of waits.
 using RealTime = std::chrono::system_clock::time_point;
 RealTime host_time();
 

@@ -10,15 +10,15 @@
 //
 // Each copy of a table (Sight::copy) has a horizon: its readers see all writes up to this commit. A read
 // moves the horizon as far forward as its lag allows, and never back. A read without a lag moves it to the
-// latest commit, and so does forgetting. Therefore no client's reads go backwards, whatever other clients
-// read. A visible state always lies between two commits, so no read sees half of a transaction. Writes from
-// before a table was followed are visible.
+// latest commit, and so does forgetting. Therefore no client's reads go backwards, regardless of what other
+// clients read. A visible state always lies between two commits, so no read sees half of a transaction.
+// Writes from before a table was followed are visible.
 //
 // A reader must take the horizon before it reads from storage. Otherwise, the stored data might be older than
 // the horizon: items that were written in between would be shown as of the horizon, and the others as they
-// were stored. It must ask for the unseen writes afterwards, when every write that it may have found has been
-// noted; for that, unseen() waits for commits in progress. If writes after the horizon have been dropped in
-// the meantime, this read sees the stored data, and so do later reads.
+// were stored. The reader must ask for the unseen writes afterwards, when every write that it may have found
+// has been noted. To ensure that, unseen() waits for commits in progress. If writes after the horizon have
+// been dropped in the meantime, this read sees the stored data, and so do later reads.
 //
 // Milliseconds are those of the account's clock, which also stamps commits. On a frozen clock, writes become
 // visible only when the clock is moved, and each run gives the same results.

@@ -304,7 +304,7 @@ void Transaction::commit() {
   MAYFLY_CHECK(state.held.are_held() || state.held.items().empty());
   MAYFLY_CHECK(!state.digest_before);
   state.spend_on_writes();
-  Hurry::end();  // a commit runs to its end
+  Hurry::end();  // from here on, the commit cannot be abandoned
   state.write_mirrors();
   state.write();
   state.held.release();

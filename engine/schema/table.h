@@ -83,7 +83,7 @@ struct Index {
 struct TimeToLive {
   std::string attribute;
   bool backfilling = false;  // items written before TTL was enabled are still being indexed
-  // Each enabling of TTL has its own number, so that a backfill never ends a later one.
+  // Each enabling of TTL has its own number, so that one backfill never marks a later one as finished.
   std::uint32_t number = 0;
   Instant since = 0;  // when it was enabled; no item had expired before that
   // Whether the expiry index also lists items that never expire. False until a backfill has added these

@@ -221,7 +221,8 @@ class Catalog {
   [[nodiscard]] std::shared_ptr<const Stream> share_stream(StreamId stream) const;
   [[nodiscard]] std::optional<Shard> find_shard(StreamId stream, ShardNumber shard) const;
   // Closes an open shard of the table's stream, or all of its open shards if `shard` is nullopt, and opens
-  // their children. No thread writes to the table meanwhile, and all of it is one change of the description.
+  // their children. No thread writes to the table during the call, and the whole call is one change of the
+  // description.
   Expected<std::vector<Shard>, ReshardRefusal> reshard(LiveTable& table, std::optional<ShardNumber> shard,
                                                        Resharding how);
   // Adds the trimmed shards to the batch, writes the batch, and then makes the change visible to readers.

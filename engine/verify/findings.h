@@ -13,7 +13,7 @@
 
 namespace mayfly::engine {
 
-// One thing that is wrong in storage.
+// An error in storage.
 struct Finding {
   std::string_view kind;          // category under which it is counted: "a missing index entry"
   std::string text;               // one line; may contain the raw bytes of keys

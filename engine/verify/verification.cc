@@ -659,8 +659,8 @@ void Verification::check_members() {
   }
 }
 
-// An image for a lost snapshot also belongs to the snapshot before it: a key that had not changed until the
-// lost one was taken had not changed until the earlier one was taken either.
+// Erases an image of a lost snapshot, and moves it to the snapshot before it if that one has no image of the
+// key. In that case the key did not change between the two snapshots, so the image is right for both.
 Batch Verification::handing_on(std::string_view key, std::string_view image) const {
   Batch mend = erasing(key);
   if (!begins_with_id(key) || !is_image(image)) return mend;
