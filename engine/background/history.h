@@ -39,8 +39,8 @@
 // Rejected:
 // - a copy for each backup: it immediately costs as much space as the table, and does not cover the instants
 //   between backups;
-// - a log by number: a restore must read it from the instant to its end, and its older half cannot be dropped
-//   while an earlier backup exists;
+// - a log in commit order: a restore must read it from the instant to its end, and its older half cannot be
+//   dropped while an earlier backup exists;
 // - RocksDB's snapshots, which end with the process;
 // - the change records of streams, which are trimmed after a day, and which a table without a stream does not
 //   have.
@@ -76,7 +76,7 @@ enum class PointRefusal : std::uint8_t {
 
 class History {
  public:
-  // All of them outlive it.
+  // Requires: all arguments outlive this object.
   History(Storage& storage, Catalog& catalog, Points& points, const SnapshotHeads& snapshots,
           HistoryTrimmer& trimmer)
       : storage_(storage), catalog_(catalog), points_(points), snapshots_(snapshots), trimmer_(trimmer) {}

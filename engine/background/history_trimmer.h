@@ -46,7 +46,7 @@ class Storage;
 
 class HistoryTrimmer {
  public:
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Accounts& accounts;
     Catalog& catalog;

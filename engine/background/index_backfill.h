@@ -54,7 +54,7 @@ class BackfillWalk {
 
 class IndexBackfill {
  public:
-  // Walks end with the scheduler. The others outlive it.
+  // Walks end with the scheduler. Requires: the other arguments outlive this object.
   IndexBackfill(Catalog& catalog, const WritePath& path, std::shared_ptr<Scheduler> scheduler);
   IndexBackfill(const IndexBackfill&) = delete;
   IndexBackfill& operator=(const IndexBackfill&) = delete;

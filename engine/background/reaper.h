@@ -40,7 +40,7 @@ struct WritePath;
 
 class Reaper {
  public:
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Accounts& accounts;
     const Catalog& catalog;

@@ -79,7 +79,7 @@ class Replication {
   // The maximum number of routes with settings, per account.
   static constexpr std::size_t routes_max = 1'000;
 
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Accounts& accounts;
     Catalog& catalog;
@@ -137,7 +137,7 @@ class Replication {
     TableId from, to;
     Route route;
     Sequence first = 0;     // earlier writes have arrived
-    std::string copied_to;  // a new replica has all items, or then all tombstones, before this key
+    std::string copied_to;  // progress of a copy: items, then tombstones, before this key are copied
     bool items_copied = false;
   };
   struct Flows {

@@ -87,7 +87,7 @@ std::optional<StoredHead> stored_head(std::string_view key, std::string_view val
 
 class Snapshots {
  public:
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Storage& storage;
     Accounts& accounts;

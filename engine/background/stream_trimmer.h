@@ -31,7 +31,7 @@ class ChangeLog;
 
 class StreamTrimmer {
  public:
-  // All of them outlive it.
+  // Requires: all arguments outlive this object.
   StreamTrimmer(Accounts& accounts, const Catalog& catalog, ChangeLog& change_log,
                 std::shared_ptr<Scheduler> scheduler);
   StreamTrimmer(const StreamTrimmer&) = delete;

@@ -32,7 +32,7 @@ class StreamTrimmer;
 
 class Tables {
  public:
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Catalog& catalog;
     RecentWrites& recent_writes;

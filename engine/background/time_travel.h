@@ -57,7 +57,7 @@ class TimeTravel {
   // for more than a few instructions.
   using Listener = std::function<void(std::string_view account)>;
 
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Accounts& accounts;
     Catalog& catalog;

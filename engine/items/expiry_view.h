@@ -45,7 +45,7 @@ struct ExpiryTotals {
 
 class ExpiryView {
  public:
-  // Both outlive it.
+  // Requires: both arguments outlive this object.
   ExpiryView(const Storage& storage, const ExpiryIndex& index) : storage_(storage), index_(index) {}
 
   // In expiry order, at most `limit`.

@@ -59,7 +59,7 @@ struct Transaction::State final : ChangeSource {
   const WritePath& path;
   const Cause cause;
   bool expires = true;           // whether items that have fired are expired before they are seen
-  bool removes_written = false;  // removes items that the previous transaction wrote already due
+  bool removes_written = false;  // removes items that were already due when the caller wrote them
   LockedItems held;
   bool meets_another_region = false;
   StagedWrite staged;

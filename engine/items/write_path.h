@@ -21,7 +21,7 @@ class RegionClaims;
 class RequestTokens;
 class Storage;
 
-// All of them outlive it.
+// Requires: all referenced parts outlive this object.
 struct WritePath {
   const Storage& storage;
   const Catalog& catalog;

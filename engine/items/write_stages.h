@@ -45,8 +45,8 @@ void stage_forgotten_expiry(const WriteStage& stage);
 void stage_missing_entries(const WriteStage& stage);
 
 // The cause of the item's change, for records and listeners. TTL is the cause only in the region where the
-// item expires. In other regions the deletion counts as a replicated write. It may even be made early,
-// because a transaction that meets a fired item does not wait for it.
+// item expires. In other regions the deletion counts as a replicated write. A transaction that meets a fired
+// item even makes the deletion itself, before the replicated one arrives.
 Cause cause_of(const ItemChange& item, const Table& table, Cause cause);
 
 // The stored item's TTL, as its expiry entry has it.

@@ -1,7 +1,7 @@
 // Before-images: the values that an account's keys had when its latest snapshot was taken. A value is written
 // down just before its key changes for the first time after the snapshot.
 //
-// Taking a snapshot therefore copies nothing, however much the account holds. Each later write costs two
+// Taking a snapshot therefore copies nothing, regardless of the account's size. Each later write costs two
 // lookups per key. A snapshot's state is the current state with the images of its own log and of all later
 // logs put back; if several logs have an image of a key, the earliest image counts (snapshots.h).
 //

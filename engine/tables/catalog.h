@@ -78,10 +78,10 @@ class LiveTable {
   // complete. False if the table or the index is dropped: its items or entries may have been erased before
   // the read. Waits while a thread is erasing them.
   [[nodiscard]] bool still_has(IndexId index) const;
-  // How much of its items' past the table keeps (history.h):
+  // How much history of its items the table keeps (history.h):
   // - unwanted: nothing
-  // - points: what each item was when the latest point was taken
-  // - instants: everything that each item ever was, so that the table can be restored to an instant
+  // - points: the state of each item at the latest point
+  // - instants: every state of each item, so that the table can be restored to any instant
   // Requires, for past() and latest_point(): a transaction holds the table.
   enum class Past : std::uint8_t { unwanted, points, instants };
   [[nodiscard]] Past past() const { return past_.load(std::memory_order_relaxed); }

@@ -169,7 +169,7 @@ struct ClockDefaults {
 
 class Accounts {
  public:
-  // `host` and `storage` outlive it.
+  // Requires: `host` and `storage` outlive this object.
   Accounts(Storage& storage, const Clock& host, ClockDefaults defaults);
 
   Account& of(std::string_view id);

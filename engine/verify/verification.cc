@@ -612,7 +612,7 @@ void Verification::check_snapshots() {
   // In memory, images are kept elsewhere. And if the log of a snapshot is unknown, the snapshots before it
   // lack images.
   if (!storage_.durable() || !undecoded_heads_.empty()) return;
-  // Latest first: a repair in one snapshot also repairs the earlier ones.
+  // Check the latest first, because a repair in one snapshot also repairs the earlier ones.
   for (auto head = heads_.rbegin(); head != heads_.rend(); ++head) {
     std::vector<ImageLog> logs;
     for (auto later = heads_.find(head->first); later != heads_.end(); ++later)

@@ -222,7 +222,8 @@ class Model {
   // --- events
   // `write` is the write in storage that a change of a global table's item comes from.
   void told(const engine::Change& change, int thread, const std::optional<ModelWrite>& write);
-  // The engine reports that no write is in flight. Checks that all have arrived and that both regions agree.
+  // Called when the engine reports that no write is in flight. Checks that all have arrived and that both
+  // regions agree.
   void settled();
   void reached(std::string_view place, int thread);
   // Whether no request has added or deleted a backup since this request began, and none is about to. A

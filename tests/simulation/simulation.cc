@@ -458,8 +458,8 @@ class Simulation {
     }
   }
 
-  // While no request is in flight: finishes all background work and compares everything with the model. Does
-  // so again a minute later, to check that sleeping tasks woke up although no client moved a clock.
+  // Call while no request is in flight. Finishes all background work and compares everything with the model.
+  // Does so again a minute later, to check that sleeping tasks woke up although no client moved a clock.
   void check() {
     check_now();
     if (!outcome_.wrong.empty()) return;
