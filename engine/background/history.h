@@ -1,5 +1,5 @@
-// The history of tables: old versions of their items, points that backups hold on to, and instants that
-// tables can be restored to.
+// The history of tables: old versions of their items, points that backups use, and instants that tables can
+// be restored to.
 //
 // If a table keeps history, the batch that changes an item also stores the item's previous state. So nothing
 // is copied until an item changes, and a write costs one more put:
@@ -27,10 +27,9 @@
 // it. Other versions are erased in the background, in steps (history_trimmer.h). Readers use a snapshot of
 // storage and are not affected.
 //
-// The history that is kept for instants is limited, for all tables together (DatabaseOptions::
-// history_bytes_max). Beyond the limit, the oldest instants are given up, whichever table they belong to.
-// Versions that a point needs are never given up; when points alone exceed the limit, no further point is
-// taken.
+// The total history that all tables keep for instants is limited by DatabaseOptions::history_bytes_max.
+// Beyond the limit, the oldest instants are given up, whichever table they belong to. Versions that a point
+// needs are never given up; when points alone exceed the limit, no further point is taken.
 //
 // Points and versions are part of the account's state: restoring a snapshot brings both back as they were,
 // and a reset erases them. When a table with points is dropped, the items and versions that its points need

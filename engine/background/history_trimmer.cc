@@ -26,7 +26,7 @@ constexpr std::size_t versions_at_once_max = 1000;  // looked at in one step
 constexpr std::size_t bytes_at_once_max = 4 << 20;  // erased in one step
 constexpr std::int64_t passes_in_a_period = 24;     // walks over a table's versions
 constexpr std::uint64_t free_part = 8;              // this part of the limit is free after a weighing
-constexpr std::uint64_t looks_in_a_bound = 16;      // checks of the total while as many bytes as the limit are written
+constexpr std::uint64_t looks_in_a_bound = 16;      // how often the total is checked per limit of new bytes
 constexpr std::size_t ages_max = 256;               // age classes of a weighing
 constexpr Instant long_ago = std::numeric_limits<Instant>::min();
 

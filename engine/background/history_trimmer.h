@@ -75,7 +75,7 @@ class HistoryTrimmer {
   // --- notifications of changes that affect trimming
   void less_needed(TableId table);  // a point of it was dropped, or its recovery changed or ended
   // A restore has stored other versions for an account, and no thread has seen them yet. Walks in progress
-  // start over, because a walk remembers the version before the next. Requires: the catalog's changes are
+  // start over, because a walk remembers the last version that it passed. Requires: the catalog's changes are
   // held.
   void replacing() { ++restores_; }
   void replaced(Account& account);    // its tables and points were replaced

@@ -34,8 +34,7 @@ class BackfillWalk {
   bool step(std::size_t items);
 
   static bool needed(const Table& description);
-  // Whether `after` needs a backfill that `before` did not. Backfills that were already in progress have
-  // their walks.
+  // Whether `after` needs a backfill that `before` did not. Backfills in progress already have a walk.
   static bool needed_since(const Table& before, const Table& after);
 
  private:

@@ -65,7 +65,7 @@ struct RouteSetting {
 
 // The writes in flight from one table to one replica.
 struct InFlight {
-  // Counting stops here.
+  // Further writes are not counted.
   static constexpr std::int64_t counted_max = 100'000;
 
   std::string account, table;

@@ -6,9 +6,9 @@
 // trims one account or finds the accounts to trim next. A failed trim is retried.
 //
 // Trimming does not take the account's turn (account.h), so it blocks neither the reaper nor a caller that
-// moves a clock, and they do not block it. A restore, a reset or a move back of the clock may happen while it
-// reads the records to trim. These begin a new timeline of the account, and results from an earlier timeline
-// are not written (Catalog::trim_stream).
+// moves a clock, and they do not block it. A restore, a reset or moving the clock back can happen while the
+// trimmer reads the records to trim. Each begins a new timeline of the account, and results from an earlier
+// timeline are not written (Catalog::trim_stream).
 #pragma once
 
 #include <cstdint>

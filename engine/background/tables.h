@@ -4,7 +4,8 @@
 //   tables.update(table, [](Table& edited) { edited.ttl = TimeToLive{.attribute = "expires"}; });
 //   tables.drop(table);
 //
-// The catalog (catalog.h) makes a change visible; its other functions only look things up. Thread-safe.
+// The catalog (catalog.h) makes the changes visible. The layers above the engine use it only to look up
+// tables and streams. Thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // The tables and items of a transaction, and the locks that it holds on them.
 //
-// Locks are taken in the order of lock_table.h: gates, then claims, then items and the token. A table with
-// strong consistency adds its replicas to the transaction, with a mirror of each item, because one batch
-// writes to all of them.
+// Locks are taken in the order of lock_table.h: gates, then items and the token. Claims (region_claims.h),
+// which never wait, are made between the two. A table with strong consistency adds its replicas to the
+// transaction, with a mirror of each item, because one batch writes to all of them.
 #pragma once
 
 #include <cstddef>

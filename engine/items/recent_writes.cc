@@ -12,7 +12,7 @@ std::size_t bytes_of(const RecentWrite& write) {
   return sizeof(RecentWrite) + write.key.size() + write.before.size();
 }
 
-// Whether a read in progress with this lag may have to miss the write.
+// Whether the write may have to be hidden from a read in progress with this lag.
 bool may_miss(const Lag& lag, const RecentWrite& write, std::uint64_t number, Instant now) {
   if (lag.writes && number - write.number >= *lag.writes + RecentWrites::slack_writes) return false;
   return !lag.milliseconds || write.at > now - *lag.milliseconds - RecentWrites::slack_ms;

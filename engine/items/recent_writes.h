@@ -142,7 +142,7 @@ class RecentWrites {
   void erase(std::string_view account) REQUIRES(mutex_);
   static Commit lagging(const Log& log, const Lag& lag, Instant now);
   static Commit move(Log& log, std::string_view copy, Commit seen);
-  // Calls visit(log) if the read may have to miss some writes.
+  // Calls visit(log) if some writes may have to be hidden from the read.
   template <class Visit>
   void look(const LiveTable& live, const Sight& sight, Commit horizon, Visit visit);
 

@@ -65,7 +65,8 @@ class Transaction {
 
   [[nodiscard]] const Table& table(Slot slot) const;          // valid while the table's lock is held
   [[nodiscard]] const StoredItem* old_item(Slot slot) const;  // nullptr: no such item, or it has just expired
-  // The digest that the token was used with in the last ten minutes, if any; then the caller must not commit.
+  // The digest that the token was used with in the last ten minutes. If there is one, the caller must not
+  // commit.
   // Requires: lock() returned true.
   [[nodiscard]] const std::optional<std::string>& digest_before() const;
   void put(Slot slot, Item item);

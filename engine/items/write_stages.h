@@ -32,7 +32,7 @@ struct WriteStage {
   [[nodiscard]] Instant now() const { return live.account().clock().now(); }
 };
 
-// Requires, for all of them: the item's lock is held.
+// All stages require that the item's lock is held.
 void stage_item(const WriteStage& stage);      // the item and the table's counter
 void stage_indexes(const WriteStage& stage);   // entries of secondary indexes
 void stage_expiry(const WriteStage& stage);    // the entry in the expiry index

@@ -6,7 +6,7 @@
 // written together.
 //
 // Documents whose kind begins with '@' belong to the account's state: snapshots keep them, a restore replaces
-// them with those of the snapshot, a reset erases them, and listeners that keep them in memory are told.
+// them with those of the snapshot, a reset erases them, and listeners that keep them in memory are notified.
 // Documents of other kinds stay as they are.
 //
 //   documents.put({"000000000000", "function", "reminder"}, R"({"url":"http://127.0.0.1:9000/"})");

@@ -162,7 +162,7 @@ class Storage final : public StorageHealth {
   // Reads a RocksDB table file to its end and verifies all checksums. Returns the error, or an empty string
   // if the file is intact.
   static std::string table_file_flaw(const std::string& path);
-  // Rebuilds a directory that cannot be opened from the files in it.
+  // Rebuilds, from its files, a directory that cannot be opened.
   // Requires: no process has the directory open.
   static Expected<void, std::string> put_together(const std::string& directory);
 

@@ -35,7 +35,7 @@ std::string sentence(const LogFlaw& flaw);  // "the log … is damaged at byte 1
 // Requires: nothing else writes to the directory at the same time.
 Expected<void, std::string> mend_write_ahead_logs(const std::string& directory);
 
-// Checks the bytes of one log. `is_last`: no later log has records.
+// Checks the bytes of one log. `is_last` means that no later log has records.
 struct LogCheck {
   enum class Result : std::uint8_t { whole, torn, damaged };
   Result result = Result::whole;

@@ -86,14 +86,15 @@ class LiveTable {
   enum class Past : std::uint8_t { unwanted, points, instants };
   [[nodiscard]] Past past() const { return past_.load(std::memory_order_relaxed); }
   [[nodiscard]] VersionNumber latest_point() const { return latest_point_.load(std::memory_order_relaxed); }
-  // Whether a snapshot has the table: images of its items are kept when they change (Catalog::keep_images).
+  // Whether a snapshot has the table. If so, images of its items are saved before they change
+  // (Catalog::keep_images).
   // Requires: a transaction holds the table.
   [[nodiscard]] bool in_snapshot() const { return kept_.load(); }
   // Items and bytes of the table (index 0) or of one of its indexes.
   [[nodiscard]] Counter& counter(IndexId index) const;
   // Number and bytes of the old versions of items. A table that never had any has no such counter.
   [[nodiscard]] VersionCount version_count() const;
-  // How many items have a TTL that never expires them, by reason.
+  // The number of items that have a TTL but never expire, by reason.
   [[nodiscard]] NeverCounts never_expiring_items() const;
   template <class Visit>
   void each_counter(Visit visit) const {
@@ -148,19 +149,20 @@ class Catalog {
   [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> tables() const;
   [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> tables(std::string_view account) const;  // by id
 
-  // Replaces the table's description by a copy that `change` has edited, while no thread writes to the table.
-  // Gives ids to new indexes and a new stream, marks what has to be backfilled, erases the entries of removed
-  // indexes and of a removed TTL, and closes a removed stream. nullptr if the table was dropped.
+  // Replaces the table's description with a copy that `change` has edited, while no thread writes to the
+  // table. Gives ids to new indexes and a new stream, marks what has to be backfilled, erases the entries of
+  // removed indexes and of a removed TTL, and closes a removed stream. Returns nullptr if the table was
+  // dropped.
   std::shared_ptr<const Table> update(LiveTable& table, const std::function<void(Table&)>& change);
   // Does the same for a table and its replicas, atomically, even if the process crashes.
   //
   // `change` gets copies of the descriptions, ordered by id. It edits them, adds the tables to create
-  // (without an id) and removes the tables to drop. It returns false if nothing is to be changed after all.
+  // (without an id) and removes the tables to drop. It returns false to change nothing.
   //
-  // The resulting tables are replicas of each other, except those whose `replicas` it clears: each of these
-  // is independent from now on and keeps all its items. A new table gets its own UUID and, unless the tables
-  // have strong consistency, is filled with a copy of the others' items. Data of a dropped table that points
-  // and snapshots need stays where it is.
+  // The resulting tables are replicas of each other, except those whose `replicas` it clears. Each of those
+  // becomes an independent table and keeps all its items. A new table gets its own UUID and, unless the
+  // tables have strong consistency, is filled with a copy of the others' items. Data of a dropped table that
+  // points or snapshots need stays in place.
   using ChangeTogether = std::function<bool(std::vector<Table>& tables)>;
   struct Together {
     std::vector<std::shared_ptr<LiveTable>> tables;    // the resulting tables, by id

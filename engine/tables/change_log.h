@@ -81,9 +81,9 @@ class ChangeLog {
   [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;
 
   // Forgets an account's records created before `instant`, and its shards and streams closed before it.
-  // Returns the earliest time of what remains: when records were created, and when shards and streams were
-  // closed. nullopt if nothing remains. Stops forgetting once `timeline` is no longer the account's timeline
-  // (account.h).
+  // Returns the earliest time among those at which the remaining records were created and the remaining
+  // shards and streams were closed; nullopt if nothing remains. Stops forgetting once `timeline` is no longer
+  // the account's timeline (account.h).
   std::optional<Instant> trim(const Account& account, Instant instant, std::uint64_t timeline);
 
  private:

@@ -1,6 +1,6 @@
-// Verifies that old versions of items (history.h) can be used to go back: each version decodes, belongs to a
-// commit that exists and holds its own item; the counters agree with the versions; and each point has as many
-// items and bytes as when it was taken.
+// Verifies that old versions of items (history.h) can be used to read past states: each version decodes,
+// belongs to a commit that exists and holds its own item; the counters agree with the versions; and each
+// point has as many items and bytes as when it was taken.
 #pragma once
 
 #include <functional>
