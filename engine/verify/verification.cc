@@ -179,8 +179,7 @@ void Verification::check_kinds() {
   each("M", [&](std::string_view key, std::string_view) {
     const bool known = key == expiry_window_key || key == next_ids_key || key == last_sequence_key ||
                        key == last_snapshot_ids_key || key == last_version_key || key == last_point_key;
-    if (!known)
-      found("a key of an unknown kind", "unknown number: " + std::string(key), {}, {std::string(key)});
+    if (!known) found("a key of an unknown kind", "unknown key: " + std::string(key), {}, {std::string(key)});
   });
 }
 
@@ -653,7 +652,10 @@ void Verification::check_members() {
            (head->second.tables.count(id_in(key.substr(sizeof(SnapshotId)))) == 0 &&
             head->second.past_tables.count(id_in(key.substr(sizeof(SnapshotId)))) == 0));
       if (head == heads_.end() || wrong_counter)
-        found("leftover data of a snapshot", "found data of a missing snapshot: " + hexadecimal(key),
+        found("leftover data of a snapshot",
+              (wrong_counter ? "found a counter of a table that its snapshot lacks: "
+                             : "found data of a missing snapshot: ") +
+                  hexadecimal(key),
               erasing(key));
     });
   }

@@ -34,7 +34,8 @@ std::string stream_difference(World& world, const std::shared_ptr<LiveTable>& ta
     const auto before = followed.find(id);
     if (record.old_image ? before == followed.end() || !(before->second == *record.old_image)
                          : before != followed.end())
-      return "record " + std::to_string(record.sequence) + " of " + id + " does not follow the one before";
+      return "record " + std::to_string(record.sequence) + " of " + id +
+             " does not follow the previous record";
     if (record.new_image)
       followed[id] = *record.new_image;
     else
