@@ -45,7 +45,7 @@ struct DatabaseOptions {
   std::function<void(std::string_view)> report;  // called when storage fails or recovers (storage.h)
   // Receives messages for the operator, such as the number of expired items. Called on any thread.
   std::function<void(std::string_view)> notice;
-  // Called for the first item of a table that its TTL can never expire, once per reason. `key` has the item's
+  // Called once per table and reason, for the first item whose TTL can never expire it. `key` has the item's
   // key attributes; `ttl` is its TTL attribute. Called on the writer's thread, which holds the item's lock.
   std::function<void(const Table& table, const Item& key, NeverReason reason, const AttributeValue& ttl)>
       never_expires;

@@ -14,8 +14,7 @@
 //
 //   if (const auto look = timers.look_firing(now)) {     // the timer stays where it is
 //     ... read the index from look->timer.due on, delete what is due ...
-//     timers.settle(*look, first_entry_that_is_left);    // skip this on failure: the table is looked at
-//     again
+//     timers.settle(*look, first_entry_that_is_left);    // only on success; else the look is repeated
 //   }
 //
 // Thread-safe.
