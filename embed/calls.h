@@ -16,7 +16,7 @@ namespace mayfly::embed {
 engine::Scope scope_of(std::string_view account, std::string_view region, const compat::Emulator& emulator);
 
 // Executes an operation of DynamoDB or of DynamoDB Streams by its bare name. Unknown operations are rejected.
-// `stop`: the caller no longer waits for the answer.
+// `stop` is requested when the caller no longer waits for the answer.
 compat::Answer execute(compat::Emulator& emulator, const engine::Scope& scope, std::string_view operation,
                        std::string_view body, const std::stop_token& stop = {});
 

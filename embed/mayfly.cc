@@ -127,7 +127,7 @@ std::string text_of(const json::Tree& object, std::string_view name) {
   return std::string(json::string_member(object, name).value_or(""));
 }
 
-// {"carts":2}; nullptr: no counts.
+// Converts {"carts":2}. nullptr means no counts.
 std::map<std::string, std::int64_t> counts_in(const json::Tree* object) {
   std::map<std::string, std::int64_t> counts;
   if (object == nullptr || !object->is_object()) return counts;

@@ -80,7 +80,7 @@ class Opened {
  public:
   explicit Opened(std::unique_ptr<compat::Emulator> emulator) : emulator_(std::move(emulator)) {}
 
-  // Calls `call` with the emulator, which cannot be closed meanwhile.
+  // Calls `call` with the emulator, which cannot be closed during the call.
   template <class Call>
   int with_emulator(Out& out, Call call) {
     const std::shared_lock held(calls_);
@@ -124,7 +124,7 @@ class Handles {
     opened_.emplace(++last_, std::move(opened));
     return reinterpret_cast<mayfly_handle*>(last_);
   }
-  // nullptr: the handle is not open.
+  // Returns nullptr if the handle is not open.
   std::shared_ptr<Opened> find(const mayfly_handle* handle) {
     const engine::Lock lock(mutex_);
     const auto found = opened_.find(reinterpret_cast<std::uintptr_t>(handle));
@@ -154,7 +154,7 @@ Handles& handles() {
   return *all;
 }
 
-// The process that opened the first handle; 0: none was opened.
+// The process that opened the first handle; 0 if no handle was opened.
 std::atomic<pid_t> owner{0};
 
 bool is_forked() {
@@ -168,7 +168,7 @@ void close_all(int, void*) {
   for (const auto& [number, opened] : handles().take_all()) opened->close();
 }
 
-// New threads inherit the signal mask of their creator.
+// Blocks all signals during its lifetime, because new threads inherit the signal mask of their creator.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -184,20 +184,20 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// A NUL-terminated string. nullopt: NULL, or too long.
+// A NUL-terminated string; nullopt if it is NULL or too long.
 std::optional<std::string_view> word(const char* text) {
   if (text == nullptr) return std::nullopt;
   const std::size_t bytes = strnlen(text, word_bytes_max + 1);
   return bytes > word_bytes_max ? std::nullopt : std::optional(std::string_view(text, bytes));
 }
 
-// A string with a length. nullopt: NULL with a nonzero length.
+// A string with a length; nullopt if it is NULL with a nonzero length.
 std::optional<std::string_view> body_of(const char* text, std::size_t bytes) {
   if (text == nullptr) return bytes == 0 ? std::optional(std::string_view()) : std::nullopt;
   return std::string_view(text, bytes);
 }
 
-// Empty if both are valid. NULL is valid.
+// Returns an error message, or an empty string if both are valid. NULL is valid.
 std::string_view problem_of(const char* account, const char* region) {
   if (account != nullptr && !engine::is_account_id(word(account).value_or("")))
     return "account must be NULL or twelve digits";
@@ -246,7 +246,7 @@ int controlled(mayfly_handle* handle, const char* account, const char* region, O
                   });
 }
 
-// 413, as the endpoint answers it.
+// Returns 413, as an HTTP endpoint does.
 int say_too_large(Out& out) { return out.say(413, ""); }
 
 }  // namespace

@@ -23,7 +23,8 @@
 namespace mayfly::embed {
 namespace {
 
-// The reason why a value is invalid, to follow the option's name: "must be true or false". Empty: valid.
+// The reason why a value is invalid, to be printed after the option's name: "must be true or false". Empty if
+// the value is valid.
 using Problem = std::string;
 
 Problem read_text(const json::Tree& value, std::string& text) {
@@ -92,7 +93,7 @@ Problem read_word(const json::Tree& value,
   return "must be one of " + known;
 }
 
-// Values that are read before the emulator's options can be made from them.
+// The values that are read, before they are combined into the emulator's options.
 struct Opening {
   compat::EmulatorOptions emulator;
   std::optional<compat::outbound::Url> s3_endpoint;

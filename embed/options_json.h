@@ -18,8 +18,8 @@ namespace mayfly::embed {
 
 inline constexpr std::size_t options_bytes_max = std::size_t{1} << 20;
 
-// Empty text: no options. The error is a sentence for people. A log level takes effect at once, for the whole
-// process.
+// An empty text means no options. The error is a human-readable sentence. A log level takes effect
+// immediately, for the whole process.
 Expected<compat::EmulatorOptions, std::string> open_options(std::string_view text);
 Expected<http::ServerSettings, std::string> serve_options(std::string_view text);
 

@@ -8,17 +8,18 @@
 #include <sys/single_threaded.h>
 #include <unistd.h>
 
-// glibc's variable says whether the process still has a single thread, and a program's objects look for it
-// where only a program's data can be. This one always says no, so shared_ptr counts are always atomic.
+// glibc's variable of this name tells whether the process has only one thread. A program's object files can
+// access it only in the binary that they are linked into, so the library defines its own. It always says no,
+// so shared_ptr counts are always atomic.
 char __libc_single_threaded = 0;  // NOLINT(*-reserved-identifier)
 
-// Replaces __cxa_atexit (--wrap): static objects in the library, above all RocksDB's timer, are never
-// destroyed. At its exit, a forked process would otherwise wait forever for threads that only its parent has.
+// Replaces __cxa_atexit (--wrap) so that static objects in the library, above all RocksDB's timer, are never
+// destroyed. Otherwise a forked process would wait at its exit forever for threads that only its parent has.
 extern "C" int __wrap___cxa_atexit(void (*)(void*), void*, void*);  // NOLINT(*-reserved-identifier)
 extern "C" int __wrap___cxa_atexit(void (*)(void*), void*, void*) { return 0; }
 
-// c-ares and Expat use these functions where glibc has them, since 2.36. With these definitions the library
-// also runs with older versions.
+// c-ares and Expat use these functions if glibc has them (2.36 and later). With these definitions, the
+// library also runs with older versions.
 extern "C" void arc4random_buf(void* to, std::size_t bytes) {
   constexpr std::size_t bytes_at_once_max = 256;  // getentropy's limit
   for (auto* at = static_cast<unsigned char*>(to); bytes > 0;) {

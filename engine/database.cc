@@ -54,7 +54,7 @@ DatabaseOptions with_defaults(DatabaseOptions options) {
 
 }  // namespace
 
-// In the order in which they are built: each uses only parts above it.
+// The members are in construction order: each uses only the parts above it.
 struct Database::Parts {
   Parts(DatabaseOptions given, std::unique_ptr<Storage> opened)
       : options(with_defaults(std::move(given))), storage(std::move(opened)) {}
@@ -195,7 +195,7 @@ Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
   for (const std::shared_ptr<LiveTable>& table : parts_->catalog.tables()) {
     const std::shared_ptr<const Table> description = table->description();
     if (description->ttl)
-      table->account().timers().look_now(table->id());  // the first sweep finds what is due
+      table->account().timers().look_now(table->id());  // the first sweep finds items that are already due
     if (BackfillWalk::needed(*description)) parts_->backfill.start(table, *description, 0);
   }
 }

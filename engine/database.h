@@ -33,7 +33,7 @@ namespace mayfly::engine {
 
 struct DatabaseOptions {
   std::string directory;           // empty: in memory
-  bool fsync = false;              // an acknowledged write survives a power cut, not only kill -9
+  bool fsync = false;              // true: acknowledged writes survive a power cut, not only kill -9
   std::shared_ptr<Clock> clock;    // base of the accounts' clocks; nullptr: the host's
   std::shared_ptr<Random> random;  // for ids; nullptr: the system's
   ClockDefaults account_clocks;    // how new accounts' clocks start
@@ -42,12 +42,11 @@ struct DatabaseOptions {
   std::uint32_t stream_shards = 1;            // of a new stream
   bool reap = true;                           // false: items expire only when a clock is moved, or on request
   std::size_t backfill_at_once_max = 10'000;  // items that update_table backfills before it returns
-  std::function<void(std::string_view)> report;  // told when storage fails and recovers: storage.h
-  // Told what an operator may want to know: sums of expired items. Called on any thread.
+  std::function<void(std::string_view)> report;  // called when storage fails or recovers (storage.h)
+  // Receives messages for the operator, such as the number of expired items. Called on any thread.
   std::function<void(std::string_view)> notice;
-  // Told of the first item of a table whose TTL can never expire it, once for each reason. `key` has the
-  // item's key attributes; `ttl` is its TTL attribute. Called on the writer's thread, which holds the item's
-  // lock.
+  // Called once per table and reason, for the first item whose TTL can never expire it. `key` has the item's
+  // key attributes; `ttl` is its TTL attribute. Called on the writer's thread, which holds the item's lock.
   std::function<void(const Table& table, const Item& key, NeverReason reason, const AttributeValue& ttl)>
       never_expires;
   std::function<bool()> write_fails;                     // for tests: storage.h
@@ -75,13 +74,14 @@ class StreamTrimmer;
 
 class Database {
  public:
-  // The error is a sentence for people: "… is in use by another process".
+  // The error is a human-readable sentence, for example "… is in use by another process".
   static Expected<std::unique_ptr<Database>, std::string> open(DatabaseOptions options);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // As they are in use: `clock` and `random` are set.
+  // The options in use. `clock` and `random` are never nullptr: they are set to the defaults if none were
+  // given.
   [[nodiscard]] const DatabaseOptions& options() const;
   [[nodiscard]] const StorageHealth& health() const;
 
@@ -101,7 +101,7 @@ class Database {
   // --- items
   [[nodiscard]] const ItemReader& reader() const;
   [[nodiscard]] const WritePath& write_path() const;  // for transactions
-  [[nodiscard]] RecentWrites& recent_writes() const;  // the tables of which reads may see an older state
+  [[nodiscard]] RecentWrites& recent_writes() const;  // tables whose reads may see an older state
   [[nodiscard]] Reaper& reaper() const;
   [[nodiscard]] ExpiryView& expiries() const;
   [[nodiscard]] Failpoints& failpoints() const;  // the points at which tests stop expiries

@@ -16,7 +16,7 @@ namespace mayfly::engine {
 
 bool History::keep(const std::shared_ptr<LiveTable>& table, std::int64_t days) {
   const bool kept = catalog_.update(*table, [&](Table& description) {
-    // The clock is read while no write is in progress: every later write is kept.
+    // Read the clock while no write is in progress, so that the history includes every later write.
     const Instant now = table->account().clock().now();
     if (!description.recovery) description.recovery = Recovery{.since = now, .days = days};
     Recovery& recovery = *description.recovery;

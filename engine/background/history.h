@@ -1,8 +1,8 @@
-// The history of tables: old versions of their items, points that backups hold on to, and instants that
-// tables can be restored to.
+// The history of tables: old versions of their items, points that backups use, and instants that tables can
+// be restored to.
 //
-// A table whose history is wanted writes an item's previous state in the same batch that changes the item. So
-// nothing is copied until something changes, and a write costs one more put:
+// If a table keeps history, the batch that changes an item also stores the item's previous state. So nothing
+// is copied until an item changes, and a write costs one more put:
 //
 //   'O' table:u32be key number:u64be   at:i64le 0x00, or at:i64le 0x01 item: until the commit of this
 //                                      number, which was made at `at` by the account's clock, the item did
@@ -21,26 +21,25 @@
 //   }
 //   history.hold_instant(table, instant)                          // a restore to it begins
 //   history.keep(table, 35);                                      // recovery is on, for 35 days
-//   HistoryCursor at(reader, *table, instant);                  // an instant between restorable()'s ends
+//   HistoryCursor at(reader, *table, instant);                  // an instant within restorable()
 //
 // A version is needed if a point, or an instant that can be restored, lies between it and the version before
 // it. Other versions are erased in the background, in steps (history_trimmer.h). Readers use a snapshot of
 // storage and are not affected.
 //
-// The history that is kept for instants is limited, for all tables together (DatabaseOptions::
-// history_bytes_max). Beyond the limit, the oldest instants are given up, whichever table they belong to.
-// Versions that a point needs are never given up; when points alone exceed the limit, no further point is
-// taken.
+// The total history that all tables keep for instants is limited by DatabaseOptions::history_bytes_max.
+// Beyond the limit, the oldest instants are given up, whichever table they belong to. Versions that a point
+// needs are never given up; when points alone exceed the limit, no further point is taken.
 //
 // Points and versions are part of the account's state: restoring a snapshot brings both back as they were,
 // and a reset erases them. When a table with points is dropped, the items and versions that its points need
 // stay in storage, although no catalog lists the table.
 //
 // Rejected:
-// - a copy for each backup: it costs the table's size at once, and does not cover the instants between
-//   backups;
-// - a log by number: it must be read from the instant on to its end, and its older half cannot be dropped
-//   while an earlier backup exists;
+// - a copy for each backup: it immediately costs as much space as the table, and does not cover the instants
+//   between backups;
+// - a log in commit order: a restore must read it from the instant to its end, and its older half cannot be
+//   dropped while an earlier backup exists;
 // - RocksDB's snapshots, which end with the process;
 // - the change records of streams, which are trimmed after a day, and which a table without a stream does not
 //   have.
@@ -76,7 +75,7 @@ enum class PointRefusal : std::uint8_t {
 
 class History {
  public:
-  // All of them outlive it.
+  // Requires: all arguments outlive this object.
   History(Storage& storage, Catalog& catalog, Points& points, const SnapshotHeads& snapshots,
           HistoryTrimmer& trimmer)
       : storage_(storage), catalog_(catalog), points_(points), snapshots_(snapshots), trimmer_(trimmer) {}
@@ -98,9 +97,10 @@ class History {
   // --- points
   // Takes a point between two writes of the table. A point costs nothing but its description.
   Expected<Point, PointRefusal> take_point(const std::shared_ptr<LiveTable>& table);
-  // These hold what a job reads, until the job ends and whatever happens to the source meanwhile: the state
-  // at the end of an instant, or the state of a point. Return `dropped` if the instant cannot be restored, or
-  // nullopt if there is no such point.
+  // These take a point for a job that reads a past state, so that the state stays readable whatever happens
+  // to its source in the meantime. The job drops the point when it ends. hold_instant() holds the state at
+  // the end of an instant and returns `dropped` if the instant cannot be restored. hold_point() holds the
+  // state of a point and returns nullopt if there is no such point.
   Expected<Point, PointRefusal> hold_instant(const std::shared_ptr<LiveTable>& table, Instant at);
   std::optional<Point> hold_point(PointId id);
   [[nodiscard]] std::optional<Point> find_point(PointId id) const;

@@ -1,4 +1,4 @@
-// How much history is kept (history.h), and how much may be kept, for all accounts together.
+// The size of the history (history.h) and its limit, for all accounts together.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ Instant earliest_of(const Recovery& recovery, Instant now);
 
 class HistorySize {
  public:
-  // `bytes_max`: DatabaseOptions::history_bytes_max. The others outlive it.
+  // `bytes_max` is DatabaseOptions::history_bytes_max. Requires: the other arguments outlive this object.
   HistorySize(const Storage& storage, const Catalog& catalog, const Points& points, std::uint64_t bytes_max)
       : storage_(storage), catalog_(catalog), points_(points), asked_(bytes_max) {}
 

@@ -26,7 +26,7 @@ constexpr std::size_t versions_at_once_max = 1000;  // looked at in one step
 constexpr std::size_t bytes_at_once_max = 4 << 20;  // erased in one step
 constexpr std::int64_t passes_in_a_period = 24;     // walks over a table's versions
 constexpr std::uint64_t free_part = 8;              // this part of the limit is free after a weighing
-constexpr std::uint64_t looks_in_a_bound = 16;      // checks of the total, per limit of bytes written
+constexpr std::uint64_t looks_in_a_bound = 16;      // how often the total is checked per limit of new bytes
 constexpr std::size_t ages_max = 256;               // age classes of a weighing
 constexpr Instant long_ago = std::numeric_limits<Instant>::min();
 
@@ -111,8 +111,7 @@ class HistoryTrimmer::Rounds final : public Task {
 
 HistoryTrimmer::HistoryTrimmer(const Uses& uses, std::shared_ptr<Scheduler> scheduler)
     : uses_(uses), scheduler_(std::move(scheduler)) {
-  // Which tables were to be trimmed is not stored, so all tables that have versions are trimmed after a
-  // restart.
+  // The list of tables to trim is not stored, so all tables that have versions are trimmed after a restart.
   for (const TableId table : uses_.points.dropped_tables()) to_trim_.insert(table);
   for (const auto& live : uses_.catalog.tables()) {
     if (live->version_count().versions > 0) to_trim_.insert(live->id());
@@ -156,7 +155,7 @@ void HistoryTrimmer::replaced(Account& account) {
   {
     const Lock lock(mutex_);
     to_trim_.insert(tables.begin(), tables.end());
-    // Otherwise a weighing, which looks at all accounts, could not find fewer bytes than before.
+    // Do not weigh, which would examine all accounts, if there cannot be fewer bytes than before.
     if (!tables.empty() || weighed_ > 0 || points_exceed_) ask_to_weigh();
   }
   time_moved(account);

@@ -3,16 +3,17 @@
 // A version is its item's state between the commit of the previous version and its own commit. It is needed
 // if a point, or an instant that can be restored, lies between the two. To find versions that are not needed,
 // the trimmer walks a table's versions: when one of its points was dropped, when its recovery ended, and each
-// time a 24th of its period has passed. So at most that share of the kept versions is useless, and each
-// version is looked at some 24 times in its life.
+// time a 24th of its period has passed. So at most a 24th of the kept versions is useless, and each version
+// is examined some 24 times during its life.
 //
 // When all versions together exceed the limit (history_size.h), their sizes are added up by age, and the
-// oldest instants of all tables are given up until an eighth of the limit is free. Versions that
-// points need are kept; when these alone exceed the limit, no further point is taken.
+// oldest instants of all tables are given up until an eighth of the limit is free. Versions that points need
+// are kept; when these alone exceed the limit, no further point is taken.
 //
 // One task serves all accounts. It rests until a clock reaches an instant at which something can be erased. A
-// step looks at a limited number of versions under the catalog's changes (Catalog::hold_changes): no point or
-// restore comes between looking and erasing, and a step waits for no writer.
+// step examines a limited number of versions while it holds the catalog's changes (Catalog::hold_changes), so
+// that no point is taken and no restore happens between examining and erasing. A step does not wait for
+// writers.
 #pragma once
 
 #include <atomic>
@@ -45,7 +46,7 @@ class Storage;
 
 class HistoryTrimmer {
  public:
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Accounts& accounts;
     Catalog& catalog;
@@ -74,7 +75,7 @@ class HistoryTrimmer {
   // --- notifications of changes that affect trimming
   void less_needed(TableId table);  // a point of it was dropped, or its recovery changed or ended
   // A restore has stored other versions for an account, and no thread has seen them yet. Walks in progress
-  // start over, because a walk remembers the version before the next. Requires: the catalog's changes are
+  // start over, because a walk remembers the last version that it passed. Requires: the catalog's changes are
   // held.
   void replacing() { ++restores_; }
   void replaced(Account& account);    // its tables and points were replaced

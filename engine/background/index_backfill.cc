@@ -54,7 +54,7 @@ bool BackfillWalk::fills(const Index& index) const {
          std::find(indexes_.begin(), indexes_.end(), index.id) != indexes_.end();
 }
 
-// If TTL was switched off and on meanwhile, the new backfill has its own walk, at its own position.
+// If TTL was switched off and on in the meantime, the new backfill has a separate walk with its own position.
 bool BackfillWalk::fills(const std::optional<TimeToLive>& ttl) const {
   return ttl && ttl_number_ == ttl->number;
 }
@@ -77,7 +77,7 @@ bool BackfillWalk::step(std::size_t items) {
     if (!keys.empty()) {
       Transaction transaction(path_, Cause::user);
       for (const std::string& key : keys) transaction.add(table_, key);
-      if (!transaction.lock()) return true;  // the table was dropped meanwhile
+      if (!transaction.lock()) return true;  // the table was dropped in the meantime
       for (std::size_t slot = 0; slot < keys.size(); ++slot) transaction.fill_entries(slot);
       transaction.commit();
       next_key_ = keys.back() + '\0';

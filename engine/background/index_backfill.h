@@ -34,8 +34,7 @@ class BackfillWalk {
   bool step(std::size_t items);
 
   static bool needed(const Table& description);
-  // Whether `after` needs a backfill that `before` did not. Backfills that were already in progress have
-  // their walks.
+  // Whether `after` needs a backfill that `before` did not. Backfills in progress already have a walk.
   static bool needed_since(const Table& before, const Table& after);
 
  private:
@@ -54,7 +53,7 @@ class BackfillWalk {
 
 class IndexBackfill {
  public:
-  // Walks end with the scheduler. The others outlive it.
+  // Walks end with the scheduler. Requires: the other arguments outlive this object.
   IndexBackfill(Catalog& catalog, const WritePath& path, std::shared_ptr<Scheduler> scheduler);
   IndexBackfill(const IndexBackfill&) = delete;
   IndexBackfill& operator=(const IndexBackfill&) = delete;

@@ -52,7 +52,7 @@ struct Reaper::Sweep {
   [[nodiscard]] bool wants(Instant due) const {
     return due <= now && (which == Which::due || fires_at(*description, due) <= now);
   }
-  // The timer for the entry that the iterator is at; nullopt: it is at the end.
+  // The timer for the entry that the iterator is at; nullopt at the end.
   [[nodiscard]] std::optional<TimerQueue::Timer> timer_here() const {
     if (!iterator.valid()) return std::nullopt;
     const Instant due = ExpiryIndex::due_in(iterator.key());

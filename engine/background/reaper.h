@@ -40,7 +40,7 @@ struct WritePath;
 
 class Reaper {
  public:
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Accounts& accounts;
     const Catalog& catalog;
@@ -48,7 +48,7 @@ class Reaper {
     const ExpiryIndex& expiry;
     Failpoints& failpoints;
     const WritePath& path;
-    std::function<void(std::string_view)> notice;  // told how many items have expired; may be empty
+    std::function<void(std::string_view)> notice;  // receives the number of expired items; may be empty
   };
 
   Reaper(Uses uses, std::shared_ptr<Scheduler> scheduler);
@@ -79,7 +79,7 @@ class Reaper {
                    Deletions& deletions, const std::stop_token& stop = {});
   // Deletes at most `items_max` items that have fired, in this table only.
   void sweep_some(const Account::Turn& turn, TableId table, std::size_t items_max);
-  // The instant at which the account's next item fires, according to the expiry index; nullopt: none fires.
+  // The instant at which the account's next item fires, according to the expiry index; nullopt if none fires.
   std::optional<Instant> next_expiry(const Account::Turn& turn);
 
   // For tests: the number of accounts that its rounds have looked at.
@@ -94,8 +94,8 @@ class Reaper {
   };
   struct Sweep;
   class Rounds;
-  // Begins a sweep at the low watermark of a timer that was looked at. nullopt: no timer was found, nothing
-  // is due or fires by `now`, or the table no longer exists.
+  // Begins a sweep at the low watermark of a timer that was looked at. Returns nullopt if no timer was found,
+  // if nothing is due or fires by `now`, or if the table no longer exists.
   std::optional<Sweep> begin(const Account::Turn& turn, const std::optional<TimerQueue::Look>& look,
                              Instant now, Which which);
   // Sweeps at most `items_max` further entries, deletes their expired items and counts them in `deletions`.

@@ -299,8 +299,8 @@ Replication::Step Replication::copy(Account& account, Flow& flow, std::size_t it
   return {.progress = Progress::more, .items = items_max};
 }
 
-// Copies one batch. True: everything has been copied. The tombstones follow the items, because a deletion in
-// `flow.from` may still be in flight to another table that the new replica copies from.
+// Copies one batch. Returns true once everything has been copied. The tombstones follow the items, because a
+// deletion in `flow.from` may still be in flight to another table that the new replica copies from.
 bool Replication::copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) {
   struct Copied {
     std::string key, item;

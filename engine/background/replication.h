@@ -65,7 +65,7 @@ struct RouteSetting {
 
 // The writes in flight from one table to one replica.
 struct InFlight {
-  // Counting stops here.
+  // Further writes are not counted.
   static constexpr std::int64_t counted_max = 100'000;
 
   std::string account, table;
@@ -79,7 +79,7 @@ class Replication {
   // The maximum number of routes with settings, per account.
   static constexpr std::size_t routes_max = 1'000;
 
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Accounts& accounts;
     Catalog& catalog;
@@ -109,7 +109,7 @@ class Replication {
   // Requires: the caller holds the account's requests exclusively.
   void replaced(Account& account);
 
-  // False: the account already has settings for `routes_max` routes.
+  // Returns false if the account already has settings for `routes_max` routes.
   [[nodiscard]] bool set_route(std::string_view account, const Route& route, const RouteSetting& setting);
   [[nodiscard]] RouteSetting route(std::string_view account, const Route& route) const;
   [[nodiscard]] std::map<Route, RouteSetting> routes(
@@ -137,7 +137,7 @@ class Replication {
     TableId from, to;
     Route route;
     Sequence first = 0;     // earlier writes have arrived
-    std::string copied_to;  // a new replica has all items, or then all tombstones, before this key
+    std::string copied_to;  // progress of a copy: items, then tombstones, before this key are copied
     bool items_copied = false;
   };
   struct Flows {
@@ -152,7 +152,7 @@ class Replication {
     std::size_t items = 0;
   };
 
-  // Runs a slice of settle(), for writes up to `upto`. False: it was the last slice.
+  // Runs a slice of settle(), for writes up to `upto`. Returns false if it was the last slice.
   [[nodiscard]] bool settle_some(Account& account, Sequence upto);
   // The account's flows. They are rebuilt if replicas have changed since the last call.
   Flows& flows_of(Account& account) REQUIRES(moving_);
@@ -162,7 +162,7 @@ class Replication {
   Step copy(Account& account, Flow& flow, std::size_t items_max) REQUIRES(moving_);
   bool copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) REQUIRES(moving_);
   void finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>& to) REQUIRES(moving_);
-  // Erases some tombstones that no older write can still reach. False: more tombstones may follow.
+  // Erases some tombstones that no older write can still reach. Returns false if more tombstones may follow.
   bool forget_tombstones(Flows& flows, TableId table) REQUIRES(moving_);
   // Runs a slice of each of the account's flows.
   void round(Account& account) REQUIRES(moving_);

@@ -110,8 +110,8 @@ std::vector<Undoing> undone_after(const Stream& kept, const Stream* live, Sequen
   return undone;
 }
 
-// The sequence number in the key of a change record, old version, tombstone or departure; nullopt: the key
-// has no sequence number.
+// The sequence number in the key of a change record, old version, tombstone or departure; nullopt if the key
+// has none.
 std::optional<Sequence> sequence_in(std::string_view key) {
   switch (key.front()) {
     case 'S': return record_sequence(key);

@@ -8,13 +8,13 @@
 // streams keep their ids. The restore is a single batch, so a crash leaves either the old state or the new
 // one.
 //
-// For later snapshots, which remain, a restore is an ordinary change: images are saved of the keys that it
-// changes. If it changes a key back to its value in the latest snapshot, that image is removed from the log
+// Later snapshots remain. For them, a restore is an ordinary change, so images of the keys that it changes
+// are saved. If it changes a key back to its value in the latest snapshot, that image is removed from the log
 // again. So memory does not grow with the number of restores. The data of a table that only snapshots have
 // stays in place, and the catalog does not contain the table.
 //
-// Rejected: copies under new ids. They cost as much as the whole account at each restore, and holders of an
-// old id would be left with nothing.
+// Rejected: copies under new ids. They cost as much as the whole account at each restore, and an id that a
+// caller still holds would become invalid.
 // Rejected: RocksDB's snapshots, which do not survive a restart; its checkpoints, which contain all accounts;
 // and its user-defined timestamps, which every key would have to carry.
 //
@@ -82,12 +82,12 @@ struct StoredHead {
   ImageLog log = 0;
   Instant now = 0;  // the time of the account's clock after a restore
 };
-// nullopt: they are malformed.
+// nullopt if they are malformed.
 std::optional<StoredHead> stored_head(std::string_view key, std::string_view value, const Clock& host);
 
 class Snapshots {
  public:
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Storage& storage;
     Accounts& accounts;
@@ -111,18 +111,18 @@ class Snapshots {
   explicit Snapshots(const Uses& uses);
 
   SnapshotId take(std::string_view account);
-  // nullopt: the account already has `snapshots_max` snapshots.
+  // Returns nullopt if the account already has `snapshots_max` snapshots.
   std::optional<SnapshotId> take(std::string_view account, std::size_t snapshots_max);
-  // Returns tables, streams and clock to their state in the snapshot. False: the account has no such
-  // snapshot.
+  // Returns tables, streams and clock to their state in the snapshot. Returns false if the account has no
+  // such snapshot.
   [[nodiscard]] bool restore(std::string_view account, SnapshotId id);
   [[nodiscard]] bool drop(std::string_view account, SnapshotId id);
   [[nodiscard]] std::vector<SnapshotId> list(std::string_view account) const;
   // Removes all tables, points, streams, snapshots, documents and tokens of the account, and restarts its
   // clock.
   void reset(std::string_view account);
-  // For verification: calls visit(name, value) for each member of this kind in the snapshot. False: there is
-  // no such snapshot.
+  // For verification: calls visit(name, value) for each member of this kind in the snapshot. Returns false if
+  // there is no such snapshot.
   bool each_member(std::string_view account, SnapshotId id, char kind,
                    const SnapshotMembers::Visit& visit) const;
 

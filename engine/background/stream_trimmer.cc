@@ -13,9 +13,10 @@ namespace mayfly::engine {
 namespace {
 
 constexpr Instant retention_ms = 24 * 3600 * 1000;
-constexpr Instant trim_pause_ms = 60 * 1000;  // so that records are trimmed in lots, not one by one
+constexpr Instant trim_pause_ms = 60 * 1000;  // so that records are trimmed in batches, not one by one
 
-// For an account that has no streams or is just being trimmed. A stream that is created then sets a new time.
+// For an account that has no streams or is being trimmed. A stream that is created in the meantime sets a new
+// time.
 constexpr Instant no_next = std::numeric_limits<Instant>::max();
 
 }  // namespace
@@ -80,8 +81,8 @@ std::uint64_t StreamTrimmer::looks() const { return rounds_ ? rounds_->looks() :
 Instant StreamTrimmer::trim(Account& account) {
   const Account::Timeline timeline = account.timeline();
   // Read the time before the records, because a record that is added in the meantime is not older than this
-  // time. After a move back of the clock, there may be records from the future, and new records are older
-  // than those.
+  // time. If the clock was moved back, there may be records from the future, and new records are older than
+  // those.
   const Instant here = account.clock().now(), now = account.stream_now();
   const std::optional<Instant> found =
       change_log_.trim(account, account.instant_of_stream_time(now - retention_ms), timeline);

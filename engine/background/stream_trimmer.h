@@ -1,14 +1,14 @@
 // Erases stream records that are older than 24 h of stream time, and shards and streams that closed before
 // that.
 //
-// Records are trimmed in lots, at least a minute of stream time apart. One task serves all accounts. It rests
-// until an account's oldest record is old enough, and an account without streams costs nothing. A step trims
-// one account or finds the accounts to trim next. A failed trim is retried.
+// Records are trimmed in batches, at least a minute of stream time apart. One task serves all accounts. It
+// rests until an account's oldest record is old enough, and an account without streams costs nothing. A step
+// trims one account or finds the accounts to trim next. A failed trim is retried.
 //
 // Trimming does not take the account's turn (account.h), so it blocks neither the reaper nor a caller that
-// moves a clock, and they do not block it. A restore, a reset or a move back of the clock may happen while it
-// reads the records to trim. These begin a new timeline of the account, and results from an earlier timeline
-// are not written (Catalog::trim_stream).
+// moves a clock, and they do not block it. A restore, a reset or moving the clock back can happen while the
+// trimmer reads the records to trim. Each begins a new timeline of the account, and results from an earlier
+// timeline are not written (Catalog::trim_stream).
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class ChangeLog;
 
 class StreamTrimmer {
  public:
-  // All of them outlive it.
+  // Requires: all arguments outlive this object.
   StreamTrimmer(Accounts& accounts, const Catalog& catalog, ChangeLog& change_log,
                 std::shared_ptr<Scheduler> scheduler);
   StreamTrimmer(const StreamTrimmer&) = delete;
@@ -67,7 +67,7 @@ class StreamTrimmer {
   void trim_watched(Account& account);
   std::uint64_t begin_look(const Account& account);
   void look_again(const Account& account);  // after a failure
-  // When to trim the account next, in stream time; nullopt: unknown.
+  // When to trim the account next, in stream time; nullopt if unknown.
   [[nodiscard]] std::optional<Instant> next_of(const Account& account) const;
   void wake(Account& account);
 

@@ -4,7 +4,8 @@
 //   tables.update(table, [](Table& edited) { edited.ttl = TimeToLive{.attribute = "expires"}; });
 //   tables.drop(table);
 //
-// The catalog (catalog.h) makes a change visible; its other functions only look things up. Thread-safe.
+// The catalog (catalog.h) makes the changes visible. The layers above the engine use it only to look up
+// tables and streams. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +33,7 @@ class StreamTrimmer;
 
 class Tables {
  public:
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Catalog& catalog;
     RecentWrites& recent_writes;
@@ -50,8 +51,8 @@ class Tables {
 
   Tables(const Uses& uses, const Options& options) : uses_(uses), options_(options) {}
 
-  // Fills in ids, the creation time and, if it is missing, the UUID. nullptr if the name is taken, or if the
-  // account already has `tables_max` tables in the region.
+  // Fills in ids, the creation time and, if it is missing, the UUID. Returns nullptr if the name is taken, or
+  // if the account already has `tables_max` tables in the region.
   std::shared_ptr<LiveTable> create(Table table, std::size_t tables_max = no_limit);
   // Replaces a table's description while no write is in progress: `change` edits a copy. Gives ids to new
   // indexes and streams, drops the entries of removed indexes, and starts backfills (for new global indexes,
@@ -65,9 +66,9 @@ class Tables {
       const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change,
       std::size_t tables_max = no_limit, Catalog::Leaving leaving = Catalog::Leaving::nothing,
       const Catalog::Describe& describe = {});
-  // If `last` is not null, also takes a point of the table (history.h), whatever the limits; it is in the
-  // same batch, so no write comes between the two. Returns false, without a point, if another caller has
-  // already dropped the table.
+  // If `last` is not null, also takes a point of the table (history.h), regardless of limits. The point is in
+  // the same batch as the drop, so no write happens between the two. Returns false, without a point, if
+  // another caller has already dropped the table.
   bool drop(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last = nullptr);
   // Calls `look` while no thread writes to the table, and no thread changes the table or a replica of it.
   // Returns false, without the call, if the table was dropped.

@@ -48,7 +48,7 @@ Advanced TimeTravel::go(const Account::Turn& turn, Instant to, ClockSetting arri
   const ClockSetting going_on = moved(clock.setting());
   const Instant from = clock.stop(going_on);
 
-  // Whatever happens on the way, the clock continues from the instant it has reached.
+  // However the move ends, the clock continues from the instant that it has reached.
   struct Arrival {
     Account& account;
     const TimeTravel& travel;
@@ -134,7 +134,7 @@ Expected<Advanced, ClockRefusal> TimeTravel::set(std::string_view of, ClockSetti
   const Instant before = account.clock().now();
   const Instant wanted = setting.mode == Mode::real ? accounts.host().now() : now.value_or(before);
   if (wanted >= before) return go(turn, wanted, setting, age_streams, stop);
-  // No table may be created meanwhile, or its time would go back.
+  // No table may be created during this, because its time would go back.
   bool done = false;
   uses_.catalog.hold_still(account.id(), [&](const Catalog::Tables& tables) {
     if (!tables.empty()) return;

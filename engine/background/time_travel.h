@@ -4,11 +4,11 @@
 // Guarantees:
 // - When a call returns, every item that fired on the way is deleted, gone from indexes and readable in
 //   streams.
-// - Callers that read the clock meanwhile see it step.
+// - Callers that read the clock during a move see it advance in steps.
 // - Only one move runs at a time; a second one begins where the first ended.
-// - A move always ends, whatever other clients write meanwhile. It stops at most as often as
-//   there were pending entries when it began, plus stops_spare. Entries that are left after that fire on
-//   arrival. `stop` ends the move where it is.
+// - A move always ends, whatever other clients write during it. The number of its stops is limited to the
+//   number of entries that were pending when it began, plus stops_spare. Entries that are left after that
+//   fire on arrival. `stop` ends the move at the current instant.
 // - Stream records do not age during a move, so a jump cannot trim the records that it produced, unless
 //   `age_streams` asks for aging.
 #pragma once
@@ -57,7 +57,7 @@ class TimeTravel {
   // for more than a few instructions.
   using Listener = std::function<void(std::string_view account)>;
 
-  // The parts that it uses. All of them outlive it.
+  // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
     Accounts& accounts;
     Catalog& catalog;
@@ -89,7 +89,7 @@ class TimeTravel {
   Expected<Advanced, ClockRefusal> set(std::string_view account, ClockSetting setting,
                                        std::optional<Instant> now, bool age_streams = false,
                                        const std::stop_token& stop = {});
-  // The instant at which the account's next item fires; nullopt: no item fires automatically.
+  // The instant at which the account's next item fires; nullopt if no item fires automatically.
   [[nodiscard]] std::optional<Instant> next_expiry(std::string_view account);
 
  private:

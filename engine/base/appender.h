@@ -59,7 +59,7 @@ class Appender {
   [[nodiscard]] char* at(std::size_t offset) { return out_.data() + offset; }
 
  private:
-  // Growing zeroes the new bytes first, so it takes no more than will be needed soon.
+  // Growing zeroes the new bytes, so the string grows only by what will be needed soon.
   void grow(std::size_t bytes) {
     constexpr std::size_t ahead_bytes = 256;  // taken in addition to the requested bytes
     const std::size_t used = size(), wanted = used + bytes + ahead_bytes;

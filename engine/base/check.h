@@ -4,8 +4,8 @@
 //
 // A failed check is a bug in Mayfly: no request, file or fault can cause one. The handler is called with the
 // expression and its location, on the thread that found the failure. When the handler returns or throws, the
-// process aborts, because nothing after the check can be relied upon. Without a handler, a line on standard
-// error says what the handler would be told.
+// process aborts, because nothing after the check can be relied upon. Without a handler, the expression and
+// its location are printed to standard error.
 //
 // MAYFLY_DEBUG_CHECK is for checks that cost more than 0.5 % of a hot path's instructions. Only engine/values
 // has such checks. They are enabled where MAYFLY_DEBUG_CHECKS is defined: in test programs and the
@@ -23,7 +23,8 @@ struct FailedCheck {
 // `context` is the value that was passed to set_check_handler.
 using CheckHandler = void (*)(const FailedCheck& failed, void* context);
 
-// Sets the handler of the whole process. nullptr restores the line on standard error. Thread-safe.
+// Sets the handler of the whole process. nullptr restores the default, which prints to standard error.
+// Thread-safe.
 void set_check_handler(CheckHandler handler, void* context = nullptr);
 
 [[noreturn, gnu::cold]] void check_failed(const char* expression, const char* file, int line) noexcept;

@@ -60,7 +60,7 @@ struct ClockSetting {
   enum class Mode : std::uint8_t {
     real,    // the host's time
     frozen,  // stands still until it is moved
-    offset,  // as fast as the host's, at another time
+    offset,  // as fast as the host's, at a different time
     rate,    // `rate` times as fast as the host's
   };
   Mode mode = Mode::real;
@@ -69,7 +69,7 @@ struct ClockSetting {
 };
 
 // The clock of one account, computed from its setting and the host's clock. Moving the clock does not delete
-// items that become due: Database::advance does that.
+// items that become due: TimeTravel::advance does that.
 //
 // Thread-safe.
 class AccountClock final : public Clock {
@@ -91,8 +91,8 @@ class AccountClock final : public Clock {
   // Uses this setting from now on, starting at `now` (in Mode::real: at the host's time).
   void set(ClockSetting setting, Instant now);
   void set(Anchor anchor);  // as if the setting had started at the anchor
-  // While the clock is being moved, it stands still. stop() stops it and returns its time; `setting` is how
-  // it will run afterwards. hold() puts it at an instant on the way. set() starts it again.
+  // The clock stands still while it is being moved. stop() stops it and returns its time; `setting` is how it
+  // will run afterwards. hold() sets it to an intermediate instant. set() starts it again.
   Instant stop(ClockSetting setting);
   void hold(Instant now);
 
@@ -105,7 +105,7 @@ class AccountClock final : public Clock {
   bool held_ GUARDED_BY(mutex_) = false;
 };
 
-// The host's time, whatever an account's clock shows. For deadlines of waits.
+// The host's time, regardless of accounts' clocks. Used for the deadlines of waits.
 using RealTime = std::chrono::system_clock::time_point;
 RealTime host_time();
 

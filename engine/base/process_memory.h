@@ -17,8 +17,9 @@ std::uint64_t resident_memory_bytes();
 // again. Does nothing while a debugger is attached, because its breakpoints are in these pages. A call takes
 // some microseconds.
 //
-// A page that is used again comes from the page cache. Where Linux keeps the file in large folios (6.18), the
-// rest of its folio comes with it. A server had 13.6 MB after its start; 1.7 to 10.8 MB of them remained.
+// A page that is used again is mapped from the page cache. If Linux caches the file in large folios (6.18),
+// it maps the rest of the folio as well. After its start, a server had 13.6 MB of such pages, of which 1.7 to
+// 10.8 MB remained resident.
 void give_back_code();
 
 }  // namespace mayfly::engine

@@ -23,8 +23,8 @@ class SystemRandom final : public Random {
   [[nodiscard]] std::uint64_t next() override;
 };
 
-// For tests: the same seed yields the same numbers in the same order. A test that reopens a directory must go
-// on with the same object or use another seed, or ids would repeat.
+// For tests: the same seed yields the same numbers in the same order. A test that reopens a directory must
+// keep using the same object or choose another seed; otherwise ids would repeat.
 class SeededRandom final : public Random {
  public:
   explicit SeededRandom(std::uint64_t seed) : state_(mix(seed)) {}

@@ -9,8 +9,8 @@
 //   scheduler->wake(walk);
 //
 // The subclass decides how tasks are stepped: a server uses threads (ThreadScheduler), and a test uses a
-// seeded order and a simulated clock. So no background work may have a thread, sleep, or read the real time
-// in any other way.
+// seeded order and a simulated clock. Background work must therefore not create threads, sleep, or read the
+// real time directly.
 #pragma once
 
 #include <chrono>
@@ -68,7 +68,7 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Makes sure that tasks can be stepped. False: no thread can be created.
+  // Makes sure that tasks can be stepped. Returns false if no thread can be created.
   [[nodiscard]] virtual bool start() { return true; }
   // Makes the task's next step run as soon as possible. Thread-safe and cheap.
   void wake(const std::shared_ptr<Task>& task) EXCLUDES(mutex_);

@@ -1,6 +1,6 @@
 // The parts of SplitMix64, for pseudo-random numbers that are the same in every build and every run.
 //
-//   mix(seed + n * splitmix_step)      the n-th number, from 1, of a seed's sequence
+//   mix(seed + n * splitmix_step)      number n of a seed's sequence; n starts at 1
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ class StorageFault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Returns the decoded value, or throws StorageFault if decoding failed. `what`: names the value in the
+// Returns the decoded value, or throws StorageFault if decoding failed. `what` names the value in the
 // message, for example "a table's description".
 template <class T>
 T decoded(Expected<T, std::string> result, const char* what) {

@@ -20,8 +20,8 @@ namespace mayfly::engine {
 
 namespace {
 
-// The earlier state of an item, from before a write that the read does not see, and its position in the range
-// then.
+// The state of an item before a write that the read does not see, and the item's position in the range at
+// that time.
 struct Earlier {
   std::string position;  // without table and index
   std::string item_key;

@@ -8,8 +8,8 @@
 // right even for items that no index has yet. Readers skip departed items. A transaction that meets one
 // expires it first.
 //
-// A read looks at the description before and after it reads (is_current). If TTL were switched on or off in
-// between, one read would otherwise mix items from before the change with items from after it.
+// A read looks at the description before and after it reads (is_current). Otherwise, if TTL were switched on
+// or off during a read, the read would mix items from before and after the change.
 //
 // An item that a failpoint keeps has not departed. In the modes `aws` and `manual`, an item that is due is
 // present until it fires.
@@ -32,7 +32,8 @@ bool has_fired(const Table& table, std::string_view stored, Instant now);
 
 class Departed {
  public:
-  // Both arguments outlive it. Answers as of now, or as of an instant that the reader has taken.
+  // Answers as of now, or as of an instant that the reader has chosen. Requires: the arguments outlive this
+  // object.
   Departed(const Failpoints& failpoints, const LiveTable& table);
   Departed(const Failpoints& failpoints, const LiveTable& table, Instant now);
   // Whether the table still has the same description. If not, everything that was read since construction

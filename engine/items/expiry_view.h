@@ -1,10 +1,10 @@
-// Views of a table's expiry index for people: the next expiries, the number of items in each window, and
+// Human-readable views of a table's expiry index: the next expiries, the number of items in each window, and
 // overdue items.
 //
 //   for (const UpcomingExpiry& next : expiries.upcoming(*table, 10)) ...
 //
-// Each call sees one instant. It costs time for the entries that it looks at, starting at the table's low
-// watermark.
+// Each call sees the state of one instant. It takes time in proportion to the entries that it reads, starting
+// at the table's low watermark.
 #pragma once
 
 #include <cstdint>
@@ -45,13 +45,13 @@ struct ExpiryTotals {
 
 class ExpiryView {
  public:
-  // Both outlive it.
+  // Requires: both arguments outlive this object.
   ExpiryView(const Storage& storage, const ExpiryIndex& index) : storage_(storage), index_(index) {}
 
   // In expiry order, at most `limit`.
   [[nodiscard]] std::vector<UpcomingExpiry> upcoming(const LiveTable& table, std::size_t limit) const;
-  // The first windows that contain items, at most `limit`. They are `window_ms` long, or as long as the
-  // index's own windows.
+  // The first windows that contain items, at most `limit`. They are `window_ms` long or, without it, as long
+  // as the index's own windows.
   [[nodiscard]] std::vector<ExpiryWindow> windows(const LiveTable& table, std::size_t limit,
                                                   std::optional<Instant> window_ms = {}) const;
   // Items that have a TTL but never expire, and items that were already due when they were written: latest

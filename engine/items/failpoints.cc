@@ -59,7 +59,7 @@ bool Failpoints::holds(const LiveTable& table, std::string_view key, Instant due
   const Lock lock(mutex_);
   for (Point& point : points_) {
     if (point.table.get() != &table || point.key != key) continue;
-    // If an item has two entries, one of them stale, the earlier one must be looked at again.
+    // An item can have two entries, one of them stale. The reaper must look at the earlier one again.
     point.due = point.waiting ? std::min(point.due, due) : due;
     point.waiting = true;
     return true;

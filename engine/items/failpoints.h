@@ -5,8 +5,8 @@
 //   ... a user's write, which succeeds: no lock is held
 //   failpoints.release(*table, key);      // the reaper checks again: an item that was renewed stays
 //
-// A waiting expiry blocks nothing but an advance of its own account's clock, which returns when all items
-// that became due are gone. Releasing a point removes it. Thread-safe; while no point is armed, a sweep pays
+// A waiting expiry blocks only an advance of its own account's clock, which returns once all items that
+// became due are deleted. Releasing a point removes it. Thread-safe; while no point is armed, a sweep pays
 // for one relaxed load.
 #pragma once
 
@@ -37,17 +37,17 @@ class Failpoints {
     Instant due = 0;  // of the waiting expiry
   };
 
-  static constexpr std::size_t points_max = 1'000;  // of all accounts together: each lookup scans them all
+  static constexpr std::size_t points_max = 1'000;  // for all accounts; each lookup scans all points
 
-  // Returns false if the point is new and there are `points_max` points already.
+  // Returns false if the point is new and `points_max` points exist already.
   bool arm(std::shared_ptr<LiveTable> table, std::string key, Item keys);
   bool release(const LiveTable& table, std::string_view key);  // false if there is no such point
   void release_all(std::string_view account);
   void forget(const LiveTable& table);  // the table was dropped: removes its points
   [[nodiscard]] std::vector<Point> of(std::string_view account) const;
 
-  // The reaper calls these before it takes a lock. If holds() returns true, the item must not be deleted now;
-  // when the point is released, the expiry returns to the account's timers.
+  // The reaper calls these before it takes a lock. If holds() returns true, the item must not be deleted now.
+  // When the point is released, the expiry is put back into the account's timers.
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
   bool holds(const LiveTable& table, std::string_view key, Instant due);
   // Whether a point keeps the item, which is then treated as an ordinary item, even if it is due.

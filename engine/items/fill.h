@@ -32,7 +32,7 @@ struct Filled {
 // Why a table was not filled to the end.
 enum class FillRefusal : std::uint8_t {
   gone,     // the cursor has nothing to read
-  dropped,  // the table was dropped meanwhile
+  dropped,  // the table was dropped in the meantime
   stopped,  // by the stop token
   no_room,  // the memory limit is reached (Storage::has_room)
 };

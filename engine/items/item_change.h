@@ -1,4 +1,4 @@
-// One item of a transaction: as the transaction found it, and as it leaves it.
+// One item of a transaction, before and after the transaction.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct HeldTable {
 struct ItemChange {
   enum class Write : std::uint8_t { none, put, remove, forget_expiry, fill_entries };
 
-  std::size_t table;  // its place among the transaction's tables
+  std::size_t table;  // index into the transaction's tables
   std::string key;
   bool exists = false;
   StoredItem old_item;
@@ -43,7 +43,7 @@ struct ItemChange {
   StoredItem new_item;
   std::optional<Instant> entry_due;   // of its expiry entry, if the reaper found the item by that entry
   std::optional<NeverReason> never;   // the reason why the staged item never expires
-  std::optional<std::size_t> record;  // its place among the staged records
+  std::optional<std::size_t> record;  // index into the staged records
   std::vector<IndexEffect> effects;
   WriteVersion version;                 // the stored version, in a global table
   std::optional<WriteVersion> arrives;  // the version to store instead, if the write was made elsewhere

@@ -23,7 +23,7 @@ class Storage;
 
 class ItemReader {
  public:
-  // All of them outlive it.
+  // Requires: all arguments outlive this object.
   ItemReader(const Storage& storage, RecentWrites& recent_writes, const Failpoints& failpoints)
       : storage_(storage), recent_writes_(recent_writes), failpoints_(failpoints) {}
 

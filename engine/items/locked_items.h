@@ -1,8 +1,8 @@
 // The tables and items of a transaction, and the locks that it holds on them.
 //
-// Locks are taken in the order of lock_table.h: gates, then claims, then items and the token. A table with
-// strong consistency brings in its replicas, with a mirror of each item, because one batch writes to all of
-// them.
+// Locks are taken in the order of lock_table.h: gates, then items and the token. Claims (region_claims.h),
+// which never wait, are made between the two. A table with strong consistency adds its replicas to the
+// transaction, with a mirror of each item, because one batch writes to all of them.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,15 @@ class LockedItems {
   LockedItems(const LockedItems&) = delete;
   LockedItems& operator=(const LockedItems&) = delete;
 
-  // Returns the item's place. Requires: lock() has not been called, and the item has not been added before.
+  // Returns the item's index in items(). Requires: lock() has not been called, and the item has not been
+  // added before.
   std::size_t add(std::shared_ptr<LiveTable> table, std::string key);
   // Adds an item of a transaction that holds the locks, to be written under those locks.
   ItemChange& adopt(const LockedItems& holder, const ItemChange& item);
 
   enum class Outcome : std::uint8_t { locked, table_dropped, other_region_writes };
-  // `token`: the name of the request's token, which is locked like an item; empty: the request has none.
+  // `token` is the name of the request's token, which is locked like an item. It is empty if the request has
+  // no token.
   Outcome lock(std::string_view token);
   void release();
   // Whether lock() has succeeded and release() has not been called since.

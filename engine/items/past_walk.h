@@ -22,10 +22,10 @@ class PastWalk {
  public:
   PastWalk(const Storage& storage, const Storage::Snapshot& snapshot, TableId table);
 
-  // Moves to the next key that has an item or an old version. False at the end.
+  // Moves to the next key that has an item or an old version. Returns false at the end.
   bool next();
   [[nodiscard]] std::string_view key() const { return key_; }
-  // The item as of the snapshot; nullopt: the key has no item.
+  // The item as of the snapshot; nullopt if the key has no item.
   [[nodiscard]] std::optional<std::string_view> item() const {
     return has_item_ ? std::optional(items_.value()) : std::nullopt;
   }
@@ -35,8 +35,8 @@ class PastWalk {
   [[nodiscard]] VersionNumber number() const;
   [[nodiscard]] std::string_view version() const { return versions_.value(); }
   void next_version();
-  // The item as it was after the commit with this number; nullopt: it did not exist. Moves past the versions
-  // up to that number, so successive calls for one key need rising numbers.
+  // The item as it was after the commit with this number; nullopt if it did not exist. Moves past the
+  // versions up to that number, so successive calls for one key need rising numbers.
   std::optional<std::string_view> at(VersionNumber number);
 
  private:

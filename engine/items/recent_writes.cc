@@ -12,7 +12,7 @@ std::size_t bytes_of(const RecentWrite& write) {
   return sizeof(RecentWrite) + write.key.size() + write.before.size();
 }
 
-// Whether a read in progress with this lag may have to miss the write.
+// Whether the write may have to be hidden from a read in progress with this lag.
 bool may_miss(const Lag& lag, const RecentWrite& write, std::uint64_t number, Instant now) {
   if (lag.writes && number - write.number >= *lag.writes + RecentWrites::slack_writes) return false;
   return !lag.milliseconds || write.at > now - *lag.milliseconds - RecentWrites::slack_ms;
@@ -101,8 +101,8 @@ void RecentWrites::note(const Change& change) {
   Log& log = entry->second;
   if (is_new) {
     log.account = table.account;
-    // The changes of a commit to several tables arrive one table after the other. A read of a table whose
-    // changes had not arrived yet may have got this commit as its horizon.
+    // The changes of one commit to several tables arrive one table after the other. So a read of a table
+    // whose changes have not arrived yet may already have received this commit as its horizon.
     log.forgotten = std::max(commit - 1, answered_);
   }
   if (log.latest != commit) {

@@ -1,5 +1,5 @@
-// Keeps recent writes in memory, for tables of which some reads see an older state. Each write is kept
-// together with its item as it was before.
+// Keeps recent writes in memory, for tables that some reads see in an older state. Each write is kept
+// together with the previous state of its item.
 //
 //   recent.follow("000000000000", {{.table = "carts", .lag = {.writes = 3}}});
 //
@@ -10,15 +10,15 @@
 //
 // Each copy of a table (Sight::copy) has a horizon: its readers see all writes up to this commit. A read
 // moves the horizon as far forward as its lag allows, and never back. A read without a lag moves it to the
-// latest commit, and so does forgetting. Therefore no client's reads go backwards, whatever other clients
-// read. A visible state always lies between two commits, so no read sees half of a transaction. Writes from
-// before a table was followed are visible.
+// latest commit, and so does forgetting. Therefore no client's reads go backwards, regardless of what other
+// clients read. A visible state always lies between two commits, so no read sees half of a transaction.
+// Writes from before a table was followed are visible.
 //
 // A reader must take the horizon before it reads from storage. Otherwise, the stored data might be older than
 // the horizon: items that were written in between would be shown as of the horizon, and the others as they
-// were stored. It must ask for the unseen writes afterwards, when every write that it may have found has been
-// noted; for that, unseen() waits for commits in progress. If writes after the horizon have been dropped in
-// the meantime, this read sees the stored data, and so do later reads.
+// were stored. The reader must ask for the unseen writes afterwards, when every write that it may have found
+// has been noted. To ensure that, unseen() waits for commits in progress. If writes after the horizon have
+// been dropped in the meantime, this read sees the stored data, and so do later reads.
 //
 // Milliseconds are those of the account's clock, which also stamps commits. On a frozen clock, writes become
 // visible only when the clock is moved, and each run gives the same results.
@@ -66,8 +66,8 @@ struct RecentWrite {
 class Unseen {
  public:
   [[nodiscard]] bool empty() const { return first_.empty(); }
-  // The item's bytes as the read sees them; empty: the item does not exist for the read. nullptr: the read
-  // sees the stored item.
+  // The item's bytes as the read sees them. Returns an empty string if the item does not exist for the read,
+  // and nullptr if the read sees the stored item.
   [[nodiscard]] const std::string* before(std::string_view item_key) const {
     const auto found = first_.find(item_key);
     return found == first_.end() ? nullptr : &found->second->before;
@@ -101,8 +101,8 @@ class RecentWrites {
   // Requires: `feed` outlives this object.
   explicit RecentWrites(ChangeFeed& feed) : feed_(feed) {}
 
-  // Sets the tables of the account that are followed from now on; empty: none. Replaces the earlier setting.
-  // All earlier writes become visible.
+  // Sets the tables of the account that are followed from now on, replacing the earlier setting. An empty
+  // list ends it. All earlier writes become visible.
   void follow(const std::string& account, std::vector<Reach> reaches);
   // Makes all earlier writes visible.
   void forget(TableId table);
@@ -116,7 +116,7 @@ class RecentWrites {
   // The writes that the read must not see.
   // Requires: the reader took `horizon` first, and then its snapshot of storage or the item.
   [[nodiscard]] Unseen unseen(const LiveTable& live, const Sight& sight, Commit horizon);
-  // The same for one item; nullptr: the read sees the stored item.
+  // The same for one item; nullptr if the read sees the stored item.
   [[nodiscard]] std::shared_ptr<const RecentWrite> unseen(const LiveTable& live, const Sight& sight,
                                                           Commit horizon, std::string_view item_key);
 
@@ -142,7 +142,7 @@ class RecentWrites {
   void erase(std::string_view account) REQUIRES(mutex_);
   static Commit lagging(const Log& log, const Lag& lag, Instant now);
   static Commit move(Log& log, std::string_view copy, Commit seen);
-  // Calls visit(log) if the read may have to miss some writes.
+  // Calls visit(log) if some writes may have to be hidden from the read.
   template <class Visit>
   void look(const LiveTable& live, const Sight& sight, Commit horizon, Visit visit);
 

@@ -87,7 +87,7 @@ void RequestTokens::stage_use(Batch& batch, std::string_view name, std::string_v
   const std::string_view account = account_of(name);
   const Lock lock(mutex_);
   const std::string prefix = age_prefix(account);
-  // Uses before this key can be erased. No caller stages a new use before it.
+  // Uses with smaller keys can be erased. No caller stages a new use with a smaller key.
   const std::string ripe_end = age_key(account, {}, std::max<Instant>(now - request_token_ms, 0));
   std::string& oldest = oldest_.try_emplace(std::string(account), prefix).first->second;
   oldest = std::min(oldest, ripe_end);  // the clock may have been set back

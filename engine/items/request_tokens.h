@@ -35,7 +35,7 @@ class RequestTokens {
   // Requires: `token` has at most request_token_bytes_max bytes.
   static std::string name_of(const Scope& scope, std::string_view token);
 
-  // The other key of a token's use: the key of kind 'U' for a key of kind 'Q', and vice versa. nullopt: the
+  // The other key of a token's use: the key of kind 'U' for a key of kind 'Q', and vice versa. nullopt if the
   // key is malformed.
   static std::optional<std::string> age_of_use(std::string_view key);
   static std::optional<std::string> use_of_age(std::string_view key);

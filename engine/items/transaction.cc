@@ -59,7 +59,7 @@ struct Transaction::State final : ChangeSource {
   const WritePath& path;
   const Cause cause;
   bool expires = true;           // whether items that have fired are expired before they are seen
-  bool removes_written = false;  // removes items that the previous transaction wrote already due
+  bool removes_written = false;  // removes items that were already due when the caller wrote them
   LockedItems held;
   bool meets_another_region = false;
   StagedWrite staged;
@@ -279,7 +279,7 @@ void Transaction::commit() {
   MAYFLY_CHECK(state.held.are_held() || state.held.items().empty());
   MAYFLY_CHECK(!state.digest_before);
   state.spend_on_writes();
-  Hurry::end();  // a commit runs to its end
+  Hurry::end();  // from here on, the commit cannot be abandoned
   state.write_mirrors();
   state.write();
   state.held.release();

@@ -63,9 +63,10 @@ class Transaction {
   // Whether another region is writing to one of the items, in a table with strong consistency.
   [[nodiscard]] bool meets_another_region() const;
 
-  [[nodiscard]] const Table& table(Slot slot) const;          // stays valid while its lock is held
+  [[nodiscard]] const Table& table(Slot slot) const;          // valid while the table's lock is held
   [[nodiscard]] const StoredItem* old_item(Slot slot) const;  // nullptr: no such item, or it has just expired
-  // The digest that the token was used with in the last ten minutes, if any; then the caller must not commit.
+  // The digest that the token was used with in the last ten minutes. If there is one, the caller must not
+  // commit.
   // Requires: lock() returned true.
   [[nodiscard]] const std::optional<std::string>& digest_before() const;
   void put(Slot slot, Item item);
@@ -83,15 +84,16 @@ class Transaction {
   // and in the expiry index.
   void fill_entries(Slot slot);
 
-  // For replication: makes the item what a write of this version made it elsewhere, unless there was a later
-  // write here. `item`: item_codec's bytes; empty: the item was deleted.
+  // For replication: applies a write that another region made with this version, unless a later write was
+  // made here. `item` is item_codec's bytes, or empty if the item was deleted.
   void replicate(Slot slot, const WriteVersion& version, std::string_view item);
   // Deletes the departure entry with this storage key as part of the commit: the write has arrived.
   void arrived(std::string_view departure_key);
   // Deletes the tombstone with this number, which is no longer needed.
   void forget_tombstone(Slot slot, Sequence tombstone);
 
-  // The last point at which a transaction in a hurry (hurry.h) can give way.
+  // Commits the writes. In a Hurry (hurry.h), throws NotNow if their cost exceeds the budget; nothing is
+  // written then.
   void commit();
   // Requires: commit() has returned.
   [[nodiscard]] const std::vector<IndexEffect>& index_effects(Slot slot) const;

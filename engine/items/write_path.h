@@ -21,7 +21,7 @@ class RegionClaims;
 class RequestTokens;
 class Storage;
 
-// All of them outlive it.
+// Requires: all referenced parts outlive this object.
 struct WritePath {
   const Storage& storage;
   const Catalog& catalog;
@@ -34,9 +34,9 @@ struct WritePath {
   RegionClaims& region_claims;
 
   // Called after a commit, on the thread that committed. Requires: they are set before the first transaction.
-  std::function<void(std::size_t bytes)> versions_written;  // old versions of items were kept
+  std::function<void(std::size_t bytes)> versions_written;  // old versions of items were stored
   std::function<void(Account& account)> departed;           // writes are on their way to replicas
-  // Called for the first item of a table that never expires, for each reason (DatabaseOptions); may be empty.
+  // Called once per table and reason, for the first item that never expires (DatabaseOptions); may be empty.
   std::function<void(const Table& table, const Item& key, NeverReason reason, const AttributeValue& ttl)>
       never_expires;
 };

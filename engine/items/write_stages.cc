@@ -140,7 +140,7 @@ void stage_expiry(const WriteStage& stage) {
   if (after.due) put_due(stage, *after.due);
 }
 
-// The entry is stale, or the item has become too old; in the second case it never expires from now on.
+// Either the entry is stale, or the item has become too old to expire and so never will.
 void stage_forgotten_expiry(const WriteStage& stage) {
   const Table& table = stage.table;
   const ItemChange& item = stage.item;

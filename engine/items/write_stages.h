@@ -32,7 +32,7 @@ struct WriteStage {
   [[nodiscard]] Instant now() const { return live.account().clock().now(); }
 };
 
-// Requires, for all of them: the item's lock is held.
+// All stages require that the item's lock is held.
 void stage_item(const WriteStage& stage);      // the item and the table's counter
 void stage_indexes(const WriteStage& stage);   // entries of secondary indexes
 void stage_expiry(const WriteStage& stage);    // the entry in the expiry index
@@ -45,8 +45,8 @@ void stage_forgotten_expiry(const WriteStage& stage);
 void stage_missing_entries(const WriteStage& stage);
 
 // The cause of the item's change, for records and listeners. TTL is the cause only in the region where the
-// item expires. In other regions the deletion counts as a replicated write. It may even be made early,
-// because a transaction that meets a fired item does not wait for it.
+// item expires. In other regions the deletion counts as a replicated write. A transaction that meets a fired
+// item even makes the deletion itself, before the replicated one arrives.
 Cause cause_of(const ItemChange& item, const Table& table, Cause cause);
 
 // The stored item's TTL, as its expiry entry has it.

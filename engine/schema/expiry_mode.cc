@@ -16,7 +16,7 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-// When pass `number` begins. Each period has one pass.
+// The instant at which pass `number` begins. Each period has one pass.
 Instant pass_at(const Table& table, std::int64_t number, std::int64_t period_ms) {
   const std::uint64_t drawn =
       mixed(table.expiry.seed ^ mixed(hash_of(table.name) ^ mixed(static_cast<std::uint64_t>(number))));

@@ -16,8 +16,8 @@ struct Scalars {
   [[nodiscard]] ScalarPointers pointers() const { return {values.data(), count}; }
 };
 
-// Whether the value can be a key. Numbers always can. While there is an index, writes reject values that
-// cannot; items from before the index may have them.
+// Whether the value can be a key. Numbers always can. While an index exists, writes reject values that cannot
+// be its key; items written before the index was created may have such values.
 bool may_be_key(const AttributeValue& value, std::size_t bytes_max) {
   std::size_t bytes = 1;
   if (const auto* text = value.get_if<std::string>()) bytes = text->size();

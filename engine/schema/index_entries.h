@@ -1,4 +1,4 @@
-// Pure functions that determine which index entries of a table an item's change deletes and puts.
+// Pure functions that determine which index entries a change of an item deletes and puts.
 //
 //   for (const IndexChange& change : index_changes(table, old_item, new_item)) ...
 //

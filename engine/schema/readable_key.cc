@@ -10,7 +10,8 @@
 namespace mayfly::engine {
 namespace {
 
-// Takes a string or binary value, as encoded by append_scalar, off the front; nullopt: it is malformed.
+// Takes a string or binary value, as encoded by append_scalar, off the front. Returns nullopt if it is
+// malformed.
 std::optional<std::string> take_text(std::string_view& rest) {
   std::string text;
   for (std::size_t at = 0; at + 1 < rest.size(); ++at) {
@@ -57,7 +58,7 @@ std::optional<std::string> take_number(std::string_view& rest) {
   return number->to_string();
 }
 
-// Takes the attributes off the front and appends them to `out`. False: they are malformed.
+// Takes the attributes off the front and appends them to `out`. Returns false if they are malformed.
 bool take(std::span<const KeyAttribute> attributes, std::string_view& rest, std::string& out) {
   for (const KeyAttribute& attribute : attributes) {
     const bool is_number = attribute.type == ScalarType::number;

@@ -30,7 +30,8 @@ inline constexpr std::uint32_t first_shards_max = 1000;
 inline constexpr std::size_t open_shards_max = 2 * first_shards_max;
 inline constexpr std::size_t shards_max = 10'000;
 
-// Into one child with the same hashes, or into two with half of them each.
+// A shard is replaced by one child with the same hashes (roll) or by two children with half of them each
+// (split).
 enum class Resharding : std::uint8_t { roll, split };
 
 enum class ReshardRefusal : std::uint8_t {

@@ -31,7 +31,7 @@ class StreamDirectory {
   [[nodiscard]] std::shared_ptr<const Stream> share(StreamId id) const;
   [[nodiscard]] const Stream* find(std::string_view account, std::string_view region,
                                    std::string_view table_name, std::string_view label) const;
-  // The last stream, by label, of all tables that have had this name; nullptr: not found.
+  // The stream with the latest label among all tables that have had this name; nullptr if there is none.
   [[nodiscard]] const Stream* last_of(std::string_view account, std::string_view region,
                                       std::string_view table_name) const;
   [[nodiscard]] bool has(std::string_view account) const;

@@ -419,7 +419,7 @@ bool agrees(const AttributeValue& stood, const AttributeValue& read) {
   return stood == read;
 }
 
-// Empty: there is no disagreement.
+// Returns an empty string if both agree.
 std::string first_disagreement(const Item& stood, const Item& read) {
   const auto member = std::find_if(stood.begin(), stood.end(), [&](const Attribute& attribute) {
     Item others;  // only to keep the other members out of the comparison

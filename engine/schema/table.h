@@ -83,7 +83,7 @@ struct Index {
 struct TimeToLive {
   std::string attribute;
   bool backfilling = false;  // items written before TTL was enabled are still being indexed
-  // Each enabling of TTL has its own number, so that a backfill never ends a later one.
+  // Each enabling of TTL has its own number, so that one backfill never marks a later one as finished.
   std::uint32_t number = 0;
   Instant since = 0;  // when it was enabled; no item had expired before that
   // Whether the expiry index also lists items that never expire. False until a backfill has added these
@@ -147,7 +147,7 @@ struct Undoing {
 };
 
 struct Stream {
-  // When the list is full, the oldest entry is dropped: a reader that has not moved since then reads on
+  // When the list is full, the oldest entry is dropped: a reader that has not moved since then continues
   // without an error.
   static constexpr std::size_t undone_max = 100;
 
@@ -206,7 +206,7 @@ struct Table {
   std::uint32_t next_ttl_number = 1;
   std::vector<Replica>
       replicas;         // the other tables of the global table, oldest first; empty: not a global table
-  bool strong = false;  // a write reaches the replicas before it is acknowledged, else some time later
+  bool strong = false;  // whether a write reaches the replicas before it is acknowledged, not afterward
   std::vector<TableId> copies_from;  // replicas from which items are still being copied; no stream until then
 
   // Whether writes are sent to replicas asynchronously.

@@ -18,7 +18,7 @@ std::int64_t held_bytes(std::string_view key, const BeforeImages::Value& value) 
   return static_cast<std::int64_t>(node_bytes + key.size() + (value ? value->size() : 0));
 }
 
-// Whether the snapshot can need an image of the key, judging by its kind and its number.
+// Whether the snapshot may need an image of the key, judging by the key's kind and number.
 bool is_kept(std::string_view key, const ImageKeeper& keeper) {
   switch (key.front()) {
     case 'I':
@@ -139,7 +139,7 @@ void BeforeImages::each(ImageLog log, const Visit& visit) const {
       const Lock lock(mutex_);
       if (const auto found = images_.find(log); found != images_.end()) images = &found->second;
     }
-    // The caller guarantees that no thread writes to the account meanwhile, so this needs no lock.
+    // The caller guarantees that no thread writes to the account during the walk, so this needs no lock.
     if (images)
       for (const auto& [key, value] : *images) visit(key, value);
     return;

@@ -1,7 +1,7 @@
-// Before-images: the values that an account's keys had when its latest snapshot was taken. A value is written
-// down just before its key changes for the first time after the snapshot.
+// Before-images: the values that an account's keys had when its latest snapshot was taken. A value is saved
+// just before its key changes for the first time after the snapshot.
 //
-// Taking a snapshot therefore copies nothing, however much the account holds. Each later write costs two
+// Taking a snapshot therefore copies nothing, regardless of the account's size. Each later write costs two
 // lookups per key. A snapshot's state is the current state with the images of its own log and of all later
 // logs put back; if several logs have an image of a key, the earliest image counts (snapshots.h).
 //
@@ -51,7 +51,7 @@ class BeforeImages {
   // Requires: no other thread changes these keys before the batch is written.
   void stage(Batch& batch, const ImageKeeper& keeper);
 
-  // nullopt: the key was absent.
+  // nullopt if the key was absent.
   using Value = std::optional<std::string>;
   // Calls visit(key, value) for each image, in key order. Requires: no thread writes to the account.
   using Visit = std::function<void(std::string_view key, const std::optional<std::string_view>& value)>;

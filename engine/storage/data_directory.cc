@@ -87,8 +87,8 @@ Expected<std::optional<DataDirectory>, std::string> recognise(const std::string&
 }
 
 // Restricts the directory and its regular files to their owner. Files of another user stay as they are,
-// because chmod fails. Each file is opened first, so that a link that takes its name meanwhile changes
-// nothing elsewhere.
+// because chmod fails. Modes are changed through open descriptors, so a link that replaces a file in the
+// meantime has no effect outside the directory.
 void narrow(const std::string& path) {
   const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return;

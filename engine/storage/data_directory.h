@@ -19,13 +19,13 @@ enum class DataDirectory : std::uint8_t {
   unmarked,  // a RocksDB database without a mark: from a Mayfly that set none, or a foreign one
 };
 
-// Recognizes a directory and changes nothing. The error is a sentence for people: the directory is missing or
-// empty, it is not Mayfly's, or its format is unknown.
+// Recognizes a directory and changes nothing. The error is a human-readable sentence: the directory is
+// missing or empty, it is not Mayfly's, or its format is unknown.
 Expected<DataDirectory, std::string> recognise_data_directory(const std::string& path);
 
 // Creates the directory if it is missing, and marks it unless it is unmarked or in an older format. The error
-// is a sentence for people: the directory is neither empty nor Mayfly's, or it cannot be used. In that case
-// nothing in it was changed.
+// is a human-readable sentence: the directory is neither empty nor Mayfly's, or it cannot be used. In that
+// case nothing in it was changed.
 Expected<DataDirectory, std::string> claim_data_directory(const std::string& path);
 
 // Marks a directory that has turned out to be Mayfly's. From then on, earlier versions of Mayfly refuse to

@@ -6,7 +6,7 @@
 // written together.
 //
 // Documents whose kind begins with '@' belong to the account's state: snapshots keep them, a restore replaces
-// them with those of the snapshot, a reset erases them, and listeners that keep them in memory are told.
+// them with those of the snapshot, a reset erases them, and listeners that keep them in memory are notified.
 // Documents of other kinds stay as they are.
 //
 //   documents.put({"000000000000", "function", "reminder"}, R"({"url":"http://127.0.0.1:9000/"})");
@@ -48,9 +48,9 @@ class Documents {
   // Whether a key of kind 'D' names a document.
   static bool is_key(std::string_view key);
 
-  // Told of an account whose state a restore or a reset has replaced. It is told before any request sees the
-  // new state, while no request of the account is being served (Database::begin_request). It may read and
-  // write documents.
+  // Called when a restore or a reset has replaced an account's state, before any request sees the new state
+  // and while no request of the account is being served (Account::begin_request). It may read and write
+  // documents.
   using Listener = std::function<void(std::string_view account)>;
 
   explicit Documents(Storage& storage) : storage_(storage) {}

@@ -39,7 +39,7 @@ namespace mayfly::engine {
 inline constexpr std::size_t table_prefix_bytes = 1 + 4;
 inline constexpr std::size_t item_prefix_bytes = table_prefix_bytes + 2;
 
-// A storage key. Value, u64le: the last sequence number that was used by streams that are forgotten by now.
+// A storage key. Value, u64le: the last sequence number of the streams that have been forgotten.
 inline constexpr std::string_view last_sequence_key = "Msequence";
 // A storage key. Value, u64le: the last number that is used by an old version of an item in a data directory
 // (committer.h), or by a tombstone without a record. Only the commit section writes it, so it never goes

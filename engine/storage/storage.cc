@@ -139,7 +139,7 @@ rocksdb::Options common_options() {
 }
 
 // With a million items on disk, the filter and the hash index shorten a get from 7.3 to 3.4 us. In memory,
-// they spare a write of a new item the search for an old one in every file.
+// they save a write of a new item from searching every file for an old one.
 rocksdb::BlockBasedTableOptions table_options() {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -413,7 +413,7 @@ struct Storage::Engine final {
   std::atomic<bool> job_ended{false};             // in memory
   // Used only by the upkeep.
   std::uint64_t writes_before = 0, bytes_before = 0;
-  bool trims = false;  // a trim is to follow in the next quiet moment
+  bool trims = false;  // trim in the next quiet moment
   RealTime idle_since{}, rests_until{};
 
   // Recovers from errors and returns memory in the background, because writers must not wait for either.
@@ -433,8 +433,7 @@ struct Storage::Engine final {
   const std::shared_ptr<Task> upkeep = std::make_shared<Upkeep>(*this);
 };
 
-// Limits the rate of reports, so that a disk that is full for an hour does not fill up with log lines as
-// well.
+// Limits the rate of reports, because log lines could otherwise fill up a disk that is already nearly full.
 void Storage::Engine::tell(std::string_view sentence, bool always) {
   if (!report) return;
   const std::int64_t now_ms = host_time().time_since_epoch() / std::chrono::milliseconds(1);
@@ -475,7 +474,8 @@ void Storage::Engine::begin_write(std::shared_lock<std::shared_mutex>& lock) {
   fault(why.empty() ? "storage is read-only while it recovers from an error" : why);
 }
 
-// Makes RocksDB write its buffers to files and accept writes again. False: this did not succeed yet.
+// Makes RocksDB write its buffers to files and accept writes again. Returns false if that has not succeeded
+// yet.
 bool Storage::Engine::resume_rocksdb() {
   // RocksDB would resume even without an error, and wait until no compaction is left to retry.
   if (!stopped) return true;
@@ -512,7 +512,7 @@ bool Storage::Engine::resume_rocksdb() {
   return resumed;
 }
 
-// Recovers RocksDB from the error that stopped it. False: this did not succeed yet.
+// Recovers RocksDB from the error that stopped it. Returns false if that has not succeeded yet.
 bool Storage::Engine::resume() {
   const std::unique_lock nobody_writes(writing, std::try_to_lock);
   if (!nobody_writes) return false;

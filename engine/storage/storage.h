@@ -133,7 +133,7 @@ class Batch {
 // Keeps other processes, and other code in this process, from opening a directory.
 class DirectoryLock {
  public:
-  // The error is a sentence for people, for example that another process has the directory open.
+  // The error is a human-readable sentence, for example that another process has the directory open.
   static Expected<DirectoryLock, std::string> take(const std::string& directory);
   ~DirectoryLock();
   DirectoryLock(DirectoryLock&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)) {}
@@ -148,7 +148,7 @@ class Storage final : public StorageHealth {
  public:
   static constexpr std::uint64_t dead_keys_max = 1000;
 
-  // The error is a sentence for people.
+  // The error is a human-readable sentence.
   static Expected<std::unique_ptr<Storage>, std::string> open(StorageOptions options);
   // Opens a directory read-only, even if files are damaged. Nothing in the directory changes, not even a torn
   // log, and every write throws StorageFault. The contents of a log after its first damage are ignored.
@@ -159,10 +159,10 @@ class Storage final : public StorageHealth {
   };
   static Expected<std::unique_ptr<Storage>, OpenFailure> open_to_read(const std::string& directory);
 
-  // Reads a RocksDB table file to its end and verifies all checksums. Returns the error; empty: the file is
-  // intact.
+  // Reads a RocksDB table file to its end and verifies all checksums. Returns the error, or an empty string
+  // if the file is intact.
   static std::string table_file_flaw(const std::string& path);
-  // Rebuilds a directory that cannot be opened from the files in it.
+  // Rebuilds, from its files, a directory that cannot be opened.
   // Requires: no process has the directory open.
   static Expected<void, std::string> put_together(const std::string& directory);
 
@@ -225,7 +225,8 @@ class Storage final : public StorageHealth {
     const void* snapshot_;
   };
 
-  // False: the key does not exist, and `value` is undefined. Without a snapshot, reads the latest state.
+  // Returns false if the key does not exist; `value` is then undefined. Without a snapshot, reads the latest
+  // state.
   [[nodiscard]] bool get(std::string_view key, std::string& value, const Snapshot* snapshot = nullptr) const;
 
   // Walks [lower, upper) as of the snapshot or, without one, as of the iterator's creation. It has no

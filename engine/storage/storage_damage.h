@@ -14,8 +14,9 @@
 
 namespace mayfly::engine {
 
-// Returns one sentence for each damaged log and table file. `tables`: the table files that are in use;
-// nullopt: unknown, because the directory cannot be opened, so all of them are checked.
+// Returns one sentence for each damaged log and table file. `tables` lists the table files that are in use.
+// nullopt means that they are unknown, because the directory cannot be opened; then all table files are
+// checked.
 Expected<std::vector<std::string>, std::string> damaged_files(
     const std::string& directory, const std::optional<std::vector<std::string>>& tables);
 

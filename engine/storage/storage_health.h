@@ -11,7 +11,7 @@ class StorageHealth {
  public:
   // Whether each commit waits for the disk.
   [[nodiscard]] virtual bool syncs() const = 0;
-  // The reason, for people, why writes currently fail; empty: they do not.
+  // A human-readable reason why writes currently fail; empty if they do not.
   [[nodiscard]] virtual std::string failure() const = 0;
   [[nodiscard]] virtual std::uint64_t faults() const = 0;  // the number of StorageFaults thrown so far
   // Memory that RocksDB holds: buffers, cache, indexes of its files and, in memory, the files themselves,

@@ -63,7 +63,7 @@ void StorageJobs::schedule(std::unique_ptr<Job> job) {
   base.Schedule(run_it, job.release(), priority, tag, drop_it);
 }
 
-// False: the job is held.
+// Returns false if the job is held.
 bool StorageJobs::let_through(std::unique_ptr<Job>& job) {
   if (!job->is_flush()) return true;
   const std::lock_guard lock(mutex_);

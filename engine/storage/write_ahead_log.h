@@ -26,16 +26,16 @@ struct LogFlaw {
   bool damaged;        // false: torn
   std::size_t offset;  // of the torn or damaged record
 };
-// Returns the flawed logs, by log number. Changes nothing. The error is a sentence for people.
+// Returns the flawed logs, by log number. Changes nothing. The error is a human-readable sentence.
 Expected<std::vector<LogFlaw>, std::string> flawed_logs(const std::string& directory);
 std::string sentence(const LogFlaw& flaw);  // "the log … is damaged at byte 17"
 
-// Cuts off torn tails. If a log is damaged, returns an error and changes nothing. The error is a sentence for
-// people.
+// Cuts off torn tails. If a log is damaged, returns a human-readable sentence as the error and changes
+// nothing.
 // Requires: nothing else writes to the directory at the same time.
 Expected<void, std::string> mend_write_ahead_logs(const std::string& directory);
 
-// Checks the bytes of one log. `is_last`: no later log has records.
+// Checks the bytes of one log. `is_last` means that no later log has records.
 struct LogCheck {
   enum class Result : std::uint8_t { whole, torn, damaged };
   Result result = Result::whole;

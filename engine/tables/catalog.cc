@@ -36,7 +36,7 @@ void put_last_sequence(Batch& batch, Sequence last) {
   batch.put(last_sequence_key, value);
 }
 
-// Ends a closed shard with its last record.
+// Sets the last sequence number of a closed shard to that of its last record.
 // Requires: the table's gate is held exclusively, so that no thread writes to the shard any longer.
 void end_with_last_record(const Storage& storage, StreamId stream, Shard& shard) {
   const std::string prefix = shard_prefix(stream, shard.number);
@@ -402,9 +402,8 @@ Catalog::Update Catalog::stage_update(LiveTable& live, Table edited, Batch& batc
   return update;
 }
 
-// Erases the writes that are on their way to replicas that the table no longer has and, with its last
-// replica, everything that it keeps for replicas. Items whose expiry was left to a removed replica may expire
-// here now, so the expiry entries are built again.
+// Erases the writes in flight to removed replicas and, if no replica is left, the versions and tombstones.
+// Items that a removed replica would have expired may now expire here, so the expiry entries are rebuilt.
 void Catalog::stage_leaving(const Table& old, Table& table, Batch& batch) const {
   bool any_left = false;
   for (const Replica& replica : old.replicas) {
@@ -483,7 +482,7 @@ Catalog::Drop Catalog::stage_drop(LiveTable& live, Batch& batch, Leaving leaving
   if (leaving == Leaving::point || (leaving == Leaving::point_if_recoverable && table->recovery))
     points_.stage(batch, drop.last.emplace(point_of(live)), staged);
   drop.has_points = drop.last || points_.has(table->id);
-  // Data that a snapshot has stays where it is.
+  // Data that a snapshot needs stays in place.
   if (!live.kept_)
     drop.has_points ? erase_all_but_past(batch, table->id, drop.left) : erase_data(batch, table->id);
   batch.erase(table_prefix('T', table->id));
@@ -583,7 +582,7 @@ Expected<Catalog::Together, Catalog::Refusal> Catalog::update_together(LiveTable
     for (const auto& table : held) gates.emplace_back(table->gate_);
     const Lock changing(changes_);
     if (live.dropped()) return Unexpected{Refusal::dropped};
-    if (together_with(live) != held) continue;  // a replica was added or removed meanwhile
+    if (together_with(live) != held) continue;  // a replica was added or removed in the meantime
     return change_held(held, change, tables_max, leaving, describe);
   }
 }
@@ -673,7 +672,7 @@ void Catalog::hold_still(std::string_view account, const std::function<void(cons
     std::vector<std::unique_lock<Gate>> gates;
     for (const auto& live : held) gates.emplace_back(live->gate_);
     const Lock changing(changes_);
-    if (tables(account) == held) return look(held);  // otherwise a table was created or dropped meanwhile
+    if (tables(account) == held) return look(held);  // otherwise a table was created or dropped since
   }
 }
 
@@ -686,7 +685,7 @@ void Catalog::replace(Account& account, const StageReplacement& stage, const std
       batch.erase(table_prefix('R', stream.id));
       old_streams.push_back(std::move(stream));
     }
-    // Sequence numbers continue from the last one given, whichever stream it belongs to.
+    // Sequence numbers continue from the last one that was assigned, whichever stream it belongs to.
     put_last_sequence(batch, watermark_.published());
 
     auto [tables, streams] = stage(old_tables, old_streams, batch);

@@ -46,7 +46,7 @@ class Batch;
 class BeforeImages;
 class Random;
 
-// The storage key of the ids that are given next. Value: table:u32le stream:u32le.
+// The storage key of the ids that are assigned next. Value: table:u32le stream:u32le.
 inline constexpr std::string_view next_ids_key = "Mnext-ids";
 inline constexpr std::size_t next_ids_bytes = sizeof(TableId) + sizeof(StreamId);
 
@@ -76,24 +76,25 @@ class LiveTable {
   [[nodiscard]] bool expires() const { return expires_.load(std::memory_order_acquire); }
   // Whether everything that was read until now from the table (index 0) or from one of its indexes was
   // complete. False if the table or the index is dropped: its items or entries may have been erased before
-  // the read. Waits for a thread that is just erasing them.
+  // the read. Waits while a thread is erasing them.
   [[nodiscard]] bool still_has(IndexId index) const;
-  // How much of its items' past the table keeps (history.h):
+  // How much history of its items the table keeps (history.h):
   // - unwanted: nothing
-  // - points: what each item was when the latest point was taken
-  // - instants: everything that each item ever was, so that the table can be restored to an instant
+  // - points: the state of each item at the latest point
+  // - instants: every state of each item, so that the table can be restored to any instant
   // Requires, for past() and latest_point(): a transaction holds the table.
   enum class Past : std::uint8_t { unwanted, points, instants };
   [[nodiscard]] Past past() const { return past_.load(std::memory_order_relaxed); }
   [[nodiscard]] VersionNumber latest_point() const { return latest_point_.load(std::memory_order_relaxed); }
-  // Whether a snapshot has the table: images of its items are kept when they change (Catalog::keep_images).
+  // Whether a snapshot has the table. If so, images of its items are saved before they change
+  // (Catalog::keep_images).
   // Requires: a transaction holds the table.
   [[nodiscard]] bool in_snapshot() const { return kept_.load(); }
   // Items and bytes of the table (index 0) or of one of its indexes.
   [[nodiscard]] Counter& counter(IndexId index) const;
   // Number and bytes of the old versions of items. A table that never had any has no such counter.
   [[nodiscard]] VersionCount version_count() const;
-  // How many items have a TTL that never expires them, by reason.
+  // The number of items that have a TTL but never expire, by reason.
   [[nodiscard]] NeverCounts never_expiring_items() const;
   template <class Visit>
   void each_counter(Visit visit) const {
@@ -148,19 +149,20 @@ class Catalog {
   [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> tables() const;
   [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> tables(std::string_view account) const;  // by id
 
-  // Replaces the table's description by a copy that `change` has edited, while no thread writes to the table.
-  // Gives ids to new indexes and a new stream, marks what has to be backfilled, erases the entries of removed
-  // indexes and of a removed TTL, and closes a removed stream. nullptr if the table was dropped.
+  // Replaces the table's description with a copy that `change` has edited, while no thread writes to the
+  // table. Gives ids to new indexes and a new stream, marks what has to be backfilled, erases the entries of
+  // removed indexes and of a removed TTL, and closes a removed stream. Returns nullptr if the table was
+  // dropped.
   std::shared_ptr<const Table> update(LiveTable& table, const std::function<void(Table&)>& change);
   // Does the same for a table and its replicas, atomically, even if the process crashes.
   //
   // `change` gets copies of the descriptions, ordered by id. It edits them, adds the tables to create
-  // (without an id) and removes the tables to drop. It returns false if nothing is to be changed after all.
+  // (without an id) and removes the tables to drop. It returns false to change nothing.
   //
-  // The resulting tables are replicas of each other, except those whose `replicas` it clears: each of these
-  // is independent from now on and keeps all its items. A new table gets its own UUID and, unless the tables
-  // have strong consistency, is filled with a copy of the others' items. Data of a dropped table that points
-  // and snapshots need stays where it is.
+  // The resulting tables are replicas of each other, except those whose `replicas` it clears. Each of those
+  // becomes an independent table and keeps all its items. A new table gets its own UUID and, unless the
+  // tables have strong consistency, is filled with a copy of the others' items. Data of a dropped table that
+  // points or snapshots need stays in place.
   using ChangeTogether = std::function<bool(std::vector<Table>& tables)>;
   struct Together {
     std::vector<std::shared_ptr<LiveTable>> tables;    // the resulting tables, by id
@@ -170,7 +172,8 @@ class Catalog {
   };
   // Which of the dropped tables leave a point of their last state (points.h).
   enum class Leaving : std::uint8_t { nothing, point, point_if_recoverable };
-  // Returns a document about such a point, to be written with it. Empty: no document is written.
+  // Returns a document about such a point, to be written with it. If the function is empty, no document is
+  // written.
   using Describe = std::function<Document(const Point& point)>;
   enum class Refusal : std::uint8_t { dropped, unchanged, name_taken, too_many };
   Expected<Together, Refusal> update_together(LiveTable& table, const ChangeTogether& change,
@@ -220,7 +223,8 @@ class Catalog {
   [[nodiscard]] std::shared_ptr<const Stream> share_stream(StreamId stream) const;
   [[nodiscard]] std::optional<Shard> find_shard(StreamId stream, ShardNumber shard) const;
   // Closes an open shard of the table's stream, or all of its open shards if `shard` is nullopt, and opens
-  // their children. No thread writes to the table meanwhile, and all of it is one change of the description.
+  // their children. No thread writes to the table during the call, and the whole call is one change of the
+  // description.
   Expected<std::vector<Shard>, ReshardRefusal> reshard(LiveTable& table, std::optional<ShardNumber> shard,
                                                        Resharding how);
   // Adds the trimmed shards to the batch, writes the batch, and then makes the change visible to readers.

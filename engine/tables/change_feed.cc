@@ -41,7 +41,7 @@ void ChangeFeed::Subscription::end() {
 }
 
 ChangeFeed::Subscription ChangeFeed::subscribe(Listener listener) {
-  // No commit is in progress while the lock is held, so the listener is told all of the next commit.
+  // No commit is in progress while the lock is held, so the listener receives the next commit completely.
   const Lock lock(commits_);
   return {*this, listeners_.insert(listeners_.end(), std::move(listener))};
 }
@@ -58,8 +58,7 @@ void ChangeFeed::tell(const Change& change) noexcept {
   for (const Listener& listener : listeners_) {
     attempt([&] { listener(change); },
             [](std::string_view) {
-              // The listener had no memory for its note. The write is committed, and its client must learn
-              // that.
+              // The listener ran out of memory. The write is committed, and its client must still be told so.
             });
   }
   is_telling = false;

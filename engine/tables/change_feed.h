@@ -10,8 +10,8 @@
 // A listener runs on the committing thread, inside the commit section. It should only take a note and wake
 // another thread. It must not write, subscribe or end a subscription, and everything in a Change becomes
 // invalid when the listener returns. A listener that needs the change for longer takes kept(), a copy of the
-// bytes that is read outside the commit section: code that decodes or prints a change asserts that its thread
-// is not telling().
+// bytes, and reads it outside the commit section. Code that decodes or prints a change asserts that its
+// thread is not telling().
 #pragma once
 
 #include <cstdint>
@@ -110,15 +110,16 @@ class ChangeFeed {
   ChangeFeed(Mutex& commits, const Watermark& watermark) : commits_(commits), watermark_(watermark) {}
 
   [[nodiscard]] Subscription subscribe(Listener listener);
-  // Calls `visit` while no commit is in progress: all changes that can be read by then have been told.
+  // Calls `visit` while no commit is in progress: listeners have received all changes that can be read by
+  // then.
   template <class Visit>
   void between_commits(Visit visit) {
     const Lock lock(commits_);
     visit();
   }
 
-  // The last readable record, once every listener has been told of all records up to it. Waits for a commit
-  // in progress.
+  // Returns the last readable record after every listener has received all records up to it. Waits for a
+  // commit in progress.
   [[nodiscard]] Sequence told() {
     const Lock lock(commits_);
     return watermark_.published();
@@ -128,8 +129,8 @@ class ChangeFeed {
   [[nodiscard]] bool listened() const NO_THREAD_SAFETY_ANALYSIS { return !listeners_.empty(); }
   void tell(const ChangeSource& transaction, Instant at) NO_THREAD_SAFETY_ANALYSIS;
   void tell(const Change& change) noexcept NO_THREAD_SAFETY_ANALYSIS;
-  // For listeners: the number of the transaction whose change they are told. Later transactions have larger
-  // numbers.
+  // For listeners: the number of the transaction whose change they are receiving. Later transactions have
+  // larger numbers.
   [[nodiscard]] std::uint64_t commit() const NO_THREAD_SAFETY_ANALYSIS { return commit_; }
   // Whether this thread is calling listeners. If so, it holds `commits`, and all commits wait for it.
   [[nodiscard]] static bool telling();
@@ -141,7 +142,7 @@ class ChangeFeed {
   std::uint64_t commit_ GUARDED_BY(commits_) = 0;
 };
 
-// The changes of a transaction, which the committer tells once they are committed.
+// The changes of a transaction, which the committer passes to the feed once they are committed.
 class ChangeSource {
  public:
   virtual ~ChangeSource() = default;

@@ -124,7 +124,7 @@ Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stre
       if (iterator.valid()) last = std::max(last, record_sequence(iterator.key()));
     }
   }
-  // Numbers used by streams that are forgotten by now: no number is given twice.
+  // Include the numbers of forgotten streams, because no number may be assigned twice.
   if (std::string value; storage.get(last_sequence_key, value) && value.size() == sizeof(Sequence))
     last = std::max(last, read_little_endian<Sequence>(value));
   if (std::string value; storage.get(last_version_key, value) && value.size() == sizeof(Sequence))

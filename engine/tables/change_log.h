@@ -63,7 +63,7 @@ class ChangeLog {
   ChangeLog(Storage& storage, Catalog& catalog, const Watermark& watermark)
       : storage_(storage), catalog_(catalog), watermark_(watermark) {}
 
-  // The last sequence number that is found in storage.
+  // The last sequence number that storage contains.
   static Sequence last_sequence(const Storage& storage, const std::vector<Stream>& streams);
 
   // The records of a shard starting at `from`, in order: at most `limit` records and `bytes_max` bytes, but
@@ -76,13 +76,14 @@ class ChangeLog {
   // with records.
   [[nodiscard]] std::vector<ShardNumber> shards_with_records(StreamId stream, Sequence from) const;
 
-  // The first sequence number that is not trimmed; for a forgotten shard, the next number that will be given.
+  // The first sequence number that is not trimmed; for a forgotten shard, the next number that will be
+  // assigned.
   [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;
 
   // Forgets an account's records created before `instant`, and its shards and streams closed before it.
-  // Returns the earliest time of what remains: when records were created, and when shards and streams were
-  // closed. nullopt if nothing remains. Stops forgetting once `timeline` is no longer the account's timeline
-  // (account.h).
+  // Returns the earliest time among those at which the remaining records were created and the remaining
+  // shards and streams were closed; nullopt if nothing remains. Stops forgetting once `timeline` is no longer
+  // the account's timeline (account.h).
   std::optional<Instant> trim(const Account& account, Instant instant, std::uint64_t timeline);
 
  private:

@@ -55,12 +55,12 @@ void Committer::commit_shared(StagedWrite& write) {
   queue_.push_back(&self);
   queue_moved_.wait(lock, [&]() REQUIRES(queue_mutex_) { return self.done || queue_.front() == &self; });
   if (!self.done) {
-    // This write is first in the queue. It takes along all writes that wait now. Those that arrive meanwhile
-    // are left for the next one.
+    // This write is first in the queue, so it also commits all writes that are waiting now. Writes that
+    // arrive in the meantime are left for the next one.
     std::vector<StagedWrite*> group;
     try {
       group.reserve(queue_.size());
-    } catch (...) {  // the writes behind it go on without it
+    } catch (...) {  // the writes behind this one continue without it
       queue_.pop_front();
       queue_moved_.notify_all();
       throw;

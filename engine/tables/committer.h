@@ -1,12 +1,12 @@
-// The commit section. It runs one commit after another. Each gives sequence numbers, writes the batch,
-// updates the counters, publishes the new watermark and tells the change feed, in that order. A reader that
-// stops at `published()` therefore sees every record up to it, and none appears there later.
+// The commit section. It runs one commit after another. Each assigns sequence numbers, writes the batch,
+// updates the counters, publishes the new watermark and notifies the change feed, in that order. A reader
+// that stops at `published()` therefore sees every record up to it, and none appears there later.
 //
 // Old versions of items (history.h) get the number of their write's last record. A write without records
 // takes a number for them that no record has.
 //
-// Where a write must reach the disk (fsync), waiting writes share one sync: the first in the queue also
-// writes the batches of the others. Elsewhere, sharing would only add hand-overs, since a write takes 5 us.
+// If a write must reach the disk (fsync), waiting writes share one sync: the first in the queue also writes
+// the batches of the others. Without fsync, sharing would only add hand-overs, because a write takes 5 us.
 //
 // A commit that throws has changed nothing: neither the counters nor the watermark, nor (after storage has
 // been reopened) storage.
@@ -75,7 +75,7 @@ struct StagedWrite {
 
 class Committer {
  public:
-  // `last` is the last sequence number that was ever given.
+  // `last` is the last sequence number that was ever assigned.
   Committer(Storage& storage, Watermark& watermark, Sequence last)
       : storage_(storage), watermark_(watermark) {
     watermark_.move_to(last);

@@ -53,7 +53,7 @@ std::string point_bytes(const Point& point);
 // The storage key of the last id that was assigned (u32le).
 inline constexpr std::string_view last_point_key = "Mlast-point";
 
-// The number of a table's old item versions, and their size in bytes, including keys.
+// The number of old versions of a table's items, and their size in bytes, including keys.
 struct VersionCount {
   std::int64_t versions = 0, bytes = 0;
 };
@@ -70,13 +70,13 @@ class Points {
   [[nodiscard]] std::optional<VersionNumber> latest(TableId table) const;
   [[nodiscard]] bool has(TableId table) const { return latest(table).has_value(); }
   [[nodiscard]] std::vector<TableId> tables() const;
-  // The account of a table that has points; empty: the table has none.
+  // The account of a table that has points; empty if the table has none.
   [[nodiscard]] std::string account_of(TableId table) const;
   // The highest number of any point. No later commit has this number.
   [[nodiscard]] VersionNumber last_number() const;
 
   // --- changes: stage() adds a point to a batch; the other calls follow once the batch is written
-  // Assigns the point's id. `staged`: the id of the point that the batch already has; 0: it has none.
+  // Assigns the point's id. `staged` is the id of the point that the batch already has, or 0 if it has none.
   void stage(Batch& batch, Point& point, PointId staged = 0) const;
   void add(Point point);
   void remove(PointId id);

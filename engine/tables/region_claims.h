@@ -16,8 +16,8 @@ namespace mayfly::engine {
 
 class RegionClaims {
  public:
-  // `item`: names the item, identically in all regions. False: a writer to another region's table holds the
-  // claim.
+  // `item` identifies the item and is the same in all regions. Returns false if a writer to another region's
+  // table holds the claim.
   [[nodiscard]] bool claim(std::string_view item, TableId table) {
     const Lock lock(mutex_);
     const auto claim = claims_.try_emplace(std::string(item), Claim{table, 0}).first;

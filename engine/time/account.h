@@ -115,11 +115,11 @@ class Account {
   // Does nothing if `timeline` is over.
   void forget_jumps_before(Instant instant, Timeline timeline);
 
-  // Every request holds this gate shared while it is served, and so does every background step that acts on
-  // what it knows about the account. A restore or a reset holds it exclusively until every component that
-  // keeps something of the account in memory has been told, so that the replacement is one instant for
-  // storage and memory. The gate is taken after the turn and before any table's gate. Background steps only
-  // try to take it, and are woken when the replacement is over.
+  // Every request holds this gate shared while it is served, and so does every background step that uses
+  // cached data of the account. A restore or a reset holds it exclusively until every component that caches
+  // data of the account has been notified, so that storage and caches change at the same instant. The gate is
+  // taken after the turn and before any table's gate. Background steps only try to take it, and are woken
+  // when the replacement is over.
   [[nodiscard]] Gate& requests() { return requests_; }
   // Held while a request is served: a restore or a reset of the account happens before it or after it, never
   // during it.
@@ -169,7 +169,7 @@ struct ClockDefaults {
 
 class Accounts {
  public:
-  // `host` and `storage` outlive it.
+  // Requires: `host` and `storage` outlive this object.
   Accounts(Storage& storage, const Clock& host, ClockDefaults defaults);
 
   Account& of(std::string_view id);

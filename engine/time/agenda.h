@@ -1,6 +1,6 @@
 // The accounts that a background task has to look at next: those that were added since its last look, and
-// those whose alarm is due. A step therefore costs only what there is to do, however many other accounts
-// exist.
+// those whose alarm is due. The cost of a step therefore depends only on its work, not on the number of other
+// accounts.
 //
 //   agenda.add(&account);                                       // something in it has changed
 //   for (Account* account : agenda.take(scheduler.now())) …

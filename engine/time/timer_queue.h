@@ -1,11 +1,11 @@
 // Tells the reaper when to look at an account's tables. For each table with TTL, the queue holds an instant
-// before which no item of the table is due, and the instant at which items due then are to be deleted.
+// before which no item of the table is due, and the instant at which items that are due then must be deleted.
 //
 // The queue has one entry per table, not per item: the reaper reads the due items from the expiry index, in
 // order, starting at that instant. The instant therefore also serves as the index's low watermark (a sweep
 // starts past the tombstones of earlier expirations), a million far-off items cost 24 bytes and no wake-up,
 // and a restart loads only the first entry. Rejected: a bounded read-ahead of single entries. It needs its
-// own eviction and reload, and saves a seek per sweep (some 5 us) of a deletion that costs 15.
+// own eviction and reload, and saves only a seek per sweep (some 5 us), while each deletion takes 15.
 //
 // A timer may be early, because its item was renewed or deleted: the reaper then finds nothing and says when
 // to look again. A timer is never late. A writer of an expiry entry pushes the timer after its commit, and a
@@ -14,8 +14,7 @@
 //
 //   if (const auto look = timers.look_firing(now)) {     // the timer stays where it is
 //     ... read the index from look->timer.due on, delete what is due ...
-//     timers.settle(*look, first_entry_that_is_left);    // on failure, do not settle: the table is looked at
-//     again
+//     timers.settle(*look, first_entry_that_is_left);    // only on success; else the look is repeated
 //   }
 //
 // Thread-safe.
@@ -52,11 +51,11 @@ class TimerQueue {
   // `wake_reaper` is called when a timer fires earlier than all others.
   explicit TimerQueue(std::function<void()> wake_reaper) : wake_reaper_(std::move(wake_reaper)) {}
 
-  // An entry of the table is due at `timer.due`. If that is later than the table's timer, it is kept for the
-  // look that is in progress, if there is one.
+  // Tells the queue that an entry of the table is due at `timer.due`. If that is later than the table's
+  // timer, the entry is remembered only for a look in progress.
   void push(const Timer& timer);
-  // The table's due entries are unknown, or were computed by rules that have changed: the next sweep finds
-  // out.
+  // For a table whose due entries are unknown or were computed by rules that have changed: the next sweep
+  // reads the index from the beginning.
   void look_now(TableId table) { push({table, 0, 0}); }
   void forget(TableId table);
 
@@ -66,18 +65,20 @@ class TimerQueue {
   [[nodiscard]] std::size_t size() const;
 
   // Begins a look at the given table, at the table with the earliest timer, or at that table only if it fires
-  // by `now`. A later look at the same table replaces an earlier one. nullopt: there is no such timer.
+  // by `now`. A later look at the same table replaces an earlier one. Returns nullopt if there is no such
+  // timer.
   std::optional<Look> look(TableId table);
   std::optional<Look> look_earliest();
   std::optional<Look> look_firing(Instant now);
-  // False: another look has begun since, or the table was forgotten. What this look has read may be out of
-  // date.
+  // Returns false if another look has begun since or the table was forgotten. The entries that this look has
+  // read may then be out of date.
   [[nodiscard]] bool is_current(const Look& look) const;
-  // The look is current and no entry was pushed since it began: it has read all entries that exist.
+  // Whether the look is current and no entry was pushed since it began, so it has read all entries that
+  // exist.
   [[nodiscard]] bool is_whole(const Look& look) const;
-  // Sets the timer to the first entry that the look left (nullopt: removes the timer), or to an earlier one
-  // that was pushed since the look began. Does nothing if the look is not current. Does not wake the reaper:
-  // the caller has the account's turn (account.h), and the end of the turn wakes the reaper.
+  // Sets the timer to the first entry that the look left, or to an earlier one that was pushed since the look
+  // began. nullopt removes the timer. Does nothing if the look is not current. Does not wake the reaper: the
+  // caller has the account's turn (account.h), and the end of the turn wakes the reaper.
   void settle(const Look& look, std::optional<Timer> next);
 
  private:

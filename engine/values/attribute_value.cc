@@ -63,7 +63,7 @@ void Set<T>::insert_all(const Set& other) {
 
 template <class T>
 void Set<T>::erase_all(const Set& other) {
-  // Looks up each member of the larger set in the smaller one: either can be larger by a million members.
+  // Look up each member of the larger set in the smaller one. Either set can be larger by a million members.
   std::sort(members_.begin(), members_.end());
   if (other.size() < members_.size()) {
     const std::vector<const T*> gone = in_order(other.members_);

@@ -20,7 +20,7 @@ namespace mayfly::engine {
 // Maximum nesting of values. DynamoDB allows 32 levels, and descriptions have fewer.
 inline constexpr int stored_depth_max = 64;
 
-// The error tells people what is wrong with the bytes. Never reads outside the bytes, whatever they are.
+// The error is a human-readable description of the flaw. Never reads outside the bytes, whatever they are.
 Expected<Item, std::string> checked_item(std::string_view stored);
 
 }  // namespace mayfly::engine

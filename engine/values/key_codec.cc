@@ -1,4 +1,4 @@
-// The scalar of a number in a key. It sorts as numbers do:
+// The encoding of a number in a key. Encoded numbers sort in numeric order:
 //
 //   zero     := 80
 //   positive := c0 magnitude pair+ 00      magnitude: the power of ten of the leading digit, plus 130

@@ -17,7 +17,7 @@ using Wide = Number::Wide;
 
 constexpr int wide_digits_max = 39;  // digits of the largest Wide, 3.4e38
 constexpr std::int64_t exponent_text_max =
-    1'000'000'000;  // a larger exponent in a text is out of range just the same
+    1'000'000'000;  // a number with a larger exponent is also out of range
 
 constexpr std::array<Wide, wide_digits_max> make_powers() {
   std::array<Wide, wide_digits_max> powers{};

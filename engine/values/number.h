@@ -60,7 +60,7 @@ class Number {
   char* write(char* to) const;
   [[nodiscard]] std::string to_string() const;
 
-  // floor(value * 10^power) where that fits an int64, else nothing. floor_scaled(3) turns seconds into ms.
+  // floor(value * 10^power) if that fits an int64, else nullopt. floor_scaled(3) turns seconds into ms.
   [[nodiscard]] std::optional<std::int64_t> floor_scaled(int power) const;
 
   [[nodiscard]] bool is_zero() const { return significand() == 0; }

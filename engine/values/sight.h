@@ -19,8 +19,8 @@ struct Lag {
 };
 
 struct Sight {
-  // The copy of the table that is read. Empty: the table itself, including its local indexes. Otherwise, the
-  // global or vector index of this name. Each copy lags independently.
+  // The copy of the table that is read: the name of a global or vector index, or empty for the table itself,
+  // which includes its local indexes. Each copy lags independently.
   std::string_view copy;
   std::optional<Lag> lag;  // nullopt: the read, and later reads of this copy, see all writes so far
 };

@@ -18,7 +18,7 @@ struct Counts {
 
 // Adds a finding if the counter is wrong. `key` is its key in storage. `present` is its value if the counter
 // is not in storage; a counter that is in neither place counts as zero. `right` has the actual counts. `what`
-// names the counter for people: "carts: the counter of its items".
+// names the counter in messages, for example "carts: the counter of its items".
 void check_counter(const KeyView& keys, const std::string& key, const std::optional<Counts>& present,
                    const Counts& right, const std::string& what, Findings& findings);
 

@@ -122,7 +122,7 @@ class Repair {
   Repair(Storage& storage, MovedOut* moved_out, const CheckListener& listener)
       : storage_(storage), moved_out_(moved_out), listener_(listener) {}
 
-  // Returns how many findings were repaired. The error is a sentence for people.
+  // Returns how many findings were repaired. The error is a human-readable sentence.
   Expected<std::uint64_t, std::string> run() {
     TRY(const Checked checked, pass(
                                    storage_, [&](const Finding& finding) { take(finding); }, listener_));

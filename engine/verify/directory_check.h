@@ -2,7 +2,7 @@
 //
 //   auto verified = verify_directory("/var/lib/mayfly", {.wrong = [](auto kind, auto line) { … }});
 //   if (!verified) … verified.error() …          // the directory could not be checked
-//   verified->wrong == 0                         // everything is as it should be
+//   verified->wrong == 0                         // nothing is wrong
 //
 // Verifying changes no byte. Repairing writes what can be derived from the items and drops entries that point
 // to nothing. It does so in small steps, so it can be interrupted and started again. Both refuse a directory
@@ -25,8 +25,8 @@ namespace mayfly::engine {
 // lines are counted.
 struct CheckListener {
   using Line = std::function<void(std::string_view kind, std::string_view line)>;
-  Line wrong;             // and remains wrong
-  Line mended = nullptr;  // by a repair
+  Line wrong;             // for findings that remain
+  Line mended = nullptr;  // for findings that were repaired
   // `keys` keys have been checked, of about `estimate` in total.
   std::function<void(std::uint64_t keys, std::uint64_t estimate)> progress = nullptr;
 };
@@ -37,13 +37,13 @@ struct DirectoryChecked {
   std::uint64_t mended = 0;        // number of findings
 };
 
-// The error is a sentence for people: why the directory could not be checked.
+// The error is a human-readable sentence that says why the directory could not be checked.
 Expected<DirectoryChecked, std::string> verify_directory(const std::string& path,
                                                          const CheckListener& listener);
 
 struct RepairOptions {
   // A file to which entries that cannot be repaired are moved out of the directory. It gets a line for each
-  // key: the key and its value in hexadecimal digits. Empty: such entries stay.
+  // key: the key and its value in hexadecimal digits. If it is empty, such entries stay.
   std::string move_out_file;
   // Give up files that RocksDB cannot read, with everything in them (storage_damage.h).
   bool give_up_damaged_files = false;

@@ -1,4 +1,4 @@
-// Receives what a verification finds wrong, one finding after the other, and counts what has been checked.
+// Receives the findings of a verification, one after the other, and counts what has been checked.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace mayfly::engine {
 
-// One thing that is wrong in storage.
+// An error in storage.
 struct Finding {
   std::string_view kind;          // category under which it is counted: "a missing index entry"
   std::string text;               // one line; may contain the raw bytes of keys
-  Batch mend;                     // repairs it, whatever else is wrong; empty if nothing can
-  std::vector<std::string> keys;  // in storage; if `mend` is empty: may be moved out of the way
+  Batch mend;                     // repairs it, whatever else is wrong; empty if it cannot be repaired
+  std::vector<std::string> keys;  // in storage; may be moved out of the directory if `mend` is empty
 };
 
 class Findings {
  public:
   using Found = std::function<void(Finding finding)>;
-  using Progress = std::function<void(std::uint64_t keys)>;  // called now and then: the number checked so far
+  using Progress = std::function<void(std::uint64_t keys)>;  // called now and then with the count so far
 
   explicit Findings(Found found, Progress progress = nullptr)
       : found_(std::move(found)), progress_(std::move(progress)) {}

@@ -1,6 +1,6 @@
-// Verifies that old versions of items (history.h) can be used to go back: each version decodes, belongs to a
-// commit that exists and holds its own item; the counters agree with the versions; and each point finds as
-// many items, of as many bytes, as there were when it was taken.
+// Verifies that old versions of items (history.h) can be used to read past states: each version decodes,
+// belongs to a commit that exists and holds its own item; the counters agree with the versions; and each
+// point has as many items and bytes as when it was taken.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ namespace mayfly::engine {
 // Verifies one table.
 class HistoryVerification {
  public:
-  // The referenced arguments outlive it. `name`: the table's name for people. `up_to`: later versions are
-  // skipped, because a snapshot does not include them.
+  // Requires: the referenced arguments outlive this object. `name` is the table's name in messages. Versions
+  // later than `up_to` are skipped, because a snapshot does not include them.
   HistoryVerification(const KeyView& keys, const Table& table, std::string name,
                       std::optional<VersionNumber> up_to, Findings& findings)
       : keys_(keys), table_(table), name_(std::move(name)), up_to_(up_to), findings_(findings) {}

@@ -20,7 +20,7 @@ namespace mayfly::engine {
 
 class KeyView {
  public:
-  // `storage` and `at` outlive it. `logs`: the earliest first.
+  // `logs` is sorted, the earliest first. Requires: `storage` and `at` outlive this object.
   KeyView(const Storage& storage, const Storage::Snapshot& at, std::vector<ImageLog> logs = {})
       : storage_(storage), at_(at), logs_(std::move(logs)) {}
 

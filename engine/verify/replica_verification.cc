@@ -78,7 +78,7 @@ void ReplicaVerification::check_tombstone(std::string_view stored_key) {
 void ReplicaVerification::check_departure(std::string_view stored_key, std::string_view value) {
   const auto to = read_big_endian<TableId>(stored_key.substr(1 + sizeof(TableId)));
   if (!has_replica(table_, to))
-    return found("a write in flight to no replica",
+    return found("a write in flight to a table that is not a replica",
                  "a write is in flight to a table that is not a replica: " + hexadecimal(stored_key),
                  erasing(stored_key));
   const auto departure = decode_departure(value);

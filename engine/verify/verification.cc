@@ -179,8 +179,7 @@ void Verification::check_kinds() {
   each("M", [&](std::string_view key, std::string_view) {
     const bool known = key == expiry_window_key || key == next_ids_key || key == last_sequence_key ||
                        key == last_snapshot_ids_key || key == last_version_key || key == last_point_key;
-    if (!known)
-      found("a key of an unknown kind", "unknown number: " + std::string(key), {}, {std::string(key)});
+    if (!known) found("a key of an unknown kind", "unknown key: " + std::string(key), {}, {std::string(key)});
   });
 }
 
@@ -210,7 +209,7 @@ void Verification::check_accounts() {
   });
 }
 
-// No later instant has been seen by the table: clocks only go forward.
+// The latest instant that the table can have seen, because clocks only go forward.
 Instant Verification::latest_now(const Table& table) const {
   if (of_.now) return of_.now(table.account);
   const Instant host = (of_.host ? *of_.host : system_clock_).now();
@@ -612,7 +611,7 @@ void Verification::check_snapshots() {
   // In memory, images are kept elsewhere. And if the log of a snapshot is unknown, the snapshots before it
   // lack images.
   if (!storage_.durable() || !undecoded_heads_.empty()) return;
-  // Latest first: a repair in one snapshot also repairs the earlier ones.
+  // Check the latest first, because a repair in one snapshot also repairs the earlier ones.
   for (auto head = heads_.rbegin(); head != heads_.rend(); ++head) {
     std::vector<ImageLog> logs;
     for (auto later = heads_.find(head->first); later != heads_.end(); ++later)
@@ -653,14 +652,17 @@ void Verification::check_members() {
            (head->second.tables.count(id_in(key.substr(sizeof(SnapshotId)))) == 0 &&
             head->second.past_tables.count(id_in(key.substr(sizeof(SnapshotId)))) == 0));
       if (head == heads_.end() || wrong_counter)
-        found("leftover data of a snapshot", "found data of a missing snapshot: " + hexadecimal(key),
+        found("leftover data of a snapshot",
+              (wrong_counter ? "found a counter of a table that its snapshot lacks: "
+                             : "found data of a missing snapshot: ") +
+                  hexadecimal(key),
               erasing(key));
     });
   }
 }
 
-// An image for a lost snapshot also belongs to the snapshot before it: a key that had not changed until the
-// lost one was taken had not changed until the earlier one was taken either.
+// Erases an image of a lost snapshot, and moves it to the snapshot before it if that one has no image of the
+// key. In that case the key did not change between the two snapshots, so the image is right for both.
 Batch Verification::handing_on(std::string_view key, std::string_view image) const {
   Batch mend = erasing(key);
   if (!begins_with_id(key) || !is_image(image)) return mend;

@@ -13,8 +13,7 @@
 //
 // Each snapshot is checked as the account that it would be restored to. The mend of a finding sets derived
 // data to what it should be and deletes dangling entries. It never touches an item, a record or a description
-// that is as it was written. Mends can be applied together or selectively: each one leaves storage no worse
-// than it was.
+// that is intact. Mends can be applied together or selectively: each one leaves storage no worse than it was.
 #pragma once
 
 #include <functional>
@@ -31,7 +30,7 @@ namespace mayfly::engine {
 // Data of an open database that is not in storage.
 struct VerificationOf {
   const Clock* host = nullptr;  // nullptr: the system clock
-  // The current time by the account's clock. Empty: derived from storage.
+  // Returns the current time by the account's clock. If empty, the time is derived from storage.
   std::function<Instant(std::string_view account)> now = nullptr;
   // The counters, if they are not stored.
   std::function<Counts(TableId, IndexId)> counts = nullptr;

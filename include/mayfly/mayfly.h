@@ -25,7 +25,7 @@
 
 namespace mayfly {
 
-// Thrown when an Emulator or a Server cannot be constructed. what() is a message for people.
+// Thrown when an Emulator or a Server cannot be constructed. what() is a human-readable message.
 class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -59,16 +59,17 @@ struct Limits {
 };
 
 struct Options {
-  // Empty: all data is in memory. Mayfly does not change how the process handles signals. If the process has
-  // a file size limit (RLIMIT_FSIZE), ignore SIGXFSZ; otherwise a write beyond the limit ends the process.
+  // If empty, all data is in memory. Mayfly does not change how the process handles signals. If the process
+  // has a file size limit (RLIMIT_FSIZE), ignore SIGXFSZ; otherwise a write beyond the limit ends the
+  // process.
   std::string data_directory;
   std::string region = "us-east-1";   // for requests without a region
   std::string destination_directory;  // the only directory for triggers' failed batches; empty: no such files
   std::map<std::string, std::string> buckets{};  // S3 buckets for exports and imports, as directories by name
-  // The http:// URL of a server with all other buckets. Empty: there are no others. Requests are signed with
-  // AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN if these variables are set.
+  // The http:// URL of a server with all other buckets. If empty, no other buckets exist. Requests are signed
+  // with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN if these variables are set.
   std::string s3_endpoint{};
-  // The time at which each account's clock starts; the clock is frozen. Not set: clocks follow the host's.
+  // The time at which each account's clock starts; the clock is frozen. If not set, clocks follow the host's.
   std::optional<TimePoint> frozen_at;
   // Tables with point-in-time recovery can be restored to any time up to now. On AWS, and without this
   // option, they can be restored to times up to five minutes ago.
@@ -81,7 +82,8 @@ struct Answer {
   std::string body;  // JSON, in DynamoDB's format
 };
 
-// An account, with twelve digits, and a region. Empty: account 000000000000, and the emulator's region.
+// An account id of twelve digits, and a region. Empty members mean account 000000000000 and the emulator's
+// region.
 struct Identity {
   std::string account;
   std::string region;
@@ -124,7 +126,7 @@ struct Route {
 // Why an item has or has not expired. docs/control.md lists the reasons.
 struct Explanation {
   std::string reason;                   // for example "not_due" or "milliseconds"
-  std::string message;                  // for people
+  std::string message;                  // a human-readable sentence
   std::optional<TimePoint> expires_at;  // nullopt if it never expires
 };
 
@@ -140,9 +142,9 @@ class Emulator {
   // JSON, as in the AWS API.
   Answer execute(std::string_view operation, std::string_view body, const Identity& identity = {});
 
-  // Makes a call to the control API (docs/control.md): "POST", "/_mayfly/clock/advance", R"({"seconds":60})".
-  // The functions below make such calls by name. They throw std::logic_error with the error's message if the
-  // status is not 200.
+  // Makes a call to the control API (docs/control.md), such as "POST", "/_mayfly/clock/advance",
+  // R"({"seconds":60})". The functions below make such calls by name. They throw std::logic_error with the
+  // error's message if the status is not 200.
   Answer control(std::string_view method, std::string_view path, std::string_view body = {},
                  const Identity& identity = {});
 
@@ -191,7 +193,7 @@ struct ServerOptions {
   std::string host = "localhost";  // an address, or "localhost" for 127.0.0.1 and, if available, ::1
   std::uint16_t port = 0;          // 0: any free port
   unsigned threads = 1;
-  bool control = true;  // false: of /_mayfly/, serve only health; event source mappings cannot be changed
+  bool control = true;  // false: /_mayfly/ serves only health checks; event source mappings cannot be changed
   std::vector<std::string> allowed_hosts{};  // names with a dot that Host headers can contain
   std::vector<std::string> cors_origins{};   // origins whose pages can call it from a browser; "*": all
   // Reject requests that are not signed with a key from `keys_file`, which has the format of AWS's

@@ -30,8 +30,8 @@
 // - Exceptions. No function throws. A call that fails for lack of memory or storage returns an error.
 //   A bug in Mayfly aborts the process: see mayfly_set_check_handler.
 // - Accounts and regions. `account` has twelve digits; NULL means 000000000000. `region` has at most 64
-//   letters, digits and hyphens; NULL means the handle's region. Each account has separate tables in each
-//   region, and one clock.
+//   letters, digits, '-', '_' and '.'; NULL means the handle's region. Each account has separate tables in
+//   each region, and one clock.
 //
 // Functions and numbers are stable as docs/contract.md describes: a program that was compiled for one
 // libmayfly.so.0 runs with every later libmayfly.so.0.
@@ -153,18 +153,18 @@ int mayfly_close(mayfly_handle* handle);
 // Frees an answer. NULL does nothing. Thread-safe.
 void mayfly_free(char* answer);
 
-// Called when one of Mayfly's internal checks fails, on the thread where it fails, with the checked
-// expression
-// ("gates_held == 0") and its location in Mayfly's source ("engine/items/transaction.cc", 169). A failed
-// check is always a bug in Mayfly: no call can cause one.
+// Called when one of Mayfly's internal checks fails, on the thread where it fails. The arguments are the
+// checked expression ("gates_held == 0"), its location in Mayfly's source ("engine/items/transaction.cc",
+// 169) and the context of mayfly_set_check_handler. A failed check is always a bug in Mayfly: no call can
+// cause one.
 typedef void (*mayfly_check_handler)(const char* expression, const char* file, int line, void* context);
 
 // Sets the handler of the whole process. Without a handler (NULL), Mayfly writes a line to standard error.
 // When the handler returns, the process aborts, because nothing that Mayfly does after a failed check is
 // reliable. The handler receives `context`. It must not call this function.
 //
-// Returns MAYFLY_DONE; after that, the previous handler is not called again. Returns MAYFLY_NO_MEMORY if the
-// previous handler is still set. Thread-safe.
+// Returns MAYFLY_DONE; after that, the previous handler is not called again. If memory runs out, returns
+// MAYFLY_NO_MEMORY and keeps the previous handler. Thread-safe.
 int mayfly_set_check_handler(mayfly_check_handler handler, void* context);
 
 #ifdef __cplusplus

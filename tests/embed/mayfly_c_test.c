@@ -378,7 +378,7 @@ static void endpoints_answer_over_http(void) {
   EXPECT(serve(mayfly, taken), MAYFLY_FAILED, sentence);
   CHECK(mayfly_close(mayfly) == MAYFLY_DONE);
 
-  // Once the handle is closed, nothing listens on the port and it can be used again.
+  // Once the handle is closed, nothing listens on the port, and it can be used again.
   mayfly = opened("{}");
   CHECK(port_of(mayfly, taken) == port);
   for (int i = 1; i < 64; ++i) EXPECT(serve(mayfly, "{}"), MAYFLY_DONE, NULL);

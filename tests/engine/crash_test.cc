@@ -34,7 +34,8 @@ std::string stream_difference(World& world, const std::shared_ptr<LiveTable>& ta
     const auto before = followed.find(id);
     if (record.old_image ? before == followed.end() || !(before->second == *record.old_image)
                          : before != followed.end())
-      return "record " + std::to_string(record.sequence) + " of " + id + " does not follow the one before";
+      return "record " + std::to_string(record.sequence) + " of " + id +
+             " does not follow the previous record";
     if (record.new_image)
       followed[id] = *record.new_image;
     else
@@ -42,8 +43,7 @@ std::string stream_difference(World& world, const std::shared_ptr<LiveTable>& ta
   }
   for (const Item& item : world.all(table)) {
     const std::string id = *item.find("id")->get_if<std::string>();
-    if (followed.count(id) == 0 || !(followed[id] == item))
-      return "item " + id + " is not as the stream says";
+    if (followed.count(id) == 0 || !(followed[id] == item)) return "item " + id + " differs from the stream";
     followed.erase(id);
   }
   // Readers do not see expired items, even if their deletion failed.
@@ -79,7 +79,7 @@ TEST_CASE("a write that fails leaves the item and everything derived from it unc
   int failing = 0;
   for (int faults = 1; faults > 0; ++failing) {
     INFO("write " << failing << " fails");
-    int writes = -1000;  // creating the table does not count
+    int writes = -1000;  // so that creating the table does not count
     World world({.directory = on_disk ? directory.path() + "/" + std::to_string(failing) : "",
                  .reap = false,
                  .write_fails = [&] { return writes++ == failing; }});

@@ -24,8 +24,8 @@ void switch_ttl_off(World& world) {
 
 }  // namespace
 
-// The Scan used to apply the old TTL to an item that was written after TTL was switched off: it skipped that
-// item and returned the one written next.
+// The Scan used to apply the old TTL to an item that was written after TTL was switched off. It skipped that
+// item and returned the item that was written next.
 TEST_CASE("a Scan during which TTL is switched off shows no later write without the earlier one",
           "[expiry]") {
   const int places = at_each_place([](int place) {

@@ -176,7 +176,7 @@ TEST_CASE("reads never see a due item while the reaper is behind", "[departed][h
   constexpr int count = 20'000;
   for (int i = 0; i < count; ++i) world.put(carts, cart(std::to_string(i), 60));
   world.clock().set(start_ms + 60'001);
-  world.wake_reaper();  // the host's manual clock does not
+  world.wake_reaper();  // setting the host's manual clock does not
   int seen = 0;
   do {
     seen += static_cast<int>(world.all(carts).size() + world.all(carts, 1).size());

@@ -218,18 +218,18 @@ const std::vector<Damage>& all_damages() {
        "found an entry of an index that the table does not have"},
       {"a missing expiry entry", [](Storage& s) { erase(s, found(s, table_prefix('X', carts_id)).key); },
        "expires at 2024-05-01T00:16:40.001Z but has no expiry entry"},
-      {"an expiry entry of another instant",
+      {"an expiry entry with the wrong instant",
        [](Storage& s) {
          put(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("c")), {});
        },
        "found an expiry entry of the item id=\"c\", which expires at another time"},
-      {"an expiry entry in a window that is not its own",
+      {"an expiry entry in the wrong window",
        [](Storage& s) {
          const Instant due = start_ms + 1'000'001;
          put(s, ExpiryIndex(1000).entry_key(carts_id, due, cart_key("c")), {});
        },
        "found an expiry entry of the item id=\"c\" in the wrong window"},
-      {"an expiry entry of an item that is not there",
+      {"an expiry entry of a missing item",
        [](Storage& s) {
          put(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("gone")), {});
        },
@@ -238,18 +238,18 @@ const std::vector<Damage>& all_damages() {
        "malformed expiry entry: 0x58"},
       {"a wrong counter", [](Storage& s) { put(s, counter_key(carts_id, 0), std::string(16, '\x01')); },
        "the counter of its items says "},
-      {"a lost counter", [](Storage& s) { erase(s, counter_key(carts_id, by_user)); },
+      {"a missing counter", [](Storage& s) { erase(s, counter_key(carts_id, by_user)); },
        "the counter of the entries of its index by_user says 0 (0 bytes); there are 4 ("},
       {"a counter of the wrong length",
        [](Storage& s) { put(s, counter_key(carts_id, expiry_entries), "x"); },
        "the counter of its items that will expire is malformed; there are 4 (0 bytes)"},
-      {"a record in no shard",
+      {"a record in a missing shard",
        [](Storage& s) { put(s, record_key(1, 7, 2), found(s, table_prefix('S', 1)).value); },
        "stream of table carts (000000000000, us-east-1): record 2 in shard 7 is in a shard that does "
        "not exist"},
-      {"a record of no stream", [](Storage& s) { put(s, record_key(9, 0, 2), "record"); },
+      {"a record of a missing stream", [](Storage& s) { put(s, record_key(9, 0, 2), "record"); },
        "record 2 belongs to stream 9, which does not exist"},
-      {"a record from before the oldest",
+      {"a record older than the shard's oldest",
        [](Storage& s) { put(s, record_key(1, 0, 0), found(s, table_prefix('S', 1)).value); },
        "record 0 in shard 0 is older than the shard's oldest record"},
       {"two records with one number",
@@ -282,14 +282,14 @@ const std::vector<Damage>& all_damages() {
          put(s, item_key(carts_id, 0, cart_key("z")), value);
        },
        "the item stored under the key id=\"z\" has the key id=\"c\"", false, true},
-      {"items of a table that is not described",
+      {"items of a table without a description",
        [](Storage& s) {
          std::string bytes;
          encode_item({{"id", "a"}}, bytes);
          put(s, item_key(77, 0, cart_key("a")), bytes);
        },
        "found an item of table number 77, which has no description", false, true},
-      {"entries of a table that is gone",
+      {"entries of a missing table",
        [](Storage& s) {
          put(s, item_key(77, 1, "entry"), "key");
          put(s, counter_key(77, 0), std::string(16, '\0'));
@@ -298,7 +298,7 @@ const std::vector<Damage>& all_damages() {
       {"a table's description that cannot be decoded",
        [](Storage& s) { put(s, table_prefix('T', 2), "description"); },
        "the description of table number 2 cannot be decoded, so the table's data was not checked", false},
-      {"a stream's description that is lost", [](Storage& s) { erase(s, table_prefix('R', 1)); },
+      {"a missing description of a stream", [](Storage& s) { erase(s, table_prefix('R', 1)); },
        "table carts (000000000000, us-east-1): the description of its stream is missing"},
       {"a stream's description that cannot be decoded",
        [](Storage& s) { put(s, table_prefix('R', 1), "description"); },
@@ -325,14 +325,13 @@ const std::vector<Damage>& all_damages() {
          });
        },
        "it is enabled, but no table uses it"},
-      {"the next ids too low",
+      {"next ids that are too low",
        [](Storage& s) { put(s, "Mnext-ids", std::string("\x01\0\0\0\x01\0\0\0", 8)); },
        "the next table or stream would get an id that was already assigned"},
-      {"a lost span of windows", [](Storage& s) { erase(s, "Mexpiry-window"); },
+      {"a missing window length", [](Storage& s) { erase(s, "Mexpiry-window"); },
        "the window length of the expiry index is missing"},
-      {"a number that nobody knows", [](Storage& s) { put(s, "Manswer", "42"); }, "unknown number: Manswer",
-       false, true},
-      {"a key of no kind", [](Storage& s) { put(s, "Zebra", "stripes"); },
+      {"an unknown key", [](Storage& s) { put(s, "Manswer", "42"); }, "unknown key: Manswer", false, true},
+      {"a key of an unknown kind", [](Storage& s) { put(s, "Zebra", "stripes"); },
        "unknown kind of key: 0x5a65627261", false, true},
       {"a clock that cannot be decoded",
        [](Storage& s) { change(s, "C", [](std::string& v) { v.resize(3); }); },
@@ -341,8 +340,9 @@ const std::vector<Damage>& all_damages() {
        "a token has no age and would never be deleted"},
       {"an age without its token", [](Storage& s) { erase(s, found(s, "Q").key); },
        "a token's age refers to a missing token"},
-      {"a token that is none", [](Storage& s) { put(s, "Qtoken", {}); }, "a token has a malformed key"},
-      {"a document under a wrong key", [](Storage& s) { put(s, "Dletter", "dear"); },
+      {"a token with a malformed key", [](Storage& s) { put(s, "Qtoken", {}); },
+       "a token has a malformed key"},
+      {"a document with a malformed key", [](Storage& s) { put(s, "Dletter", "dear"); },
        "a document has a malformed key", false, true},
       {"a snapshot without its head", [](Storage& s) { erase(s, table_prefix('G', 2)); },
        "found data of a missing snapshot"},
@@ -361,7 +361,7 @@ const std::vector<Damage>& all_damages() {
          put(s, image_key(2, item_key(carts_id, by_user, entry)), std::string(1, '\0'));
        },
        "snapshot 2 of 000000000000, table carts (000000000000, us-east-1): index by_user has no entry"},
-      {"the next snapshot's id too low", [](Storage& s) { put(s, "Msnapshots", std::string(12, '\0')); },
+      {"a next snapshot id that is too low", [](Storage& s) { put(s, "Msnapshots", std::string(12, '\0')); },
        "the next snapshot would get an id that was already assigned"},
       {"an old version that cannot be decoded",
        [](Storage& s) { put(s, found(s, table_prefix('O', past_id)).key, "version"); },
@@ -376,7 +376,7 @@ const std::vector<Damage>& all_damages() {
       {"an old version under a malformed key",
        [](Storage& s) { put(s, table_prefix('O', past_id) + "k", version_of(std::nullopt)); },
        "an old version of the item 0x4f000000046b cannot be decoded: its key is malformed", false, true},
-      {"an old version of no table",
+      {"an old version of a missing table",
        [](Storage& s) { put(s, version_key(77, cart_key("a"), 1), version_of(std::nullopt)); },
        "found leftover data of table number 77"},
       {"a wrong counter of old versions",
@@ -385,16 +385,16 @@ const std::vector<Damage>& all_damages() {
       {"a wrong counter of a dropped table's old versions",
        [](Storage& s) { erase(s, counter_key(gone_id, old_versions)); },
        "table gone (000000000000, us-east-1): the counter of the old versions of its items says 0"},
-      {"a lost old version", [](Storage& s) { erase(s, found(s, table_prefix('O', gone_id)).key); },
+      {"a missing old version", [](Storage& s) { erase(s, found(s, table_prefix('O', gone_id)).key); },
        "table gone (000000000000, us-east-1): point 1 had 1 items ("},
       {"a point that cannot be decoded", [](Storage& s) { put(s, point_key(3), "point"); },
        "a point cannot be decoded: 0x5000000003: it ends too early", false, true},
       {"a point with wrong counts",
        [](Storage& s) { change(s, point_key(3), [](std::string& v) { v[16] = 7; }); },
        "table past (000000000000, us-east-1): point 3 had 7 items ("},
-      {"the last point's id too low", [](Storage& s) { put(s, "Mlast-point", std::string(4, '\0')); },
+      {"a last point id that is too low", [](Storage& s) { put(s, "Mlast-point", std::string(4, '\0')); },
        "the next point would get an id that was already assigned"},
-      {"the last number of old versions lost", [](Storage& s) { erase(s, "Mlast-version"); },
+      {"a missing last number of old versions", [](Storage& s) { erase(s, "Mlast-version"); },
        "the next commit would get a number that was already assigned"},
   };
   return damages;
@@ -507,15 +507,15 @@ TEST_CASE("each kind of damage to replication data is reported and is repaired i
        "the deletion of the item id=\"b\" has no tombstone and would never be forgotten"},
       {"a tombstone of an item", [&](Storage& s) { put(s, tombstone_key(1, 1, a), {}); },
        "a tombstone of the item id=\"a\" does not match its version"},
-      {"a write on its way to nobody",
+      {"a write in flight to a table that is not a replica",
        [&](Storage& s) {
          put(s, departure_key(1, 99, 1), encode_departure({1, 2, 1, a, {}}));
        },
        "a write is in flight to a table that is not a replica"},
-      {"a write on its way that cannot be decoded",
+      {"a write in flight that cannot be decoded",
        [](Storage& s) { change(s, table_prefix('F', 1), [](std::string& v) { v.resize(10); }); },
        "a write in flight to a replica cannot be decoded"},
-      {"a replica that does not know of it",
+      {"a replica that does not refer to the table",
        [](Storage& s) {
          change(s, table_prefix('T', 2), [](std::string& bytes) {
            Table table = table_from_item(decode_item(bytes));

@@ -269,7 +269,7 @@ TEST_CASE("points outlive their table and dropping the last one erases the table
   }
   History& now = world.database().history();
   world.advance(start_ms + 5'000'000);
-  CHECK(items_at(world, *early) == at_early);  // a later clock changes no point
+  CHECK(items_at(world, *early) == at_early);  // moving the clock does not change a point
   CHECK(now.drop_point(early->id));
   world.database().history_trimmer().trim();
   CHECK(keys_of(world, 'O') == 0);

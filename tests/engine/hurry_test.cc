@@ -15,7 +15,7 @@ using Because = NotNow::Because;
 
 namespace {
 
-// Why the work was abandoned; nullopt: it was completed.
+// The reason why the work was abandoned; nullopt if it was completed.
 template <class Work>
 std::optional<Because> given_up(std::int64_t nanoseconds_max, Work&& work) {
   try {

@@ -32,7 +32,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-// The hash at the start of these values' partition.
+// The hash at the start of the partition with these values, in hexadecimal digits.
 std::string hash_of(std::vector<AttributeValue> values) {
   std::vector<const AttributeValue*> pointers;
   for (const AttributeValue& value : values) pointers.push_back(&value);

@@ -35,7 +35,7 @@ std::optional<Item> get(World& world, const std::shared_ptr<LiveTable>& table, c
   return std::move(*stored).take();
 }
 
-// The number "n" of item "a"; -1: the read sees no such item.
+// The number "n" of item "a" as the read sees it; -1 if the read does not see the item.
 int n_of(World& world, const std::shared_ptr<LiveTable>& table, const Sight& sight) {
   const auto item = get(world, table, {{"id", "a"}}, sight);
   return item ? std::stoi(item->find("n")->get_if<Number>()->to_string()) : -1;

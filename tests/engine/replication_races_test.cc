@@ -166,7 +166,7 @@ TEST_CASE("items are copied again whenever a restore happens after a replica rec
   CHECK(places > 3);
 }
 
-// The route used to be paused, but open after the next start.
+// The route used to be paused in memory, but open after the next start.
 TEST_CASE("a route's setting in memory matches storage whenever a restore happens while it is set",
           "[replication]") {
   const bool paused = GENERATE(false, true);

@@ -18,7 +18,7 @@ namespace {
 
 const Scope scope{"000000000000", "us-east-1"};
 
-// Puts an item in a request with a token. False: the token was used before, so nothing is written.
+// Puts an item in a request with a token. Returns false, without writing, if the token was used before.
 bool put_once(World& world, const std::shared_ptr<LiveTable>& table, std::string_view token, Item item) {
   Transaction transaction(world.database().write_path(), Cause::user);
   const auto slot = transaction.add(table, key_of(*table->description(), item));

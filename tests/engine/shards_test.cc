@@ -56,7 +56,7 @@ class Follower {
   Follower(Database& database, StreamId stream, std::size_t page_records)
       : database_(database), stream_(stream), page_records_(page_records) {}
 
-  // Reads a page of every shard whose parent has ended. True: something was new.
+  // Reads a page of every shard whose parent has ended. Returns whether it read anything new.
   bool read() {
     bool moved = false;
     const Stream stream = *database_.catalog().find_stream(stream_);

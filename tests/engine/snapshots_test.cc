@@ -439,7 +439,7 @@ TEST_CASE("a dropped table can be restored and its data is erased when no snapsh
 
 namespace {
 
-// The state of an account at an instant, as far as its users can see it.
+// The state of an account at an instant, as its users can see it.
 struct AccountState {
   std::map<std::string, std::map<std::string, Item>> tables;  // items by id, by table
   std::map<std::string, std::vector<std::string>> indexes;    // names of their indexes
@@ -448,7 +448,7 @@ struct AccountState {
   Instant now = 0;
 };
 
-// The first difference between the states; empty: they are equal.
+// The first difference between the states; empty if they are equal.
 std::string difference(const AccountState& is, const AccountState& was) {
   if (is.now != was.now) return "the time is " + iso8601(is.now) + ", was " + iso8601(was.now);
   if (is.indexes != was.indexes) return "indexes";

@@ -58,7 +58,7 @@ std::vector<std::string> keys(const Storage& storage, std::string_view lower, st
   return found;
 }
 
-// Waits until `state` returns true. False: it did not within 30 seconds.
+// Waits until `state` returns true. Returns false after 30 seconds.
 bool comes_to_pass(const std::function<bool()>& state) {
   for (int i = 0; i < 3000; ++i) {
     if (state()) return true;
@@ -242,7 +242,7 @@ TEST_CASE("erasing a range that begins with an expiry entry fails", "[storage]")
   CHECK_THROWS_AS(storage->write(batch), StorageFault);
 }
 
-TEST_CASE("data in a directory is there when it is opened again", "[storage]") {
+TEST_CASE("data in a directory survives closing and reopening", "[storage]") {
   const Directory directory;
   put(*open({.directory = directory.path() + "/new/sub"}), "k", "v");
   std::string value;
@@ -309,7 +309,7 @@ TEST_CASE("opening a data directory that others can read makes it private", "[st
   }
 }
 
-TEST_CASE("links and pipes in a data directory lead to no access outside of it", "[storage]") {
+TEST_CASE("links and pipes in a data directory give no access to files outside it", "[storage]") {
   const Directory directory;
   const std::string path = directory.path() + "/data", elsewhere = directory.path() + "/elsewhere";
   put(*open({.directory = path}), "k", "v");

@@ -107,7 +107,7 @@ TEST_CASE("records age at the rate of their account's clock and not by jumps", "
   CHECK(stepped.left() == "");
   stepped.put("b");
   database.time_travel().advance(account, stepped.world.now() + day_ms + 1, /*age_streams=*/true);
-  CHECK(stepped.left() == "");  // when it returns
+  CHECK(stepped.left() == "");  // already when advance() returns
 }
 
 TEST_CASE("records that a restore brings back are deleted when they are a day old", "[trimmer]") {

@@ -34,11 +34,11 @@ Item expiring(const std::string& id, std::int64_t in_seconds) {
 
 }  // namespace
 
-TEST_CASE("time never goes back even while it is moved", "[time_travel][holds]") {
+TEST_CASE("time never goes back even while a clock is moved", "[time_travel][holds]") {
   World world({.clock = std::make_shared<SystemClock>(), .reap = false});
   Database& database = world.database();
   world.put(carts_of(world, account), expiring("a", 60));
-  // So fast that seconds pass between any two reads of the clock.
+  // At this rate, seconds pass between any two reads of the clock.
   REQUIRE(database.time_travel().set(account, {Mode::rate, 1e6}, std::nullopt));
   std::atomic<bool> ends{false};
   std::atomic<Instant> went_back{0};
@@ -279,7 +279,7 @@ TEST_CASE("a clock whose new start cannot be stored is not set back", "[time_tra
   CHECK(world.now() == start_ms + hour_ms);
 }
 
-TEST_CASE("setting a clock back during the creation of a table happens before it or is refused",
+TEST_CASE("setting a clock back while a table is created takes effect first or is rejected",
           "[time_travel][holds]") {
   World world({.reap = false});
   for (int i = 0; i < 200; ++i) {

@@ -14,14 +14,14 @@
 // Most inputs change nothing, so the next input continues with the same state. After an input that wrote to
 // storage, the account is reset, and the engine creates the tables and items again, without requests.
 // Rejected: restoring a snapshot and verifying storage after each input. Both decode every description and
-// encode it again for comparison, so requests took only a sixth of the time.
+// encode it again for comparison, so only a sixth of the time went to requests.
 //
-// A long run (long_run.h) therefore verifies storage after one input of 32, chosen by the input's bytes. Such
-// a failure can be reproduced with that input alone, and damage that goes unnoticed is noticed once one of
-// the input's bytes changes. These inputs also start with a snapshot, and restoring it is verified. All other
-// runs verify after each input. After 256 worlds the database is checked for leftovers and replaced. An input
-// can leave something outside its account that makes a later input fail. The long run therefore records all
-// inputs since the database was created.
+// A long run (long_run.h) therefore verifies storage after one input of 32, chosen by the input's bytes. A
+// failure of that input can be reproduced with the input alone. Damage by an input that is not verified is
+// found when a mutation of that input is verified. These inputs also start with a snapshot, and restoring it
+// is verified. All other runs verify after each input. After 256 worlds the database is checked for leftovers
+// and replaced. An input can leave something outside its account that makes a later input fail. The long run
+// therefore records all inputs since the database was created.
 #pragma once
 
 #include <chrono>

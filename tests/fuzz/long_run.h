@@ -17,7 +17,7 @@ namespace mayfly::testing {
 
 class LongRun {
  public:
-  // The process's run, as the environment sets it.
+  // The run of this process, as the environment configures it.
   static LongRun& get();
 
   [[nodiscard]] bool is_long() const { return is_long_; }

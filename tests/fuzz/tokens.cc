@@ -1,5 +1,5 @@
 // A text as a token, iterator, ARN, name or escaped text that clients send. What Mayfly printed is read
-// unchanged. Any other text that is accepted prints as it is, or every operation that takes it rejects it.
+// unchanged. Any other accepted text prints unchanged, or every operation that takes it rejects it.
 #include <iterator>
 #include <string>
 #include <string_view>

@@ -3,7 +3,7 @@
 //
 // - The server responds or closes the connection within seconds.
 // - Each response is valid HTTP, and the only 5xx is for a body with a Content-Encoding.
-// - After each batch, the server answers a good request, and another account's table is unchanged.
+// - After each batch, the server answers a valid request, and another account's table is unchanged.
 // - Memory growth is limited.
 //
 //   hostile_client DIRECTORY [--requests N] [--seed S]
@@ -94,7 +94,7 @@ std::size_t resident_bytes() {
 }
 
 // Counts the statuses of the responses on a connection. A response to HEAD has no body despite its
-// Content-Length, so after one it is unclear where a response ends.
+// Content-Length, so the client cannot tell where later responses end.
 std::map<int, std::size_t> statuses_of(std::string_view said, bool heads) {
   std::map<int, std::size_t> statuses;
   while (!said.empty()) {
@@ -255,7 +255,7 @@ class Client {
       throw std::runtime_error("another account's item has become " + item);
     if (good("ListTables", "{}") != R"({"TableNames":["alone"]})")
       throw std::runtime_error("another account's tables have changed");
-    // Requests whose key names no valid account belong to the first.
+    // Requests whose access key does not name a valid account belong to the first account.
     for (const char* account : {"000000000000", "000000000042", "000000000043"}) {
       HttpClient client(server_->port());
       client.send(http_request("POST", "/_mayfly/reset",

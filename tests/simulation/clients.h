@@ -49,7 +49,7 @@ class Clients {
   void make_tables();
   // Sends one request, chosen by the seed.
   void act();
-  // Makes some later reads lag this far behind. With a lag of no writes, none does.
+  // Makes some later reads lag this far behind. With a lag of zero writes, no read lags.
   void lag_behind(const engine::Lag& lag);
   // Restores some tables from a backup and from recoverable instants.
   void restore_some();
@@ -59,7 +59,7 @@ class Clients {
   [[nodiscard]] bool is_mapped(const std::string& table) const { return mapped_.contains(table); }
   // Makes later writes arrive at replicas immediately.
   void open_ways();
-  // Checks that everything that can be read matches the model.
+  // Checks that all readable data matches the model.
   void check_all();
 
  private:
@@ -151,7 +151,7 @@ class Clients {
   std::int64_t values_;
   int last_status_ = 0;
   std::vector<Kept> kept_;
-  int backups_ = 0;  // number of backups that it has named
+  int backups_ = 0;  // number of backup names used so far
   std::set<std::string> mapped_;
   std::map<std::uint64_t, engine::Instant> earliest_;  // restorable instant seen, by the table's number
 };

@@ -209,8 +209,8 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
   [[nodiscard]] IOStatus read() const {
     const std::lock_guard lock(mutex_);
     if (failing_ != Failing::reads || is_waited_for) return IOStatus::OK();
-    // The error is retryable, because RocksDB takes any other read error during a write as a reason to stop
-    // all writes until the database is reopened.
+    // The error is retryable: after any other read error during a write, RocksDB stops all writes until the
+    // database is reopened.
     IOStatus status = IOStatus::IOError("the disk cannot be read");
     status.SetRetryable(true);
     return status;
@@ -223,7 +223,7 @@ class SimulatedEnv::Files final : public rocksdb::FileSystemWrapper {
 
   mutable std::mutex mutex_;  // used by the thread that waits for jobs and by the jobs
   Failing failing_ = Failing::nothing;
-  std::optional<std::uint64_t> room_;  // bytes that can be appended; nullopt: any number
+  std::optional<std::uint64_t> room_;  // bytes that can be appended; nullopt: unlimited
   bool dead_ = false;
   std::uint64_t operations_ = 0, crash_at_ = 0;
   std::map<std::string, Written> written_;

@@ -56,11 +56,12 @@ class SimulatedEnv final : public rocksdb::EnvWrapper {
   void leave_room(std::uint64_t bytes);
   void restart(Lost lost, std::mt19937_64& random);
 
-  // --- RocksDB's flushes and compactions Call before and after the thread (Interleaver::self()) waits for
-  // jobs inside RocksDB. In between, RocksDB's own threads run the jobs instead of the scheduler, and no
-  // other simulated thread runs until the last job has ended. RocksDB restarts a failed compaction forever,
-  // so compactions can always read in that time. After a crash, when the thread no longer waits in RocksDB,
-  // jobs are steps of the scheduler again.
+  // --- RocksDB's flushes and compactions
+
+  // Call these before and after the thread (Interleaver::self()) waits for jobs inside RocksDB. In between,
+  // RocksDB's own threads run the jobs instead of the scheduler, and no other simulated thread runs until the
+  // last job has ended. RocksDB restarts a failed compaction forever, so compactions can always read in that
+  // time. After a crash, when the thread no longer waits in RocksDB, jobs are steps of the scheduler again.
   void begin_waiting(int thread);
   void end_waiting(int thread);
   void Schedule(void (*run)(void*), void* argument, Priority priority, void* tag,

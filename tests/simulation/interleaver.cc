@@ -6,9 +6,9 @@
 namespace mayfly::testing {
 namespace {
 
-// When all threads wait, they all try again, because one may wait for a lock that another released since.
-// After rounds_in_vain_max rounds, threads that wait with a time-out give up. After rounds_max it is a
-// deadlock.
+// When all threads wait, they all try again, because one of them may wait for a lock that has been released
+// since. After rounds_in_vain_max rounds, threads that wait with a time-out give up. After rounds_max rounds,
+// they are in a deadlock.
 constexpr int rounds_in_vain_max = 3;
 constexpr int rounds_max = 50;
 

@@ -10,7 +10,8 @@
 namespace mayfly::testing {
 namespace {
 
-// The simulation's threads take turns. On one processor, switching does not wait for another one to wake up.
+// The simulation's threads take turns. On a single processor, a switch does not wait for another processor to
+// wake up.
 void stay_on_one_processor() {
   cpu_set_t one;
   CPU_ZERO(&one);

@@ -1,10 +1,10 @@
 // The simulation's model of a database: tables as maps, with every state that existed while requests were in
 // flight.
 //
-// The model is notified of each commit as it happens, by the change feed and by the places that the catalog
-// and the snapshots report. It applies to its own state what the requests in flight intend, and compares. The
-// engine thus decides the order of commits, and the model what they must do. A response must be right for one
-// of the states between its request and the response.
+// The change feed, and the places that the catalog and the snapshots report, notify the model of each commit
+// as it happens. The model applies the intents of the requests in flight to its own state and compares the
+// results. So the engine decides the order of commits, and the model decides what each commit must do. A
+// response must be right for one of the states between its request and the response.
 #pragma once
 
 #include <cstdint>
@@ -104,7 +104,7 @@ struct ModelTable {
   [[nodiscard]] bool is_creating() const;  // items are certainly missing
 };
 
-// A bound that is not known yet, because the request is in flight.
+// Stands for a bound that is not known yet, because the request is in flight.
 inline constexpr engine::Instant unknown = engine::last_instant;
 
 // A backup. ModelState stores it by name; clients use each name once.
@@ -196,9 +196,9 @@ class Model {
   enum class Ended : std::uint8_t { answered, in_doubt };  // in_doubt: it failed but may have been executed
   void end(int thread, Ended how);
 
-  // --- stale reads. At first no read is stale. From the moment at which a client requests a lag, it may be
-  // in force, and once that request is answered, the previous lag is not. With a lag of no writes, no read is
-  // stale.
+  // --- stale reads. At first no read is stale. A lag may be in force from the moment at which a client
+  // requests it. Once that request is answered, the previous lag is no longer in force. With a lag of zero
+  // writes, no read is stale.
   using LagId = std::uint64_t;
   LagId begin_lag(const engine::Lag& lag);
   void lag_answered(LagId id);
@@ -222,11 +222,13 @@ class Model {
   // --- events
   // `write` is the write in storage that a change of a global table's item comes from.
   void told(const engine::Change& change, int thread, const std::optional<ModelWrite>& write);
-  // The engine reports that no write is in flight. Checks that all have arrived and that both regions agree.
+  // Called when the engine reports that no write is in flight. Checks that all have arrived and that both
+  // regions agree.
   void settled();
   void reached(std::string_view place, int thread);
-  // Whether no request has added or deleted a backup since this request began, nor is about to. A snapshot
-  // has the backups that existed when it was written, which is a little before the model is notified.
+  // Whether no request has added or deleted a backup since this request began, and none is about to. A
+  // snapshot has the backups that existed when it was written, which is a little before the model is
+  // notified.
   [[nodiscard]] bool backups_stood_still(const Request& request) const;
   // Sets the table's unknown times to `now`, which is an upper bound.
   void happened_by(const std::string& table, engine::Instant now);
@@ -299,9 +301,10 @@ class Model {
                  const std::shared_ptr<const Json>& item);
   static bool is_arriving(const ModelTable& table, const std::string& key, const Json* item);
   void carry_over_replica(ModelState& found, const std::string& name, const ModelTable& was);
+  // Removes the writes that have arrived from the writes in flight.
+  static void forget_arrived(ModelState& found);
   // Whether the writes in flight in `found` are those of `before`, except those that have arrived and those
   // that one commit sends.
-  static void forget_arrived(ModelState& found);
   static bool departures_follow(const ModelState& before, const ModelState& found);
   static bool is_awaited(ModelState& state, const Told& change);
   // Adds to `found` what a database does not store: times and earlier versions. `state` is the number of the

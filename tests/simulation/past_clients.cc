@@ -60,7 +60,7 @@ void Clients::use_past() {
   (this->*ways[pick(std::size(ways))])();
 }
 
-// A lower bound of the time at which a request acts. If the clock can be taken back meanwhile, there is none.
+// A lower bound of the time at which a request acts; 0 if the clock can be taken back in the meantime.
 engine::Instant Clients::not_before() const { return options_.whole_account ? 0 : now(); }
 
 // --- recovery

@@ -149,7 +149,7 @@ ModelState stored_state(engine::Database& database) {
 }
 
 // In memory, snapshots keep their members outside storage. Sets `lacking` if a snapshot has none, because it
-// is just being taken or was dropped during the verification.
+// is being taken or was dropped during the verification.
 void add_snapshot_members(engine::Database& database, engine::VerificationOf& of, bool& lacking) {
   if (database.storage().durable()) return;
   of.snapshot_members = [&database, &lacking](std::string_view id, engine::SnapshotId snapshot, char kind,
@@ -158,9 +158,9 @@ void add_snapshot_members(engine::Database& database, engine::VerificationOf& of
   };
 }
 
-// The first error that a verification finds in storage at this instant, at which the process could also be
-// killed; empty if there is none. Counters in memory are not compared, because they are updated after the
-// write.
+// The first error that a verification finds in storage at this instant; empty if there is none. The process
+// could be killed at any such instant, so storage must always be consistent. Counters in memory are not
+// compared, because they are updated after the write.
 std::string flaw_now(engine::Database& database, const engine::Clock& host) {
   const engine::Storage& storage = database.storage();
   std::string first;
@@ -458,8 +458,8 @@ class Simulation {
     }
   }
 
-  // While no request is in flight: finishes all background work and compares everything with the model. Does
-  // so again a minute later, to check that sleeping tasks woke up although no client moved a clock.
+  // Call while no request is in flight. Finishes all background work and compares everything with the model.
+  // Does so again a minute later, to check that sleeping tasks woke up although no client moved a clock.
   void check() {
     check_now();
     if (!outcome_.wrong.empty()) return;

@@ -13,7 +13,7 @@
 // - Exports, imports and bulk puts. Their steps run on the database's scheduler (compat/jobs), but they read
 //   and write buckets, which are directories of the host and not among the files that crash here.
 // - Global tables with three regions or with strong consistency.
-// tests/compat and tests/engine test these together with restores, resets and the end of the server.
+// tests/compat and tests/engine test these together with restores, resets and the shutdown of the server.
 //
 // Only one thread runs at a time. The seed decides which one, what clients request, and when time passes.
 // Only addresses in memory do not depend on the seed, and nothing is ordered by them.

@@ -9,9 +9,9 @@
 //       "music expires put 2023-11-14T22:14:20.000Z Nina/Sinnerman\n"
 //       "music records INSERT Nina/Sinnerman"
 //
-// An item that never expires although it has the TTL attribute: `music never expires put string
-// Nina/Sinnerman`. A removal by the service: `music records REMOVE Nina/Sinnerman (ttl)`. Counters, table
-// descriptions, clocks and other internal keys are omitted.
+// The entry of an item that has a TTL attribute but never expires is printed as `music never expires put
+// string Nina/Sinnerman`, and a removal by the service as `music records REMOVE Nina/Sinnerman (ttl)`.
+// Counters, table descriptions, clocks and other internal keys are omitted.
 #pragma once
 
 #include <map>

@@ -75,7 +75,7 @@ bool HttpClient::fill() {
   char piece[16 * 1024];
   const auto got = ::recv(socket_, piece, sizeof piece, 0);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-    throw std::runtime_error("the server sends nothing");
+    throw std::runtime_error("the server sent nothing for 30 seconds");
   if (got <= 0) return false;
   in_.append(piece, static_cast<std::size_t>(got));
   return true;

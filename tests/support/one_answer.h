@@ -60,7 +60,7 @@ class OneAnswer {
 
   // Waits until the request is answered and returns it.
   std::string take_request() {
-    ::shutdown(socket_, SHUT_RDWR);  // there might have been no connection
+    ::shutdown(socket_, SHUT_RDWR);  // ends accept() if no client has connected
     if (thread_.joinable()) thread_.join();
     return request_;
   }
