@@ -254,8 +254,8 @@ void Rounds::settle(std::vector<std::pair<Lane*, Entry>>& batch, engine::Instant
   outcomes.failed += failed;
 }
 
-// Does not write after each window: while catching up, there are too many of them. A window whose watermark
-// was not written is only read again, and is then empty.
+// Does not write after each window, because there are too many windows while catching up. A window whose
+// watermark was not written is only read again, and is then empty.
 void Rounds::write_watermarks(bool at_once) {
   if (options_.dry_run || (!at_once && engine::host_time() - watermarks_written_ < watermark_pause)) return;
   watermarks_written_ = engine::host_time();

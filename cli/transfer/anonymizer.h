@@ -1,4 +1,5 @@
-// Replaces values in items by rules, so that no person can be identified and the items still fit together.
+// Replaces values in items by rules, so that nobody can be identified and references between items still
+// match.
 //
 //   auto anonymizer =
 //       Anonymizer::for_table(rules, hash, {.table = "users", .keys = {"id"}, .ttl = "expires"});

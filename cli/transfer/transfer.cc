@@ -776,13 +776,13 @@ Expected<void, std::string> Run::complete(std::size_t table) {
   return {};
 }
 
-// The process ends as if it were killed. Journals are made for that.
+// The process ends as if it were killed, which the journal allows for.
 int Run::ended_late() const {
   cli::fail(is_journal_kept_ ? "interrupted. Run the same command with --resume to continue" : "interrupted");
   return static_cast<int>(is_journal_kept_ ? ExitCode::unfinished : ExitCode::failed);
 }
 
-// Removes the journal if --resume could not get any further.
+// Removes the journal if --resume would fail again.
 Unexpected<Problem> Run::ended_early(std::string sentence, bool by_signal) {
   if (!sentence.ends_with('.')) sentence += '.';
   const bool is_kept = journal_ != nullptr && journal_->is_kept();
