@@ -99,7 +99,7 @@ class OpenApiTest(unittest.TestCase):
         cls.server = MayflyServer.for_module()
         cls.document = get(cls.server, "/_mayfly/openapi.json")
 
-    def test_the_document_has_the_listed_calls(self):
+    def test_the_document_has_every_listed_call(self):
         described = {f"{method.upper()} {path}": call["summary"]
                      for path, methods in self.document["paths"].items() for method, call in methods.items()}
         self.assertEqual(described, get(self.server, "/_mayfly/")["calls"])
@@ -117,7 +117,7 @@ class OpenApiTest(unittest.TestCase):
                             place = place[step]
         self.assertEqual(len(names), len(set(names)))
 
-    def test_the_reference_page_shows_todays_descriptions(self):
+    def test_the_reference_page_is_up_to_date(self):
         self.assertEqual(PAGE.read_text(), page(self.document), "update it with tests/sdk/openapi_test.py --write")
 
 

@@ -42,7 +42,7 @@ class SchemathesisTest(unittest.TestCase):
         with urllib.request.urlopen(self.url + "/_mayfly/openapi.json", timeout=60) as answer:
             OpenAPIV31SpecValidator(json.load(answer)).validate()
 
-    def test_every_answer_is_described(self):
+    def test_every_response_matches_the_document(self):
         for words in (["table", "create", "carts", "--ttl", "ttl"], ["item", "put", "carts", "id=1", "ttl=+1h"]):
             subprocess.run([os.environ["MAYFLY_SERVER"], *words, "--url", self.url], check=True, stdout=subprocess.DEVNULL)
         config = self.directory / "schemathesis.toml"
