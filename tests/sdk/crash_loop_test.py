@@ -1,4 +1,4 @@
-"""Kills a server repeatedly under load. The server must keep every acknowledged write, and no write partially.
+"""Kills a server repeatedly under load. The server must keep every acknowledged write and must not apply any write partially.
 
 Each writer owns its items and knows each item's last acknowledged state. While a response is missing, one further state is
 possible. After each kill the test reads everything back: each item, the table by Scan, its index by Query, and the stream

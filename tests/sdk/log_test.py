@@ -1,4 +1,4 @@
-"""Tests what the log shows to someone who investigates a test."""
+"""Tests the log lines that help a developer investigate a failed test."""
 
 import tempfile
 import time

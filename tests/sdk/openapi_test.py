@@ -21,7 +21,7 @@ def get(server, path):
 
 
 def type_of(schema):
-    """For people: "whole number, 1 to 100"."""
+    """Describes a schema in words: "whole number, 1 to 100"."""
     kind = schema.get("type", "any value")
     nullable = isinstance(kind, list)
     kind = kind[0] if nullable else kind
@@ -41,7 +41,7 @@ def type_of(schema):
 
 
 def rows(schema, prefix=""):
-    """One row for each member, and for those of its objects."""
+    """Returns a table row for each member, including the members of its objects."""
     for name, member in schema.get("properties", {}).items():
         required = name in schema.get("required", [])
         yield prefix + name, type_of(member), required, member.get("default"), member.get("description", "")

@@ -19,7 +19,7 @@ def blocks(document, language):
 
 class Readme(unittest.TestCase):
     def test_the_readmes_example_prints_the_output_it_shows(self):
-        """By the Python package's sources; the package's own tests install it."""
+        """Uses the Python package's sources; the package's own tests use the installed package."""
         (program,), (printed,) = blocks("README.md", "python"), blocks("README.md", "text")
         environment = {name: value for name, value in os.environ.items() if name != "MAYFLY_URL"}
         environment |= {"PYTHONPATH": str(ROOT / "packages/python/src"), "MAYFLY_BINARY": os.path.abspath(binary())}

@@ -185,7 +185,7 @@ type recorder struct {
 	mutex   sync.Mutex
 	history []porcupine.Operation
 	began   time.Time
-	doubts  int // requests without a response: each is recorded as another client's, which waits forever
+	doubts  int // requests without a response: each is recorded under a new client, which waits forever
 }
 
 func (recorder *recorder) record(client int, in request, call int64, out response) {
