@@ -2,7 +2,7 @@
 // retries.
 //
 //   auto client = Client::connect({.endpoint = "http://127.0.0.1:8000"});
-//   if (!client) return fail(client.error());       // "there are no AWS credentials: …"
+//   if (!client) return fail(client.error());       // "no AWS credentials. Set …"
 //   auto answer = (*client)->call("DescribeTable", R"({"TableName":"carts"})");
 //   if (!answer && answer.error().name == "ResourceNotFoundException") …
 //

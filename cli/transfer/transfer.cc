@@ -232,7 +232,7 @@ Outcome<void> Run::check_words() const {
   if (command_.to.place.empty()) return wrong("--to is required: a directory, a file, a URL, aws or -");
   if (command_.from.place.empty()) return wrong("--from is required: a directory, a file, a URL, aws or -");
   if (from_.is_server() && command_.tables.empty() && !command_.all)
-    return wrong("name the tables to copy, patterns such as 'orders*', or use --all");
+    return wrong("name the tables to copy (or patterns such as 'orders*'), or use --all");
   if (!command_.tables.empty() && command_.all) return wrong("--all cannot be combined with table names");
   if (from_.kind == to_.kind && from_.text == to_.text && !from_.is_server())
     return wrong("--from and --to are the same");

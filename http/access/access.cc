@@ -87,7 +87,7 @@ Error no_host() { return malformed("An HTTP/1.1 request must have a Host header.
 
 bool reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
-// Returns what follows "http://" or "https://" at the start of the target; nullopt if it starts with neither.
+// Returns what follows "http://" or "https://" at the start of the target; nullopt for any other target.
 std::optional<std::string_view> after_scheme(std::string_view target) {
   for (const std::string_view scheme : {"http://", "https://"})
     if (equals_ignoring_case(target.substr(0, scheme.size()), scheme)) return target.substr(scheme.size());

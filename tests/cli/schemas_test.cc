@@ -464,10 +464,10 @@ TEST_CASE("a template whose functions expand without limit is rejected") {
   CHECK(
       problem("Conditions: {C: !Condition C}\n" + table_of_properties + "      TableName: !If [C, a, b]\n") ==
       "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
-      "circle");
+      "cycle");
   CHECK(problem(table_of_properties + "      TableName: !Ref Carts\n") ==
         "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
-        "circle");
+        "cycle");
   const std::string too_much = "its functions and loops expand to too many values";
   // Each value contains the next inner one twice.
   std::string nested = "x";
