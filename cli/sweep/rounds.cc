@@ -123,7 +123,7 @@ void Rounds::look_at(std::int64_t window, const std::vector<Cursor*>& cursors, e
       if (cursor.next == window && whole_window) cursor.next = after;
       if (!is_last) continue;
       if (!lane.empty && !options_.dry_run) {
-        left.push_back(&cursor);  // the window must be seen empty
+        left.push_back(&cursor);  // the window is done only once a read finds it empty
       } else if (cursor.watermark == window) {
         cursor.watermark = after;
         cursor.next = std::max(cursor.next, after);

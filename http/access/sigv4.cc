@@ -313,7 +313,7 @@ compat::Result<void> check_signature(const Request& request, const Claim& claim,
   if (key == nullptr) return unrecognized_client("The security token included in the request is invalid.");
 
   // The hash of the actual body, whatever x-amz-content-sha256 says: "UNSIGNED-PAYLOAD" is for S3 and for
-  // operations whose models allow it, and neither DynamoDB nor Lambda has any.
+  // operations whose models allow it. No operation of DynamoDB or Lambda does.
   const std::string payload_hash = engine::hex(sha256(request.body));
   const std::string canonical = canonical_request({.method = request.method,
                                                    .path = request.path(),

@@ -45,7 +45,7 @@ enum class Waiting : unsigned char {
   events,       // event streams
   awaits,       // waits for a change
   changes,      // control calls that change something, for example an advance
-  calls,        // other control calls; among them is the one that ends a wait
+  calls,        // other control calls, including the one that ends a wait
   invocations,  // function invocations
   operations,   // DynamoDB operations, while there are faults, and those that read whole tables
   agents,       // any MCP request

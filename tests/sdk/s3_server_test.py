@@ -1,5 +1,5 @@
 """Tests buckets on a real S3 server, moto, which checks each signature: other clients read what the C++ test
-tests/http/s3_server_test.cc writes, and the other way round. Also tests exports to that server, requested with the newest
+tests/http/s3_server_test.cc writes, and vice versa. Also tests exports to that server, requested with the newest
 boto3."""
 
 import gzip
