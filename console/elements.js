@@ -264,7 +264,7 @@ export function tell(what) {
   const notices = /** @type {HTMLElement} */ (document.getElementById("notices"));
   notices.append(notice);
   while (notices.children.length > 4) notices.firstElementChild?.remove();
-  // Hiding and showing it puts it above a dialog that was opened in the meantime.
+  // Hiding and showing the notices puts them above a dialog that was opened in the meantime.
   notices.hidePopover?.();
   notices.showPopover?.();
   if (!bad) setTimeout(() => notice.remove(), 5000);

@@ -162,7 +162,7 @@ export function edit_item(table, ttl, before, done) {
           });
         }
         const input = update_of(table, before, read());
-        // The condition keeps an item that was deleted in the meantime from being recreated with only some attributes.
+        // Without the condition, an item that was deleted in the meantime would be recreated with only some attributes.
         if (input)
           await dynamodb("UpdateItem", {
             ...input,

@@ -213,7 +213,7 @@ const errors_of_faults = {
 };
 
 /**
- * The fault rule that made an operation fail. It must have struck already, since Mayfly returns these errors only because of a rule.
+ * The fault rule that made an operation fail: one that has struck and matches the error, the operation and the table.
  * @param {ServerError} error @param {string} operation @param {any} input
  */
 async function fault_behind(error, operation, input) {

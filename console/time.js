@@ -61,7 +61,7 @@ export async function show(place, _path, signal) {
     if (!never.contains(document.activeElement)) draw_suspects(never, ttl);
     draw_modes(modes, ttl, again);
   };
-  // Draws once at a time, so that an earlier response never overwrites a later one.
+  // Runs one redraw at a time, so that an earlier response never overwrites a later one.
   const again = () => (drawing = drawing.catch(() => {}).then(look));
   const said = element("div", { role: "status" }),
     names = element("datalist", { id: "names-of-tables" });

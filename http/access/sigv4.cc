@@ -184,8 +184,8 @@ compat::Result<Claim> claim_of_header(const Request& request) {
 
 // --- checked signatures
 //
-// The order of the checks and their messages were recorded from DynamoDB, unless a comment names another
-// source: dynalite's index.js quotes one response for each check in the comment after its own check.
+// The order of the checks and their messages were recorded from DynamoDB: dynalite's index.js quotes a
+// response for each check, in a comment after its own check. Comments below name the source of the others.
 
 // "15 min.", "90 sec."
 std::string spelled_span(std::int64_t seconds) {

@@ -114,8 +114,9 @@ class SlowLane {
   [[nodiscard]] Place take(Waiting kind, std::string_view account);
 
   // Returns false if no thread can be started, or if the lane has ended. If the lane ends before the job
-  // does, it requests `stop`. Requires: the caller has a slot, or the job is short and does not wait; the job
-  // checks `stop` wherever it waits.
+  // does, it requests `stop`.
+  // Requires: the caller has a slot, or the job is short and does not wait; the job checks `stop` wherever it
+  // waits.
   [[nodiscard]] bool run(std::stop_source stop, std::function<void()> job);
 
   // Runs the job when a thread of the queue is free. Returns false if no thread can be started, or if the

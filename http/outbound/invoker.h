@@ -3,7 +3,7 @@
 //
 // - The URL is requested exactly as given, with Content-Length and never chunked. Redirects are not followed.
 // - Hosts are addresses, localhost, or names that name_lookup.h finds.
-// - At most `calls_max` calls run at once, and they use at most a quarter of the process's file descriptors.
+// - At most `calls_max` calls run at once, or a quarter of the limit on file descriptors if that is lower.
 //   Further calls wait in a queue; their time limit starts when they begin.
 // - Each response is limited in size, and so is the total of all pending responses. A response that is too
 //   long is discarded. A call whose response would exceed the total fails with Kind::unable.
