@@ -1,5 +1,6 @@
-// Measures the cost of a table's history: writes with recovery on compared with recovery off, taking a point,
-// writes after it, and restoring a table from it. In memory. Writes are PutItem in process, JSON in and out.
+// Measures the cost of a table's history: writes with recovery on, compared with recovery off; taking a
+// point; writes after it; and restoring a table from it. In memory. Writes are PutItem in process, JSON in
+// and out.
 //
 //   bench_history
 #include "engine/background/history.h"

@@ -1,6 +1,6 @@
-// Measures what a test suite pays that restores a snapshot before each test: taking the snapshot, restoring
-// it, the writes in between, and memory after many rounds. In memory, on the engine, with a table that has an
-// index, TTL and a stream.
+// Measures the costs for a test suite that restores a snapshot before each test: taking the snapshot,
+// restoring it, the writes in between, and memory after many rounds. In memory, on the engine, with a table
+// that has an index, TTL and a stream.
 //
 //   bench_snapshots
 #include "engine/background/snapshots.h"

@@ -77,8 +77,8 @@ const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
     if (signal_number == SIGTERM) return "SIGTERM";
     if (signal_number == SIGINT) return "SIGINT";
     if (parent != 0 && getppid() != parent) return "the parent process has exited";
-    // Half of the code that is mapped by now was needed only for the start: options, opening RocksDB. It is
-    // not released earlier, because the first requests arrive at once and would map the code again.
+    // Half of the code mapped by now was needed only to start: parsing options, opening RocksDB. Releasing it
+    // earlier would not help, because the first requests arrive at once and would map it again.
     if (begins) engine::give_back_code();
   }
 }
@@ -99,7 +99,7 @@ std::string write_port_file(const std::string& path, std::uint16_t port) {
 }
 
 // Ends the process in time even if work is in progress. Acknowledged writes survive this as they survive kill
-// -9. If no one reads the log, writing to it can block; the kernel then ends the process one second later,
+// -9. If nothing reads the log, writing to it can block; the kernel then ends the process one second later,
 // without a log line.
 class EndsInTime {
  public:
@@ -296,7 +296,8 @@ int serve_mcp(const ServeOptions& options, const McpCommand& command) {
 }  // namespace mayfly::cli
 
 int main(int argc, char** argv) try {
-  // A command does not end when a reader closes its pipe or a client its connection (cli/base/output.h).
+  // A command keeps running when a reader closes its pipe or a client closes its connection
+  // (cli/base/output.h).
   signal(SIGPIPE, SIG_IGN);
   // A write beyond `ulimit -f` fails like one to a full disk, instead of ending the process.
   signal(SIGXFSZ, SIG_IGN);

@@ -30,7 +30,7 @@ function given_up(one) {
   );
 }
 
-/** @param {any} one mapping that is not done */
+/** @param {any} one mapping that has not finished */
 function unfinished(one) {
   const { retrying } = one;
   return element(

@@ -1,4 +1,4 @@
-// The pane of backups: backups, points in time, and jobs (exports, imports, bulk puts).
+// The Backups pane: backups, point-in-time recovery, and jobs (exports, imports, bulk puts).
 import {
   badge,
   button,

@@ -147,7 +147,7 @@ export function nothing_here() {
   );
 }
 
-/** A sample item. Its TTL is up to a week away; one has the usual mistake, milliseconds. @param {number} at */
+/** A sample item. Its TTL is up to a week away; one has a TTL in milliseconds, a common error. @param {number} at */
 function sample_item(at) {
   const seconds = Math.floor(now() / 1000) + Math.round(600 * 1.17 ** at);
   return {

@@ -1,4 +1,4 @@
-// The forms that make tables and indexes.
+// The forms that create tables and indexes.
 import { button, element, labelled, select } from "./elements.js";
 import { form_dialog } from "./dialogs.js";
 import { dynamodb } from "./server.js";
@@ -14,7 +14,7 @@ export const stream_views = /** @type {[string, string][]} */ ([
   ["KEYS_ONLY", "keys only"],
 ]);
 
-/** A partition key and an optional sort key. @param {string} partition what the first begins as */
+/** Fields for a partition key and an optional sort key. @param {string} partition the initial partition key */
 export function keys_form(partition = "") {
   const name = element("input", { value: partition, spellcheck: "false" }),
     type = select(["S", "N", "B"]);
@@ -38,7 +38,7 @@ export function keys_form(partition = "") {
 }
 
 /**
- * AttributeDefinitions of keys: each attribute once.
+ * The AttributeDefinitions for keys, each attribute once.
  * @param {Key[]} keys
  */
 export function definitions(keys) {
@@ -53,7 +53,7 @@ export function definitions(keys) {
   return [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
 }
 
-/** An index: its name, keys and projection. @param {boolean} local whether it may be a local one */
+/** Fields for an index: name, keys and projection. @param {boolean} local whether it may be a local index */
 export function index_form(local) {
   const name = element("input", { spellcheck: "false" });
   const kind = select(local ? ["global", "local"] : ["global"]);

@@ -1,4 +1,4 @@
-// Dialogs. Escape, the button in the corner and the browser's Back close one, and it is gone then.
+// Dialogs. Escape, the button in the corner and the browser's Back close a dialog and remove it from the page.
 import { button, element, failure, fill } from "./elements.js";
 import { opened } from "./views.js";
 
@@ -35,12 +35,12 @@ export function dialog(title, body, foot, kind = "") {
 }
 
 /**
- * A dialog with a form. It closes when `act` succeeds; what fails is shown in it.
+ * A dialog with a form. It closes when `act` succeeds, and shows the error when `act` fails.
  * @param {string} title
  * @param {import("./elements.js").Child[]} body
  * @param {string} yes the label of the button that calls `act`
  * @param {() => Promise<unknown>} act
- * @param {() => unknown} [done] after it closed
+ * @param {() => unknown} [done] called after the dialog has closed
  */
 export function form_dialog(title, body, yes, act, done) {
   const wrong = element("div", {});
@@ -70,7 +70,7 @@ export function form_dialog(title, body, yes, act, done) {
 
 /**
  * @param {string} question
- * @param {string} yes what the button says that does it
+ * @param {string} yes the label of the button that confirms
  * @returns {Promise<boolean>}
  */
 export function confirmed(question, yes) {

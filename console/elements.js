@@ -7,7 +7,7 @@
 
 /**
  * @param {Element} made
- * @param {Record<string, any>} properties `on…`: a listener; true: an attribute without a value; false, null: none
+ * @param {Record<string, any>} properties `on…`: a listener; true: an attribute without a value; false or null: no attribute
  * @param {(Child | Child[])[]} children
  */
 function furnish(made, properties, children) {
@@ -32,7 +32,7 @@ function furnish(made, properties, children) {
  */
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
-  // A select takes its value when its options are there.
+  // The value of a select can be set only once its options exist.
   const { value, ...others } = properties;
   furnish(made, others, children);
   if (value !== undefined && value !== null) furnish(made, { value }, []);
@@ -86,7 +86,7 @@ export function labelled(text, control, kind = "") {
 }
 
 /**
- * @param {(string | [string, string])[]} options values, or values and what they are called
+ * @param {(string | [string, string])[]} options values, or pairs of a value and its label
  * @param {string} [value]
  * @param {Record<string, any>} [properties]
  */
@@ -100,7 +100,7 @@ export function select(options, value, properties = {}) {
 
 let groups = 0;
 /**
- * One choice of a few.
+ * Radio buttons for one choice.
  * @param {string} legend
  * @param {[string, string][]} options
  * @param {string} value
@@ -124,10 +124,10 @@ export function choice(legend, options, value, chosen) {
 }
 
 /**
- * A table that scrolls sideways, by keys as well, if it is wider than its card.
+ * A table. If it is wider than its card, it scrolls sideways, also by keyboard.
  * @param {string} about its name for screen readers
- * @param {(string | [string, string])[]} heads with a class
- * @param {(Child | Child[])[][]} rows a cell that is a <td> is taken as it is
+ * @param {(string | [string, string])[]} heads headings, each optionally with a class
+ * @param {(Child | Child[])[][]} rows cells; a <td> is used unchanged
  */
 export function grid(about, heads, rows) {
   const cell = (/** @type {Child | Child[]} */ content, /** @type {number} */ at) => {
@@ -173,7 +173,7 @@ export function grid(about, heads, rows) {
 export const badge = (text, kind = "") => element("span", { class: ("badge " + kind).trim() }, text);
 
 /**
- * A server's error in its own words, below its name; and the fault rule that caused it, if one did.
+ * A server's error: its name, its message, and the fault rule that caused it, if any.
  * @param {unknown} error
  */
 export function words(error) {
@@ -196,21 +196,21 @@ export function words(error) {
 export const failure = (error) => element("div", { class: "error", role: "alert" }, words(error));
 
 /**
- * A part of a pane: a card of that width, labelled by the heading with that id.
+ * A part of a pane: a card of the given width, labeled by the heading with the given id.
  * @param {string} id
  * @param {string} width
  */
 export const panel = (id, width) => element("section", { class: "card " + width, "aria-labelledby": id });
 
 /**
- * A pane's heading, and a sentence about what is in it.
+ * A pane's heading, and a sentence that describes the pane.
  * @param {string} title @param {string} about
  */
 export const intro = (title, about) =>
   element("div", { class: "intro" }, element("h1", {}, title), element("p", { class: "dim" }, about));
 
 /**
- * A placeholder where there is nothing to list: what is missing, and how to make one.
+ * A placeholder for an empty list. It says what is missing and how to create it.
  * @param {...(Child | Child[])} children
  */
 export const empty = (...children) => element("div", { class: "empty" }, ...children);
@@ -228,8 +228,8 @@ export async function part(place, signal, draw) {
 }
 
 /**
- * Calls `act` again and again while the page is visible. The bar on top reports a server that does not answer. A slow call is
- * repeated less often, so that an open page keeps the server busy for a tenth of the time at most.
+ * Calls `act` repeatedly while the page is visible. The bar at the top reports a server that does not respond. A slow call is
+ * repeated less often, so that an open page keeps the server busy at most a tenth of the time.
  * @param {AbortSignal} signal @param {number} every_ms @param {() => Promise<unknown>} act
  */
 export function repeat(signal, every_ms, act) {
@@ -264,7 +264,7 @@ export function tell(what) {
   const notices = /** @type {HTMLElement} */ (document.getElementById("notices"));
   notices.append(notice);
   while (notices.children.length > 4) notices.firstElementChild?.remove();
-  // Shown again, it is above a dialog that was opened in the meantime.
+  // Hiding and showing the notices puts them above a dialog that was opened in the meantime.
   notices.hidePopover?.();
   notices.showPopover?.();
   if (!bad) setTimeout(() => notice.remove(), 5000);
@@ -306,7 +306,7 @@ export function sized(bytes) {
   return (bytes < 10 ? bytes.toFixed(1) : Math.round(bytes)) + " " + units[at];
 }
 
-/** "2031-01-01 00:00:00", in UTC as all times here. @param {number} ms */
+/** "2031-01-01 00:00:00", in UTC like all times here. @param {number} ms */
 export function moment(ms) {
   const date = new Date(ms);
   if (Number.isNaN(date.getTime())) return "?";

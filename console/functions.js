@@ -1,4 +1,4 @@
-// The functions of an account: where each is, and a call of one.
+// An account's functions: their URLs, and a dialog that invokes one.
 import { badge, button, element, empty, failure, fill, grid, labelled, tell } from "./elements.js";
 import { confirmed, dialog, form_dialog } from "./dialogs.js";
 import { control, lambda, now } from "./server.js";
@@ -26,7 +26,7 @@ const sample_event = () => ({
   ],
 });
 
-/** An error of a function: its status, type and message as far as there are any. @param {any} failure */
+/** A function's error as text: those of status, type and message that it has. @param {any} failure */
 export const failure_text = ({ status, error, type, message }) =>
   [status || "no answer", error, [type, message].filter(Boolean).join(": ")].filter(Boolean).join(" ");
 

@@ -9,7 +9,7 @@ import { attribute, fits_form, form, key_of, key_text, parsed } from "./values.j
 
 /** @typedef {import("./values.js").Item} Item */
 
-/** An attribute of an item that is being typed as JSON. @param {string} text @param {string} name */
+/** An attribute of an item that is being typed as JSON; undefined if the text cannot be parsed yet. @param {string} text @param {string} name */
 function value_in(text, name) {
   try {
     const value = attribute(JSON.parse(text), name);
@@ -25,7 +25,7 @@ function keys_first(item, keys) {
   return Object.fromEntries(names.map((name) => [name, item[name]]));
 }
 
-/** The reasons of explain for which an item never expires although it has the TTL attribute. */
+/** The reasons that explain gives if an item has the TTL attribute but never expires. */
 const never_reasons = ["milliseconds", "not_a_number", "too_old"];
 
 /** @param {string} table @param {Item} key */
@@ -52,7 +52,7 @@ const explanation = (answer) =>
   );
 
 /**
- * The UpdateItem input that makes `after` of `before`; null if they are the same.
+ * The UpdateItem input that turns `before` into `after`; null if they are the same.
  * @param {any} table @param {Item} before @param {Item} after
  */
 export function update_of(table, before, after) {
@@ -162,7 +162,7 @@ export function edit_item(table, ttl, before, done) {
           });
         }
         const input = update_of(table, before, read());
-        // An item that was deleted in the meantime is not created again with a part of its attributes.
+        // Without the condition, an item that was deleted in the meantime would be recreated with only some attributes.
         if (input)
           await dynamodb("UpdateItem", {
             ...input,
@@ -241,7 +241,7 @@ export function edit_item(table, ttl, before, done) {
   if (before && ttl) warn(table.TableName, key_of(before, keys), said).catch(() => {});
 }
 
-/** Says so if the stored item's TTL cannot fire. @param {string} table @param {Item} key @param {HTMLElement} said */
+/** Warns if the stored item's TTL can never fire. @param {string} table @param {Item} key @param {HTMLElement} said */
 async function warn(table, key, said) {
   const answer = await control("POST", `/ttl/${encodeURIComponent(table)}/explain`, { key });
   if (never_reasons.includes(answer.reason) && !said.hasChildNodes()) fill(said, explanation(answer));

@@ -65,7 +65,7 @@ export function items_grid(items, keys, open, ttl) {
   return grid("Items", left_out > 0 ? [...names, `${left_out} more attributes`] : names, rows);
 }
 
-/** A TTL attribute, with when the item expires, or that it never does. @param {import("./values.js").Value} value */
+/** A TTL attribute as a cell: its value, and when the item expires or that it never does. @param {import("./values.js").Value} value */
 function ttl_cell(value) {
   const of = verdict(value);
   return element(
@@ -115,7 +115,7 @@ export async function items_pane(place, table, ttl, signal) {
     ({ begins, at }) => remember(begins.length <= kept_pages_max ? { begins, at } : { begins: [null], at: 0 }),
   );
   const open_item = async (/** @type {Item} */ item) => {
-    // An index may have a part of it, and it may have changed.
+    // The index may have only part of the item, and the item may have changed.
     const answer = await dynamodb("GetItem", {
       TableName: table.TableName,
       Key: key_of(item, keys),

@@ -1,4 +1,4 @@
-// Jobs: exports, imports, bulk puts and restores that go on in the background.
+// Jobs: exports, imports, bulk puts and restores that run in the background.
 import {
   badge,
   button,
@@ -95,7 +95,7 @@ async function show_log(id) {
   );
 }
 
-/** @param {string | string[]} of a table, or those to choose from @param {() => Promise<unknown>} done */
+/** @param {string | string[]} of a table, or the tables to choose from @param {() => Promise<unknown>} done */
 export function export_table(of, done) {
   const table = select(Array.isArray(of) ? of : [of]);
   const bucket = element("input", { spellcheck: "false", placeholder: "exports" }),

@@ -1,4 +1,4 @@
-// The page: the pane that is shown, the bar on top, and the notice while the server does not answer.
+// The page: the current pane, the bar at the top, and the notice that is shown while the server does not respond.
 import { button, element, failure, fill, labelled, moment } from "./elements.js";
 import * as backups from "./backups.js";
 import { dialog } from "./dialogs.js";
@@ -19,7 +19,7 @@ const by_id = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document
 const main = by_id("main");
 let shown = new AbortController();
 
-/** @param {boolean} [moved] the person chose another pane */
+/** @param {boolean} [moved] the user chose another pane */
 async function show(moved) {
   shown.abort();
   shown = new AbortController();
@@ -47,7 +47,7 @@ async function show(moved) {
   const place = element("div", {});
   try {
     const drawn = panes[pane].show(place, path, signal);
-    // A quick pane replaces the old one in a single step; a slow one is shown as far as it is drawn.
+    // A quick pane replaces the old one in a single step; a slow one is shown while it is being drawn.
     await Promise.race([drawn, new Promise((resolve) => setTimeout(resolve, 150))]);
     if (signal.aborted) return;
     fill(main, place);
@@ -135,7 +135,7 @@ events.addEventListener("locked", (event) => {
   if (!locked) ask_for_key(/** @type {CustomEvent} */ (event).detail);
 });
 
-/** @param {Error | null} refusal of the key that was given last */
+/** @param {Error | null} refusal why the last key was rejected */
 function ask_for_key(refusal) {
   locked = "asked";
   const id = element("input", { autocomplete: "off", spellcheck: "false", autofocus: true });

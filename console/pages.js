@@ -1,5 +1,5 @@
-// Pages of the items that a scan, a query or a statement finds. A filter scans on until a page is full; meanwhile the card shows
-// its progress and a button that stops it.
+// Pages of the items that a scan, a query or a statement finds. With a filter, scanning continues until a page is full.
+// Meanwhile the card shows the progress and a button to stop.
 import { button, counted, element, empty, failure, fill } from "./elements.js";
 
 /** @typedef {import("./values.js").Item} Item */
@@ -8,8 +8,8 @@ import { button, counted, element, empty, failure, fill } from "./elements.js";
  * @property {() => number} size items on a page
  * @property {() => boolean} filtered whether one request may find fewer than it scans
  * @property {(from: any, limit: number) => Promise<{ items: Item[], scanned: number, next: any }>} ask
- * @property {((item: Item) => any) | null} after where the next page begins after this item; null: only where a request ended
- * @property {number} total how many items there are, about
+ * @property {((item: Item) => any) | null} after the start key of a page that begins after this item; null: pages can begin only where a request ended
+ * @property {number} total the approximate number of items
  */
 
 const scanned_at_once_max = 2000,
@@ -22,12 +22,12 @@ const scanned_at_once_max = 2000,
  * @param {(view: { begins: any[], at: number }) => void} shown
  */
 export function pager(place, source, draw, shown) {
-  /** Where each page begins, as far as that is known. @type {any[]} */
+  /** The start keys of the pages that are known so far. @type {any[]} */
   let begins = [undefined];
   let at = 0;
   let run = 0;
 
-  /** @param {number} to @param {any} from @param {Item[]} items found on this page before @param {number} scanned */
+  /** @param {number} to @param {any} from @param {Item[]} items found for this page so far @param {number} scanned */
   const scan = async (to, from, items, scanned) => {
     const own = ++run,
       size = source.size(),

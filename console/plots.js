@@ -1,4 +1,4 @@
-// Plots of the server's metrics, each second since the pane was opened.
+// Plots of the server's metrics, sampled every second since the pane was opened.
 import { counted, drawn, element, fill, grid, repeat, sized } from "./elements.js";
 import { parse } from "./metrics.js";
 import { metrics } from "./server.js";

@@ -44,7 +44,7 @@ export const facts = (members) =>
 
 /**
  * @param {HTMLElement} place @param {any} table @param {any} ttl @param {AbortSignal} signal
- * @param {() => Promise<unknown>} again describes the table anew and draws it
+ * @param {() => Promise<unknown>} again describes and draws the table again
  */
 export async function schema(place, table, ttl, signal, again) {
   const tags = await dynamodb("ListTagsOfResource", { ResourceArn: table.TableArn }, signal).then(

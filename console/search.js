@@ -1,4 +1,4 @@
-// The form of a query or a scan, and the expressions that it makes.
+// The form for a query or a scan, and the expressions that it builds.
 import { button, choice, element, fill, labelled, select } from "./elements.js";
 import { typed } from "./values.js";
 
@@ -23,7 +23,7 @@ const sort_comparisons = comparisons.filter(([own]) =>
 export const keys_of = (table) =>
   /** @type {string[]} */ (table.KeySchema.map((/** @type {any} */ key) => key.AttributeName));
 
-/** Names and values of an expression: "#0", ":0". */
+/** The names and values that an expression refers to: "#0", ":0". */
 export class Placeholders {
   /** @type {Record<string, string>} */
   names = {};
@@ -105,7 +105,7 @@ function comparison_form(offered, type, about) {
 }
 
 /**
- * The form of a query or a scan. `input()` is the operation's input without ExclusiveStartKey; `state()` is what the form has, for
+ * The form for a query or a scan. `input()` is the operation's input without ExclusiveStartKey; `state()` is the form's contents, for
  * `restore`.
  * @param {any} table
  */
@@ -218,7 +218,7 @@ export function search_form(table) {
     operation: () => operation,
     page_size: () => Number(limit.value),
     filtered: () => conditions.length > 0,
-    /** The attributes that a page's start key has. */
+    /** The attributes of a page's start key. */
     key_names: () => {
       const own = indexes.find((one) => one.IndexName === index.value);
       return [...new Set([...keys_of(table), ...(own ? keys_of(own) : [])])];

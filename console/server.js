@@ -7,7 +7,7 @@
 
 /** @typedef {{ id: string, secret: string, token: string }} Key */
 
-/** An error that the server answered with. */
+/** The server's error response. */
 export class ServerError extends Error {
   /** The fault rule that caused it. @type {any} */
   fault = null;
@@ -19,7 +19,7 @@ export class ServerError extends Error {
   }
 }
 
-/** The server did not answer. */
+/** The server did not respond. */
 export class ServerAway extends Error {
   constructor() {
     super("The server does not respond.");
@@ -34,7 +34,7 @@ export const world = {
   key: null,
 };
 
-/** Tells of "here", "away", "locked" (a signature is wanted), "world" (another account or region). */
+/** Events: "here", "away", "locked" (the server requires a signature), "world" (the account or region has changed). */
 export const events = new EventTarget();
 /** @param {string} name */
 const announce = (name) => events.dispatchEvent(new Event(name));
@@ -204,7 +204,7 @@ export async function greet() {
 /** @param {AbortSignal} [signal] */
 export const metrics = async (signal) => (await controlled("GET", "/metrics", undefined, signal)).text();
 
-/** The errors that a fault rule of each kind answers with. @type {Record<string, RegExp>} */
+/** The errors that each kind of fault rule causes. @type {Record<string, RegExp>} */
 const errors_of_faults = {
   throttle: /^(ProvisionedThroughputExceeded|Throttling)Exception$|^RequestLimitExceeded$/,
   internal_server_error: /^InternalServerError$/,
@@ -213,7 +213,7 @@ const errors_of_faults = {
 };
 
 /**
- * The rule that made an operation fail, of those that have struck. A failure like it without a rule does not happen here.
+ * The fault rule that made an operation fail: one that has struck and matches the error, the operation and the table.
  * @param {ServerError} error @param {string} operation @param {any} input
  */
 async function fault_behind(error, operation, input) {
@@ -255,7 +255,7 @@ export const streams = (operation, input, signal) => operate("DynamoDBStreams_20
 
 /**
  * A call of Lambda's API: `lambda("GET", "/event-source-mappings/" + uuid)`.
- * @param {string} method @param {string} path behind its version @param {any} [body]
+ * @param {string} method @param {string} path after the version @param {any} [body]
  * @returns {Promise<Response>}
  */
 export async function lambda(method, path, body) {
@@ -292,7 +292,7 @@ export async function follow(path, take, opened, signal) {
 
 // --- the account's clock
 
-/** As the server last reported it, and when that was by this machine's clock. */
+/** The clock as the server last reported it, and the time of that report by this machine's clock. */
 export const clock = { mode: "real", now: Date.now(), rate: 1, told: performance.now() };
 
 /** The account's time, extrapolated from the last report. */

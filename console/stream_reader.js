@@ -1,4 +1,4 @@
-// Reads what is in a table's stream, from the oldest record on, in the order of the changes.
+// Reads a table's stream from its oldest record, in the order of the changes.
 import { dynamodb, streams } from "./server.js";
 
 const records_at_once = 200,
@@ -7,7 +7,7 @@ const records_at_once = 200,
 /** Sequence numbers are decimal, of up to 40 digits. @param {string} a @param {string} b */
 const before = (a, b) => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 
-/** @typedef {{ iterator: string | undefined, records: any[], idle: boolean }} Shard `idle`: it had no further record when it was asked */
+/** @typedef {{ iterator: string | undefined, records: any[], idle: boolean }} Shard `idle`: the last request returned no records */
 
 export class StreamReader {
   /** @param {string} table @param {AbortSignal} signal */
@@ -27,7 +27,7 @@ export class StreamReader {
   }
 
   /**
-   * The next records, at most so many; none: the end of the stream, as of now.
+   * The next records, at most `most`; none at the current end of the stream.
    * @param {number} most
    */
   async next(most) {
@@ -47,7 +47,7 @@ export class StreamReader {
     return read;
   }
 
-  /** A split or a roll adds shards. */
+  /** Adds the shards that are not known yet. Splits and rolls create new ones. */
   async find_shards() {
     /** @type {string | undefined} */
     let after;

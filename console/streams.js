@@ -1,4 +1,4 @@
-// The pane of streams: changes as they commit or from the oldest that a stream has, and its shards.
+// The Streams pane: changes as they commit or from a stream's oldest record, and shards.
 import {
   button,
   choice,
@@ -30,7 +30,7 @@ export async function show(place, _path, signal) {
   const shards = panel("shards", "whole");
   const names = await all_names(signal);
   place.append(
-    intro("Streams", "Every change to an item, as it commits or from the oldest record of a stream on."),
+    intro("Streams", "Every change to an item, as it commits or from a stream's oldest record."),
     element("div", { class: "grid" }, changes(names, signal), shards),
   );
   await part(shards, signal, () => draw_shards(shards, names, signal));
@@ -109,7 +109,7 @@ function changes(names, signal) {
 async function live(place, wanted, signal) {
   const list = element("div", { class: "changes", "aria-live": "off" });
   const state = element("span", { class: "badge", role: "status" }, "…");
-  /** Changes that are not shown yet, the latest of them. @type {any[]} */
+  /** The latest changes that are not shown yet. @type {any[]} */
   let held = [];
   let paused = false,
     seen = 0,
@@ -204,7 +204,7 @@ async function oldest(place, wanted, signal) {
   const list = element("div", { class: "changes" }),
     said = element("span", { class: "dim small", role: "status" });
   const filtered = Boolean(wanted.event || wanted.by);
-  /** Records that fit and are not shown yet. @type {any[]} */
+  /** Records that match the filter and are not shown yet. @type {any[]} */
   const found = [];
   let read = 0,
     shown = 0,

@@ -1,4 +1,4 @@
-// Items with a suspect TTL, or fired at once, as the server found them (GET /_mayfly/ttl).
+// Items whose TTL can never fire, or had passed when they were written, as the server reports them (GET /_mayfly/ttl).
 import { badge, counted, element, fill, grid, moment } from "./elements.js";
 import { reasons_text } from "./advanced.js";
 import { link_to } from "./names.js";
@@ -27,8 +27,8 @@ const details = (one) => [
 ];
 
 /**
- * The card of a table that has such items; null: it has none.
- * @param {any} ttl what GET /_mayfly/ttl/{table} answered
+ * The card for a table with such items; null if it has none.
+ * @param {any} ttl the response of GET /_mayfly/ttl/{table}
  * @param {(key: Item) => unknown} open
  */
 export function suspects_card(ttl, open) {
@@ -55,7 +55,7 @@ export function suspects_card(ttl, open) {
   );
 }
 
-/** Those of every table; hidden if there are none. @param {HTMLElement} place @param {Record<string, any>} ttl what GET /_mayfly/ttl answered */
+/** The card for all tables; hidden if there are no such items. @param {HTMLElement} place @param {Record<string, any>} ttl the response of GET /_mayfly/ttl */
 export function draw_suspects(place, ttl) {
   const rows = Object.entries(ttl).flatMap(([table, of]) =>
     (of.suspects ?? []).map((/** @type {any} */ one) => [

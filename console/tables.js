@@ -1,4 +1,4 @@
-// The pane of tables: a list of them, and one table's items, PartiQL and schema.
+// The Tables pane: a list of tables, and one table's items, PartiQL and schema.
 import { badge, button, counted, element, failure, fill, labelled, repeat, sized, tell } from "./elements.js";
 import { nothing_here } from "./connect.js";
 import { create_table } from "./create_table.js";
@@ -93,7 +93,7 @@ async function side(chosen, signal) {
     draw();
     if (!after) return;
     try {
-      // Later pages may have the name.
+      // The name may be on a later page.
       while (after && !signal.aborted) await load();
     } catch (error) {
       tell(error);
@@ -123,7 +123,7 @@ async function side(chosen, signal) {
 
 /**
  * @param {HTMLElement} place @param {string} name @param {string} tab @param {AbortSignal} signal
- * @param {HTMLElement} [root] what the page shows: a table that is drawn anew replaces it at once
+ * @param {HTMLElement} [root] the element on the page, which a redrawn table replaces in one step
  */
 async function show_table(place, name, tab, signal, root = place) {
   const back = element("a", { class: "back", href: "#/tables" }, "← All tables");

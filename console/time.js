@@ -1,4 +1,4 @@
-// The pane of time: the account's clock, what expires when, and why an item has not expired.
+// The Time pane: the account's clock, upcoming expiries, and why an item has not expired.
 import {
   button,
   counted,
@@ -61,7 +61,7 @@ export async function show(place, _path, signal) {
     if (!never.contains(document.activeElement)) draw_suspects(never, ttl);
     draw_modes(modes, ttl, again);
   };
-  // One look at a time, so that a later answer never gets overwritten by an earlier one.
+  // Runs one redraw at a time, so that an earlier response never overwrites a later one.
   const again = () => (drawing = drawing.catch(() => {}).then(look));
   const said = element("div", { role: "status" }),
     names = element("datalist", { id: "names-of-tables" });
@@ -98,7 +98,7 @@ export async function show(place, _path, signal) {
           element(
             "p",
             { class: "dim" },
-            "An item is gone from the first millisecond after its TTL on. An advance stops at each such instant. It returns when the items are gone from tables and indexes and their stream records can be read.",
+            "An item is gone from the first millisecond after its TTL. An advance stops at each such instant, and returns once the items are deleted from tables and indexes and their stream records can be read.",
           ),
         ),
       ),
@@ -207,7 +207,7 @@ async function draw_due(place, ttl, signal) {
   const next = Object.entries(ttl)
     .filter(([, of]) => of.next_due)
     .sort((a, b) => Date.parse(a[1].next_due) - Date.parse(b[1].next_due));
-  // The tables beyond tables_asked_max have nothing that is due before this.
+  // Items of the tables beyond tables_asked_max are not due before this time.
   const horizon = next[tables_asked_max] ? Date.parse(next[tables_asked_max][1].next_due) : Infinity;
   const lists = await Promise.all(
     next.slice(0, tables_asked_max).map(async ([name]) => {

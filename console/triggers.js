@@ -1,4 +1,4 @@
-// The pane of triggers: event source mappings, how each fares, and the functions that they call.
+// The Triggers pane: event source mappings, their progress, and the functions that they call.
 import {
   badge,
   button,

@@ -94,7 +94,7 @@ export function verdict_line(of, use) {
 }
 
 /**
- * The fields of a TTL attribute of type N. They follow each other: epoch seconds, a date, and a span from now.
+ * The fields of a TTL attribute of type N: epoch seconds, a date, and a span from now. An edit of one updates the others.
  * @param {HTMLInputElement} epoch
  */
 export function ttl_fields(epoch) {

@@ -7,7 +7,7 @@ import { ttl_fields, verdict, verdict_line } from "./ttl.js";
 
 export const types = ["S", "N", "B", "BOOL", "NULL", "M", "L", "SS", "NS", "BS"];
 
-/** An attribute, if the item has it: a name like any other may be "constructor". @param {Item | undefined} item @param {string} name @returns {Value | undefined} */
+/** An attribute, or undefined. Ignores inherited properties, since "constructor" is a valid attribute name. @param {Item | undefined} item @param {string} name @returns {Value | undefined} */
 export const attribute = (item, name) => (item && Object.hasOwn(item, name) ? item[name] : undefined);
 
 /** @param {Value} value */
@@ -91,7 +91,7 @@ export const key_text = (key) =>
     .join(", ");
 
 /**
- * JSON that a person typed.
+ * Parses JSON that a user typed.
  * @param {string} text @param {string} name of the field @param {string} example
  */
 export function parsed(text, name, example) {
@@ -102,7 +102,7 @@ export function parsed(text, name, example) {
   }
 }
 
-/** What a person typed as a value of a type. @param {string} type @param {string} text @returns {Value} */
+/** Converts text that a user typed to a value of a type. @param {string} type @param {string} text @returns {Value} */
 export function typed(type, text) {
   switch (type) {
     case "BOOL":
@@ -139,10 +139,10 @@ export function count_rows(value) {
 export const fits_form = (item) => count_rows({ M: item }) <= rows_max;
 
 /**
- * The form of an item, or of a map in it. `read()` returns the item as the form has it.
+ * The form of an item, or of a map in it. `read()` returns the item as edited.
  * @param {Item} item
  * @param {string[]} fixed names of attributes that cannot be changed: the key of a stored item
- * @param {{ listed?: boolean, ttl?: string | null }} [options] `listed`: a list, `item`'s names are positions; `ttl`: the TTL attribute
+ * @param {{ listed?: boolean, ttl?: string | null }} [options] `listed`: `item` is a list, and its names are positions; `ttl`: the TTL attribute
  */
 export function form(item, fixed, { listed = false, ttl = null } = {}) {
   /** @type {{ name: () => string, value: () => Value, row: HTMLElement }[]} */
@@ -182,7 +182,7 @@ export function form(item, fixed, { listed = false, ttl = null } = {}) {
       onchange: () => edit(kinds.value, { [kinds.value]: changed(read, kinds.value) }),
     });
     kinds.disabled = stays;
-    // A renamed attribute may become the TTL attribute, or no longer be it.
+    // Renaming an attribute may make it the TTL attribute, or stop it from being that.
     let expires = named.value === ttl;
     named.addEventListener("input", () => {
       if (expires === (named.value === ttl)) return;
@@ -239,7 +239,7 @@ export function form(item, fixed, { listed = false, ttl = null } = {}) {
   };
 }
 
-/** The value as far as it can be read. @param {() => Value} read @param {string} type @returns {Value} */
+/** The value, or as much of it as can be read. @param {() => Value} read @param {string} type @returns {Value} */
 function changed_value(read, type) {
   try {
     return read();
@@ -248,7 +248,7 @@ function changed_value(read, type) {
   }
 }
 
-/** What a change of type keeps of a value. @param {() => Value} read @param {string} type */
+/** The part of a value that a change of its type keeps. @param {() => Value} read @param {string} type */
 function changed(read, type) {
   if (type === "M") return {};
   if (type === "L") return [];
@@ -267,7 +267,7 @@ function changed(read, type) {
 
 /**
  * @param {string} type @param {Value} value @param {HTMLInputElement} named @param {boolean} stays
- * @param {((fix: Value) => void) | null} expires of the TTL attribute: takes another value in place of this
+ * @param {((fix: Value) => void) | null} expires for the TTL attribute: replaces this value by another one
  * @returns {{ node: HTMLElement, read: () => Value }}
  */
 function value_form(type, value, named, stays, expires) {
@@ -305,7 +305,7 @@ function value_form(type, value, named, stays, expires) {
     class: type,
   });
   control.value = text;
-  // A textarea changes line ends. A value that was not edited stays as it was.
+  // A textarea normalizes line ends, so a value that was not edited is returned unchanged.
   const shown = control.value;
   const read = () => (control.value === shown && type_of(value) === type ? value : typed(type, control.value));
   if (type !== "B") {

@@ -1,11 +1,11 @@
-// The browser's history. Back closes the dialog on top, and returns to a view as it was left.
+// The browser's history. Back closes the topmost dialog, and restores a view as the user left it.
 //
 //   remember({ query })      the view of this history entry, which recalled() returns when the entry is shown again
 //   opened(dialog)           adds an entry, so that Back closes the dialog
 //   visit("#/tables/carts")  closes every dialog, then goes there
 //
-// An entry's state is { depth, view }: the number of open dialogs, and the pane's view. Moving in the history takes
-// the browser a while, so one step follows the other (`settled`).
+// An entry's state is { depth, view }: the number of open dialogs, and the pane's view. Moving in the history is asynchronous,
+// so steps run one after another (`settled`).
 
 const view_bytes_max = 100_000,
   traversal_ms_max = 1000;
@@ -24,13 +24,13 @@ function rewrite(changes) {
   try {
     history.replaceState({ ...history.state, ...changes }, "");
   } catch {
-    // A browser limits how often a page may do so. The view is not restored, then.
+    // A browser limits how often a page may do this. In that case the view cannot be restored later.
   }
 }
 
 /**
- * Goes some entries back. Answers where to go then: a pane that was chosen before the browser had done so, which it would leave
- * again.
+ * Goes some entries back. Returns where to go afterward: a pane that the user chose before the browser was done, and that the move
+ * would leave again.
  * @param {number} entries negative
  * @returns {Promise<string>}
  */
@@ -45,7 +45,7 @@ function go_back(entries) {
       moving = false;
       resolve(chosen === location.hash ? "" : chosen);
     };
-    // A dialog's entry is of the same pane as the one below it.
+    // A dialog's entry has the same pane as the entry below it.
     const popped = () => (location.hash === from ? done() : (chosen = location.hash));
     const timer = setTimeout(done, traversal_ms_max);
     addEventListener("popstate", popped);
@@ -71,7 +71,7 @@ async function reconcile() {
 
 const settle = () => (settled = settled.then(reconcile));
 
-/** What the pane kept of this entry's view. @returns {Record<string, any>} */
+/** The view that the pane stored for this entry. @returns {Record<string, any>} */
 export const recalled = () => (due?.hash === location.hash ? due.view : /** @type {any} */ (history.state)?.view) ?? {};
 
 /** @param {Record<string, any>} changes */
@@ -80,7 +80,7 @@ export function remember(changes) {
   settle();
 }
 
-/** For another account: what the view of this entry refers to may not exist there. */
+/** Drops this entry's view when the account changes, because what it refers to may not exist there. */
 export function forget() {
   due = null;
   rewrite({ view: undefined });
@@ -109,10 +109,10 @@ export async function visit(hash) {
 addEventListener("popstate", () => {
   if (moving) return;
   while (open.length > depth()) open.pop()?.close();
-  // Forward leads to the entry of a dialog that was closed: it is its pane's entry now.
+  // Forward may lead to the entry of a closed dialog, which is then an ordinary entry of its pane.
   if (depth() > open.length) rewrite({ depth: open.length });
 });
 
 history.scrollRestoration = "manual";
-// A page that is loaded again has no dialogs.
+// A reloaded page has no dialogs.
 if (depth()) rewrite({ depth: 0 });

@@ -1,4 +1,4 @@
-// The pane of accounts: which account and region the page is about, snapshots, faults and metrics.
+// The Accounts pane: the current account and region, snapshots, faults and metrics.
 import { badge, button, counted, element, empty, fill, grid, intro, labelled, panel, part, tell } from "./elements.js";
 import { confirmed } from "./dialogs.js";
 import { draw_failpoints, draw_faults } from "./faults.js";

@@ -24,7 +24,7 @@ ANCHOR = re.compile(r"<a +(?:id|name)=\"([^\"]+)\"")
 
 
 def without(pattern, text):
-    """Keeps the lines, so that line numbers stay right."""
+    """Removes what matches, except line breaks, so that line numbers stay correct."""
     return pattern.sub(lambda found: re.sub(r"[^\n]", "", found[0]), text)
 
 
@@ -46,7 +46,7 @@ def anchors_of(text):
 
 
 def links_of(text):
-    """(line, target) of each link outside of code and comments."""
+    """Yields (line, target) for each link outside code and comments."""
     text = without(CODE, without(COMMENT, without(FENCE, text)))
     for found in LINK.finditer(text):
         yield text.count("\n", 0, found.start()) + 1, next(filter(None, found.groups()))

@@ -50,7 +50,7 @@ ROOMS = {
         "kinesis": {"items", "streams", "outbound", *WIRE},
     },
 }
-# The highest rooms: control calls are made of `calls`, and operations, control calls and tools may use every room.
+# The highest rooms: `control` builds on `calls`; operations, control calls and tools may use every room.
 ROOMS["compat"]["calls"] = {"items", "tables", *WIRE}
 ROOMS["compat"] |= {room: {*ROOMS["compat"], "operations", "control", "mcp"} for room in ("operations", "control", "mcp")}
 

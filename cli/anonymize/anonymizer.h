@@ -1,8 +1,9 @@
-// Replaces values in items by rules, so that no person can be identified and the items still fit together.
+// Replaces values in items by rules, so that no person can be identified and references between items still
+// match.
 //
 //   auto anonymizer =
 //       Anonymizer::for_table(rules, hash, {.table = "users", .keys = {"id"}, .ttl = "expires"});
-//   if (!anonymizer) fail(anonymizer.error());    // "users: the rule for id drops a key …"
+//   if (!anonymizer) fail(anonymizer.error());    // "users: key attribute id cannot be dropped; …"
 //   Changes changes;
 //   CHECK_OK(anonymizer->change(item, changes));  // changes.counts: how many values, by rule
 //

@@ -49,7 +49,7 @@ constexpr std::string_view words[] = {
     "river",   "salt",   "shadow", "silver", "snow",   "stone",  "summer", "table",   "thread", "valley",
     "water",   "wheat",  "window", "winter"};
 
-// A sequence of numbers derived from a value's hash, as long as needed.
+// An endless sequence of numbers derived from a value's hash.
 class Draws {
  public:
   Draws(const KeyedHash& hash, std::string_view kind, std::string_view value)

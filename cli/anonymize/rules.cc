@@ -52,8 +52,8 @@ std::string shown(std::string_view text) {
   return "'" + std::string(cut) + (cut.size() < text.size() ? "…'" : "'");
 }
 
-// The parser keeps repeated members, and the last one counts. A rule that says both keep and drop could let
-// through what it was written to remove.
+// The parser keeps repeated members, and the last one counts. A rule with both keep and drop could let
+// through a value that it was written to remove.
 std::optional<std::string> repeated_member(const Tree& object) {
   std::set<std::string_view> names;
   for (const auto& member : object.items())

@@ -2,7 +2,7 @@
 // retries.
 //
 //   auto client = Client::connect({.endpoint = "http://127.0.0.1:8000"});
-//   if (!client) return fail(client.error());       // "there are no AWS credentials: …"
+//   if (!client) return fail(client.error());       // "no AWS credentials. Set …"
 //   auto answer = (*client)->call("DescribeTable", R"({"TableName":"carts"})");
 //   if (!answer && answer.error().name == "ResourceNotFoundException") …
 //
@@ -77,8 +77,8 @@ struct ClientOptions {
   std::shared_ptr<engine::Random> random{};           // nullptr: the system's
 };
 
-// Reads the client's options from `given`, the environment and the profile. The error is a sentence for
-// people.
+// Reads the client's options from `given`, the environment and the profile. The error is a human-readable
+// sentence.
 Expected<ClientOptions, std::string> client_options(const Given& given,
                                                     const Environment& environment = variable_of_process);
 
@@ -115,7 +115,7 @@ class Client {
   RetryQuota quota_;
   std::atomic<std::uint64_t> attempts_{0};
   std::atomic<engine::Instant> ahead_ms_{0};  // how far the endpoint's clock is ahead; set when a signature
-                                              // is refused because of the host's clock
+                                              // is rejected because the host's clock is off
 };
 
 // Parses the text of a Date header, "Tue, 15 Nov 1994 08:12:31 GMT". nullopt if it is malformed.

@@ -10,7 +10,7 @@
 // these, use AWS's command line as the credential_process: `aws configure export-credentials --profile NAME`.
 //
 //   Credentials credentials(settings);
-//   auto key = credentials.key();   // the error is a sentence for people, without any secret
+//   auto key = credentials.key();   // the error is readable and contains no secret
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Decides when a request is retried and how long to wait before, like the standard mode of AWS's SDKs.
+// Decides whether to retry a request and how long to wait first, like the standard mode of AWS's SDKs.
 //
 //   RetryQuota quota;
 //   if (attempt < attempts_max && is_retryable(name, status) && quota.take(retry_cost))
@@ -15,8 +15,7 @@
 
 namespace mayfly::aws {
 
-// is_throttling: the answer reports too many requests. is_retryable: another attempt may
-// succeed.
+// is_throttling: the answer reports too many requests. is_retryable: another attempt may succeed.
 bool is_throttling(std::string_view name);
 bool is_retryable(std::string_view name, int status);
 
@@ -24,8 +23,8 @@ bool is_retryable(std::string_view name, int status);
 inline constexpr std::chrono::milliseconds pause_base{50}, pause_max{20'000};
 std::chrono::milliseconds pause_before(int attempt, engine::Random& random);
 
-// Limits the retries of a client across all its threads. If an endpoint stops answering, requests are soon no
-// longer retried.
+// Limits the retries of a client across all its threads. If an endpoint stops answering, the quota soon runs
+// out and requests are no longer retried.
 //
 // Thread-safe.
 class RetryQuota {

@@ -32,8 +32,8 @@ struct Given {
 
 class Settings {
  public:
-  // The files may be missing, but a profile that was requested by name must exist. The error is a sentence
-  // for people. It quotes no line of a file, because the line may contain a secret.
+  // The files may be missing, but a profile that was requested by name must exist. The error is a
+  // human-readable sentence. It quotes no line of a file, because the line may contain a secret.
   static Expected<Settings, std::string> read(Given given, Environment environment = variable_of_process);
 
   [[nodiscard]] const Given& given() const { return given_; }
@@ -43,7 +43,7 @@ class Settings {
   [[nodiscard]] std::string profile_value(const std::string& name) const;
   [[nodiscard]] const std::string& profile() const { return profile_; }
 
-  // us-east-1 if an endpoint other than AWS's is named and no region is.
+  // us-east-1 if no region is set and the endpoint is not AWS's.
   [[nodiscard]] Expected<std::string, std::string> region() const;
   [[nodiscard]] Expected<std::string, std::string> endpoint() const;
   [[nodiscard]] int attempts_max() const;  // 3 unless another number is set

@@ -9,8 +9,8 @@
 
 namespace mayfly::cli {
 
-// The candidate that was probably meant. At most two letters differ, or three if the word has eight or more,
-// and fewer than half of the candidate's letters. Empty if there is no such candidate.
+// Returns the candidate that the user probably meant, or an empty string. It differs from `word` in at most
+// two letters (three if `word` has eight or more), and in fewer than half of its own letters.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace mayfly::cli

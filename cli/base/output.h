@@ -15,8 +15,7 @@ namespace mayfly::cli {
 
 void print(std::string_view text);
 
-// Escapes control characters in text that is not JSON and may repeat an endpoint's words. The line breaks
-// stay.
+// Escapes control characters in text that is not JSON and may quote an endpoint. Keeps line breaks.
 std::string printable_lines(std::string_view text);
 
 // Flushes the output. Returns whether the reader has gone or another write failed.

@@ -1,4 +1,4 @@
-// Threads that share work whose parts wait for answers.
+// A thread pool for work whose parts mostly wait for answers from a server.
 //
 //   workers.each(entries.size(), [&](std::size_t n) { settle(entries[n]); });   // waits for all of them
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace mayfly::cli {
 
-// Thread-safe. Several threads can submit work at once, and each works too while it waits.
+// Thread-safe. Several threads can submit work at once. A submitting thread also works while it waits.
 class Workers {
  public:
   explicit Workers(

@@ -16,8 +16,8 @@ struct ControlCommand {
   std::string body;              // JSON, or empty
   std::string table;             // the table that the call is about, if any
   std::vector<std::string> key;  // as typed (item_text.h); becomes the body's member "key"
-  bool json = false;             // print the answer itself
-  // The part of the answer that is printed for people. `metrics`: the answer is not JSON.
+  bool json = false;             // print the answer unchanged
+  // What to print without --json. `metrics`: the answer is not JSON.
   enum class Shows : std::uint8_t { answer, id, change, changes, jobs, metrics } shows = Shows::answer;
   std::string list, when_empty;  // as in view_answer()
   bool watch = false;            // for jobs: repeat until all have ended

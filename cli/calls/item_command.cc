@@ -423,7 +423,7 @@ class Pages {
     count_ += static_cast<std::int64_t>(items->size());
     if (!items->empty()) print_table(*items);
   }
-  // `nothing` is the sentence for people if there were no items.
+  // `nothing`: the sentence to print, without --json, if there were no items.
   int end(const std::string& nothing) {
     if (json_)
       print((count_ == 0 ? "{\n  \"Items\": [" : "\n  ") + std::string("],\n  \"Count\": ") +

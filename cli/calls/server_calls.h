@@ -34,7 +34,7 @@ struct ServerPlace {
 
 struct CallFailure {
   std::string name;      // "ResourceNotFoundException", "mayfly#NotFound"; empty: the server did not answer
-  std::string sentence;  // for people, printable
+  std::string sentence;  // human-readable, without control characters
 };
 
 // Returns the environment's key if it belongs to `account`. Otherwise returns a key that names the account,
@@ -43,7 +43,7 @@ http::Key key_for(const std::string& account, const std::optional<http::Key>& en
 
 class ServerCalls {
  public:
-  // The error is a sentence for people.
+  // The error is a human-readable sentence.
   static Expected<ServerCalls, std::string> to(const ServerPlace& place);
 
   // Sets a time limit for each later call. Without it, calls wait without limit.

@@ -155,7 +155,7 @@ Words values_of(const Place& place, const std::string& name) {
   auto server = ServerCalls::to(server_of(place));
   if (!server) return {};
   server->limit_time(time_max);
-  // Not for a new table, whose name is free.
+  // `table create` takes a new name, so there is nothing to complete.
   if ((name == "TABLE" && place.path != "mayfly table create") || name == "--table")
     return tables_of(*server);
   if (name == "ID" && place.path.starts_with("mayfly snapshot"))

@@ -183,7 +183,7 @@ class Commands {
       {"show_all_ttl", &Commands::add_ttl_show},           {"list_jobs", &Commands::add_jobs},
       {"set_replication", &Commands::add_replication_set}, {"set_faults", &Commands::add_faults_set}};
 
-  // Sets which member's rows are printed for people, or what is printed without any.
+  // Sets which member's rows are printed without --json, and the text for an empty list.
   void lists(CLI::App& command, const ControlCall& call) {
     command.parse_complete_callback([filled = &command_, &call] {
       filled->list = call.rows;
@@ -342,7 +342,7 @@ void Commands::add_advance(const ControlCall& call) {
   advance.footer("Example:\n  mayfly clock advance 1d12h");
 }
 
-// With a table it makes another call.
+// With a table, the command makes a different call.
 void Commands::add_ttl_show(const ControlCall& call) {
   const ControlCall& of_table = call_named("show_ttl");
   CLI::App& show = add("ttl show", "Print TTL settings, pending and expired items of tables", call,

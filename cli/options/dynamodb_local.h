@@ -22,7 +22,7 @@ struct DynamoDbLocal {
 };
 
 // Returns nullopt if the arguments are not DynamoDB Local's. `arguments` are the words after the program.
-// `program` is the program's name, which is java in compose files that name it.
+// `program` is argv[0], which is java if a Compose file starts `java -jar …`.
 std::optional<DynamoDbLocal> read_dynamodb_local(const std::string& program,
                                                  const std::vector<std::string>& arguments);
 

@@ -24,7 +24,7 @@ CLI::Validator between_decimals(double least, double most);
 CLI::Validator positive();      // a number greater than zero
 CLI::Validator whole_number();  // 64 bits, without a range for --help to show
 CLI::Validator one_of(std::vector<std::string> values);
-// Like one_of(), in any case, for an option whose variable is an enum.
+// Like one_of(), but ignores case. For an option whose variable is an enum.
 template <typename Enum>
 CLI::Validator choice(std::vector<std::pair<std::string, Enum>> values);
 
@@ -34,8 +34,8 @@ std::string alternatives(const std::vector<std::string>& values);
 
 // --- refusals
 
-// A sentence about the first unknown word: a command that does not exist, or an option that its command does
-// not have. Empty if all words are known.
+// A sentence about the first unknown word: one that is not a command where a command is expected, or an
+// option that its command does not have. Empty if there is no such word.
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& words);
 
 // Returns `words` with an option for each variable that is set and whose option `words` does not have:

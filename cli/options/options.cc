@@ -242,7 +242,7 @@ void add_log_level_option(CLI::App& app, ServeOptions& options) {
       ->default_str("info");
 }
 
-// Adds the most common options too.
+// Adds the command and its most common options.
 CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
   CLI::App* serve = app.add_subcommand("serve", "Start a server; it runs until SIGTERM or SIGINT");
   serve->add_option("--host", options.server.host, "Address to listen on; localhost means 127.0.0.1 and ::1")

@@ -4,7 +4,7 @@
 //   mayfly clock advance 48h                  a call of a running server's control API
 //   mayfly item get carts 1                   tables and items of a running server
 //   mayfly verify --data DIR                  a data directory
-//   mayfly export --all --to DIR              copying tables from a source to a target
+//   mayfly export --all --to DIR              copying tables between servers, directories and files
 //   mayfly -jar DynamoDBLocal.jar -inMemory   DynamoDB Local's arguments (dynamodb_local.h)
 #pragma once
 

@@ -241,7 +241,7 @@ Expected<Tree, std::string> properties_of(const Template::Resource& resource, Te
   return coerced(std::move(properties), "");
 }
 
-// Whether the text has a variable of the Serverless Framework. Parts of its configuration have them.
+// Whether the text has a variable of the Serverless Framework, as parts of its configuration do.
 bool has_serverless_variable(std::string_view text) {
   for (const std::string_view begin : {"${self:", "${opt:", "${sls:", "${env:", "${param:", "${file(",
                                        "${ssm:", "${aws:", "${cf:", "${strToBool("})

@@ -36,7 +36,8 @@ std::string message_of(const Answer& answer) {
   return type.substr(type.find('#') + 1) + ": " + std::string(message.value_or(""));
 }
 
-// Why a table's tags were rejected; empty: they were not. Nothing here depends on tags.
+// Why DynamoDB rejects the table's tags; empty if the answer is not about tags. Nothing depends on tags, so a
+// table can be created without them.
 std::string problem_with_tags(const Answer& answer) {
   if (answer.status != 400) return {};
   std::string problem = message_of(answer);
@@ -45,9 +46,9 @@ std::string problem_with_tags(const Answer& answer) {
   return {};
 }
 
-// A provisioned table gets replicas only while its writes are auto-scaled, which this server does not know
-// about. AWS would not have accepted a definition with replicas otherwise. So the table is created on-demand
-// and becomes provisioned once it has its replicas.
+// A provisioned table can get replicas only if its write capacity is auto-scaled. AWS accepted this
+// definition, so its table is auto-scaled, but this server does not model auto scaling. So it creates the
+// table on-demand and makes it provisioned after adding the replicas.
 bool is_auto_scaled(const std::vector<SchemaRequest>& requests) {
   return json::string_member(requests.front().body, "BillingMode") != "PAY_PER_REQUEST" &&
          std::any_of(requests.begin(), requests.end(),
@@ -100,7 +101,7 @@ Expected<void, std::string> create_tables(compat::Emulator& emulator, const std:
                           (is_item ? " of item " + std::to_string(items) : "") + ": " + message_of(answer)};
       }
       if (is_item) continue;
-      // With --table-delay-ms, tables take as long here as at any other time.
+      // --table-delay-ms applies here too.
       while (status_of(emulator, context, schema.table) != "ACTIVE") std::this_thread::sleep_for(pause);
     }
     const std::string with_items = items > 0 ? " with " + std::to_string(items) + " items" : "";

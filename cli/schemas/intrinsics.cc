@@ -22,7 +22,7 @@ constexpr std::size_t placeholder_bytes_max = 200;  // a tag's value has at most
 constexpr std::string_view loop_prefix = "Fn::ForEach::";
 constexpr std::string_view reference_begin = "{{resolve:";
 
-const Unexpected<std::string> too_deep{"functions are nested too deeply or refer to each other in a circle"};
+const Unexpected<std::string> too_deep{"functions are nested too deeply or refer to each other in a cycle"};
 
 Unexpected<std::string> misused(const std::string& function) {
   return Unexpected{function + " has arguments that CloudFormation does not accept"};

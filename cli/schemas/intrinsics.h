@@ -13,7 +13,7 @@
 // without Default) are taken from SchemaContext::parameters. A missing value is an error, except below a
 // member named Tags, where it does not matter. There it becomes "unknown:NAME" and is listed in unknown().
 //
-// The work that one template can cause is limited, however often it repeats things.
+// Limits the work that one template can cause through nested loops and functions.
 #pragma once
 
 #include <cstddef>

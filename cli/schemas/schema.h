@@ -1,4 +1,4 @@
-// A table that a project defines somewhere, as the requests that create it.
+// A table that a project defines, as the requests that create it.
 //
 // files.h reads CloudFormation templates (YAML or JSON, including those of SAM, CDK and the Serverless
 // Framework), `terraform show -json`, NoSQL Workbench models, and DescribeTable responses or CreateTable
@@ -49,7 +49,7 @@ struct SchemaContext {
 Expected<std::map<std::string, std::string>, std::string> schema_parameters(
     const std::vector<std::string>& options);
 
-// The members of `from` with these names, as far as it has them.
+// The members of `from` with these names. Missing members are left out.
 json::Tree members_of(const json::Tree& from, std::initializer_list<const char*> names);
 
 // Plans and templates may write whole numbers and booleans as text: "5", "true".
@@ -57,7 +57,7 @@ json::Tree with_numbers(json::Tree value);  // converts text to whole numbers, a
 bool is_true(const json::Tree* value);      // nullptr: false
 
 SchemaRequest time_to_live(const std::string& table, const std::string& attribute);
-SchemaRequest recovery(const std::string& table, const json::Tree* days);  // nullptr: the longest possible
+SchemaRequest recovery(const std::string& table, const json::Tree* days);  // nullptr: the maximum
 SchemaRequest replica(const std::string& table, const std::string& region);
 
 }  // namespace mayfly::schemas

@@ -32,7 +32,7 @@ void Journal::write(Level level, std::string_view event, std::initializer_list<F
   }
   writer.end_object();
   line += '\n';
-  // If stderr cannot be written to, there is nothing that can be done.
+  // A failed write to stderr cannot be handled.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -1,4 +1,4 @@
-// Decides which shards of a table this sweeper sweeps, so that two sweepers do not sweep one shard for long.
+// Decides which shards of a table this sweeper sweeps. Two sweepers can hold the same shard only briefly.
 //
 // Each sweeper has a row with a counter that it increments three times per lease. A sweeper that sees
 // another's counter unchanged for a whole lease, by its own clock, considers that sweeper dead and takes its
@@ -33,7 +33,7 @@ struct LeaseOptions {
   std::string me;  // unique among sweepers, and among runs of this one
   std::chrono::milliseconds lease{3000};
   int shards = 16;
-  bool alone = false;  // takes all available shards, whatever other sweepers there are: for a single pass
+  bool alone = false;  // takes all available shards, even if there are other sweepers: for a single pass
 };
 
 // The last counter value seen from another sweeper, and when it changed, by this sweeper's clock.

@@ -40,7 +40,7 @@ Expected<void, std::string> Process::start() {
   if (options_.departure.dry_run) {
     const auto now = clock_.now();
     if (!now) return Unexpected{now.error()};
-    const auto rows = state_.read();  // on an error, as if the table had never been swept
+    const auto rows = state_.read();  // after an error, continues as if the table had never been swept
     leases_.assume(rows ? rows->shards : std::map<int, ShardRow>(),
                    window_of(*now / 1000 - options_.look_back_seconds, options_.layout.window_seconds));
     renewed_ = true;

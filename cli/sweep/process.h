@@ -59,7 +59,7 @@ class Process {
           ProcessOptions options, std::vector<std::string> key_attributes);
   ~Process() { join(); }
 
-  // The error is a sentence for people.
+  // The error is a human-readable sentence.
   Expected<void, std::string> start();
   void join();
   [[nodiscard]] bool is_over() const { return over_; }  // its single pass is finished, or it was ended

@@ -123,7 +123,7 @@ void Rounds::look_at(std::int64_t window, const std::vector<Cursor*>& cursors, e
       if (cursor.next == window && whole_window) cursor.next = after;
       if (!is_last) continue;
       if (!lane.empty && !options_.dry_run) {
-        left.push_back(&cursor);  // the window must be seen empty
+        left.push_back(&cursor);  // the window is done only once a read finds it empty
       } else if (cursor.watermark == window) {
         cursor.watermark = after;
         cursor.next = std::max(cursor.next, after);
@@ -254,8 +254,8 @@ void Rounds::settle(std::vector<std::pair<Lane*, Entry>>& batch, engine::Instant
   outcomes.failed += failed;
 }
 
-// Does not write after each window: while catching up, there are too many of them. A window whose watermark
-// was not written is only read again, and is then empty.
+// Does not write after each window, because there are too many windows while catching up. A window whose
+// watermark was not written is only read again, and is then empty.
 void Rounds::write_watermarks(bool at_once) {
   if (options_.dry_run || (!at_once && engine::host_time() - watermarks_written_ < watermark_pause)) return;
   watermarks_written_ = engine::host_time();

@@ -4,10 +4,10 @@
 //   rounds.sweep()                 // once per second
 //
 // Because the index and writers lag behind, each round reads a window from the window's beginning until some
-// seconds after its end (settle_seconds). The last of these reads covers the whole window, whatever the
-// items' sort keys say. After grace_seconds the window is read once more. If it is then empty, it is done and
-// the shard's watermark moves past it. A sweeper that takes over a shard, or continues after a pause, starts
-// at the watermark and so misses nothing.
+// seconds after its end (settle_seconds). The last of these reads covers the whole window and ignores the
+// items' sort keys. After grace_seconds the window is read once more. If it is then empty, it is done and the
+// shard's watermark moves past it. A sweeper that takes over a shard, or continues after a pause, starts at
+// the watermark and so misses nothing.
 #pragma once
 
 #include <atomic>

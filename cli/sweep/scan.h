@@ -28,7 +28,7 @@ enum class Standing : std::uint8_t { placed, missing, late, passed, never };
 
 // `watermark`: the windows before it are done.
 Standing standing_of(const Tree& item, const Layout& layout, std::int64_t watermark, engine::Instant now);
-// The shard for an item that is in none. The same key always gives the same shard.
+// The shard for an item that has none yet. The same key always gives the same shard.
 int shard_of(std::string_view key, int shards);
 
 struct ScanCounts {
@@ -48,8 +48,8 @@ struct ScanOptions {
   engine::Instant now = 0;
 };
 
-// `state` stores the progress of each segment, so that an interrupted scan can continue; nullptr: it does
-// not. `progress` is called from time to time, on any thread. The error is a sentence for people.
+// `state` stores the progress of each segment, so that an interrupted scan can continue; nullptr: progress is
+// not stored. `progress` is called from time to time, on any thread. The error is a human-readable sentence.
 Expected<void, std::string> scan_table(aws::Client& client, const Layout& layout, Departures& departures,
                                        State* state, cli::Workers& workers, const ScanOptions& options,
                                        const std::atomic<bool>& ended, ScanCounts& counts,

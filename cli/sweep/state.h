@@ -49,7 +49,7 @@ class State {
   Expected<void, aws::Failure> create();
 
   // Writes the settings that all sweepers of the table must share, or compares them with those that another
-  // sweeper wrote. A larger number of shards is accepted. The error is a sentence for people.
+  // sweeper wrote. A larger number of shards is accepted. The error is a human-readable sentence.
   Expected<void, std::string> agree_on_settings();
 
   Expected<StateRows, aws::Failure> read();

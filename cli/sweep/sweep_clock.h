@@ -22,7 +22,7 @@ namespace mayfly::sweep {
 class SweepClock {
  public:
   virtual ~SweepClock() = default;
-  // The error is a sentence for people.
+  // The error is a human-readable sentence.
   virtual Expected<engine::Instant, std::string> now() = 0;
 };
 

@@ -56,7 +56,7 @@ struct Session {
   explicit Session(const SweepCommand& command)
       : command(command), journal(command.log_level), workers(command.workers) {}
 
-  // The error is a sentence for people.
+  // The error is a human-readable sentence.
   Expected<void, std::string> open();
 
   const SweepCommand& command;

@@ -38,7 +38,7 @@ struct SweepCommand {
 // exit code: 0, or 1 with a sentence on stderr. Blocks SIGTERM and SIGINT, which end the command.
 int run_sweep(const SweepCommand& command);
 
-// The tables that a command works on. The error is a sentence for people.
+// The tables that a command works on. The error is a human-readable sentence.
 struct TableCommand {
   Layout layout;
   std::string mark_attribute;

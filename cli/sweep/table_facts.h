@@ -1,4 +1,5 @@
-// What an endpoint says about a table to be swept: its key, its index, and any obstacle.
+// What an endpoint reports about a table to be swept: its key, its index, and any problem that prevents
+// sweeping.
 //
 //   TRY(const auto facts, read_facts(client, layout));
 //   facts.problem    // "it has no index sweep. Create it with 'mayfly sweep plan --apply'"; empty: none
@@ -32,8 +33,8 @@ Expected<TableFacts, std::string> read_facts(aws::Client& client, const Layout& 
 Expected<void, std::string> create_index(aws::Client& client, const Layout& layout, const TableFacts& facts);
 
 // Whether conditions hold against all writers, by the name of Alternator's system:write_isolation. They do
-// not if some writes bypass lightweight transactions: such a write can be lost between a condition's read and
-// its write.
+// not hold if some writes bypass lightweight transactions: such a write can be lost if it falls between the
+// read and the write of a conditional update.
 bool is_safe_isolation(std::string_view name);
 
 }  // namespace mayfly::sweep

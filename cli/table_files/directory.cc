@@ -20,7 +20,7 @@ constexpr int directory_format = 1;
 // A tree takes about 100 bytes for each value. A data file has five values.
 constexpr std::size_t manifest_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t manifest_values_max = 600'000;
-// A description has 1 to 3 KB and up to 100 values. Those of all tables are kept in memory.
+// A table's description has 1 to 3 KB and up to 100 values. All descriptions are kept in memory.
 constexpr std::size_t description_bytes_max = 1024 * 1024;
 constexpr std::size_t descriptions_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t descriptions_values_max = 1'000'000;
@@ -179,7 +179,7 @@ Expected<DirectorySink::Open*, std::string> DirectorySink::file_of(std::size_t t
   const engine::Lock lock(mutex_);
   const auto found = files_.find(name);
   if (found != files_.end()) return &found->second;
-  // An existing file is from a run that recorded nothing about it.
+  // An existing file is left over from a run that did not record it.
   TRY(auto file, directory_->open_to_grow(name, 0));
   return &files_.emplace(name, Open{std::move(file), {.file = name, .table = table}}).first->second;
 }

@@ -177,7 +177,7 @@ Expected<void, std::string> ItemFile::take(char expected) {
   return {};
 }
 
-// Takes one complete JSON value. Only searches for its end, without parsing it.
+// Takes one complete JSON value: searches for its end without parsing it.
 Expected<std::string, std::string> ItemFile::take_value() {
   TRY(const char first, peek());
   std::size_t depth = 0;

@@ -1,4 +1,4 @@
-// A target of tables: a server, a directory or a file.
+// The target of a transfer: a server, a directory or a file.
 //
 // Errors are sentences. When `write` returns, the items are written, even if the process then ends. A caller
 // can record what `write` returned and give it to the next run's sink, which continues from there.
@@ -43,7 +43,7 @@ class Sink {
   // `found` or `skipped`. `resumed`: the stages are those that an earlier run reached.
   virtual Expected<void, std::string> check(const std::vector<DescribedTable>& tables,
                                             std::vector<Stage>& stages, bool resumed) = 0;
-  // `written` is what the earlier run wrote.
+  // `written`: the progress that the earlier run recorded.
   virtual Expected<void, std::string> resume(const std::vector<Written>& written) = 0;
   virtual Expected<void, std::string> begin(const std::vector<DescribedTable>& tables) = 0;
   // Fails if an item can never be written, for example because it lacks its key. `before`: the number of

@@ -1,4 +1,4 @@
-// A source of tables: a server, a directory, a file or an AWS export.
+// The source of a transfer: a server, a directory, a file or an AWS export.
 //
 //   for (std::size_t part = 0; part < source->parts(); ++part) {       // possibly in parallel
 //     auto pages = source->open(part, "");                             // or from a page's cursor
@@ -46,11 +46,11 @@ class Source {
   [[nodiscard]] virtual bool can_resume() const { return true; }
   // The first page if it was read when the source was opened; otherwise nullptr.
   [[nodiscard]] virtual const Page* first_page() const { return nullptr; }
-  // Whether a retry would meet the same errors, because they are about a file's contents.
+  // Whether a retry would fail with the same errors, because they are caused by a file's contents.
   [[nodiscard]] virtual bool fails_for_good() const { return false; }
   // When the items were read, if that was before this transfer.
   [[nodiscard]] virtual std::optional<engine::Instant> taken_at() const { return std::nullopt; }
-  // Sentences about what could not be found out about the tables.
+  // Sentences about table settings that could not be read.
   [[nodiscard]] virtual std::vector<std::string> notices() const { return {}; }
 };
 

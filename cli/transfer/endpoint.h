@@ -1,5 +1,5 @@
-// A DynamoDB endpoint that is called patiently: while it is too busy, requests are retried with growing
-// pauses, until they are answered or the transfer is interrupted. Allowance keeps the cost below a limit.
+// Calls a DynamoDB endpoint. While the endpoint is too busy, a request is retried with growing pauses until
+// it is answered or the transfer is interrupted. Allowance keeps the cost below a limit.
 //
 //   auto endpoint = Endpoint::open({.endpoint = "http://127.0.0.1:8000"}, interruption);
 //   auto answer = (*endpoint)->call("DescribeTable", R"({"TableName":"carts"})");
@@ -35,9 +35,9 @@ class Allowance {
 
 class Endpoint {
  public:
-  // `given.endpoint` is a URL, or "aws" for DynamoDB itself, whatever endpoint the environment names. If
-  // there is no key, an endpoint other than AWS's is called with a dummy key, since most accept any. The
-  // error is a sentence.
+  // `given.endpoint` is a URL, or "aws" for DynamoDB itself, even if the environment names another endpoint.
+  // Without a key, endpoints other than AWS's are called with a dummy key, since most accept any. The error
+  // is a sentence.
   static Expected<std::unique_ptr<Endpoint>, std::string> open(const aws::Given& given,
                                                                const Interruption& interruption);
   Endpoint(std::unique_ptr<aws::Client> client, const Interruption& interruption)

@@ -74,7 +74,7 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
       TRY(const std::string status, status_of(table.name, &found));
       const bool is_there = !status.empty();
       if (known.keys.empty()) known.keys = found.keys();
-      // Replacing the table would lose it, and appending to it would anonymize it in place.
+      // Replacing the table would delete the source, and appending would anonymize it in place.
       if (is_there && options_.from_server && id_of(table) == id_of(found) && !id_of(found).empty())
         return Unexpected{table.name +
                           ": source and target are the same table. Use --rename, or name another server"};
@@ -190,7 +190,7 @@ Expected<void, std::string> EndpointSink::put(const std::string& table, std::spa
     const json::Value* const unprocessed = document->root().member("UnprocessedItems");
     const json::Value* const rest = unprocessed != nullptr ? unprocessed->member(table) : nullptr;
     if (rest == nullptr || rest->items().empty()) return {};
-    if (rest->items().size() < left) attempt = 1;  // it makes progress, only slowly
+    if (rest->items().size() < left) attempt = 1;  // it makes progress, so start counting anew
     left = rest->items().size();
     if (attempt == attempts_at_a_batch_max)
       return Unexpected{table + ": BatchWriteItem still returns unprocessed items after " +

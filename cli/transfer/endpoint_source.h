@@ -41,14 +41,14 @@ class EndpointSource final : public Source {
  private:
   Expected<void, std::string> find_tables(const Selection& selection);
   Expected<void, std::string> describe(DescribedTable& table);
-  // Requests something that a server may not support or not reveal. Then returns null and adds a notice,
+  // Requests something that a server may not support or may deny. On failure, returns null and adds a notice,
   // unless the failure's name is in `means_none`.
   json::Tree ask_if_known(const char* operation, const json::Tree& body, const std::string& table,
                           std::initializer_list<std::string_view> means_none = {});
   // The list of that name from all pages of the answer.
   json::Tree ask_for_all(const char* operation, json::Tree request, const char* list,
                          const std::string& table);
-  // Adds notices about settings that apply only where the table is, and so are not copied.
+  // Adds notices about settings that are not copied because they make sense only at the source.
   void name_what_stays(const DescribedTable& table);
 
   const std::unique_ptr<Endpoint> endpoint_;

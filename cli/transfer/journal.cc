@@ -31,7 +31,7 @@ std::string said(const std::string& path) { return path + ": " + std::strerror(e
 // for the other end of a pipe.
 constexpr int journal_flags = compat::outbound::file_flags;
 
-// Why the file cannot be a journal: it is a link, or not a regular file. Empty: it can be one.
+// Why the file cannot be a journal: it is a link, or not a regular file. Empty if it can.
 std::string strange(int descriptor, const std::string& path) {
   struct stat found {};
   if (descriptor < 0 && (errno == ELOOP || errno == EMLINK))
@@ -151,7 +151,8 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::strin
   std::unique_ptr<Journal> journal(new Journal(path, descriptor, {asked, *settled}));
   for (std::size_t at = first_end + 1; at < whole.size();) {
     const auto end = whole.find('\n', at);
-    // Only the last line can be cut short. If a page or a table were unknown, it would be done twice.
+    // Only the last line can be cut short. If another line were skipped, its page or table would be copied
+    // twice.
     const auto line = json::parse_tree(whole.substr(at, end - at));
     if (!line || !journal->replay(*line)) return Unexpected{path + " is damaged. Remove it and start over"};
     at = end + 1;

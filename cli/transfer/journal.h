@@ -1,5 +1,5 @@
-// Records a transfer's progress. The file only grows, by a line for each page that was written, so that a run
-// can continue where the one before it ended, even after kill -9.
+// Records a transfer's progress in an append-only file, one line for each page written, so that a run can
+// continue where the previous one stopped, even after kill -9.
 //
 //   auto journal = Journal::begin("orders.journal", plan);     // or Journal::resume
 //   journal->page({.part = 3, .cursor = …, .last = false, .items = 25}, written, {});
@@ -44,9 +44,9 @@ class Journal {
   // Also fails if `asked` differs from the original plan.
   static Expected<std::unique_ptr<Journal>, std::string> resume(const std::string& path,
                                                                 const json::Tree& asked);
-  // A journal that records nothing.
+  // Returns a journal that records nothing.
   static std::unique_ptr<Journal> none(Plan plan);
-  // A sentence that says why no journal can begin at `path`; empty: one can.
+  // A sentence that says why a journal cannot be created at `path`; empty if it can.
   static std::string in_the_way(const std::string& path);
   ~Journal();
 

@@ -28,7 +28,7 @@ class Progress {
   std::size_t add_table(const std::string& name, std::uint64_t expected, std::uint64_t items);
   void advance(std::size_t table, std::uint64_t items);
   void end(std::size_t table);
-  void show();  // to be called often; draws only when it is time to
+  void show();  // to be called often; draws only at intervals
 
  private:
   struct Table {

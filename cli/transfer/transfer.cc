@@ -232,7 +232,7 @@ Outcome<void> Run::check_words() const {
   if (command_.to.place.empty()) return wrong("--to is required: a directory, a file, a URL, aws or -");
   if (command_.from.place.empty()) return wrong("--from is required: a directory, a file, a URL, aws or -");
   if (from_.is_server() && command_.tables.empty() && !command_.all)
-    return wrong("name the tables to copy, patterns such as 'orders*', or use --all");
+    return wrong("name the tables to copy (or patterns such as 'orders*'), or use --all");
   if (!command_.tables.empty() && command_.all) return wrong("--all cannot be combined with table names");
   if (from_.kind == to_.kind && from_.text == to_.text && !from_.is_server())
     return wrong("--from and --to are the same");
@@ -776,13 +776,13 @@ Expected<void, std::string> Run::complete(std::size_t table) {
   return {};
 }
 
-// The process ends as if it were killed. Journals are made for that.
+// The process ends as if it were killed, which the journal allows for.
 int Run::ended_late() const {
   cli::fail(is_journal_kept_ ? "interrupted. Run the same command with --resume to continue" : "interrupted");
   return static_cast<int>(is_journal_kept_ ? ExitCode::unfinished : ExitCode::failed);
 }
 
-// Removes the journal if --resume could not get any further.
+// Removes the journal if --resume would fail again.
 Unexpected<Problem> Run::ended_early(std::string sentence, bool by_signal) {
   if (!sentence.ends_with('.')) sentence += '.';
   const bool is_kept = journal_ != nullptr && journal_->is_kept();

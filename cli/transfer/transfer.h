@@ -50,7 +50,7 @@ struct TransferCommand {
   bool resume = false;
 };
 
-// Returns the exit code: 0, complete; 1, failed; 2, the options make no sense; 3, interrupted, and --resume
+// Returns the exit code: 0, complete; 1, failed; 2, the options are invalid; 3, interrupted, and --resume
 // continues.
 int run_transfer(const TransferCommand& command);
 

@@ -1,4 +1,4 @@
-// Formats answers for people: aligned columns, "none" for empty values, keys as id=1.
+// Formats answers for reading: aligned columns, "none" for empty values, keys as id=1.
 //
 //   mode  frozen                          TABLE  KEY   EXPIRES AT
 //   now   2031-01-01T00:00:00Z            carts  id=1  2031-01-03T00:00:00.001Z

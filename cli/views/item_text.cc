@@ -44,7 +44,7 @@ Tree typed(const Tree& plain) {
   return {{"M", std::move(map)}};
 }
 
-// A typed value as plain JSON, for people: sets become arrays, binary values stay base64.
+// A typed value as plain JSON: sets become arrays, binary values stay base64.
 Tree untyped(const Tree& value) {
   if (!is_typed_value(value)) return value;
   const std::string& type = value.begin().key();

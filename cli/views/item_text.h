@@ -54,7 +54,7 @@ bool may_have_time_to_live(const std::vector<std::string>& words);
 Expected<json::Tree, std::string> read_item(const KeySchema& schema, const std::vector<std::string>& words,
                                             const std::string& ttl_attribute, engine::Instant now);
 
-// A typed value, {"S":"1"}, as printable text for people: 1. Sets, lists, maps and binary values become JSON.
+// A typed value as printable text: {"S":"1"} becomes 1. Sets, lists, maps and binary values become JSON.
 std::string plain_text(const json::Tree& typed);
 // "id=1 at=5"
 std::string plain_key(const json::Tree& key);

@@ -87,7 +87,7 @@ Error no_host() { return malformed("An HTTP/1.1 request must have a Host header.
 
 bool reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
-// The rest of a target that begins with "http://" or "https://".
+// Returns what follows "http://" or "https://" at the start of the target; nullopt for any other target.
 std::optional<std::string_view> after_scheme(std::string_view target) {
   for (const std::string_view scheme : {"http://", "https://"})
     if (equals_ignoring_case(target.substr(0, scheme.size()), scheme)) return target.substr(scheme.size());

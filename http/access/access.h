@@ -1,5 +1,5 @@
-// Decides which requests are admitted, by one rule over Host, Origin, Sec-Fetch-Site and Content-Type for
-// every path.
+// Decides which requests are admitted. The same checks of Host, Origin, Sec-Fetch-Site and Content-Type apply
+// to every path.
 //
 // Any client that reaches the port may use the server, except web pages that a developer happens to visit. A
 // browser on this machine sends what a page tells it to send, but it also says which page is asking:
@@ -17,7 +17,7 @@
 // the check.
 //
 //   auto admitted = admit(request, rules, known_host);
-//   if (!admitted) ...       // 403 mayfly#Forbidden: This server is not called evil.example: …
+//   if (!admitted) ...       // 403 mayfly#Forbidden: Host 'evil.example' is not allowed. …
 #pragma once
 
 #include <memory>
@@ -37,10 +37,10 @@ struct AccessRules {
   std::vector<std::string> hosts;    // names that Host may have, in addition to those that cannot be rebound
   std::vector<std::string> origins;  // origins whose pages are admitted: "http://localhost:3000"; "*": all
   bool tls = false;                  // the server's own pages are https://
-  bool root_refuses = false;  // GET / is answered with 400, as by DynamoDB Local: its users wait for that
+  bool root_refuses = false;  // answer GET / with 400, like DynamoDB Local, whose users wait for that status
   std::shared_ptr<const Keys> keys;  // keys that may sign; nullptr: signatures are not checked (sigv4.h)
 };
-// Why the rules are invalid, a sentence for people; empty if they are valid.
+// A human-readable sentence that says why the rules are invalid; empty if they are valid.
 std::string problem_of(const AccessRules& rules);
 
 class Admitted {

@@ -7,7 +7,7 @@
 //   aws_secret_access_key = wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY
 //   aws_session_token = …                      # if the key has one
 //
-//   auto keys = Keys::from_file("keys");       // the error is a sentence for people, without any secret
+//   auto keys = Keys::from_file("keys");       // the error is readable and contains no secret
 //   const Key* key = keys->find("AKIDEXAMPLE");
 #pragma once
 

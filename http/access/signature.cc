@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t basic_date_bytes = 16;
 
-// The segments of RFC 3986, without ".", ".." and empty ones.
+// Encodes the path by RFC 3986 after removing empty, "." and ".." segments.
 std::string canonical_path(std::string_view path) {
   std::vector<std::string_view> segments;
   const bool slash_at_end = path.ends_with('/') || path.ends_with("/.") || path.ends_with("/..");
@@ -37,7 +37,8 @@ std::string canonical_path(std::string_view path) {
   return out;
 }
 
-// Parsed exactly as by the code that answers the request, so that unsigned text can never change its meaning.
+// Parses the query exactly like the code that answers the request. Otherwise, unsigned text could change what
+// the request means.
 std::string canonical_query(std::string_view query) {
   std::vector<std::pair<std::string, std::string>> parameters;
   while (!query.empty()) {

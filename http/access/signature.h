@@ -2,8 +2,8 @@
 //
 // Signing (the commands) and checking (sigv4.h) share this code. The rules are AWS's, from "Create a signed
 // AWS API request" in the IAM guide; tests/http has AWS's published examples. Paths are canonicalized as for
-// every service but S3: dot segments and double slashes are removed, and the path is encoded once more than
-// it is sent. Paths of S3 are signed as they are sent.
+// every service but S3: dot segments and double slashes are removed, and the path is encoded once more. Paths
+// of S3 are signed as they are sent.
 //
 //   const std::string canonical = canonical_request({.method = "POST", .path = "/", .headers = headers,
 //                                                    .signed_headers = {"host", "x-amz-date"},
@@ -47,7 +47,7 @@ std::string scope_text(const CredentialScope& scope);  // "20240101/eu-west-1/dy
 std::string string_to_sign(std::string_view date, const CredentialScope& scope, std::string_view canonical);
 std::string signature_of(std::string_view to_sign, std::string_view secret, const CredentialScope& scope);
 
-// ISO 8601's basic form: "20240101T000000Z". nullopt if the text does not have it.
+// Dates in ISO 8601's basic format: "20240101T000000Z". Parsing returns nullopt for any other text.
 std::string basic_date(engine::Instant instant);
 std::optional<engine::Instant> parse_basic_date(std::string_view text);
 

@@ -67,7 +67,7 @@ void each_parameter(std::string_view text, char separator, Take&& take) {
   }
 }
 
-// Parsed like the canonical query: however a name is encoded, it is the one that was signed.
+// Decodes names like the canonical query, so a name always means what was signed, however it is encoded.
 Parameters query_parameters(std::string_view query) {
   Parameters parameters;
   each_parameter(query, '&', [&](std::string_view name, std::string_view value) {
@@ -150,7 +150,7 @@ compat::Result<Claim> claim_of_header(const Request& request) {
   struct Part {
     std::string_view name;
     std::string_view& value;
-    bool there = false;  // the first part of a name counts
+    bool there = false;  // if a name is repeated, its first part counts
   };
   std::array<Part, 3> parts = {{{"Credential", claim.credential},
                                 {"Signature", claim.signature},
@@ -184,8 +184,8 @@ compat::Result<Claim> claim_of_header(const Request& request) {
 
 // --- checked signatures
 //
-// The order of the checks, and their messages unless another source is named, were recorded from DynamoDB:
-// dynalite (index.js, the comments behind its own checks) has one response for each.
+// The order of the checks and their messages were recorded from DynamoDB: dynalite's index.js quotes a
+// response for each check, in a comment after its own check. Comments below name the source of the others.
 
 // "15 min.", "90 sec."
 std::string spelled_span(std::int64_t seconds) {
@@ -313,7 +313,7 @@ compat::Result<void> check_signature(const Request& request, const Claim& claim,
   if (key == nullptr) return unrecognized_client("The security token included in the request is invalid.");
 
   // The hash of the actual body, whatever x-amz-content-sha256 says: "UNSIGNED-PAYLOAD" is for S3 and for
-  // operations whose models allow it, and neither DynamoDB nor Lambda has any.
+  // operations whose models allow it. No operation of DynamoDB or Lambda does.
   const std::string payload_hash = engine::hex(sha256(request.body));
   const std::string canonical = canonical_request({.method = request.method,
                                                    .path = request.path(),

@@ -1,11 +1,11 @@
-// Authenticates a request by the header or query parameters of AWS Signature Version 4: determines the
-// account and the region.
+// Authenticates a request by its AWS Signature Version 4, in a header or in the query, and determines its
+// account and region.
 //
-// The form is always checked, in AWS's order and with AWS's messages. The signature itself is checked only if
-// keys are configured (--require-signature). Without keys no secret is known, so every signature is accepted,
-// and the date is ignored: tests sign with their own clocks (freezegun, libfaketime), and an endpoint
-// whose time a test controls must not reject their requests as "Signature expired". With keys, dates are
-// compared with the host's clock, never with an account's.
+// The signature's form is always checked, in AWS's order and with AWS's messages. The signature itself is
+// checked only if keys are configured (--require-signature). Without keys no secret is known, so every
+// signature is accepted, and the date is ignored: tests sign with their own clocks (freezegun, libfaketime),
+// and an endpoint whose time a test controls must not reject their requests as "Signature expired". With
+// keys, dates are compared with the host's clock, never with an account's.
 //
 //   Authorization: AWS4-HMAC-SHA256 Credential=000000000042/20240101/eu-west-1/dynamodb/aws4_request, …
 //   authenticate(request, "us-east-1", {}) -> {account 000000000042, region eu-west-1}
@@ -29,7 +29,7 @@ inline constexpr std::string_view default_account = "000000000000";
 // An access key id of twelve digits is the account; every other key uses the default account's tables.
 std::string_view account_of(std::string_view access_key_id);
 // The account that the request claims, authorized or not, by X-Mayfly-Account or by its signature. nullopt:
-// the request names no account, or not a valid one.
+// the request names no account, or an invalid one.
 std::optional<std::string> claimed_account(const Request& request);
 
 // Where the signature may be. DynamoDB also accepts it in the query; elsewhere that would let a link perform

@@ -3,11 +3,11 @@
 //
 // A client may request sixteen megabytes on one new connection after another and never read, or send all but
 // the last byte of sixteen megabytes again and again. While the total exceeds `bytes_max`, the connection
-// whose share has made no progress for the longest time gives up what it holds. Readers, however slow, are
-// therefore closed after clients that do not read at all, and a request that has just begun to arrive is
-// closed after one that has been arriving for minutes. Must be used on its io thread only.
+// whose share has made no progress for the longest time gives up what it holds. So clients that read nothing
+// are closed before slow readers, and a request that has been arriving for minutes is rejected before one
+// that has just begun to arrive. Use only on the io thread.
 //
-//   unread_answers.hold(share_, out_.size());     // may close connections, this one too
+//   unread_answers.hold(share_, out_.size());     // may close connections, including this one
 #pragma once
 
 #include <cstddef>

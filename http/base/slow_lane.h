@@ -1,13 +1,13 @@
 // Threads for requests that an io thread must not answer itself. The io thread hands such a request over and
 // continues.
 //
-// Some requests may wait for minutes: for a change, for time to pass through a million expiries, or for
-// another server. Such a request holds a slot (a Place). Each kind of request has its own slots, so that
-// hundreds of event streams do not take the control calls' slots, and changes that wait at a failpoint leave
-// one for the call that releases it. Within a kind, an account may hold three times as many slots as are
-// free: the first account three quarters of them, the next one three quarters of the rest. The first such
-// request starts a thread; later there is one thread for each request in progress, and threads are reused. A
-// request with a slot never waits behind others.
+// Some requests may wait for minutes: for a change, for a clock to advance past a million expiries, or for
+// another server. Such a request holds a slot (a Place). Each kind of request has its own slots, so hundreds
+// of event streams do not take the control calls' slots, and changes that wait at a failpoint leave a slot
+// for the call that releases it. Within a kind, an account may hold three times as many slots as are free:
+// the first account three quarters of them, the next one three quarters of the rest. The first such request
+// starts a thread; later there is one thread for each request in progress, and threads are reused. A request
+// with a slot never waits behind others.
 //
 //   auto place = lane.take(Waiting::awaits, "000000000042");
 //   if (!place || !lane.run(stop, [=] { ... })) answer_that_too_many_wait();
@@ -45,7 +45,7 @@ enum class Waiting : unsigned char {
   events,       // event streams
   awaits,       // waits for a change
   changes,      // control calls that change something, for example an advance
-  calls,        // other control calls; among them is the one that ends a wait
+  calls,        // other control calls, including the one that ends a wait
   invocations,  // function invocations
   operations,   // DynamoDB operations, while there are faults, and those that read whole tables
   agents,       // any MCP request
@@ -113,8 +113,8 @@ class SlowLane {
   // Requires: the kind has slots.
   [[nodiscard]] Place take(Waiting kind, std::string_view account);
 
-  // Returns false if no thread can be started, or if the lane has ended. If the lane ends meanwhile, it
-  // requests `stop`.
+  // Returns false if no thread can be started, or if the lane has ended. If the lane ends before the job
+  // does, it requests `stop`.
   // Requires: the caller has a slot, or the job is short and does not wait; the job checks `stop` wherever it
   // waits.
   [[nodiscard]] bool run(std::stop_source stop, std::function<void()> job);

@@ -24,14 +24,14 @@ class Service {
  public:
   virtual ~Service() = default;
   // The kind of waiting, if the request may wait or is expected to take long; it is then answered on the slow
-  // lane. nullopt: an io thread may try.
+  // lane. nullopt: an io thread may try to answer it.
   [[nodiscard]] virtual std::optional<Waiting> waits_as(const Request& request) const = 0;
   // Whether requests must keep all their headers.
   [[nodiscard]] virtual bool needs_all_headers() const = 0;
   // Returns a Reply if the request is not admitted. `known_host`: as in access.h.
   virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
-  // In a Hurry (engine/base/hurry.h), may throw NotNow after changing nothing; throws nothing else. `stop`:
-  // the client no longer waits for the answer.
+  // If the calling thread is in a Hurry (engine/base/hurry.h), may throw NotNow, having changed nothing.
+  // Throws nothing else. `stop`: the client no longer waits for the answer.
   virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
   // Outlives the service.
   [[nodiscard]] virtual compat::ServerMetrics& metrics() const = 0;

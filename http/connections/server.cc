@@ -101,7 +101,8 @@ class Lane {
   }
 
  private:
-  // An exception in a handler costs only its connection. Accepting is restarted if the handler was to do so.
+  // An exception in a handler closes only its own connection. If the failed handler was the one that
+  // continues accepting, accepting is restarted here.
   void serve() {
     while (!io_.stopped()) {
       engine::attempt([&] { io_.run(); },
@@ -292,7 +293,7 @@ class EmulatorService final : public Service {
   }
 
  private:
-  // compat already turns its failures into 500. This covers decompression, compression and replies.
+  // compat turns its own failures into 500. This covers failures in decompression, compression and replies.
   Reply answer_or_500(const Admitted& admitted, const std::stop_token& stop) {
     const auto fail = [](std::string_view why) {
       log::write(log::Level::error, "a request failed: " + std::string(why));

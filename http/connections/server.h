@@ -3,7 +3,7 @@
 // By default one io thread serves the connections and executes their requests. With more threads, each has
 // its own listeners on the same port and keeps its connections.
 //
-//   auto server = Server::start(emulator, {.port = 0});     // the error is a sentence for people
+//   auto server = Server::start(emulator, {.port = 0});     // the error is a human-readable sentence
 //   std::puts((*server)->url().c_str());                    // "http://127.0.0.1:41234"; "https://…" with TLS
 #pragma once
 

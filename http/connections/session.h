@@ -123,7 +123,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   bool waiting_ = false;      // for the slow lane, which uses `request_`
   SlowLane::Place place_;     // slot on the slow lane; kept until the end of a body that has a source
   std::vector<char> ahead_;   // buffer for reading ahead; empty: nothing is reading ahead
-  bool end_came_ = false;     // while reading ahead; nothing reads again, because Asio reports it only twice
+  bool end_came_ = false;     // while reading ahead; never read again, because Asio reports an end only twice
   bool resumes_ = false;      // the read-ahead continues the connection; nothing reads into `in_` before that
   bool handshaking_ = false;  // TLS handshake
   bool writing_ = false;      // until `written`; the socket uses `out_`

@@ -25,7 +25,7 @@ constexpr std::chrono::seconds page_exchange_max{2};
 constexpr std::chrono::milliseconds accept_pause{100};
 constexpr std::size_t page_request_bytes_max = 8 * 1024;
 
-// Waits until the socket is readable or writable. Returns false if the time is over.
+// Waits until the socket is readable or writable. Returns false if the deadline passes.
 bool wait_until(int socket, short events, engine::RealTime deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - engine::host_time()).count();
   pollfd waited{.fd = socket, .events = events, .revents = 0};

@@ -1,5 +1,5 @@
 // An HTTP client: writes a request's head, makes one blocking exchange, and keeps connections between
-// exchanges. (invoker.h makes many exchanges at once, with the same heads and the same parser.)
+// exchanges. (invoker.h runs many exchanges at once.)
 //
 //   auto answer = fetch(*Url::parse("http://127.0.0.1:8000"), {.method = "GET", .path = "/_mayfly/clock"});
 //   if (!answer) fail(answer.error());  // "cannot connect to 127.0.0.1:8000: Connection refused"
@@ -39,7 +39,7 @@ struct ClientAnswer {
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers{};  // as they were sent
 
-  // The first header with that name, in any case; empty if there is none.
+  // The first header with that name, ignoring case; empty if there is none.
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
@@ -77,7 +77,7 @@ struct ExchangeFailure {
   // too large, or not HTTP. `stopped`: by a stop token.
   enum class Kind : std::uint8_t { unreachable, timed_out, cut_short, unusable, refused, stopped };
   Kind kind;
-  std::string sentence;  // for people, in fetch()'s words
+  std::string sentence;  // human-readable, worded like the errors of fetch()
 };
 
 // "the server answered with HTTP status 302 (redirects are not followed)"

@@ -48,7 +48,7 @@ std::string head_of(const Invocation& invocation, const std::optional<Key>& key)
                         .content_type = invocation.content_type,
                         .headers = invocation.headers};
   if (invocation.signing && key) {
-    // By the host's clock, like the server that checks it; an account's clock may be frozen.
+    // Uses the host's clock, as the server that checks the signature does; an account's clock may be frozen.
     sign(request, invocation.body, invocation.url, *key, *invocation.signing, engine::SystemClock().now());
   }
   return request_head(invocation.url, request, invocation.body.size());
@@ -103,7 +103,7 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
     expect_answer();
   }
 
-  // Lets a stop request end the call, also while it is queued.
+  // Lets a stop request end the call, even while it is queued.
   void arrive() { stops_.emplace(stop_, Stops{weak_from_this(), state_.io}); }
   void begin() {
     begun_ = true;

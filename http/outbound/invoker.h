@@ -3,12 +3,10 @@
 //
 // - The URL is requested exactly as given, with Content-Length and never chunked. Redirects are not followed.
 // - Hosts are addresses, localhost, or names that name_lookup.h finds.
-// - At most `calls_max` calls run at once, and no more than a quarter of the process' file descriptors.
-//   Further calls
-//   wait in a queue; their time limit starts when they begin.
-// - Responses are limited in size, each one and all pending ones together. A response that is too long is
-//   discarded. A
-//   call whose response does not fit into the total fails as unable.
+// - At most `calls_max` calls run at once, or a quarter of the limit on file descriptors if that is lower.
+//   Further calls wait in a queue; their time limit starts when they begin.
+// - Each response is limited in size, and so is the total of all pending responses. A response that is too
+//   long is discarded. A call whose response would exceed the total fails with Kind::unable.
 //
 //   HttpInvoker invoker;
 //   auto answer = invoker.post({.url = *Url::parse("http://127.0.0.1:9000/"), .body = "{}"}, {});

@@ -19,7 +19,7 @@ namespace mayfly::http {
 Reply refused(const Request& request, const compat::Error& why);
 
 // Replies to malformed or incomplete requests.
-Reply bad_request(std::string_view reason);             // a sentence for people
+Reply bad_request(std::string_view reason);             // a human-readable sentence
 Reply too_large();                                      // 413: the body is longer than body_bytes_max
 Reply too_slow(std::chrono::milliseconds request_max);  // 408: the request took too long to arrive
 

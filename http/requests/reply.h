@@ -51,7 +51,7 @@ struct Reply {
 };
 
 // Appends the status line, the headers and the body. A body of `large_body_bytes` or more is left out: the
-// caller sends it from where it is.
+// caller sends it without copying it.
 inline constexpr std::size_t large_body_bytes = 32 * 1024;
 bool body_goes_apart(const Reply& reply);
 void append_reply(std::string& text, const Reply& reply, bool keep_alive);

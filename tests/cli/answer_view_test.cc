@@ -1,4 +1,4 @@
-// Responses as the commands print them for people.
+// Responses as the commands print them without --json.
 #include "cli/views/answer_view.h"
 
 #include <catch2/catch.hpp>
@@ -64,7 +64,7 @@ TEST_CASE("a table that is too wide for a line is printed as a block for each ro
   CHECK(table.text("  ") == "  A     " + wide + "\n  LONG  " + wide + "\n\n  LONG  b\n");
 }
 
-TEST_CASE("rows that arrive in pages have one heading and the widths of the first page") {
+TEST_CASE("rows that arrive in pages share one heading and the first page's widths") {
   cli::TextTable table({"ID", "NAME"});
   table.add({"1", "anna"});
   CHECK(table.take_page() == "ID  NAME\n1   anna\n");
@@ -73,7 +73,7 @@ TEST_CASE("rows that arrive in pages have one heading and the widths of the firs
   CHECK(table.take_page() == "2   bo\n1000  x\n");
 }
 
-TEST_CASE("pages of a table that is too wide are blocks with an empty line between rows") {
+TEST_CASE("the rows of a paged table that is too wide are printed as blocks") {
   cli::TextTable table({"A", "LONG"});
   const std::string wide(70, 'x');
   table.add({wide, wide});

@@ -1,4 +1,4 @@
-// The client that commands call DynamoDB endpoints with: its credentials, its endpoint and its retries.
+// Tests the client with which commands call DynamoDB endpoints: credentials, endpoint and retries.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -113,7 +113,7 @@ TEST_CASE("a Mayfly account is selected by the access key and in control calls")
         "2031-01-01T00:00:00Z");
 }
 
-TEST_CASE("an error has AWS's name and message and status and the whole response") {
+TEST_CASE("an error includes AWS's name and status and the whole response") {
   Running server;
   server.create_table("carts", false);
   server.put("carts", "1");
@@ -170,7 +170,7 @@ TEST_CASE("a pause is random up to a bound that doubles to at most 20 s") {
   CHECK(longest <= 20s);
 }
 
-TEST_CASE("while a server is unreachable requests are soon no longer retried") {
+TEST_CASE("requests are soon no longer retried while a server is unreachable") {
   Asking asking("http://127.0.0.1:1");
   CHECK(asking.told("ListTables") == "Unreachable: cannot connect to 127.0.0.1:1: Connection refused");
   CHECK(asking.client->attempts() == 3);
@@ -179,7 +179,7 @@ TEST_CASE("while a server is unreachable requests are soon no longer retried") {
   CHECK(asking.client->attempts() == 61 + 100);
 }
 
-TEST_CASE("a request is retried after a time-out or a corrupt response or a clock error") {
+TEST_CASE("a request is retried after each kind of transient failure") {
   SECTION("no response arrives") {
     OneAnswer server("");
     Asking asking(server.url(), 50ms);
@@ -223,7 +223,7 @@ TEST_CASE("TLS needs a certificate whose issuer is in the CA file") {
   CHECK(nowhere.pauses.empty());
 }
 
-TEST_CASE("region and endpoint come from options or the environment or the profile") {
+TEST_CASE("options override the environment and the environment overrides the profile") {
   const AwsFiles files;
   files.write(
       ".aws/config",
@@ -257,7 +257,7 @@ TEST_CASE("region and endpoint come from options or the environment or the profi
   CHECK_THAT(told({}, elsewhere), Catch::StartsWith("no region is set"));
 }
 
-TEST_CASE("credentials come from the environment or the profile or a program") {
+TEST_CASE("credentials come from the environment or from the profile or its program") {
   const AwsFiles files;
   files.write(
       ".aws/credentials",

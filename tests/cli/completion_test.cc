@@ -19,7 +19,7 @@ std::string json_answer(const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("commands and options and fixed values are completed without a server") {
+TEST_CASE("words that do not depend on a server are completed without one") {
   CHECK(completed("mayfly clock adv") == "advance\n");
   CHECK(completed("mayfly  clock   advance --se") == "--settle\n");
   CHECK(completed("mayfly it") == "item\n");
@@ -37,7 +37,7 @@ TEST_CASE("commands and options and fixed values are completed without a server"
     CHECK(completed(nothing).empty());
 }
 
-TEST_CASE("tables and snapshots and jobs and functions of a running server are completed") {
+TEST_CASE("names that a running server knows are completed") {
   Process server({"serve", "--port", "0"});
   const std::string url = " --url " + local_url(server.port()) + " ";
   const auto run = [&](std::vector<std::string> words) {

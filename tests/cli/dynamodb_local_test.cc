@@ -40,7 +40,7 @@ TEST_CASE("without -inMemory and -dbPath data is kept in the current directory")
         Words{"serve", "--port", "8000", "--shared-regions", "--data", "./mayfly"});
 }
 
-TEST_CASE("a command line with java and its options and a main class is understood") {
+TEST_CASE("a command line that starts java with options is understood") {
   CHECK(serve({"-Djava.library.path=./DynamoDBLocal_lib", "-Xmx256m", "-jar", "/opt/DynamoDBLocal.jar",
                "-inMemory", "-sharedDb"},
               "/usr/bin/java") == Words{"serve", "--port", "8000", "--shared-regions"});

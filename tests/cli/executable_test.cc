@@ -1,4 +1,4 @@
-// Tests the executable from outside: its options, first line, port file and exit.
+// Tests the executable as a child process: its options, first line, port file and exit.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -141,7 +141,7 @@ TEST_CASE("a port file that cannot be written is an error") {
         "mayfly: cannot write the port file /nonexistent/port: No such file or directory\n");
 }
 
-TEST_CASE("a directory that a server has open cannot be verified or repaired or served again") {
+TEST_CASE("a directory that a server has open is rejected by every other command") {
   TemporaryDirectory directory;
   const std::string data = (directory.path / "data").string();
   const std::string refusal = "mayfly: the data directory " + data + " is in use by another process\n";
@@ -243,7 +243,7 @@ TEST_CASE("invalid options are rejected") {
   }
 }
 
-TEST_CASE("a mistyped command or option or value is named with a suggestion if there is one") {
+TEST_CASE("a mistyped word is quoted with a suggestion if a known word is similar") {
   const std::string usage = " Run 'mayfly serve --help' for its options.";
   for (const auto& [arguments, sentence] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"clok", "show"}, "unknown command 'mayfly clok'. Did you mean 'mayfly clock'?"},

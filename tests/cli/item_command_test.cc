@@ -169,7 +169,7 @@ TEST_CASE("item put warns about a TTL that can never fire") {
   CHECK(mayfly({"item", "put", "carts", "id=3"}) == "Put id=3 into carts.\n");
 }
 
-TEST_CASE("queries and scans print tables and follow pages and obey limits") {
+TEST_CASE("queries and scans print every page up to the limit") {
   const Shell mayfly;
   mayfly({"table", "create", "events", "--key", "user", "--sort", "at:N", "--index", "by_kind:kind,at"});
   for (const char* at : {"1", "2", "3"})

@@ -60,7 +60,7 @@ class Carts {
 
 }  // namespace
 
-TEST_CASE("sweep --json prints what was planned and armed and deleted for each table") {
+TEST_CASE("sweep --json prints the results for each table") {
   const Carts carts;
   const Json missing = carts.sweep({"sweep", "plan"});
   CHECK(missing["index"]["status"] == "missing");

@@ -1,4 +1,5 @@
-// Every option, on the command line and in the environment: one table, held against the manual page.
+// Tests every option on the command line and in the environment, by one table that is compared with the
+// manual page.
 #include "cli/options/options.h"
 
 #include <catch2/catch.hpp>
@@ -287,7 +288,7 @@ TEST_CASE("mayfly export reads from the server of --url and mayfly import writes
   CHECK(parse({"export", "--all", "--to", "x", "--if-exists", "merge"}).exit_code == 2);
 }
 
-TEST_CASE("mayfly sweep and sweep plan and sweep backfill share options and reject invalid values") {
+TEST_CASE("the sweep commands share options and reject invalid values") {
   using What = sweep::SweepCommand::What;
   const std::vector<std::string> common = {"--endpoint",       "http://127.0.0.1:8000",
                                            "--region",         "eu-west-1",

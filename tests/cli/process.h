@@ -1,4 +1,4 @@
-// Runs the executable and observes it from outside.
+// Runs the executable as a child process.
 //
 //   Process server({"serve", "--port", "0"});
 //   CHECK(printed({"clock", "show", "--url", local_url(server.port())}) == …);

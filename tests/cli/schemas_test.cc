@@ -1,4 +1,4 @@
-// Tables defined by templates, plans and descriptions: which requests create them.
+// Tests which requests create the tables that templates, plans and descriptions define.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -135,7 +135,7 @@ Resources:
       "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 7}}]])"));
 }
 
-TEST_CASE("CloudFormation functions evaluate as they do in CloudFormation") {
+TEST_CASE("intrinsic functions evaluate as in CloudFormation") {
   CHECK(name_of("!Ref AWS::NoValue") == "Carts");  // the resource's name
   CHECK(name_of("!Join ['-', [a, !Ref 'AWS::Region']]") == "a-us-east-1");
   CHECK(name_of("!Sub ['${AWS::AccountId}.${x}.${!y}', {x: !Select [1, !Split [',', 'a,b']]}]") ==
@@ -394,7 +394,7 @@ TEST_CASE("files and directories that are too large are rejected") {
         many.path.string() + " has more than 10,000 files");
 }
 
-TEST_CASE("an error names the file and the resource and the fix") {
+TEST_CASE("an error names the file and the resource and suggests a fix") {
   CHECK(problem("a: ]", "t.yaml") == "t.yaml: line 1: did not find expected node content");
   CHECK(problem("{\"a\": 1}", "t.json") ==
         "t.json defines no tables. It must be a CloudFormation template, a NoSQL Workbench model, or the "
@@ -464,10 +464,10 @@ TEST_CASE("a template whose functions expand without limit is rejected") {
   CHECK(
       problem("Conditions: {C: !Condition C}\n" + table_of_properties + "      TableName: !If [C, a, b]\n") ==
       "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
-      "circle");
+      "cycle");
   CHECK(problem(table_of_properties + "      TableName: !Ref Carts\n") ==
         "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
-        "circle");
+        "cycle");
   const std::string too_much = "its functions and loops expand to too many values";
   // Each value contains the next inner one twice.
   std::string nested = "x";
@@ -762,7 +762,7 @@ TEST_CASE("YAML that CloudFormation rejects is rejected with its line") {
   CHECK(schemas::parse_yaml("a: \"\xff\"\n").error() == "byte 4: invalid leading UTF-8 octet");
 }
 
-TEST_CASE("the last of several members with one name counts and only the first document is read") {
+TEST_CASE("the last value of a repeated member counts and only the first document is read") {
   CHECK(*schemas::parse_yaml("a: 1\nb: 2\na: 3\n") == *json::parse_tree(R"({"a": 3, "b": 2})"));
   CHECK(*schemas::parse_yaml("a: 1\n---\nb: 2\n") == *json::parse_tree(R"({"a": 1})"));
   CHECK(schemas::parse_yaml("")->is_null());

@@ -320,7 +320,7 @@ TEST_CASE("if the TTL is the sort key a renewed item is found when its window en
   CHECK(table.removed() == std::vector<std::string>{"goes", "renewed"});
 }
 
-TEST_CASE("whichever request fails an expired item is deleted once and a renewed one survives") {
+TEST_CASE("an expired item is deleted once and a renewed one survives whichever request fails") {
   const bool marks = GENERATE(false, true);
   const std::string operation = GENERATE("Query", "DeleteItem", "UpdateItem", "GetItem");
   const std::string fault = GENERATE("throttle", "internal_server_error");
@@ -430,7 +430,7 @@ TEST_CASE("sweepers share the shards evenly and take over a dead sweeper's shard
   CHECK(changes({{"b", {4, now - 3s}}}).take == std::vector<int>{4});
   CHECK(changes({{"b", {4, now - 3s}}}).dead == std::vector<std::string>{"b"});
   CHECK(changes({{"b", {4, now - 3s}}}).release.empty());
-  // The sweeper has signed off, or another sweeper has removed its row.
+  // The sweeper has ended, or another sweeper has removed its row.
   rows.beats.erase("b");
   CHECK(changes({}).take == std::vector<int>{4});
 }

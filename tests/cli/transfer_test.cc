@@ -84,7 +84,7 @@ std::string items_file(const Directory& directory, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a place is recognized as a server or directory or file or pipe by its form") {
+TEST_CASE("the form of a place decides whether it is a server or a local path") {
   using Kind = transfer::Place::Kind;
   CHECK(transfer::Place::parse("https://example.com").kind == Kind::server);
   CHECK(transfer::Place::parse("aws").kind == Kind::server);
@@ -138,7 +138,7 @@ TEST_CASE("repeated ** in a path is one step") {
   CHECK(kinds == std::vector{Kind::name, Kind::any_way, Kind::element, Kind::any_way, Kind::name});
 }
 
-TEST_CASE("a backslash makes a dot or a star or a bracket part of a name") {
+TEST_CASE("a backslash makes a special character part of a name") {
   CHECK(changed(
             R"({"default":"keep","rules":[{"path":"a\\.b","action":"drop"},{"path":"\\*","action":"drop"}]})",
             R"({"id":{"S":"1"},"a.b":{"S":"x"},"*":{"S":"y"},"z":{"S":"z"}})",
@@ -313,7 +313,7 @@ TEST_CASE("a journal whose name is swapped while it is read never truncates anot
 }
 #endif
 
-TEST_CASE("a journal with changed bytes is rejected or read and causes no other harm") {
+TEST_CASE("a corrupted journal is either rejected or read and does no other harm") {
   const Directory directory;
   const std::string path = directory.path() + "/journal";
   const json::Tree asked = {{"to", "x"}};
@@ -407,7 +407,7 @@ TEST_CASE("a batch-write-item file of more than 64 MB is rejected") {
   CHECK(read.error().ends_with("is larger than 64 MB, the limit for a batch-write-item file"));
 }
 
-TEST_CASE("a table's stream and TTL and deletion protection are set after its items are written") {
+TEST_CASE("settings that react to writes are applied after a table's items are written") {
   const auto description = nlohmann::ordered_json::parse(
       R"({"Table":{"TableName":"t","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
           "AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],

@@ -1,4 +1,4 @@
-// The access rules for Host, Origin, Sec-Fetch-Site and Content-Type, and that they hold on every path.
+// Tests the access rules for Host, Origin, Sec-Fetch-Site and Content-Type on every path.
 #include "http/access/access.h"
 
 #include <catch2/catch.hpp>

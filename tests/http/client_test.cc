@@ -49,7 +49,7 @@ TEST_CASE("a request sends its length and Connection: close") {
             "X-Mayfly-Account: 000000000042\r\n\r\n{}");
 }
 
-TEST_CASE("a response ends by its length or by chunks or when the connection closes") {
+TEST_CASE("every way to mark the end of a response is supported") {
   CHECK(fetched("HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\nnone, and more") == "404 none");
   CHECK(
       fetched("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n") ==

@@ -92,7 +92,7 @@ TEST_CASE("gzip allows several members and deflate does not") {
                    Encoding::deflate) == DecompressFailure::malformed);
 }
 
-TEST_CASE("input that is empty or truncated or not compressed is malformed") {
+TEST_CASE("empty or truncated or uncompressed input is malformed") {
   for (const Encoding encoding : {Encoding::gzip, Encoding::deflate}) {
     const std::string good = compress(R"({"TableName":"t"})", encoding);
     CHECK(failure_of("", encoding) == DecompressFailure::malformed);

@@ -30,7 +30,7 @@ std::set<std::string> quoted_behind(const std::string& text, const std::string& 
 
 }  // namespace
 
-TEST_CASE("the console page and every file that it and its modules reference are served") {
+TEST_CASE("every file that the console page or one of its modules references is served") {
   Running running;
   const HttpAnswer answer = running.ask(http_request("GET", page));
   CHECK(answer.status == 200);

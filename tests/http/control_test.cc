@@ -109,7 +109,7 @@ TEST_CASE("the control API lists its calls") {
   }
 }
 
-TEST_CASE("an unknown control path gets 404 and a wrong method gets 405 with the allowed ones") {
+TEST_CASE("an unknown control path gets 404 and a wrong method gets 405 with the allowed methods") {
   Running running;
   const HttpAnswer missing = running.ask(http_request("GET", "/_mayfly/nothing"));
   CHECK(missing.status == 404);

@@ -52,7 +52,7 @@ TEST_CASE("a response can be chunked or end when the connection closes") {
   CHECK(answer->body == "later");
 }
 
-TEST_CASE("failures are classified as unreachable or malformed or timed out") {
+TEST_CASE("a failed call reports whether it was unreachable or timed out or got no answer") {
   HttpInvoker invoker;
   std::string nobody;
   {

@@ -68,8 +68,7 @@ TEST_CASE("a keys file with missing or incomplete keys is rejected without revea
   CHECK(Keys::parse(two + "aws_secret_access_key=one\n"));
 }
 
-TEST_CASE(
-    "requiring signatures needs keys from a file or the environment and --keys needs --require-signature") {
+TEST_CASE("signature checks take keys from a file or the environment and --keys alone is rejected") {
   const auto path = std::filesystem::temp_directory_path() / ("mayfly-keys-" + std::to_string(::getpid()));
   const std::string file = path.string();
   std::ofstream(path) << "[a]\naws_access_key_id=A\naws_secret_access_key=one\n";

@@ -27,7 +27,7 @@ std::unique_ptr<Buckets> buckets_of(std::optional<http::Key> key) {
 
 }  // namespace
 
-TEST_CASE("a real S3 server's bucket can be written and read and listed", "[.][s3_server]") {
+TEST_CASE("objects can be written to and read from a real S3 server's bucket", "[.][s3_server]") {
   const auto buckets = buckets_of(http::key_of_environment());
   const auto bucket = *buckets->find("exports");
   const BucketCalls calls{*bucket};

@@ -54,7 +54,7 @@ std::string chunked(std::string_view body, std::size_t chunk_bytes) {
   return out + "0\r\n\r\n";
 }
 
-// CreateTable changes the list of tables, so a request that was executed by mistake shows in ListTables.
+// A CreateTable that was executed by mistake shows in ListTables.
 std::string create_table(const std::string& name) {
   return R"({"TableName":")" + name +
          R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id",)"
@@ -108,7 +108,7 @@ TEST_CASE("GET / shows a browser's user a page that runs no scripts") {
   CHECK(answer.headers.at("content-security-policy") == "default-src 'none'");
   for (const std::string path : {"/_mayfly/", "/_mayfly/console"})
     CHECK(answer.body.find("<a href=\"" + path + "\">") != std::string::npos);
-  // A script's request does not come from a person.
+  // A script's request gets the plain response.
   CHECK(
       running
           .ask(http_request("GET", "/", {{"Sec-Fetch-Site", "same-origin"}, {"Origin", "http://127.0.0.1"}}))
@@ -125,7 +125,7 @@ TEST_CASE("HEAD / returns GET's headers without a body and keeps the connection 
   CHECK(client.receive().body == "healthy: dynamodb.us-east-1.amazonaws.com ");
 }
 
-TEST_CASE("other methods and paths and content types get 404 and UnknownOperationException in XML") {
+TEST_CASE("a request that is not an operation gets 404 and UnknownOperationException in XML") {
   Running running;
   for (const std::string& request :
        {http_request("PUT", "/"), http_request("DELETE", "/"), http_request("OPTIONS", "/"),
@@ -151,7 +151,7 @@ TEST_CASE("GET /_mayfly/health returns ok") {
   CHECK(answer.body.starts_with(R"({"status":"ok","version":")"));
 }
 
-TEST_CASE("malformed JSON is reported before an unknown operation and that before a missing signature") {
+TEST_CASE("errors are reported in DynamoDB's order from malformed JSON to a missing signature") {
   Running running;
   const std::string serialization = R"({"__type":"com.amazon.coral.service#SerializationException"})";
   const std::string unknown = R"({"__type":"com.amazon.coral.service#UnknownOperationException"})";
@@ -284,7 +284,7 @@ TEST_CASE("an invalid region name is rejected wherever it appears") {
   }
 }
 
-TEST_CASE("with shared regions requests of all regions see the same tables") {
+TEST_CASE("with shared regions all regions have the same tables") {
   const auto list_from = [](Running& running, const std::string& region) {
     return running
         .ask(http_request("POST", "/",
@@ -335,8 +335,8 @@ TEST_CASE("a body can arrive split into any three pieces") {
   }
 }
 
-// Two header names whose bytes differ only in bit 0x20 can match by mistake, and one of them can contain a
-// control character.
+// The fast comparison of header names ignores bit 0x20, so a name with a control character could match by
+// mistake.
 TEST_CASE("a header name with a control character is rejected") {
   Running running;
   const auto answered = [&](const std::string& name) {
@@ -615,7 +615,7 @@ TEST_CASE("no bytes crash the server", "[holds]") {
   CHECK(running.ask(http_request("GET", "/")).status == 200);
 }
 
-TEST_CASE("one io thread or several serve many connections at once") {
+TEST_CASE("any number of io threads can serve many connections at once") {
   const unsigned threads = GENERATE(1u, 3u);
   http::ServerSettings settings;
   settings.threads = threads;

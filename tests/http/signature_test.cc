@@ -1,5 +1,4 @@
-// Checks the calculation of signatures against AWS's own test suite (aws_signing_test_suite.txt names its
-// source).
+// Checks signatures against AWS's own test suite (aws_signing_test_suite.txt names its source).
 #include "http/access/signature.h"
 
 #include <catch2/catch.hpp>
@@ -39,8 +38,7 @@ std::map<std::string, Files> read_suite() {
   return suite;
 }
 
-// Parses HTTP text whose lines end with '
-// ' and whose target may contain invalid characters.
+// Parses HTTP text whose lines end with '\n' and whose target may contain invalid characters.
 http::Request parsed(const std::string& text) {
   std::istringstream lines(text);
   std::string line;
@@ -78,7 +76,7 @@ const http::CredentialScope scope{"20150830", "us-east-1", "service"};
 
 }  // namespace
 
-TEST_CASE("every example of AWS's suite yields AWS's canonical request and string to sign and signature") {
+TEST_CASE("every example of AWS's suite yields AWS's signature and intermediate texts") {
   const auto suite = read_suite();
   CHECK(suite.size() == 38);
   int examples = 0;

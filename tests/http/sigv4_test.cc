@@ -69,7 +69,7 @@ TEST_CASE("an access key id of exactly twelve digits is the account") {
             .account == "000000000042");
 }
 
-TEST_CASE("spaces or commas or both separate the parts of the Authorization header") {
+TEST_CASE("spaces and commas both separate the parts of the Authorization header") {
   for (const std::string_view separator : {",", " ", ", ", " , "}) {
     const std::string s(separator);
     const auto request = signed_by_header("AWS4-HMAC-SHA256 Credential=a/b/c/dynamodb/aws4_request" + s +

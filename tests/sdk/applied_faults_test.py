@@ -43,7 +43,7 @@ class AppliedFaultsTest(unittest.TestCase):
         item = self.world.dynamodb.get_item(TableName="carts", Key={"id": {"S": "lock"}}).get("Item")
         return item and item["owner"]["S"]
 
-    def test_a_retry_finds_the_lock_that_it_has_taken(self):
+    def test_a_retried_put_fails_on_the_lock_that_its_first_attempt_took(self):
         for fault in ("connection_closed", "internal_server_error"):
             with self.subTest(fault):
                 self.world.dynamodb.delete_item(TableName="carts", Key={"id": {"S": "lock"}})
@@ -53,7 +53,7 @@ class AppliedFaultsTest(unittest.TestCase):
                     self.lock(client, "nina")
                 self.assertEqual(self.owner(), "nina")
 
-    def test_a_retry_takes_the_lock_where_the_request_was_lost(self):
+    def test_a_retried_put_takes_the_lock_if_the_first_request_was_lost(self):
         for fault in ("connection_closed", "internal_server_error"):
             with self.subTest(fault):
                 self.world.dynamodb.delete_item(TableName="carts", Key={"id": {"S": "lock"}})
@@ -61,7 +61,7 @@ class AppliedFaultsTest(unittest.TestCase):
                 self.lock(self.client(attempts=2), "nina")
                 self.assertEqual(self.owner(), "nina")
 
-    def test_a_transaction_that_is_retried_with_its_token_is_applied_once(self):
+    def test_a_transaction_retried_with_its_token_is_applied_once(self):
         self.rules({"operation": "TransactWriteItems", "fault": "connection_closed", "applied": True, "count": 1})
         update = {
             "TableName": "carts",
@@ -107,7 +107,7 @@ class AppliedFaultsTest(unittest.TestCase):
         self.assertGreater(len(lost), 50)
         return len(answered), len(lost), self.count()
 
-    def test_eight_writers_count_what_was_applied(self):
+    def test_the_counter_counts_exactly_the_applied_updates(self):
         for fault in ("connection_closed", "internal_server_error"):
             for applied in (False, True):
                 with self.subTest(fault, applied=applied):

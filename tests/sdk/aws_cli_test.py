@@ -14,7 +14,7 @@ def setUpModule():
 
 
 class AwsCliTest(unittest.TestCase):
-    def test_a_session_expires_and_its_record_says_who_did_it(self):
+    def test_the_record_of_an_expired_session_names_the_service(self):
         aws(
             "dynamodb", "create-table", "--table-name", "sessions",
             "--attribute-definitions", "AttributeName=id,AttributeType=S", "AttributeName=user,AttributeType=S",
@@ -60,7 +60,7 @@ class AwsCliTest(unittest.TestCase):
         aws("dynamodb", "delete-table", "--table-name", "sessions")
         self.assertEqual(aws("dynamodb", "list-tables"), {"TableNames": []})
 
-    def test_an_error_is_printed_in_dynamodbs_words(self):
+    def test_the_aws_cli_prints_dynamodbs_error_message(self):
         with self.assertRaises(RuntimeError) as raised:
             aws("dynamodb", "get-item", "--table-name", "nowhere", "--key", '{"id": {"S": "x"}}')
         self.assertEqual(

@@ -108,7 +108,7 @@ class ThreeWeeks:
 
 
 class PointInTimeTest(unittest.TestCase):
-    def test_any_second_of_three_weeks_comes_back_as_it_was(self):
+    def test_a_table_can_be_restored_to_any_second_of_three_weeks(self):
         seed = random.randrange(1 << 32)
         print("seed", seed, flush=True)
         weeks = ThreeWeeks("weeks", seed)
@@ -162,7 +162,7 @@ class PointInTimeTest(unittest.TestCase):
             found = table.scan(IndexName=indexed)["Items"]
             self.assertCountEqual(found, [item for item in items.values() if attribute in item])
 
-    def test_time_and_source_are_checked_in_the_services_order(self):
+    def test_a_restores_time_and_source_are_checked_in_awss_order(self):
         dynamodb = server.client("dynamodb")
         server.create_table("checked", {"p": "S"}, key_schema("p"))
         restore = dynamodb.restore_table_to_point_in_time
@@ -188,7 +188,7 @@ class PointInTimeTest(unittest.TestCase):
 
 
 class BackupTest(unittest.TestCase):
-    def test_a_backup_outlives_its_table_and_another_of_its_name(self):
+    def test_a_backup_outlives_its_table_and_a_later_table_of_the_same_name(self):
         dynamodb = server.client("dynamodb")
         first = server.create_table("lasting", {"p": "S", "s": "N"}, key_schema("p", "s"))
         first.put_item(Item={"p": "a", "s": 1, "of": "the first"})
@@ -209,7 +209,7 @@ class BackupTest(unittest.TestCase):
         self.assertEqual(deleted["BackupStatus"], "DELETED")
         self.assertEqual(refused(dynamodb.describe_backup, BackupArn=arn)[0], "BackupNotFoundException")
 
-    def test_pages_have_each_backup_once(self):
+    def test_pages_list_each_backup_once(self):
         dynamodb = server.client("dynamodb")
         server.create_table("paged", {"p": "S"}, key_schema("p"))
         made = {
@@ -224,7 +224,7 @@ class BackupTest(unittest.TestCase):
         self.assertEqual(len(found), 25)
         self.assertEqual(set(found), made)
 
-    def test_a_table_of_many_items_is_there_when_the_restore_is_answered(self):
+    def test_a_restored_table_of_20_000_items_becomes_active_with_all_items(self):
         dynamodb = server.client("dynamodb")
         table = server.create_table("many", {"p": "S"}, key_schema("p"))
         with table.batch_writer() as batch:

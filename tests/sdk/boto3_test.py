@@ -30,7 +30,7 @@ def create_music(name):
 
 
 class Boto3Test(unittest.TestCase):
-    def test_an_item_comes_back_as_it_was_put(self):
+    def test_an_item_is_read_back_unchanged(self):
         table = create_music("values")
         item = {
             "artist": "Nina",
@@ -96,7 +96,7 @@ class Boto3Test(unittest.TestCase):
         segments = [read_all(table.scan, Segment=segment, TotalSegments=3) for segment in range(3)]
         self.assertEqual(sum(map(len, segments)), 60)
 
-    def test_updates_and_deletes_are_conditional(self):
+    def test_updates_and_deletes_can_be_conditional(self):
         table = create_music("conditions")
         key = {"artist": "Nina", "song": "Sinnerman"}
         answer = table.update_item(
@@ -116,7 +116,7 @@ class Boto3Test(unittest.TestCase):
         self.assertEqual(answer["Attributes"]["plays"], 1)
         self.assertNotIn("Item", table.get_item(Key=key))
 
-    def test_an_expired_item_leaves_table_indexes_and_one_record_that_names_the_service(self):
+    def test_an_expiry_removes_the_item_and_its_index_entries_and_writes_one_service_record(self):
         table = create_music("expiry")
         reader = StreamReader(server, "expiry")
         ttl = int(time.time()) + 3600
@@ -156,12 +156,12 @@ class Boto3Test(unittest.TestCase):
             self.assertEqual([item["song"] for item in answer["Items"]], ["stays"])
         self.assertEqual([is_expiry(record) for record in removed].count(True), 1)
 
-    def test_accounts_are_worlds_of_their_own(self):
+    def test_accounts_are_isolated(self):
         create_music("worlds")
         self.assertIn("worlds", server.client("dynamodb", "anybody").list_tables()["TableNames"])
         self.assertEqual(server.client("dynamodb", "000000000042").list_tables()["TableNames"], [])
 
-    def test_a_missing_table_is_the_exception_that_boto3_knows(self):
+    def test_a_missing_table_raises_boto3s_exception(self):
         dynamodb = server.client("dynamodb")
         with self.assertRaises(dynamodb.exceptions.ResourceNotFoundException) as raised:
             dynamodb.describe_table(TableName="nowhere")

@@ -36,7 +36,7 @@ class Short(unittest.TestCase):
 
 
 class OutOfDescriptors(Short):
-    def test_without_descriptors_it_serves_whom_it_has_and_accepts_again(self):
+    def test_without_descriptors_existing_clients_are_served_and_accepting_resumes_later(self):
         limits = resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
         others = []
@@ -60,7 +60,7 @@ class OutOfDescriptors(Short):
 
 
 class OutOfThreads(unittest.TestCase):
-    def test_what_waits_is_refused_and_all_else_goes_on(self):
+    def test_without_threads_only_waiting_requests_are_rejected(self):
         log = tempfile.TemporaryFile()
         self.addCleanup(log.close)
         server = MayflyServer(preexec=become_nobody, log=log)
@@ -85,7 +85,7 @@ class OutOfThreads(unittest.TestCase):
 
 
 class DroppedTable(unittest.TestCase):
-    def test_its_memory_comes_back(self):
+    def test_a_deleted_tables_memory_is_freed(self):
         # Without these options, sanitizers keep freed memory and data about it.
         thrifty = {"ASAN_OPTIONS": "quarantine_size_mb=1", "TSAN_OPTIONS": "flush_memory_ms=500"}
         server = MayflyServer(
@@ -121,7 +121,7 @@ class FullMemory(Short):
         item = {"id": {"S": str(number)}, "value": {"S": "x" * 390_000}}
         return self.client.operation("PutItem", {"TableName": table, "Item": item})
 
-    def test_full_memory_takes_nothing_more_and_has_room_again_when_a_table_is_deleted(self):
+    def test_full_memory_rejects_writes_until_a_table_is_deleted(self):
         for table in ("large", "small"):
             self.server.create_table(table, {"id": "S"}, key_schema("id"))
         self.assertEqual(self.put("small", 0)[0], 200)
@@ -156,7 +156,7 @@ class FullMemory(Short):
 
 
 class Ends(unittest.TestCase):
-    def test_it_ends_at_once_whatever_waits(self):
+    def test_a_server_ends_at_once_despite_waiting_requests(self):
         server = MayflyServer()
         waiting = []
         for request in (
@@ -171,7 +171,7 @@ class Ends(unittest.TestCase):
         for connection in waiting:
             connection.close()
 
-    def test_it_ends_even_if_nobody_reads_its_log(self):
+    def test_a_server_ends_even_if_nothing_reads_its_log(self):
         with tempfile.TemporaryDirectory() as directory:
             port_file = os.path.join(directory, "port")
             arguments = [binary(), "serve", "--port", "0", "--port-file", port_file]

@@ -1,5 +1,5 @@
 // Attempts of a page to use a server of another origin. `settings` is {mayfly, report}. Reports {tried, read}: the names of
-// all attempts, and by name the text that the page could read.
+// all attempts, and the text that the page could read, by name.
 const read = {};
 const tried = [];
 

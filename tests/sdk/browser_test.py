@@ -167,19 +167,19 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(report["read"], {})
         self.assertEqual(self.server.control("GET", "clock")["mode"], "real")
 
-    def test_a_page_of_another_site_reads_and_changes_nothing(self):
+    def test_a_page_from_another_site_reads_and_changes_nothing(self):
         self.serve()
         before = self.state()
         self.pages.html = self.html(self.server.url)
         self.check_nothing_happened(before, self.browse(f"http://evil.example:{self.pages.port}/"))
 
-    def test_a_page_of_another_port_of_localhost_reads_and_changes_nothing(self):
+    def test_a_page_from_another_port_of_localhost_reads_and_changes_nothing(self):
         self.serve()
         before = self.state()
         self.pages.html = self.html(f"http://localhost:{self.server.port}")
         self.check_nothing_happened(before, self.browse(f"http://localhost:{self.pages.port}/"))
 
-    def test_a_page_that_calls_the_server_by_a_name_of_its_own_reads_and_changes_nothing(self):
+    def test_a_page_that_reaches_the_server_by_its_own_name_reads_and_changes_nothing(self):
         self.serve()
         before = self.state()
         self.pages.html = self.html(f"http://evil.example:{self.server.port}")
@@ -195,7 +195,7 @@ class BrowserTest(unittest.TestCase):
         self.assertIn(f"Host: evil.example:{rebinder.port}\r\n".encode(), rebinder.forwarded)
         self.assertIn(b"x-amz-target: DynamoDB_20120810.Scan\r\n", rebinder.forwarded.lower().replace(b"dynamodb_20120810.scan", b"DynamoDB_20120810.Scan"))
 
-    def test_a_page_of_an_allowed_origin_reads_and_writes(self):
+    def test_a_page_from_an_allowed_origin_can_read_and_write(self):
         self.serve("--cors-origin", f"http://localhost:{self.pages.port}")
         self.pages.html = self.html(self.server.url)
         report = self.browse(f"http://localhost:{self.pages.port}/")

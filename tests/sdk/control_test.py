@@ -82,7 +82,7 @@ class World:
 
 
 class ClockTest(unittest.TestCase):
-    def test_after_48_hours_exactly_what_fell_due_is_gone_in_order(self):
+    def test_an_advance_of_48_hours_deletes_exactly_the_due_items_in_order(self):
         world, other = World(), World()
         world.freeze()
         world.create_carts()
@@ -114,7 +114,7 @@ class ClockTest(unittest.TestCase):
         self.assertEqual(other_after["mode"], "real")
         self.assertEqual(other_after["now"][:4], other_before["now"][:4])
 
-    def test_next_expiry_steps_from_instant_to_instant(self):
+    def test_next_expiry_advances_from_one_expiry_to_the_next(self):
         world = World()
         world.freeze()
         world.create_carts()
@@ -129,7 +129,7 @@ class ClockTest(unittest.TestCase):
         self.assertEqual((nothing["now"], nothing["expired"]), ("2031-01-01T00:02:00.001Z", 0))
         self.assertEqual(nothing["message"], "No item is going to expire, so the clock did not move.")
 
-    def test_time_goes_back_only_without_tables(self):
+    def test_the_clock_can_go_back_only_without_tables(self):
         world = World()
         world.freeze("2031-01-01T00:00:00Z")
         world.freeze("2020-01-01T00:00:00Z")
@@ -141,7 +141,7 @@ class ClockTest(unittest.TestCase):
 
 
 class RaceTest(unittest.TestCase):
-    def test_an_item_that_is_renewed_while_due_survives(self):
+    def test_an_item_renewed_at_a_failpoint_survives(self):
         world = World()
         world.freeze()
         world.create_carts()
@@ -161,7 +161,7 @@ class RaceTest(unittest.TestCase):
 
 
 class ModeTest(unittest.TestCase):
-    def test_as_on_aws_an_item_can_be_read_until_its_seeded_delay_is_over(self):
+    def test_in_aws_mode_an_item_is_readable_until_its_seeded_delay_has_passed(self):
         world = World()
         world.freeze()
         world.create_carts()
@@ -174,7 +174,7 @@ class ModeTest(unittest.TestCase):
         self.assertEqual(world.advance(to="next-expiry")["now"], explanation["expires_at"])
         self.assertEqual(world.ids(), [])
 
-    def test_manual_waits_for_a_sweep(self):
+    def test_in_manual_mode_expired_items_stay_until_a_sweep(self):
         world = World()
         world.freeze()
         world.create_carts()
@@ -186,7 +186,7 @@ class ModeTest(unittest.TestCase):
 
 
 class SnapshotTest(unittest.TestCase):
-    def test_what_is_destroyed_is_restored_with_its_pending_expiries(self):
+    def test_a_snapshot_restores_deleted_items_with_their_pending_expiries(self):
         world = World()
         world.freeze()
         world.create_carts()
@@ -206,7 +206,7 @@ class SnapshotTest(unittest.TestCase):
 
 
 class AwaitTest(unittest.TestCase):
-    def test_a_test_waits_for_the_expiry_instead_of_sleeping(self):
+    def test_an_await_returns_the_record_of_an_expiry(self):
         world = World()
         world.create_carts()
         since = world.ok("GET", "/clock")["now"]
@@ -220,7 +220,7 @@ class AwaitTest(unittest.TestCase):
         self.assertEqual(record["userIdentity"], {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"})
         self.assertEqual(record["dynamodb"]["OldImage"]["ttl"], {"N": "1700000000"})
 
-    def test_time_out_says_what_did_happen(self):
+    def test_an_await_that_times_out_lists_other_changes(self):
         world = World()
         world.create_carts()
         since = world.ok("GET", "/clock")["now"]
@@ -235,7 +235,7 @@ class AwaitTest(unittest.TestCase):
 
 
 class ExplainTest(unittest.TestCase):
-    def test_each_reason(self):
+    def test_explain_returns_each_reason(self):
         world = World()
         world.freeze()
         world.create_carts()
@@ -263,7 +263,7 @@ class ExplainTest(unittest.TestCase):
 
 
 class FaultTest(unittest.TestCase):
-    def test_an_sdk_sees_the_exceptions_it_knows(self):
+    def test_a_fault_raises_the_sdks_exception(self):
         world = World()
         world.create_carts()
         exceptions = world.dynamodb.exceptions

@@ -1,4 +1,4 @@
-"""Kills a server repeatedly under load. The server must keep every acknowledged write, and no write partially.
+"""Kills a server repeatedly under load. The server must keep every acknowledged write and must not apply any write partially.
 
 Each writer owns its items and knows each item's last acknowledged state. While a response is missing, one further state is
 possible. After each kill the test reads everything back: each item, the table by Scan, its index by Query, and the stream
@@ -298,11 +298,11 @@ class CrashLoop(unittest.TestCase):
         self.server.stop()
         print(f"{kills} kills, {sum(writer.acknowledged for writer in writers)} acknowledged writes", flush=True)
 
-    def test_what_was_acknowledged_is_there(self):
+    def test_acknowledged_writes_survive_kills(self):
         self.options = ()
         self.run_loop(KILLS)
 
-    def test_what_was_acknowledged_with_fsync_is_there(self):
+    def test_acknowledged_writes_survive_kills_with_fsync(self):
         self.options = ("--fsync",)
         self.run_loop(max(KILLS // 4, 1))
 

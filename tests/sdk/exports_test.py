@@ -204,7 +204,7 @@ class ReadAgain(unittest.TestCase):
         assert status == 200, answer
         cls.model.write(cls.now, key, item)
 
-    def test_a_table_as_it_was_at_any_second(self):
+    def test_a_full_export_has_the_table_as_of_any_second(self):
         seconds = [self.random.randrange(START + 1, self.now - 5 * MINUTE) for _ in range(8)]
         for second in seconds + [None]:
             with self.subTest(second=second):
@@ -218,7 +218,7 @@ class ReadAgain(unittest.TestCase):
                 for key, _ in self.exporter.files(export):
                     self.assertTrue(key.startswith(str(pathlib.Path(export["ExportManifest"]).parent) + "/data/"), key)
 
-    def test_what_became_of_it_in_a_window(self):
+    def test_an_incremental_export_has_the_changes_in_its_window(self):
         for view in ("NEW_AND_OLD_IMAGES", "NEW_IMAGE"):
             for _ in range(6):
                 first = self.random.randrange(START + 1, self.now - 20 * MINUTE)
@@ -246,7 +246,7 @@ class ReadAgain(unittest.TestCase):
                     for key, _ in self.exporter.files(export):
                         self.assertTrue(key.startswith("AWSDynamoDB/data/"), key)
 
-    def test_in_ion(self):
+    def test_an_ion_export_has_the_same_items(self):
         export = self.exporter.export(ExportFormat="ION")
         expected = self.model.at(self.now * 1000)
         found = {}
@@ -255,7 +255,7 @@ class ReadAgain(unittest.TestCase):
             found[item["id"]] = item
         self.assertEqual(found, {key: as_ion(item) for key, item in expected.items()})
 
-    def test_what_was_exported_is_imported_again(self):
+    def test_exported_items_can_be_imported(self):
         for form in ("DYNAMODB_JSON", "ION"):
             with self.subTest(form=form):
                 export = self.exporter.export(ExportFormat=form)
@@ -286,7 +286,7 @@ class ReadAgain(unittest.TestCase):
                 found = {item["id"]["S"]: item for item in scanned["Items"]}
                 self.assertEqual(normal(found), normal(self.model.at(self.now * 1000)))
 
-    def test_a_filter_takes_items_and_attributes(self):
+    def test_a_filter_selects_items_and_attributes(self):
         export = self.exporter.export(
             FilterSpecification={
                 "FilterExpression": "#n BETWEEN :low AND :high",
@@ -435,7 +435,7 @@ def read_ion(line):
 
 
 class Failures(unittest.TestCase):
-    def test_as_boto3_sees_it(self):
+    def test_boto3_can_start_describe_and_list_exports(self):
         exporter = Exporter(self)
         exporter.create().put_item(Item={"id": "1"})
         dynamodb = exporter.dynamodb
@@ -459,7 +459,7 @@ class Failures(unittest.TestCase):
             dynamodb.export_table_to_point_in_time(TableArn=ARN + "cart", S3Bucket="exports")
         self.assertEqual(refused.exception.response["Error"]["Code"], "TableNotFoundException")
 
-    def test_an_unknown_bucket(self):
+    def test_an_unknown_bucket_fails_the_export(self):
         exporter = Exporter(self)
         exporter.create()
         export = exporter.export(S3Bucket="Nowhere")
@@ -468,7 +468,7 @@ class Failures(unittest.TestCase):
         self.assertIn("The specified bucket does not exist", export["FailureMessage"])
         self.assertNotIn("ExportManifest", export)
 
-    def test_no_prefix_leads_out_of_the_bucket(self):
+    def test_a_prefix_cannot_escape_the_bucket(self):
         exporter = Exporter(self)
         exporter.create()
         for prefix in ("..", "a/../../b", "/etc"):
@@ -478,7 +478,7 @@ class Failures(unittest.TestCase):
                 self.assertEqual(export["FailureCode"], "S3InvalidArgument")
         self.assertEqual(list(exporter.bucket.iterdir()), [])
 
-    def test_a_full_disk_fails_the_export_and_not_the_server(self):
+    def test_a_full_disk_fails_the_export_but_not_the_server(self):
         def small_files():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -499,7 +499,7 @@ class Failures(unittest.TestCase):
         table.put_item(Item={"id": "more"})
         self.assertEqual(len(table.scan()["Items"]), 11)
 
-    def test_an_export_that_a_kill_cut_off_has_failed(self):
+    def test_an_export_interrupted_by_a_kill_has_failed(self):
         """The bucket's endpoint accepts connections but never responds, so the export stays in progress."""
         silent = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(silent.close)

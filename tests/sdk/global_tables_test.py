@@ -56,7 +56,7 @@ class GlobalTablesTest(unittest.TestCase):
             if record["eventName"] == "REMOVE"
         }
 
-    def test_the_example_of_the_documentation(self):
+    def test_the_documentations_example_works(self):
         way(WEST, EAST, paused=True)
         self.east.put_item(TableName="carts", Item={"id": {"S": "1"}, "total": {"N": "10"}})
         self.west.put_item(TableName="carts", Item={"id": {"S": "1"}, "total": {"N": "12"}})
@@ -66,7 +66,7 @@ class GlobalTablesTest(unittest.TestCase):
         settle()
         self.assertEqual((self.total(self.east), self.total(self.west)), ("12", "12"))
 
-    def test_a_lag_is_over_when_the_account_s_clock_says_so(self):
+    def test_a_replication_lag_follows_the_accounts_clock(self):
         way(EAST, WEST, lag_milliseconds=1500)
         self.east.put_item(TableName="carts", Item={"id": {"S": "1"}, "total": {"N": "1"}})
         self.assertEqual([each["writes"] for each in settle()], [1])
@@ -75,7 +75,7 @@ class GlobalTablesTest(unittest.TestCase):
         server.advance(0.001)
         self.assertEqual(self.total(self.west), "1")
 
-    def test_writers_of_two_regions_come_to_the_same(self):
+    def test_concurrent_writes_in_two_regions_converge(self):
         model, chance = {}, random.Random(7)
         for number in range(400):
             if chance.random() < 0.1:
@@ -95,7 +95,7 @@ class GlobalTablesTest(unittest.TestCase):
             items = client.scan(TableName="carts")["Items"]
             self.assertEqual({item["id"]["S"]: item["total"]["N"] for item in items}, model)
 
-    def test_a_deletion_by_ttl_arrives_without_the_service_s_mark_and_late_only_as_a_record(self):
+    def test_a_replicated_ttl_deletion_has_no_service_identity(self):
         self.east.update_time_to_live(
             TableName="carts", TimeToLiveSpecification={"Enabled": True, "AttributeName": "ttl"}
         )
@@ -114,7 +114,7 @@ class GlobalTablesTest(unittest.TestCase):
         settle()
         self.assertEqual(self.removals(WEST), {"west": service, "east": None})
 
-    def test_a_snapshot_keeps_what_is_on_its_way(self):
+    def test_a_snapshot_keeps_writes_that_are_not_replicated_yet(self):
         way(EAST, WEST, paused=True)
         self.east.put_item(TableName="carts", Item={"id": {"S": "1"}, "total": {"N": "1"}})
         snapshot = server.control("POST", "snapshots")["id"]
@@ -128,7 +128,7 @@ class GlobalTablesTest(unittest.TestCase):
         settle()
         self.assertEqual(self.total(self.west), "1")
 
-    def test_strong_consistency_and_a_conflict_on_demand(self):
+    def test_a_strongly_consistent_table_replicates_at_once_and_a_fault_causes_a_conflict(self):
         server.create_table("orders", {"id": "S"}, key_schema("id"))
         # Debian's boto3 does not support MultiRegionConsistency yet.
         status, answer = Client(server).operation(
@@ -151,7 +151,7 @@ class GlobalTablesTest(unittest.TestCase):
 
 
 class CrashTest(unittest.TestCase):
-    def test_what_was_on_its_way_at_a_crash_arrives_once(self):
+    def test_writes_that_were_not_replicated_before_a_crash_arrive_once(self):
         with tempfile.TemporaryDirectory() as directory:
             data = str(pathlib.Path(directory) / "data")
             first = MayflyServer("--data", data)

@@ -130,14 +130,14 @@ class Buckets(Servers):
         self.check_end(server)
         return shown
 
-    def test_no_answer_of_a_bucket_takes_much_memory_or_time(self):
+    def test_no_response_of_a_bucket_takes_much_memory_or_time(self):
         for name, answer in HOSTILE.items():
             with self.subTest(name):
                 self.fails(answer)
         with self.subTest("a reset"):
             self.fails(None, endpoint=Resetting)
 
-    def test_listings(self):
+    def test_a_hostile_listing_fails_the_import(self):
         listings = {
             "a million objects": "<Contents/>" * 1_000_000,
             "deep elements": "<a>" * 1_000_000,
@@ -154,7 +154,7 @@ class Buckets(Servers):
             with self.subTest(name):
                 self.fails(lambda _: [whole(answer.encode())], "without a valid listing")
 
-    def test_listings_without_an_end(self):
+    def test_an_endless_listing_fails_the_import(self):
         def page(token, keys=()):
             objects = "".join(f"<Contents><Key>{key}</Key><Size>0</Size></Contents>" for key in keys)
             more = f"<IsTruncated>true</IsTruncated><NextContinuationToken>{token}</NextContinuationToken>"
@@ -169,7 +169,7 @@ class Buckets(Servers):
         listing = f"<ListBucketResult><Contents><Key>a</Key><Size>{len(content)}</Size></Contents></ListBucketResult>"
         return lambda number: [whole(listing.encode())] if number == 1 else [whole(content, status, headers)]
 
-    def test_objects(self):
+    def test_a_hostile_object_fails_the_import(self):
         bomb = gzip.compress(b"\n" * (1 << 26)) + gzip.compress(b"{")
         self.fails(self.object(bomb), InputCompressionType="GZIP")
         self.fails(self.object(b"{" + b"x" * 10_000_000))
@@ -178,7 +178,7 @@ class Buckets(Servers):
         shown = self.fails(self.object(gzip.compress(LINE) + b"trailing"), InputCompressionType="GZIP")
         self.assertEqual((shown["ImportedItemCount"], shown["ErrorCount"]), (1, 1))
 
-    def test_an_answer_that_drips_does_not_keep_the_server(self):
+    def test_a_response_that_trickles_in_does_not_delay_the_exit(self):
         def drip(_):
             yield CHUNKED
             while True:
@@ -225,7 +225,7 @@ class Functions(Servers):
         dynamodb.put_item(TableName="carts", Item={"id": {"S": "1"}})
         return server
 
-    def test_no_answer_of_a_function_takes_much_memory_or_time(self):
+    def test_no_response_of_a_function_takes_much_memory_or_time(self):
         for name, answer in {**HOSTILE, **ANSWERS}.items():
             with self.subTest(name):
                 endpoint = Endpoint(self, answer)
@@ -236,14 +236,14 @@ class Functions(Servers):
                 self.assertEqual(server.client("dynamodb").get_item(TableName="carts", Key={"id": {"S": "1"}})["Item"]["id"]["S"], "1")
                 self.check_end(server)
 
-    def test_a_direct_invocation_is_answered_with_a_plain_header(self):
+    def test_a_direct_invocation_returns_a_printable_error_header(self):
         endpoint = Endpoint(self, HOSTILE["odd bytes in headers"])
         server = self.serve("--function", f"told={endpoint.url}")
         answered = server.client("lambda").invoke(FunctionName="told", Payload=b"{}")
         self.assertEqual(answered["FunctionError"], "???")
         self.check_end(server)
 
-    def test_functions_that_do_not_answer_do_not_keep_the_server(self):
+    def test_functions_that_do_not_respond_do_not_delay_the_exit(self):
         endpoint = Endpoint(self, lambda _: [b""])
         server = self.with_mapping(endpoint.url)
         self.assertTrue(endpoint.asked.wait(SECONDS_MAX))
@@ -251,7 +251,7 @@ class Functions(Servers):
 
 
 class Kinesis(Servers):
-    def test_no_answer_of_kinesis_takes_much_memory_or_keeps_the_server(self):
+    def test_no_response_of_kinesis_takes_much_memory_or_delays_the_exit(self):
         records = {"Records": [{"ErrorCode": "\x1b[31m", "ErrorMessage": "x" * 1000}] * 100_000}
         more = {"a million records": lambda _: [whole(b'{"Records":[' + b"{}," * 1_500_000 + b"{}]}")], "errors": lambda _: [whole(records)]}
         for name, answer in {**HOSTILE, **ANSWERS, **more}.items():

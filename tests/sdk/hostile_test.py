@@ -163,7 +163,7 @@ class Directories(unittest.TestCase):
         self.assertFalse(port.is_symlink())
         self.assertEqual(private.read_text(), SECRET)
 
-    def test_a_name_does_not_lead_out_of_the_directory(self):
+    def test_a_file_name_cannot_escape_the_directory(self):
         for name in ("../private.json.gz", str(self.private), "carts/../../private.json.gz"):
             self.own_export(name)
             self.refused("not a path within the directory")
@@ -175,7 +175,7 @@ class Directories(unittest.TestCase):
         manifest.symlink_to(self.root / "manifest.json")
         self.refused("link")
 
-    def test_a_pipe_in_a_directory_does_not_stop_an_import(self):
+    def test_a_pipe_in_a_directory_does_not_block_an_import(self):
         self.aws_export()
         os.mkfifo(self.export / "data" / "a.json.gz")
         self.refused("regular file")
@@ -190,7 +190,7 @@ class Directories(unittest.TestCase):
         os.mkfifo(self.export / "manifest.json")
         self.refused("regular file")
 
-    def test_a_manifest_has_a_bounded_number_of_tables_and_values(self):
+    def test_a_manifest_is_limited_in_tables_and_values(self):
         memory_max = None if is_instrumented() else 1_000_000_000
         tables = ",".join(f'{{"name":"table-{number}"}}' for number in range(200_000))
         self.write("manifest.json", f'{{"mayfly_export":1,"tables":[{tables}]}}')
@@ -198,7 +198,7 @@ class Directories(unittest.TestCase):
         self.write("manifest.json", '{"mayfly_export":1,"tables":[' + "[]," * 10_000_000 + "[]]}")
         self.refused("JSON values", memory_max=memory_max)
 
-    def test_the_descriptions_of_tables_are_bounded_together(self):
+    def test_table_descriptions_have_a_shared_limit(self):
         names = [f"table-{number}" for number in range(100)]
         self.write("manifest.json", {"mayfly_export": 1, "tables": [{"name": name} for name in names]})
         padding = "x" * 1_000_000
@@ -206,7 +206,7 @@ class Directories(unittest.TestCase):
             self.write(f"{name}/table.json", {"Table": {"TableName": name, "Padding": padding}})
         self.refused("in total", memory_max=None if is_instrumented() else 1_000_000_000)
 
-    def test_rules_with_many_double_stars_cost_no_more_than_with_one(self):
+    def test_a_rule_with_many_double_stars_costs_no_more_than_with_one(self):
         rules = [{"path": "**." * 39 + f"x{number}", "action": "drop"} for number in range(1000)]
         (self.root / "rules.json").write_text(json.dumps({"default": "keep", "rules": rules}))
         item = {"id": {"S": "1"}, "list": {"L": [{"S": ""}] * 2000}}
@@ -215,7 +215,7 @@ class Directories(unittest.TestCase):
         code, said = run(*words, "--anonymize", str(self.root / "rules.json"))
         self.assertEqual(code, 0, said)
 
-    def test_a_signal_ends_what_waits_for_a_pipe(self):
+    def test_a_signal_ends_a_command_that_waits_for_a_pipe(self):
         pipe = self.root / "pipe.json"
         os.mkfifo(pipe)
 
@@ -330,7 +330,7 @@ class Endpoints(unittest.TestCase):
         self.assertFalse(any(ord(char) < 32 and char != "\n" for char in said), said)
         return said
 
-    def test_signals_end_commands_whose_endpoint_does_not_answer(self):
+    def test_a_signal_ends_a_command_whose_endpoint_does_not_respond(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             for begin in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"):
                 for which in range(5):
@@ -339,7 +339,7 @@ class Endpoints(unittest.TestCase):
                     with self.subTest(words=words, number=number):
                         ended_by(self, number, words, lambda: self.assertTrue(endpoint.asked.wait(SECONDS_MAX)))
 
-    def test_an_endless_answer_is_refused_in_bounded_memory(self):
+    def test_an_endless_response_is_rejected_in_bounded_memory(self):
         def endless(_):
             yield CHUNKED
             chunk = b"100000\r\n" + b"[" + b"1," * ((1 << 19) - 1) + b"1" + b"\r\n"
@@ -352,7 +352,7 @@ class Endpoints(unittest.TestCase):
             with self.subTest(words=words):
                 self.refused(words, "more than 67108864 bytes", memory_max=memory_max, timeout=60)
 
-    def test_a_length_that_is_a_lie_is_refused(self):
+    def test_a_false_content_length_is_rejected(self):
         lie = b"HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n{}"
         for words in [*commands("URL", self.root), ["tail", "--url", "URL"]]:
             endpoint = self.endpoint(lambda _: [lie, b""])
@@ -380,7 +380,7 @@ class Endpoints(unittest.TestCase):
                 self.refused(words, "redirects are not followed")
         self.assertEqual(secret.requests, 0)
 
-    def test_a_page_key_that_is_returned_twice_ends_a_listing(self):
+    def test_a_repeated_page_key_ends_a_listing(self):
         for circle in (1, 3):
             names = lambda number: [whole({"TableNames": ["carts"], "LastEvaluatedTableName": f"t{number % circle}"})]
             for words in (["table", "list"], ["export", "--all", "--to", str(self.root / "to")]):
@@ -401,7 +401,7 @@ class Endpoints(unittest.TestCase):
             self.assertNotEqual(code, 0, said)
             self.assertIn("the same page key twice", said)
 
-    def test_what_an_endpoint_says_is_printed_escaped(self):
+    def test_an_endpoints_error_message_is_printed_escaped(self):
         evil = "\x1b]0;owned\x07\r\nmayfly: all is well\x9b2J"
         refusal = whole({"__type": "x#" + evil, "message": evil}, "400 Bad Request")
         for which in range(5):

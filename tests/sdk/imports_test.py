@@ -22,7 +22,7 @@ def lines(items):
 
 
 def zstd(text):
-    """Returns a Zstandard frame of raw blocks, which every decoder reads and no encoder is needed for."""
+    """Returns a Zstandard frame of raw blocks. Every decoder reads them, and writing them needs no encoder."""
     blocks = [text[at : at + 100_000] for at in range(0, len(text), 100_000)]
     frame = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(text))
     for number, block in enumerate(blocks):
@@ -79,7 +79,7 @@ class Imports(unittest.TestCase):
         self.assertEqual(status, 200, answer)
         return json.loads(answer)
 
-    def test_each_format_and_compression_gives_the_same_table(self):
+    def test_every_format_and_compression_imports_the_same_table(self):
         items = [{"id": {"S": str(n)}, "n": {"N": str(n)}, "text": {"S": "x" * (n % 200)}} for n in range(3000)]
         text = lines(items)
         self.bucket.put("plain/a.json", text)
@@ -106,7 +106,7 @@ class Imports(unittest.TestCase):
                 self.assertEqual(self.items(name + "-table"), wanted)
         self.assertEqual(len(self.dynamodb.list_imports()["ImportSummaryList"]), 4)
 
-    def test_what_was_exported_is_imported_again_item_for_item(self):
+    def test_exported_items_are_imported_unchanged(self):
         self.dynamodb.create_table(TableName="carts", **TABLE)
         self.dynamodb.update_continuous_backups(
             TableName="carts", PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
@@ -153,7 +153,7 @@ class Imports(unittest.TestCase):
                 self.assertEqual(shown["ImportedItemCount"], 200)
                 self.assertEqual(self.items("again-" + format), wanted)
 
-    def test_bad_lines_of_csv_are_counted_and_logged_and_the_good_ones_are_there(self):
+    def test_bad_csv_lines_are_counted_and_logged_and_good_ones_are_imported(self):
         self.bucket.put("a.csv", b"id,n\n1,one\n,two\n3,three,3\n4,four\n")
         self.bucket.put("b.csv", b'id,n\n5,"five\n')
         shown = self.over(self.start("carts", "", InputFormat="CSV"))
@@ -177,7 +177,7 @@ class Imports(unittest.TestCase):
             log[0]["errorMessages"], ["One or more parameter values were invalid: Missing the key id in the item"]
         )
 
-    def test_a_bucket_that_is_not_there_fails_the_import_and_makes_no_table(self):
+    def test_a_missing_bucket_fails_the_import_and_creates_no_table(self):
         arn = self.dynamodb.import_table(
             S3BucketSource={"S3Bucket": "nobodys"},
             InputFormat="CSV",
@@ -186,7 +186,7 @@ class Imports(unittest.TestCase):
         self.assertEqual(self.over(arn)["FailureCode"], "S3NoSuchBucket")
         self.assertEqual(self.dynamodb.list_tables()["TableNames"], [])
 
-    def test_while_it_is_imported_a_table_is_creating_and_nobody_changes_it(self):
+    def test_a_table_is_creating_and_cannot_be_changed_during_its_import(self):
         self.bucket.put("a.json", lines({"id": {"S": str(n)}, "x": {"S": "x" * 300}} for n in range(60_000)))
         arn = self.start("carts", "")
         errors = self.dynamodb.exceptions
@@ -211,7 +211,7 @@ class Imports(unittest.TestCase):
         self.assertEqual(shown["ImportStatus"], "COMPLETED")
         self.assertEqual(len(self.items("carts")), 60_000)
 
-    def test_a_cancelled_bulk_put_keeps_what_it_has_put(self):
+    def test_a_canceled_bulk_put_keeps_the_items_it_has_put(self):
         self.dynamodb.create_table(TableName="carts", **TABLE)
         self.bucket.put("a.json", lines({"id": {"S": str(n)}} for n in range(50_000)))
         arn = self.operation(
@@ -237,7 +237,7 @@ class Imports(unittest.TestCase):
         self.assertLessEqual(put, end["ProcessedItemCount"])
         self.assertEqual(list(self.out.path.iterdir()), [])
 
-    def test_a_bulk_put_reports_what_it_did_not_put(self):
+    def test_a_bulk_put_reports_the_items_it_did_not_put(self):
         self.dynamodb.create_table(TableName="carts", **TABLE)
         self.dynamodb.put_item(TableName="carts", Item={"id": {"S": "2"}, "v": {"N": "0"}})
         condition = {"ConditionExpression": "attribute_not_exists(id)"}
@@ -284,7 +284,7 @@ class Imports(unittest.TestCase):
 
 
 class Killed(unittest.TestCase):
-    def test_an_import_that_a_crash_cut_off_has_failed_and_its_table_has_what_came_before(self):
+    def test_an_import_interrupted_by_a_crash_has_failed_and_its_table_keeps_earlier_items(self):
         bucket = Bucket(self, "in")
         for n in range(4):
             bucket.put(f"{n}.json", lines({"id": {"S": f"{n}-{m}"}, "x": {"S": "x" * 500}} for m in range(60_000)))

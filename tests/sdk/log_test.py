@@ -1,4 +1,4 @@
-"""Tests what the log shows to someone who investigates a test."""
+"""Tests the log lines that help a developer investigate a failed test."""
 
 import tempfile
 import time
@@ -27,7 +27,7 @@ class Log(unittest.TestCase):
 
         return eventually(find)
 
-    def test_a_clock_that_is_moved(self):
+    def test_a_clock_move_is_logged(self):
         self.start("info")
         self.server.control("PUT", "clock", {"mode": "frozen", "now": "2031-01-01T00:00:00Z"})
         self.server.advance(60)
@@ -37,7 +37,7 @@ class Log(unittest.TestCase):
             '{"now":"2031-01-01T00:01:00Z","expired":0,"tables":{},"next_expiry":null}',
         )
 
-    def test_what_expires_by_itself_in_sums(self):
+    def test_expired_items_are_logged_as_totals(self):
         self.start("info")
         carts = self.server.create_table("carts", {"id": "S"}, KEYS, ttl="ttl")
         for key in "123":
@@ -45,7 +45,7 @@ class Log(unittest.TestCase):
         self.server.control("PUT", "clock", {"mode": "rate", "rate": 1_000_000})
         self.assertEqual(self.line(" expired "), "info expired 3 items of account 000000000000: carts 3")
 
-    def test_faults_that_strike_so_many_a_second(self):
+    def test_faults_that_strike_are_logged_up_to_a_limit_per_second(self):
         self.start("info")
         carts = self.server.create_table("carts", {"id": "S"}, KEYS)
         self.server.control("PUT", "faults", {"rules": [{"operation": "PutItem", "fault": "throttle", "count": 40}]})
@@ -57,7 +57,7 @@ class Log(unittest.TestCase):
             "info a fault struck PutItem of account 000000000000: ProvisionedThroughputExceededException",
         )
 
-    def test_a_function_that_nobody_answers_for(self):
+    def test_a_function_that_does_not_respond_is_logged(self):
         self.start("info")
         stream = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
         carts = self.server.create_table("carts", {"id": "S"}, KEYS, StreamSpecification=stream)
@@ -71,7 +71,7 @@ class Log(unittest.TestCase):
         )
         self.assertNotIn("secret", self.line("PUT /_mayfly/functions/reminder"))
 
-    def test_each_request_when_somebody_debugs(self):
+    def test_each_request_is_logged_at_level_debug(self):
         self.start("debug")
         with self.assertRaises(ClientError):
             self.server.client("dynamodb").get_item(TableName="carts", Key={"id": {"S": "1"}})

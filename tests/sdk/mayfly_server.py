@@ -58,7 +58,7 @@ class MayflyServer:
         )
         self.pid = self._process.pid
         try:
-            # The file appears complete, once the server accepts requests.
+            # The file appears, already complete, once the server accepts requests.
             self.port = int(eventually(lambda: self._read(port_file), START_SECONDS_MAX))
         except BaseException:
             self._process.kill()

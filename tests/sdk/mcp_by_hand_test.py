@@ -79,22 +79,22 @@ class StandardInput(unittest.TestCase):
         self.assertEqual(answers[7]["result"]["structuredContent"]["reason"], "milliseconds")
         self.assertEqual(answers[8]["result"]["structuredContent"]["Items"], [{"id": "late", "ttl": 1924992060000}])
 
-    def test_a_frozen_clock_is_advanced_and_an_item_that_stays_is_explained(self):
+    def test_the_tools_advance_a_frozen_clock_and_explain_an_item_that_stays(self):
         answers, every, done = converse(STORY, "--in-memory")
         self.expect_story(answers)
         self.assertEqual(len(every), len(STORY), "only messages may be on standard output")
         self.assertEqual(done.returncode, 0)
 
-    def test_the_same_beside_a_running_server(self):
+    def test_the_tools_work_on_a_running_server(self):
         answers, _, _ = converse(STORY, "--url", f"http://127.0.0.1:{server.port}", "--account", "000000000017")
         self.expect_story(answers)
 
-    def test_a_server_that_is_not_there_is_a_tools_error(self):
+    def test_an_unreachable_server_is_a_tool_error(self):
         answers, _, _ = converse([call(1, "list_tables")], "--url", "http://127.0.0.1:1")
         self.assertTrue(answers[1]["result"]["isError"])
         self.assertIn("cannot connect to 127.0.0.1:1", answers[1]["result"]["content"][0]["text"])
 
-    def test_nonsense_gets_json_rpcs_errors_and_the_rest_goes_on(self):
+    def test_malformed_messages_get_json_rpc_errors_and_later_ones_are_answered(self):
         answers, every, _ = converse(
             ["nonsense", "[]", "7", '{"jsonrpc":"1.0","id":1,"method":"ping"}',
              {"jsonrpc": "2.0", "id": 2, "method": "none"}, {"jsonrpc": "2.0", "id": 3, "method": "tools/call"},
@@ -106,7 +106,7 @@ class StandardInput(unittest.TestCase):
                          [-32700, -32600, -32600, -32600, -32601, -32602, -32602, None])
         self.assertEqual(answers[5]["result"], {})
 
-    def test_read_only_hides_and_refuses_what_changes_something(self):
+    def test_read_only_hides_and_rejects_tools_that_change_something(self):
         answers, _, _ = converse(
             [{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, call(2, "put_item", TableName="carts", Item={}),
              call(3, "operation", operation="DeleteTable", request={"TableName": "carts"}),
@@ -121,7 +121,7 @@ class StandardInput(unittest.TestCase):
         self.assertIn("read-only", answers[4]["result"]["content"][0]["text"])
         self.assertFalse(answers[5]["result"]["isError"])
 
-    def test_arrays_of_messages_are_of_one_revision_alone(self):
+    def test_revision_2025_03_26_accepts_batches_of_up_to_100_messages(self):
         hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-03-26"}}
         batch = json.dumps([{"jsonrpc": "2.0", "id": 2, "method": "ping"}, call(3, "list_tables")])
         ping = {"jsonrpc": "2.0", "id": 4, "method": "ping"}
@@ -130,7 +130,7 @@ class StandardInput(unittest.TestCase):
         self.assertEqual(len(every[2]), 100)
         self.assertEqual(every[3]["error"]["message"], "Invalid request: the batch has more than 100 messages")
 
-    def test_a_line_of_more_than_16_megabytes_is_refused_and_the_next_is_answered(self):
+    def test_a_line_of_more_than_16_mb_is_rejected_and_the_next_one_is_answered(self):
         long = call(1, "list_tables", more="x" * (16 * 1024 * 1024))
         whole = call(2, "explain_error", error="x" * (15 * 1024 * 1024))
         _, every, _ = converse([long, whole, {"jsonrpc": "2.0", "id": 3, "method": "ping"}], "--in-memory")
@@ -139,7 +139,7 @@ class StandardInput(unittest.TestCase):
         self.assertEqual(sorted(answers), [2, 3])
         self.assertLess(len(json.dumps(answers[2])), 1024 * 1024)
 
-    def test_no_more_messages_wait_than_may_and_those_that_do_end_with_the_input(self):
+    def test_waiting_messages_are_limited_and_end_with_the_input(self):
         # Each message is handled for at most a quarter of a second before the next one can start.
         waiting = [self.await_(number) for number in range(10, 75)]
         answers, every, done = converse([call(1, "create_table", **CARTS), *waiting], "--in-memory")
@@ -153,7 +153,7 @@ class StandardInput(unittest.TestCase):
     def await_(self, number):
         return call(number, "await_change", table="carts", key={"id": {"S": "1"}}, timeout_seconds=60)
 
-    def test_a_signal_ends_it_as_the_end_of_its_input_does(self):
+    def test_a_signal_ends_the_process_like_the_end_of_its_input(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             command = [binary(), "mcp", "--in-memory", "--log-level", "error"]
             with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -167,7 +167,7 @@ class StandardInput(unittest.TestCase):
 
 
 class OverHttp(unittest.TestCase):
-    def test_todays_revision(self):
+    def test_the_current_revision_works(self):
         status, answer = modern("server/discover")
         self.assertEqual((status, answer["result"]["supportedVersions"]), (200, [MODERN]))
         status, answer = modern("tools/call", "show_clock", name="show_clock", arguments={})
@@ -179,7 +179,7 @@ class OverHttp(unittest.TestCase):
         status, answer = post(message, MCP_Protocol_Version="1900-01-01")
         self.assertEqual((status, answer["error"]["code"]), (400, -32022))
 
-    def test_the_one_before_it(self):
+    def test_the_previous_revision_works(self):
         hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": LEGACY}}
         self.assertEqual(post(hello)[1]["result"]["protocolVersion"], LEGACY)
         self.assertEqual(post({"jsonrpc": "2.0", "method": "notifications/initialized"}), (202, None))
@@ -187,7 +187,7 @@ class OverHttp(unittest.TestCase):
         self.assertEqual(post(ping, MCP_Protocol_Version=LEGACY), (200, {"jsonrpc": "2.0", "id": 2, "result": {}}))
         self.assertEqual(post("[" + json.dumps(ping) + "]", MCP_Protocol_Version=LEGACY)[0], 400)
 
-    def test_who_may_ask_is_the_rule_of_all_paths(self):
+    def test_the_access_rules_of_other_paths_apply(self):
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         self.assertEqual(post(ping, Origin="http://evil.example")[0], 403)
         self.assertEqual(post(ping, Host="evil.example")[0], 403)
@@ -196,7 +196,7 @@ class OverHttp(unittest.TestCase):
         self.assertEqual(post("", method="GET")[0], 405)
         self.assertEqual(post("", method="DELETE")[0], 405)
 
-    def test_the_address_names_the_account_and_may_forbid_changes(self):
+    def test_the_url_can_name_the_account_and_forbid_changes(self):
         post(call(1, "create_table", **CARTS), "?account=000000000018")
         _, answer = post(call(2, "list_tables"), "?account=000000000018&read-only=true")
         self.assertEqual(answer["result"]["structuredContent"], {"TableNames": ["carts"]})

@@ -53,12 +53,12 @@ class PythonSdk(unittest.TestCase):
 
         asyncio.run(asyncio.wait_for(run(), 60))
 
-    def test_on_standard_input(self):
+    def test_the_sdk_works_on_standard_input(self):
         for mode in ("2026-07-28", "legacy", "auto"):
             with self.subTest(mode):
                 self.told_by(stdio_client(StdioServerParameters(command=SERVER, args=["mcp", "--in-memory"])), mode)
 
-    def test_over_http(self):
+    def test_the_sdk_works_over_http(self):
         with tempfile.TemporaryDirectory() as directory:
             port = pathlib.Path(directory) / "port"
             process = subprocess.Popen([SERVER, "serve", "--port", "0", "--port-file", port], stdout=subprocess.DEVNULL,

@@ -202,7 +202,7 @@ INSTRUMENTED = any(os.environ.get(name) for name in ("ASAN_OPTIONS", "TSAN_OPTIO
 
 @unittest.skipIf(INSTRUMENTED, "sanitizers need several times as much memory")
 class Memory(unittest.TestCase):
-    def test_the_metric_is_near_what_the_process_has_when_it_rests(self):
+    def test_the_metric_is_close_to_the_memory_of_an_idle_process(self):
         for load in LOADS:
             with self.subTest(load.__name__), Loaded() as loaded:
                 load(loaded, 50)
@@ -218,7 +218,7 @@ class Memory(unittest.TestCase):
                 except AssertionError:
                     self.fail(f"{last[0]} bytes are counted but {last[1]} are resident")
 
-    def test_the_process_stays_near_its_limit(self):
+    def test_the_process_stays_close_to_its_limit(self):
         limit = 96 * MB
         for load in LOADS:
             with self.subTest(load.__name__), Loaded("--memory-max", str(limit)) as loaded:
@@ -228,7 +228,7 @@ class Memory(unittest.TestCase):
                     pass
                 self.assertLessEqual(loaded.peak(), FACTOR_MAX * limit + CONSTANT_MAX)
 
-    def test_requests_in_progress_count(self):
+    def test_requests_in_progress_count_against_the_limit(self):
         limit = 96 * MB
         with Loaded("--memory-max", str(limit)) as loaded, contextlib.ExitStack() as uploads:
             loaded.table()

@@ -127,7 +127,7 @@ class MlflowTest(unittest.TestCase):
         found = self.mlflow.search_runs([self.experiment], query, run_view_type=view)
         return sorted(run.info.run_name for run in found)
 
-    def test_a_deleted_run_can_be_seen_for_ninety_days_and_then_nothing_of_it_is_left(self):
+    def test_a_deleted_run_is_visible_for_ninety_days_and_then_removed_completely(self):
         deleted, kept = self.create_run("deleted"), self.create_run("kept")
         self.assertEqual(self.search(ViewType.ACTIVE_ONLY, "metrics.loss < 0.5"), ["deleted", "kept"])
         self.assertGreater(len(self.items_of(deleted)), 8)
@@ -149,7 +149,7 @@ class MlflowTest(unittest.TestCase):
         self.assertEqual(self.search(ViewType.ALL), ["kept"])
         self.assertEqual(self.items_of(kept), items_of_kept)
 
-    def test_a_run_that_was_restored_on_its_last_day_outlives_its_expiry(self):
+    def test_a_run_restored_on_its_last_day_does_not_expire(self):
         run_id = self.create_run("restored")
         items = self.items_of(run_id)
         self.mlflow.delete_run(run_id)
@@ -162,14 +162,14 @@ class MlflowTest(unittest.TestCase):
         self.assertEqual(len(self.history_of(run_id)), 3)
         self.assertEqual(self.items_of(run_id), items)
 
-    def test_a_metrics_history_goes_after_a_year_and_its_last_value_stays(self):
+    def test_a_metrics_history_expires_after_a_year_but_its_last_value_stays(self):
         run_id = self.create_run("old")
         self.assertEqual(len(self.history_of(run_id)), 3)
         self.assertEqual(self.server.advance(366 * DAY_SECONDS)["tables"], {self.table: 3})
         self.assertEqual(self.history_of(run_id), [])
         self.assertEqual(self.mlflow.get_run(run_id).data.metrics, {"loss": 0.25})
 
-    def test_the_policy_is_shown_and_set_and_holds_for_the_next_deletion(self):
+    def test_a_changed_policy_is_shown_and_applies_to_the_next_deletion(self):
         self.assertEqual(
             self.command("ttl-policy", "show"),
             [
@@ -186,7 +186,7 @@ class MlflowTest(unittest.TestCase):
         self.server.advance(8 * DAY_SECONDS)
         self.assertEqual(self.items_of(run_id), [])
 
-    def test_a_cleanup_expires_what_an_expired_experiment_left(self):
+    def test_a_cleanup_expires_the_orphaned_items_of_an_expired_experiment(self):
         run_id = self.create_run("orphan")
         self.mlflow.delete_experiment(self.experiment)
         advanced = self.server.advance(91 * DAY_SECONDS)

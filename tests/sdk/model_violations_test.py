@@ -158,7 +158,7 @@ class ModelViolationsTest(unittest.TestCase):
             return response.status, errors[0] if errors else None
         return response.status, answer.get("__type", "").split("#")[-1]
 
-    def test_whatever_the_model_forbids_is_refused_with_its_class_of_error(self):
+    def test_every_request_that_the_model_forbids_gets_the_right_kind_of_error(self):
         counts = {"type": 0, "constraint": 0, "missing member": 0}
         operations = 0
         for model in (Model("dynamodb"), Model("dynamodbstreams")):

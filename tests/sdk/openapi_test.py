@@ -21,7 +21,7 @@ def get(server, path):
 
 
 def type_of(schema):
-    """For people: "whole number, 1 to 100"."""
+    """Describes a schema in words: "whole number, 1 to 100"."""
     kind = schema.get("type", "any value")
     nullable = isinstance(kind, list)
     kind = kind[0] if nullable else kind
@@ -41,7 +41,7 @@ def type_of(schema):
 
 
 def rows(schema, prefix=""):
-    """One row for each member, and for those of its objects."""
+    """Returns a table row for each member, including the members of its objects."""
     for name, member in schema.get("properties", {}).items():
         required = name in schema.get("required", [])
         yield prefix + name, type_of(member), required, member.get("default"), member.get("description", "")
@@ -99,7 +99,7 @@ class OpenApiTest(unittest.TestCase):
         cls.server = MayflyServer.for_module()
         cls.document = get(cls.server, "/_mayfly/openapi.json")
 
-    def test_the_document_has_the_listed_calls(self):
+    def test_the_document_has_every_listed_call(self):
         described = {f"{method.upper()} {path}": call["summary"]
                      for path, methods in self.document["paths"].items() for method, call in methods.items()}
         self.assertEqual(described, get(self.server, "/_mayfly/")["calls"])
@@ -117,7 +117,7 @@ class OpenApiTest(unittest.TestCase):
                             place = place[step]
         self.assertEqual(len(names), len(set(names)))
 
-    def test_the_reference_page_shows_todays_descriptions(self):
+    def test_the_reference_page_is_up_to_date(self):
         self.assertEqual(PAGE.read_text(), page(self.document), "update it with tests/sdk/openapi_test.py --write")
 
 

@@ -223,7 +223,7 @@ class Pages(unittest.TestCase):
         text = text.replace("/tmp/mayfly", f"{cls.home}/files")
         return text.replace("http://127.0.0.1:8000", cls.server.url) if hasattr(cls, "server") else text
 
-    def test_each_page_can_be_pasted_in_order(self):
+    def test_the_blocks_of_each_page_run_in_order(self):
         for page in PAGES:
             with self.subTest(page):
                 self.paste(page)
@@ -248,7 +248,7 @@ class Pages(unittest.TestCase):
             shell.close()
             python.close()
 
-    def test_each_how_to_can_be_pasted_in_order_on_a_fresh_server(self):
+    def test_the_blocks_of_each_how_to_run_in_order_on_a_fresh_server(self):
         for page in HOW_TOS:
             with self.subTest(page):
                 self.paste_how_to(page)
@@ -287,12 +287,12 @@ class Pages(unittest.TestCase):
             if server:
                 server.stop()
 
-    def test_no_page_shadows_the_program(self):
+    def test_no_page_defines_a_shell_function_named_mayfly(self):
         for page in PAGES:
             for block in self.blocks[page]:
                 self.assertNotRegex(block.text, r"(?m)^\s*(function )?mayfly\s*\(\)", str(block))
 
-    def test_pages_use_table_names_of_their_own(self):
+    def test_no_two_pages_use_the_same_table_name(self):
         created = {}
         for page in PAGES:
             for block in self.blocks[page]:

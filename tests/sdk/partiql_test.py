@@ -24,7 +24,7 @@ def execute(statement, *parameters, **more):
 
 
 class PartiQL(unittest.TestCase):
-    def test_pages_of_several_partitions_are_followed_by_next_token(self):
+    def test_next_token_continues_across_several_partitions(self):
         create_music("pages")
         artists = [f"artist-{i:02}" for i in range(12)]
         for artist in artists:
@@ -49,7 +49,7 @@ class PartiQL(unittest.TestCase):
             execute("SELECT * FROM pages", NextToken=more["NextToken"])
         self.assertEqual(raised.exception.response["Error"]["Message"], "NextToken does not match request")
 
-    def test_a_whole_key_is_looked_up_and_written_once(self):
+    def test_a_statement_with_a_whole_key_reads_or_writes_one_item(self):
         create_music("single")
         execute("INSERT INTO single VALUE {'artist':'Nina', 'year':1964, 'tags':<<'soul'>>}")
         with self.assertRaises(dynamodb.exceptions.DuplicateItemException):
@@ -80,7 +80,7 @@ class PartiQL(unittest.TestCase):
         )
         self.assertEqual([each.get("Item") for each in answer["Responses"]], [{"year": {"N": "1964"}}, None])
 
-    def test_a_transaction_is_all_or_none(self):
+    def test_a_transaction_is_applied_completely_or_not_at_all(self):
         create_music("tickets")
         execute("INSERT INTO tickets VALUE {'artist':'Nina', 'year':1964, 'seats':1}")
         buy = "UPDATE tickets SET seats = seats - 1 WHERE artist = 'Nina' AND year = 1964 AND seats > 0"

@@ -59,7 +59,7 @@ def describe(name):
 
 
 class RawHttpTest(unittest.TestCase):
-    def test_a_protected_table_is_deleted_only_after_its_protection(self):
+    def test_a_table_can_be_deleted_only_after_its_protection_is_disabled(self):
         self.assertTrue(create("protected", DeletionProtectionEnabled=True)["DeletionProtectionEnabled"])
         status, answer = call("DeleteTable", {"TableName": "protected"})
         self.assertEqual(status, 400)
@@ -71,7 +71,7 @@ class RawHttpTest(unittest.TestCase):
         self.assertFalse(describe("protected")["DeletionProtectionEnabled"])
         self.assertEqual(call("DeleteTable", {"TableName": "protected"})[0], 200)
 
-    def test_a_failed_condition_returns_the_item_if_asked(self):
+    def test_a_failed_condition_returns_the_item_on_request(self):
         create("conditions")
         item = {"id": {"S": "a"}, "n": {"N": "1"}}
         self.assertEqual(call("PutItem", {"TableName": "conditions", "Item": item}), (200, {}))
@@ -98,7 +98,7 @@ class RawHttpTest(unittest.TestCase):
         request = {**condition, "Key": {"id": {"S": "b"}}, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
         self.assertEqual(call("DeleteItem", request), (400, failed))
 
-    def test_on_demand_and_warm_throughput_are_kept_and_described(self):
+    def test_on_demand_and_warm_throughput_are_stored_and_described(self):
         create(
             "throughput",
             OnDemandThroughput={"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": 20},
@@ -160,13 +160,13 @@ class RawHttpTest(unittest.TestCase):
         self.assertEqual(status, 200, answer)
         self.assertEqual([item["id"]["S"] for item in answer["Items"]], ["o0", "o1"])
 
-    def test_a_tables_arn_stands_where_its_name_does(self):
+    def test_a_tables_arn_is_accepted_in_place_of_its_name(self):
         arn = create("by-arn")["TableArn"]
         self.assertEqual(call("PutItem", {"TableName": arn, "Item": {"id": {"S": "a"}}}), (200, {}))
         answer = call("GetItem", {"TableName": "by-arn", "Key": {"id": {"S": "a"}}})
         self.assertEqual(answer, (200, {"Item": {"id": {"S": "a"}}}))
 
-    def test_an_operation_that_is_not_there_says_so_at_once(self):
+    def test_an_unknown_operation_is_rejected(self):
         self.assertEqual(
             call("InventTable", {}), (400, {"__type": "com.amazon.coral.service#UnknownOperationException"})
         )

@@ -18,8 +18,8 @@ def blocks(document, language):
 
 
 class Readme(unittest.TestCase):
-    def test_the_example_prints_what_the_readme_shows(self):
-        """By the Python package's sources; the package's own tests install it."""
+    def test_the_readmes_example_prints_the_output_it_shows(self):
+        """Uses the Python package's sources; the package's own tests use the installed package."""
         (program,), (printed,) = blocks("README.md", "python"), blocks("README.md", "text")
         environment = {name: value for name, value in os.environ.items() if name != "MAYFLY_URL"}
         environment |= {"PYTHONPATH": str(ROOT / "packages/python/src"), "MAYFLY_BINARY": os.path.abspath(binary())}
@@ -47,14 +47,14 @@ class Readme(unittest.TestCase):
 
         return run
 
-    def test_the_examples_of_the_commands_can_be_pasted_in_order(self):
+    def test_the_examples_for_the_commands_run_in_order(self):
         server = MayflyServer()
         self.addCleanup(server.stop)
         said = self.shell(server)("bash", "-ec", "".join(blocks("docs/commands.md", "sh")))
         self.assertIn("\nNo items in visits.\n", said)
         self.assertIn("\nPut user=ann at=7 into events.\n", said)
 
-    def test_the_examples_for_any_sdk_can_be_pasted_in_order(self):
+    def test_the_examples_for_any_sdk_run_in_order(self):
         server = MayflyServer()
         self.addCleanup(server.stop)
         run = self.shell(server)

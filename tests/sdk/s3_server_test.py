@@ -1,5 +1,5 @@
 """Tests buckets on a real S3 server, moto, which checks each signature: other clients read what the C++ test
-tests/http/s3_server_test.cc writes, and the other way round. Also tests exports to that server, requested with the newest
+tests/http/s3_server_test.cc writes, and vice versa. Also tests exports to that server, requested with the newest
 boto3."""
 
 import gzip
@@ -29,7 +29,7 @@ class S3Server(unittest.TestCase):
         return boto3.client(service, endpoint_url=self.url, region_name="us-east-1",
                             aws_access_key_id=key, aws_secret_access_key=secret)
 
-    def test_what_is_put_is_there_for_others(self):
+    def test_other_clients_can_read_what_mayfly_puts(self):
         iam = self.client("iam")
         iam.create_user(UserName="mayfly")
         iam.put_user_policy(UserName="mayfly", PolicyName="all", PolicyDocument=json.dumps(EVERYTHING))
@@ -51,7 +51,7 @@ class S3Server(unittest.TestCase):
         self.assertGreater(s3.head_object(Bucket="exports", Key="large")["ContentLength"], 16 * 1024 * 1024)
         self.assertEqual(s3.list_multipart_uploads(Bucket="exports").get("Uploads", []), [])
 
-    def test_exports_are_written_there(self):
+    def test_exports_are_written_to_the_s3_server(self):
         s3 = self.client("s3")
         s3.create_bucket(Bucket="exports")
         server = MayflyServer("--s3-endpoint", self.url,
@@ -101,7 +101,7 @@ class S3Server(unittest.TestCase):
         nowhere = exported(S3Bucket="nowhere")
         self.assertEqual((nowhere["ExportStatus"], nowhere["FailureCode"]), ("FAILED", "S3NoSuchBucket"))
 
-    def test_imports_and_bulk_puts_read_there_and_report_there(self):
+    def test_imports_and_bulk_puts_read_from_and_report_to_the_s3_server(self):
         s3 = self.client("s3")
         s3.create_bucket(Bucket="data")
         server = MayflyServer("--s3-endpoint", self.url,

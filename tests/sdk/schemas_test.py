@@ -39,7 +39,7 @@ class Schemas(unittest.TestCase):
     def serve_template(self, *arguments):
         return MayflyServer("--schema", self.template, "--schema-parameter", "Stage=dev", *arguments)
 
-    def test_a_templates_tables_are_there_from_the_start(self):
+    def test_a_templates_tables_exist_from_the_start(self):
         server = self.serve_template()
         self.addCleanup(server.stop)
         dynamodb = server.client("dynamodb")
@@ -49,7 +49,7 @@ class Schemas(unittest.TestCase):
         backups = dynamodb.describe_continuous_backups(TableName="dev-carts")["ContinuousBackupsDescription"]
         self.assertEqual(backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"], "ENABLED")
 
-    def test_what_describe_table_prints_makes_the_same_table_again(self):
+    def test_the_output_of_describe_table_recreates_the_table(self):
         server = self.serve_template()
         described = server.client("dynamodb").describe_table(TableName="dev-carts")["Table"]
         server.stop()
@@ -60,7 +60,7 @@ class Schemas(unittest.TestCase):
             self.assertEqual(table[member], described[member])
         self.assertEqual(table["BillingModeSummary"]["BillingMode"], "PAY_PER_REQUEST")
 
-    def test_a_table_that_a_directory_keeps_stays_as_it_is(self):
+    def test_a_table_that_exists_in_the_data_directory_is_not_changed(self):
         data = str(self.directory / "data")
         server = self.serve_template("--data", data)
         server.client("dynamodb").put_item(TableName="dev-carts", Item={"id": {"S": "1"}})
@@ -69,13 +69,13 @@ class Schemas(unittest.TestCase):
         self.addCleanup(again.stop)
         self.assertEqual(again.client("dynamodb").scan(TableName="dev-carts")["Count"], 1)
 
-    def test_tables_that_take_their_time_are_waited_for(self):
+    def test_the_start_waits_for_tables_that_are_created_slowly(self):
         server = self.serve_template("--table-delay-ms", "30")
         self.addCleanup(server.stop)
         table = server.client("dynamodb").describe_table(TableName="dev-carts")["Table"]
         self.assertEqual(table["TableStatus"], "ACTIVE")
 
-    def test_a_workbench_models_items_are_there(self):
+    def test_a_workbench_models_items_are_created(self):
         key = {"PartitionKey": {"AttributeName": "id", "AttributeType": "S"}}
         items = [{"id": {"S": "1"}, "n": {"N": "5"}}, {"id": {"S": "2"}}]
         model = {"DataModel": [{"TableName": "Tickets", "KeyAttributes": key, "TableData": items}]}
@@ -87,7 +87,7 @@ class Schemas(unittest.TestCase):
         ended = self.failed_start(self.write("model.json", json.dumps(model)))
         self.assertIn("model.json: Tickets: PutItem of item 3: ValidationException: ", ended.stderr)
 
-    def test_a_provisioned_global_table_is_auto_scaled(self):
+    def test_a_provisioned_global_table_gets_replicas_and_its_minimum_capacity(self):
         template = """
 Resources:
   Music:
@@ -114,7 +114,7 @@ Resources:
         self.assertEqual(table["GlobalSecondaryIndexes"][0]["ProvisionedThroughput"]["WriteCapacityUnits"], 2)
         self.assertEqual([replica["RegionName"] for replica in table["Replicas"]], ["eu-west-1"])
 
-    def test_tags_that_dynamodb_refuses_do_not_stop_the_table(self):
+    def test_a_table_is_created_without_tags_that_dynamodb_rejects(self):
         key = [{"AttributeName": "id", "KeyType": "HASH"}]
         definition = [{"AttributeName": "id", "AttributeType": "S"}]
         table = {"TableName": "tagged", "KeySchema": key, "AttributeDefinitions": definition, "Tags": [{"Key": "a", "Value": "{}"}]}
@@ -123,7 +123,7 @@ Resources:
         self.addCleanup(server.stop)
         self.assertEqual(server.client("dynamodb").list_tables()["TableNames"], ["tagged"])
 
-    def test_a_directorys_file_that_cannot_be_read_is_named_and_ends_a_strict_start(self):
+    def test_an_unreadable_file_of_a_directory_is_named_and_fails_a_strict_start(self):
         broken = self.write("broken.yaml", "a: *b")
         server = MayflyServer("--schema", str(self.directory), "--schema-parameter", "Stage=dev")
         self.addCleanup(server.stop)
@@ -138,7 +138,7 @@ Resources:
         self.assertEqual(ended.returncode, 1)
         return ended
 
-    def test_a_table_that_cannot_be_made_ends_the_start_with_awss_message(self):
+    def test_a_table_that_cannot_be_created_fails_the_start_with_awss_message(self):
         keys = '[{"AttributeName":"id","KeyType":"HASH"}]'
         bad = self.write("bad.json", f'{{"TableName":"table","KeySchema":{keys}}}')
         ended = self.failed_start(bad)

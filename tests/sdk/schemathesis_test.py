@@ -1,7 +1,7 @@
 """Validates the OpenAPI document, and lets Schemathesis call the control API as the document describes it.
 
-Every answer must be described: no 5xx, and each answer has the described status, content type and members. Schemathesis also
-sends what the document forbids, which must be rejected.
+Every response must have a described status, content type and members, and none may be a 5xx. Schemathesis also sends requests that
+the document forbids, which must be rejected.
 """
 
 import json
@@ -42,11 +42,11 @@ class SchemathesisTest(unittest.TestCase):
         with urllib.request.urlopen(self.url + "/_mayfly/openapi.json", timeout=60) as answer:
             OpenAPIV31SpecValidator(json.load(answer)).validate()
 
-    def test_every_answer_is_described(self):
+    def test_every_response_matches_the_document(self):
         for words in (["table", "create", "carts", "--ttl", "ttl"], ["item", "put", "carts", "id=1", "ttl=+1h"]):
             subprocess.run([os.environ["MAYFLY_SERVER"], *words, "--url", self.url], check=True, stdout=subprocess.DEVNULL)
         config = self.directory / "schemathesis.toml"
-        config.write_text('[parameters]\n"path.table" = "carts"\n')  # random names would only be unknown ones
+        config.write_text('[parameters]\n"path.table" = "carts"\n')  # a random name would not be an existing table
         result = subprocess.run(
             [SCHEMATHESIS, "--config-file", config, "run", self.url + "/_mayfly/openapi.json", "--checks", CHECKS, "--phases", "examples,coverage,fuzzing",
              "--max-examples", "20", "--seed", "1", "--request-timeout", "60", "--exclude-operation-id", "follow_events",

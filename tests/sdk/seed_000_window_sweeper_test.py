@@ -102,7 +102,7 @@ class WindowSweeperTest(unittest.TestCase):
         self.assertEqual(window_of(self.end), "2022-07-19T21:27:00.000Z_2022-07-19T21:28:00.000Z")
         self.assertEqual(half_open_window_of(self.end), "2022-07-19T21:28:00.000Z_2022-07-19T21:29:00.000Z")
 
-    def test_the_published_sweeper_leaves_the_item_whose_ttl_is_the_windows_end(self):
+    def test_the_published_sweeper_misses_an_item_whose_ttl_is_the_windows_end(self):
         table = create_table("published")
         for second in range(1, WINDOW_SECONDS + 1):
             self.put(table, f"{second:02}", self.end - WINDOW_SECONDS + second)
@@ -112,7 +112,7 @@ class WindowSweeperTest(unittest.TestCase):
         published_sweep(table, self.end + WINDOW_SECONDS)
         self.assertEqual(item_ids(table), ["60"])
 
-    def test_a_corrected_sweeper_leaves_nothing_that_expired_and_nothing_else_goes(self):
+    def test_the_corrected_sweeper_deletes_exactly_the_expired_items(self):
         table = create_table("corrected")
         for second in range(1, WINDOW_SECONDS + 1):
             self.put(table, f"{second:02}", self.end - WINDOW_SECONDS + second, half_open_window_of)
@@ -123,7 +123,7 @@ class WindowSweeperTest(unittest.TestCase):
         corrected_sweep(table, self.end + WINDOW_SECONDS, self.end)
         self.assertEqual(item_ids(table), [])
 
-    def test_a_sweepers_deletes_are_a_customers_so_a_filter_on_the_service_never_fires(self):
+    def test_a_filter_on_the_service_does_not_match_a_sweepers_deletions(self):
         table = create_table("customers")
         reader = StreamReader(server, "customers")
         self.put(table, "swept", self.end - 1)
@@ -131,7 +131,7 @@ class WindowSweeperTest(unittest.TestCase):
         removed = reader.removed()
         self.assertEqual([is_expiry(record) for record in removed], [False])
 
-    def test_with_ttl_on_no_sweeper_is_needed(self):
+    def test_with_ttl_enabled_no_sweeper_is_needed(self):
         table = create_table("exact", ttl="ttl")
         reader = StreamReader(server, "exact")
         ttl = int(time.time()) + 3600

@@ -30,7 +30,7 @@ def should_remind(record):
 
 
 class AbandonedCartTest(unittest.TestCase):
-    def test_only_carts_that_were_abandoned_cause_a_reminder(self):
+    def test_only_abandoned_carts_cause_a_reminder(self):
         dynamodb = create_carts("carts")
         reader = StreamReader(server, "carts")
         ttl = int(time.time()) + 24 * HOUR_SECONDS

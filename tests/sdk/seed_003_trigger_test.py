@@ -79,7 +79,7 @@ class AbandonedCartTriggerTest(unittest.TestCase):
         self.server = MayflyServer("--function", f"reminder={self.function.url}")
         self.addCleanup(self.server.stop)
 
-    def test_exactly_the_abandoned_carts_reach_the_function_once_each(self):
+    def test_only_abandoned_carts_reach_the_function_once_each(self):
         dynamodb, arn = create_carts(self.server)
         client, uuid = create_mapping(
             self.server, arn, "reminder", MaximumRetryAttempts=1, BisectBatchOnFunctionError=True
@@ -125,7 +125,7 @@ class AbandonedCartTriggerTest(unittest.TestCase):
             self.assertEqual(call.path, "/2015-03-31/functions/function/invocations")
         self.assertEqual(client.get_event_source_mapping(UUID=uuid)["LastProcessingResult"], "OK")
 
-    def test_what_fails_is_tried_again_and_ends_at_the_destination(self):
+    def test_a_failing_batch_is_retried_and_then_sent_to_the_destination(self):
         def fail(_event):
             raise ValueError("no marketing today")
 
@@ -170,7 +170,7 @@ class AbandonedCartTriggerTest(unittest.TestCase):
             client.get_event_source_mapping(UUID=uuid)["LastProcessingResult"], "PROBLEM: Function call failed"
         )
 
-    def test_a_function_may_come_later_and_call_back(self):
+    def test_a_function_can_be_registered_later_and_can_call_the_server(self):
         """A mapping waits for its function, which then uses the table while the call that advances the clock waits."""
         dynamodb, arn = create_carts(self.server)
         create_mapping(self.server, arn, "later")
@@ -194,7 +194,7 @@ class AbandonedCartTriggerTest(unittest.TestCase):
         answer = self.server.client("lambda").invoke(FunctionName="later", Payload=json.dumps({"Records": []}))
         self.assertEqual((answer["StatusCode"], answer["ExecutedVersion"], json.load(answer["Payload"])), (200, "$LATEST", None))
 
-    def test_a_restored_snapshot_goes_on_triggering_and_a_reset_ends_it(self):
+    def test_a_restored_snapshot_keeps_its_triggers_and_a_reset_removes_them(self):
         dynamodb, arn = create_carts(self.server)
         client, _ = create_mapping(self.server, arn, "reminder")
         snapshot = control(self.server, "POST", "/snapshots", {})["id"]

@@ -117,7 +117,7 @@ class SignatureTest(unittest.TestCase):
         self.assertIn(message, raised.exception.response["Error"]["Message"])
         return raised.exception.response["ResponseMetadata"]["HTTPStatusCode"]
 
-    def test_boto3_is_taken_with_each_key_of_the_file_and_nobody_else(self):
+    def test_boto3_is_accepted_with_every_key_in_the_file_and_no_other(self):
         for key, secret, token in (
             (KEY, SECRET, None),
             (ACCOUNT_KEY, ACCOUNT_SECRET, None),
@@ -135,7 +135,7 @@ class SignatureTest(unittest.TestCase):
             with self.subTest(wrong):
                 self.assertEqual(self.refused(error, message, client(**wrong).list_tables), 400)
 
-    def test_a_table_its_stream_and_lambda_work_as_ever(self):
+    def test_a_table_its_stream_and_lambda_work_with_signatures(self):
         dynamodb = client(key=ACCOUNT_KEY, secret=ACCOUNT_SECRET)
         dynamodb.create_table(
             TableName="carts",
@@ -169,7 +169,7 @@ class SignatureTest(unittest.TestCase):
         request = signed("GET", "/2015-03-31/event-source-mappings/", b"", operation=None)
         self.assertEqual(send(request)[0], 403)
 
-    def test_whatever_is_changed_on_the_way_is_refused(self):
+    def test_a_request_that_is_changed_after_signing_is_rejected(self):
         request = signed()
         self.assertEqual(send(request), (200, {"TableNames": []}))
         self.assertEqual(send(request)[0], 200)  # AWS also accepts a request twice
@@ -192,7 +192,7 @@ class SignatureTest(unittest.TestCase):
         added = {"X-Amz-Content-Sha256": "UNSIGNED-PAYLOAD"}
         self.assertIn("must be a 'SignedHeader'", send(request, headers=added)[1]["message"])
 
-    def test_a_date_is_held_against_the_hosts_clock(self):
+    def test_a_date_is_compared_with_the_hosts_clock(self):
         now = datetime.datetime.utcnow()
         for minutes, message in (
             (-14, None),
@@ -207,7 +207,7 @@ class SignatureTest(unittest.TestCase):
                     self.assertEqual(answer["__type"], "com.amazon.coral.service#InvalidSignatureException")
                     self.assertTrue(answer["message"].startswith(message), answer)
 
-    def test_a_link_is_good_until_it_expires(self):
+    def test_a_presigned_url_is_valid_until_it_expires(self):
         request = signed(signer=Link, expires=60)
         self.assertNotIn("Authorization", request.headers)
         self.assertEqual(send(request, body=b"{}"), (200, {"TableNames": []}))
@@ -228,18 +228,18 @@ class SignatureTest(unittest.TestCase):
         status, answer = send(link.prepare())
         self.assertEqual((status, answer["__type"]), (400, "com.amazon.coral.service#SerializationException"))
 
-    def test_a_compressed_request_is_signed_as_it_is_sent(self):
+    def test_a_compressed_request_is_signed_as_sent(self):
         request = signed(body=gzip.compress(b'{"Limit": 1}'), headers={"Content-Encoding": "gzip"})
         self.assertEqual(send(request), (200, {"TableNames": []}))
         self.assertIn(MISMATCH, send(request, body=gzip.compress(b'{"Limit": 2}'))[1]["message"])
 
-    def test_the_aws_cli_is_taken_too(self):
+    def test_the_aws_cli_is_accepted(self):
         known = {"AWS_ACCESS_KEY_ID": SESSION_KEY, "AWS_SECRET_ACCESS_KEY": SESSION_SECRET, "AWS_SESSION_TOKEN": TOKEN}
         self.assertEqual(server.aws("dynamodb", "list-tables", **known), {"TableNames": []})
         with self.assertRaisesRegex(RuntimeError, r"\(UnrecognizedClientException\)"):
             server.aws("dynamodb", "list-tables", **{**known, "AWS_SESSION_TOKEN": "other"})
 
-    def test_control_calls_need_a_signature_and_the_commands_sign(self):
+    def test_control_calls_need_a_signature_and_commands_sign_them(self):
         self.assertEqual(send(AWSRequest("GET", server.url + "/_mayfly/health").prepare())[0], 200)
         self.assertEqual(send(AWSRequest("GET", server.url + "/").prepare())[0], 200)
         for path in ("clock", "metrics", "events", "await", "ttl", "nothing"):
@@ -267,7 +267,7 @@ class SignatureTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn(MISMATCH, said)
 
-    def test_the_environments_key_will_do(self):
+    def test_the_environments_key_is_accepted(self):
         known = {"AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "B", "AWS_SESSION_TOKEN": ""}
         other = MayflyServer("--require-signature", environment=known)
         try:
@@ -277,7 +277,7 @@ class SignatureTest(unittest.TestCase):
         finally:
             other.stop()
 
-    def test_no_secret_is_logged_or_answered(self):
+    def test_no_secret_is_logged_or_returned(self):
         answers = []
         for key, secret, token in ((SESSION_KEY, SESSION_SECRET, TOKEN), (KEY, SECRET, None), (KEY, "other", TOKEN)):
             for signer in (SigV4Auth, SigV4QueryAuth):

@@ -92,24 +92,24 @@ class StaleReadsTest(unittest.TestCase):
         self.world.ok("PUT", "/faults", {"rules": list(rules)})
         return shop
 
-    def test_without_a_rule_nobody_notices(self):
+    def test_code_without_consistent_read_passes_if_there_is_no_rule(self):
         shop = self.open(False)
         self.assertEqual(shop.pay("1"), "paid")
         self.assertEqual(shop.orders_by_status("paid"), ["1"])
 
-    def test_what_forgets_consistent_read_fails(self):
+    def test_code_without_consistent_read_fails(self):
         shop = self.open(False, {"fault": "stale_reads", "table": "orders", "writes": 1})
         self.assertEqual(shop.pay("1"), "open")
         shop.place("4")
         self.assertEqual(shop.orders(), ["1", "2", "3"])
 
-    def test_what_asks_for_it_passes(self):
+    def test_code_with_consistent_read_passes(self):
         shop = self.open(True, {"fault": "stale_reads", "table": "orders", "writes": 1})
         self.assertEqual(shop.pay("1"), "paid")
         shop.place("4")
         self.assertEqual(shop.orders(), ["1", "2", "3", "4"])
 
-    def test_a_global_index_comes_later_whatever_is_asked_of_the_table(self):
+    def test_a_global_index_lags_even_if_the_table_is_read_consistently(self):
         shop = self.open(True, {"fault": "stale_reads", "milliseconds": 800})
         self.world.freeze()
         self.assertEqual(shop.pay("1"), "paid")
@@ -119,14 +119,14 @@ class StaleReadsTest(unittest.TestCase):
         self.assertEqual(shop.orders_by_status("paid"), ["1"])
         self.assertEqual(shop.orders_by_status("open"), ["2", "3"])
 
-    def test_settling_is_for_tests_that_are_about_something_else(self):
+    def test_settling_makes_all_writes_visible(self):
         shop = self.open(False, {"fault": "stale_reads", "writes": 100, "seed": 3})
         shop.place("4")
         self.world.advance(seconds=0, settle="triggers")
         self.assertEqual(shop.orders(), ["1", "2", "3", "4"])
         self.assertEqual(shop.orders_by_status("open"), ["1", "2", "3", "4"])
 
-    def test_who_asks_again_sees_it_in_time_and_from_then_on(self):
+    def test_repeated_reads_see_a_write_eventually_and_from_then_on(self):
         shop = self.open(False, {"fault": "stale_reads", "writes": 3, "probability": 0.9, "seed": 5})
         shop.place("4")
         seen = ["4" in shop.orders_by_status("open") for _ in range(100)]
@@ -134,7 +134,7 @@ class StaleReadsTest(unittest.TestCase):
         self.assertTrue(seen[-1])
         self.assertEqual(seen, sorted(seen))
 
-    def test_a_transaction_is_seen_whole_or_not_at_all(self):
+    def test_a_transaction_is_visible_completely_or_not_at_all(self):
         shop = self.open(False, {"fault": "stale_reads", "writes": 4, "seed": 11})
         put = lambda order: {
             "Put": {"TableName": "orders", "Item": {**Shop.key(order), "status": {"S": "open"}}}

@@ -36,7 +36,7 @@ class StorageFaults(unittest.TestCase):
         self.log.seek(0)
         return self.log.read().decode()
 
-    def test_files_have_a_size_limit(self):
+    def test_a_server_recovers_after_reaching_a_file_size_limit(self):
         """Beyond RLIMIT_FSIZE (`ulimit -f`) a process gets SIGXFSZ, which ends it by default."""
         self.assertEqual(self.put(), 200)
         limits = resource.prlimit(self.server.pid, resource.RLIMIT_FSIZE)
@@ -52,7 +52,7 @@ class StorageFaults(unittest.TestCase):
         for number in range(self.written):
             self.assertIn("Item", self.items.get_item(Key={"id": str(number)}))
 
-    def test_there_are_no_descriptors(self):
+    def test_a_server_recovers_after_running_out_of_descriptors(self):
         self.assertEqual(self.put(), 200)
         limits = resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE, (3, limits[1]))

@@ -144,7 +144,7 @@ class SweepTest(unittest.TestCase):
     def advance(self, seconds):
         self.control("POST", "clock/advance", {"seconds": seconds})
 
-    def test_plan_and_backfill_and_one_pass_as_the_manual_shows_them(self):
+    def test_plan_backfill_and_a_single_pass_work_as_the_manual_shows(self):
         self.freeze()
         self.create_table()
         for n in range(30):
@@ -161,7 +161,7 @@ class SweepTest(unittest.TestCase):
         self.assertEqual(self.run_to_its_end("--once", *clock).log()[-1]["deleted"], 11)
         self.assertEqual(self.ids(), {str(n) for n in range(11, 30)})
 
-    def test_an_hour_of_downtime_is_caught_up_with_in_due_order(self):
+    def test_after_an_hour_of_downtime_items_are_deleted_in_due_order(self):
         self.freeze()
         reader = self.create_table()
         due = {f"i{n}": BEGIN + n * 7919 % 3600 for n in range(300)}
@@ -179,7 +179,7 @@ class SweepTest(unittest.TestCase):
         self.assertEqual(seconds, sorted(seconds))
         self.assertGreater(second.log()[-1]["deleted"], 200)
 
-    def test_while_sweepers_are_killed_each_item_goes_once_and_none_early(self):
+    def test_while_sweepers_are_killed_each_item_is_deleted_once_and_none_early(self):
         """Renewed items stay. A stream filter can tell the user's deletions from the sweeper's by the mark."""
         reader = self.create_table()
         start = int(time.time()) + 3
@@ -221,7 +221,7 @@ class SweepTest(unittest.TestCase):
         for key in marked:
             self.assertGreaterEqual(records[key][0]["ApproximateCreationDateTime"].timestamp(), due[key])
 
-    def test_what_cannot_be_done_is_said_and_the_log_is_json(self):
+    def test_errors_are_reported_and_the_log_is_json(self):
         self.create_table()
         missing = self.sweeper("--once", table="none")
         self.assertEqual(missing.wait(), 1)
@@ -236,7 +236,7 @@ class SweepTest(unittest.TestCase):
             self.assertEqual(several.wait(), 1)
             self.assertIn("table none: ResourceNotFoundException", several.said())
 
-    def test_a_filter_tells_the_sweeps_removals_from_a_users_as_the_manual_shows(self):
+    def test_the_manuals_filter_distinguishes_the_sweepers_deletions_from_a_users(self):
         self.freeze()
         self.create_table()
         patterns = [line for line in MANUAL.splitlines() if line.startswith('{"eventName": ["REMOVE"]')]
@@ -266,7 +266,7 @@ class SweepTest(unittest.TestCase):
         self.control("POST", "clock/advance", {"seconds": 1, "settle": "triggers"})
         self.assertEqual((told("sweeps"), told("users")), (["expired"], ["unwanted"]))
 
-    def test_metrics_are_shown_while_it_runs(self):
+    def test_metrics_are_served_during_a_sweep(self):
         self.freeze()
         self.create_table()
         self.put(swept("1", BEGIN))

@@ -165,18 +165,18 @@ class SweepWritersTest(unittest.TestCase):
                 sweeper.terminate()
         self.assertEqual(set(self.items()), set(items) - {"gone"})
 
-    def test_a_program_in_javascript(self):
+    def test_items_written_by_the_javascript_example_are_swept(self):
         (self.directory / "node_modules").symlink_to(os.environ["NODE_MODULES"])
         self.write("writer.mjs", JAVASCRIPT, example("javascript"))
         self.expect_swept(["node", "writer.mjs"])
 
-    def test_a_program_in_go(self):
+    def test_items_written_by_the_go_example_are_swept(self):
         for file in ("go.mod", "go.sum"):
             shutil.copy(HERE / "go" / file, self.directory)
         self.write("main.go", GO, example("go"))
         self.expect_swept(["go", "run", "."])
 
-    def test_a_program_in_java(self):
+    def test_items_written_by_the_java_example_are_swept(self):
         shutil.copy(HERE / "java" / "pom.xml", self.directory)
         self.write("src/test/java/mayfly/WriterTest.java", JAVA, textwrap.indent(example("java"), "    "))
         self.expect_swept(["mvn", "-B", "-ntp", "-q", "test"])

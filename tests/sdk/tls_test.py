@@ -78,7 +78,7 @@ def connection():
 
 
 class TlsTest(unittest.TestCase):
-    def test_boto3_works_with_the_certificate_and_not_without(self):
+    def test_boto3_works_only_with_the_certificate(self):
         dynamodb = server.client("dynamodb", verify=cert)
         dynamodb.create_table(
             TableName="carts",
@@ -97,7 +97,7 @@ class TlsTest(unittest.TestCase):
         with self.assertRaises(SSLError):
             server.client("dynamodb").list_tables()
 
-    def test_a_connection_that_a_fault_closes_is_gone_at_once(self):
+    def test_a_connection_that_a_fault_drops_is_closed_at_once(self):
         def control(method, path, body=None):
             client = connection()
             headers = {"Content-Type": "application/json", "X-Mayfly-Account": "000000000077"}
@@ -125,7 +125,7 @@ class TlsTest(unittest.TestCase):
         limits = server.aws("dynamodb", "describe-limits", AWS_CA_BUNDLE=cert)
         self.assertIn("AccountMaxReadCapacityUnits", limits)
 
-    def test_the_commands_trust_whom_they_are_told_to(self):
+    def test_the_commands_trust_only_the_given_certificates(self):
         done = mayfly("clock", "show", "--json", "--url", server.url, "--ca-file", cert)
         self.assertEqual(json.loads(done.stdout)["mode"], "real", done.stderr)
         done = mayfly("clock", "show", MAYFLY_URL=server.url, MAYFLY_CA_FILE=cert)
@@ -142,7 +142,7 @@ class TlsTest(unittest.TestCase):
         done = mayfly("clock", "show", "--url", server.url.replace("127.0.0.1", "localhost"), SSL_CERT_FILE=cert)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_a_connection_takes_many_requests_and_pages_of_our_own_are_https(self):
+    def test_a_connection_serves_many_requests_and_the_own_origin_is_https(self):
         asking = connection()
         for headers, status in (
             ({}, 200),
@@ -167,7 +167,7 @@ class TlsTest(unittest.TestCase):
                     said += piece
         self.assertIn(b"healthy", said)
 
-    def test_a_body_that_is_too_large_gets_its_answer(self):
+    def test_a_body_that_is_too_large_gets_a_response(self):
         asking = connection()
         asking.putrequest("POST", "/")
         asking.putheader("Content-Length", str(17 * 1024 * 1024))
@@ -176,7 +176,7 @@ class TlsTest(unittest.TestCase):
         self.assertEqual(answer.status, 413)
         asking.close()
 
-    def test_plain_http_is_closed_and_the_log_says_why(self):
+    def test_a_plain_http_connection_is_closed_and_the_log_says_why(self):
         with socket.create_connection(("127.0.0.1", server.port), timeout=30) as plain:
             plain.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             said = b""
@@ -189,7 +189,7 @@ class TlsTest(unittest.TestCase):
         line = "warning closed a client that used plain HTTP instead of TLS; its URL must begin with https://"
         eventually(lambda: line in log.read_text())
 
-    def test_files_that_will_not_do_are_said_in_a_sentence(self):
+    def test_unusable_files_are_reported_in_one_sentence(self):
         for arguments, sentence in (
             (["--tls-cert", cert], "TLS needs a certificate and its key, but there is no key (--tls-key)"),
             (

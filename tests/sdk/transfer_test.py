@@ -269,7 +269,7 @@ class TransferTest(unittest.TestCase):
 
     # --- between servers, directories, files and pipes
 
-    def test_tables_with_all_their_settings_go_through_a_directory(self):
+    def test_a_directory_preserves_tables_with_all_their_settings(self):
         self.make_orders()
         self.make("carts")
         self.make("empty", items=0)
@@ -281,7 +281,7 @@ class TransferTest(unittest.TestCase):
         self.assertEqual(settings(self.there, "orders")["insights"], [(None, "THROTTLED_KEYS"), ("days", "ACCESSED_AND_THROTTLED_KEYS")])
         self.assertEqual(self.there.list_tables()["TableNames"], ["carts", "empty", "orders"])
 
-    def test_a_directory_is_its_owners_and_says_what_is_in_it(self):
+    def test_a_directory_is_private_and_its_manifest_lists_the_contents(self):
         self.make("carts", items=3)
         self.export("carts", "--to", "backup")
         backup = self.directory / "backup"
@@ -294,7 +294,7 @@ class TransferTest(unittest.TestCase):
         for path in [backup, *backup.rglob("*")]:
             self.assertEqual(stat.S_IMODE(path.stat().st_mode) & 0o077, 0, path)
 
-    def test_a_directory_is_tables_to_start_with_for_serve(self):
+    def test_serve_schema_creates_the_tables_of_a_directory(self):
         self.make_orders()
         self.export("orders", "--to", "backup")
         other = MayflyServer("--schema", str(self.directory / "backup" / "orders" / "table.json"))
@@ -302,7 +302,7 @@ class TransferTest(unittest.TestCase):
         found = other.client("dynamodb").describe_table(TableName="orders")["Table"]
         self.assertEqual([one["IndexName"] for one in found["GlobalSecondaryIndexes"]], ["days"])
 
-    def test_tables_go_through_a_file_through_gzip_and_through_a_pipe(self):
+    def test_tables_can_be_copied_through_a_file_or_gzip_or_a_pipe(self):
         self.make_orders()
         self.make("carts")
         for way in ("tables.json", "tables.jsonl.gz", "-"):
@@ -317,7 +317,7 @@ class TransferTest(unittest.TestCase):
         self.export("carts", "--to", "tables.json", "--if-exists", "replace")
         self.assertNotIn("orders", (self.directory / "tables.json").read_text())
 
-    def test_one_server_copies_to_another_without_a_file(self):
+    def test_tables_can_be_copied_directly_between_servers(self):
         self.make_orders()
         self.make("carts")
         other = MayflyServer()
@@ -327,7 +327,7 @@ class TransferTest(unittest.TestCase):
         self.assert_copied("orders", "carts")
         self.assertEqual(list(self.directory.iterdir()), [])
 
-    def test_patterns_choose_tables_and_tables_are_renamed(self):
+    def test_patterns_select_tables_and_tables_can_be_renamed(self):
         for name in ("orders-1", "orders-2", "users"):
             self.make(name)
         self.export("orders*", "--to", server.url, "--to-account", self.target, "--rename", "orders-1=first")
@@ -336,7 +336,7 @@ class TransferTest(unittest.TestCase):
         self.assertIn("no table nowhere", self.export("nowhere", "--to", "x", code=FAILED))
         self.assertIn("--all", self.export("--to", "x", code=MEANS_NOTHING))
 
-    def test_all_tables_do_not_include_the_state_of_sweep_unless_it_is_named(self):
+    def test_all_skips_the_state_of_sweep_unless_it_is_named(self):
         self.make("carts")
         self.make("mayfly_sweep")
         left_out = "mayfly_sweep: skipped, because it holds the state of 'mayfly sweep'; name it to copy it"
@@ -347,7 +347,7 @@ class TransferTest(unittest.TestCase):
         self.import_("--from", "state")
         self.assertEqual(self.there.list_tables()["TableNames"], ["carts", "mayfly_sweep"])
 
-    def test_items_alone_go_into_a_table_that_is_there(self):
+    def test_items_only_fills_an_existing_table(self):
         self.make("carts", items=30)
         self.make("carts", items=0, client=self.there)
         self.export("carts", "--items-only", "--to", "items.jsonl")
@@ -363,7 +363,7 @@ class TransferTest(unittest.TestCase):
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return self.import_(*words, "--from", name, code=code)
 
-    def test_files_of_items_that_other_programs_write_are_imported(self):
+    def test_item_files_of_other_programs_can_be_imported(self):
         self.make("carts", items=0, client=self.there)
         typed = [{"id": {"S": "1"}, "n": {"N": "1.50"}, "set": {"SS": ["a"]}}, {"id": {"S": "2"}}]
         plain = '[{"id": "1", "n": 1.50, "none": null, "list": ["a", {"b": true}]}, {"id": "2"}]'
@@ -414,7 +414,7 @@ class TransferTest(unittest.TestCase):
         self.assertEqual(len(all_items(self.there, "two")), 1)
         self.assertIn("no table three", self.import_text(batch, "three", code=FAILED))
 
-    def test_a_file_that_cannot_be_read_leaves_nothing_behind(self):
+    def test_an_invalid_file_is_rejected_before_anything_is_written(self):
         self.make("carts", items=0, client=self.there)
         no_key = "item 1 has no 'id', a key attribute of table carts"
         for text, problem in (
@@ -465,7 +465,7 @@ class TransferTest(unittest.TestCase):
         self.import_text(lines, "carts")
         self.assertEqual(len(all_items(self.there, "carts")), 3000)
 
-    def test_an_export_of_awss_is_imported_with_its_tables_definition(self):
+    def test_an_aws_export_is_imported_with_its_tables_definition(self):
         bucket = self.directory / "bucket"
         bucket.mkdir()
         other = MayflyServer("--bucket", f"bucket={bucket}", "--exact-recovery")
@@ -487,7 +487,7 @@ class TransferTest(unittest.TestCase):
                 self.import_("--from", bucket / format_, "--schema", definition)
                 self.assertEqual(all_items(self.there, "orders"), all_items(self.here, "orders"))
 
-    def test_vector_indexes_come_along(self):
+    def test_vector_indexes_are_copied(self):
         index = {
             "IndexName": "by_v",
             "VectorAttribute": {"AttributeName": "v"},
@@ -515,7 +515,7 @@ class TransferTest(unittest.TestCase):
         "orders: its auto scaling is not copied; the copy has the current capacity",
     )
 
-    def test_settings_that_mean_something_only_where_they_are_stay_there_and_are_named(self):
+    def test_settings_that_apply_only_at_the_source_are_reported_and_not_copied(self):
         arn = self.make_orders()
         self.make("carts")
         allow = {"Effect": "Allow", "Principal": {"AWS": "444455556666"}, "Action": "dynamodb:GetItem", "Resource": arn}
@@ -543,7 +543,7 @@ class TransferTest(unittest.TestCase):
             ask(self.there, "GetResourcePolicy", {"ResourceArn": self.there.describe_table(TableName="orders")["Table"]["TableArn"]})
         self.assertIn("PolicyNotFoundException", refused.exception.read().decode())
 
-    def test_a_streams_own_policy_is_named_too_and_a_destination_that_was_disabled_is_not(self):
+    def test_a_streams_policy_is_reported_and_a_disabled_destination_is_not(self):
         arn = self.make_orders()
         stream_arn = self.here.describe_table(TableName="orders")["Table"]["LatestStreamArn"]
         allow = {"Effect": "Allow", "Principal": {"AWS": "444455556666"}, "Action": "dynamodb:GetRecords", "Resource": stream_arn}
@@ -556,7 +556,7 @@ class TransferTest(unittest.TestCase):
         self.assertIn(self.STAYS[0], said)
         self.assertNotIn("Kinesis", said)
 
-    def test_what_a_server_does_not_know_it_has_none_of_and_what_a_key_may_not_ask_is_told_of(self):
+    def test_unsupported_settings_are_skipped_and_denied_ones_are_reported(self):
         self.make("carts")
         asked = ("ListContributorInsights", "GetResourcePolicy", "DescribeKinesisStreamingDestination", "ListTagsOfResource")
         failure = lambda name: (400, {"__type": f"com.amazonaws.dynamodb.v20120810#{name}", "message": "so it is"})
@@ -571,7 +571,7 @@ class TransferTest(unittest.TestCase):
 
     # --- existing tables
 
-    def test_what_becomes_of_a_table_that_is_there_is_said(self):
+    def test_if_exists_decides_what_happens_to_an_existing_table(self):
         self.make("carts", items=3)
         self.export("carts", "--to", "backup")
         self.make("carts", items=0, client=self.there)
@@ -587,7 +587,7 @@ class TransferTest(unittest.TestCase):
         self.import_("--from", "backup", "--if-exists", "replace")
         self.assertEqual(all_items(self.there, "carts"), all_items(self.here, "carts"))
 
-    def test_no_table_is_copied_onto_itself_by_whatever_name_its_server_goes(self):
+    def test_a_table_is_not_copied_onto_itself_under_any_name_of_its_server(self):
         self.make("carts")
         before = all_items(self.here, "carts")
         for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
@@ -631,7 +631,7 @@ class TransferTest(unittest.TestCase):
     def names_there(self):
         return [item["id"]["S"].partition("-")[0] for item in all_items(self.there, "carts")]
 
-    def test_two_imports_that_append_to_one_table_at_once_leave_the_items_of_both_in_it(self):
+    def test_two_imports_can_append_to_one_table_at_once(self):
         self.make_one_and_two()
         for is_there in (False, True, False, False):
             with self.subTest(is_there=is_there):
@@ -645,7 +645,7 @@ class TransferTest(unittest.TestCase):
                 ttl = self.there.describe_time_to_live(TableName="carts")["TimeToLiveDescription"]
                 self.assertEqual(ttl["TimeToLiveStatus"], "DISABLED" if is_there else "ENABLED")
 
-    def test_of_two_imports_that_make_one_table_at_once_one_does_and_the_other_is_told(self):
+    def test_of_two_imports_that_create_the_same_table_at_once_one_fails(self):
         self.make_one_and_two()
         for _ in range(4):
             self.target = self.account()
@@ -659,7 +659,7 @@ class TransferTest(unittest.TestCase):
             for name in ("one", "two"):
                 self.assertEqual(list((self.directory / f"in-{name}").iterdir()), [])  # nothing to resume
 
-    def test_an_import_beside_one_that_is_under_way_says_whose_journal_is_there(self):
+    def test_an_import_whose_journal_is_in_use_is_rejected(self):
         self.make_large(items=6)
         self.export("large", "--to", "backup")
         words = ["import", "--account", self.target, "--from", "backup", "--write-units-max", "50", "--quiet"]
@@ -672,7 +672,7 @@ class TransferTest(unittest.TestCase):
             first.send_signal(signal.SIGTERM)
             self.assertEqual(first.wait(), UNFINISHED)
 
-    def test_a_directory_is_never_written_over(self):
+    def test_a_directory_is_never_overwritten(self):
         self.make("carts")
         self.export("carts", "--to", "backup")
         self.assertIn("is not empty", self.export("carts", "--to", "backup", code=FAILED))
@@ -691,7 +691,7 @@ class TransferTest(unittest.TestCase):
         description["TimeToLiveDescription"] = {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires"}
         path.write_text(json.dumps(description))
 
-    def test_times_to_live_are_switched_on_left_off_moved_on_or_looked_at(self):
+    def test_ttl_can_be_enabled_left_off_shifted_or_used_to_skip_expired_items(self):
         self.make_expiring()
         names = lambda: sorted(item["id"]["S"] for item in all_items(self.there, "sessions"))
         ttl = lambda: self.there.describe_time_to_live(TableName="sessions")["TimeToLiveDescription"]["TimeToLiveStatus"]
@@ -728,7 +728,7 @@ class TransferTest(unittest.TestCase):
         )
         urllib.request.urlopen(request).close()
 
-    def test_a_server_that_is_busy_is_asked_again(self):
+    def test_requests_to_a_busy_server_are_retried(self):
         self.make("carts", items=60)
         self.faults(self.source, {"operation": "Scan", "fault": "throttle", "count": 2})
         self.faults(
@@ -740,7 +740,7 @@ class TransferTest(unittest.TestCase):
         self.export("carts", "--to", server.url, "--to-account", self.target)
         self.assert_copied("carts")
 
-    def test_a_server_that_is_not_there_and_one_that_refuses_are_told_of_in_a_sentence(self):
+    def test_an_unreachable_server_and_a_rejected_key_are_reported(self):
         said = self.mayfly("export", "--all", "--url", "http://127.0.0.1:1", "--to", "x", code=FAILED)
         self.assertIn("http://127.0.0.1:1: ListTables:", said)
         closed = MayflyServer("--require-signature", environment={"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "right"})
@@ -754,11 +754,11 @@ class TransferTest(unittest.TestCase):
         said = self.mayfly("export", "--all", "--url", closed.url, "--to", "x", code=FAILED, **keys)
         self.assertIn("there are no tables in", said)
 
-    def test_dynamodb_itself_is_never_asked_without_a_key(self):
+    def test_aws_is_never_called_without_a_key(self):
         said = self.mayfly("export", "--all", "--from", "aws", "--from-region", "eu-west-1", "--to", "x", code=FAILED)
         self.assertIn("no AWS credentials", said)
 
-    def test_damaged_files_are_refused_before_or_where_they_are_damaged(self):
+    def test_damaged_files_are_rejected(self):
         self.make("carts", items=30)
         self.export("carts", "--to", "backup")
         self.export("carts", "--to", "carts.json")
@@ -794,7 +794,7 @@ class TransferTest(unittest.TestCase):
         self.assertIn("is empty", self.import_("--from", "empty.json", code=FAILED))
         self.assertEqual(self.there.list_tables()["TableNames"], [])
 
-    def test_what_means_nothing_is_refused_before_anything_is_asked(self):
+    def test_invalid_options_are_rejected_before_any_request(self):
         for words in (
             ["--all", "carts", "--to", "x"],
             ["--all", "--to", "x.zst"],
@@ -810,7 +810,7 @@ class TransferTest(unittest.TestCase):
 
     # --- killed and resumed
 
-    def test_an_export_to_a_directory_that_is_killed_goes_on_and_has_each_item_once(self):
+    def test_a_killed_export_to_a_directory_resumes_and_has_each_item_once(self):
         self.make_large()
         words = ["export", "--account", self.source, "--all", "--to", "backup", "--parallel", "2", "--read-units-max=500"]
         self.kill_and_resume(words, self.directory / "backup" / "export.journal", kills=3)
@@ -819,7 +819,7 @@ class TransferTest(unittest.TestCase):
         self.import_("--from", "backup")
         self.assert_copied("large")
 
-    def test_an_export_to_a_file_that_is_killed_goes_on_and_has_each_item_once(self):
+    def test_a_killed_export_to_a_file_resumes_and_has_each_item_once(self):
         self.make_large()
         words = ["export", "--account", self.source, "--all", "--to", "large.json.gz", "--read-units-max=500", "--parallel=2"]
         self.kill_and_resume(words, self.directory / "large.json.gz.journal", kills=2)
@@ -828,7 +828,7 @@ class TransferTest(unittest.TestCase):
         self.import_("--from", "large.json.gz")
         self.assert_copied("large")
 
-    def test_an_import_that_is_killed_goes_on_whatever_the_target_was_told_of_tables_that_are_there(self):
+    def test_a_killed_import_resumes_even_with_if_exists_replace(self):
         self.make_large()
         self.export("--all", "--to", "backup", "--parallel", "2")
         self.make("large", items=2, client=self.there)
@@ -836,7 +836,7 @@ class TransferTest(unittest.TestCase):
         self.kill_and_resume(words, self.directory / "mayfly-transfer.journal", kills=3)
         self.assert_copied("large")
 
-    def test_a_transfer_is_gone_on_with_by_the_same_words_or_begun_anew(self):
+    def test_an_interrupted_transfer_resumes_only_with_the_same_options(self):
         self.make_large(items=12)
         journal = self.directory / "backup" / "export.journal"
         words = ["--all", "--to", "backup", "--parallel", "1", "--quiet"]
@@ -865,7 +865,7 @@ class TransferTest(unittest.TestCase):
         self.assert_copied("large")
         self.assertIn("nothing to resume", self.export("--all", "--to", "other", "--resume", code=FAILED))
 
-    def test_a_signal_ends_what_waits_for_an_answer_that_does_not_come(self):
+    def test_a_signal_ends_a_command_that_waits_for_a_response(self):
         silent = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(silent.close)
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -915,7 +915,7 @@ class TransferTest(unittest.TestCase):
         self.put("orders", orders)
         (self.directory / "rules.json").write_text(json.dumps(self.RULES))
 
-    def test_rules_drop_hash_fake_and_keep_and_foreign_keys_still_fit(self):
+    def test_rules_drop_hash_fake_and_keep_values_and_foreign_keys_still_match(self):
         self.make_shop()
         words = ["--all", "--anonymize", "rules.json"]
         said = self.export(*words, "--to", server.url, "--to-account", self.target)
@@ -944,7 +944,7 @@ class TransferTest(unittest.TestCase):
         for secret in self.SECRETS:
             self.assertNotIn(secret, everything)
 
-    def test_the_same_secret_gives_the_same_stand_ins_and_another_gives_others(self):
+    def test_replacement_values_depend_only_on_the_secret(self):
         self.make_shop()
         key = "correct horse battery staple"
         (self.directory / "secret").write_text(key + "\n")
@@ -963,14 +963,14 @@ class TransferTest(unittest.TestCase):
         said = self.export(*words, "--to", "four.json", "--secret-file", "secret", code=MEANS_NOTHING)
         self.assertIn("at least 16 bytes", said)
 
-    def test_a_dry_run_shows_before_and_after_and_writes_nothing(self):
+    def test_a_dry_run_shows_items_before_and_after_and_writes_nothing(self):
         self.make_shop()
         said = self.export("users", "--anonymize", "rules.json", "--to", "x", "--dry-run")
         self.assertIn("before", said)
         self.assertIn("@example.com", said)
         self.assertFalse((self.directory / "x").exists())
 
-    def test_an_anonymized_export_that_is_killed_goes_on_under_the_secret_that_it_drew(self):
+    def test_a_killed_anonymized_export_resumes_with_its_generated_secret(self):
         self.make("large", items=0)
         for number in range(24):
             item = {"id": {"S": str(number)}, "who": {"S": "alice"}, "filled": {"S": "x" * 1024 * 300}}
@@ -986,7 +986,7 @@ class TransferTest(unittest.TestCase):
         self.assertEqual(len({item["who"]["S"] for item in items}), 1)
         self.assertNotEqual(items[0]["who"]["S"], "alice")
 
-    def test_rules_that_could_not_be_kept_are_refused_before_anything_is_written(self):
+    def test_invalid_rules_are_rejected_before_anything_is_written(self):
         self.make_shop()
         rule = lambda **members: {"default": "hash", "rules": [members]}
         wrong = [
@@ -1024,7 +1024,7 @@ class TransferTest(unittest.TestCase):
         self.assertIn("larger", self.export("users", "--anonymize", "rules.json", "--to", "x", code=FAILED))
         self.assertFalse((self.directory / "x").exists())
 
-    def test_a_path_of_wildcards_over_a_deep_item_ends(self):
+    def test_a_path_of_many_wildcards_terminates_on_a_deep_item(self):
         deep = {"S": "alice"}
         for _ in range(30):
             deep = {"M": {"a": deep}}

@@ -1,7 +1,7 @@
 """Tests the limits of triggers against a real server: threads, hanging functions and files.
 
 Threads run out as in a container that limits the number of processes. The server runs as an unprivileged user, because
-RLIMIT_NPROC does not apply to root, and cannot start a thread from some moment on.
+RLIMIT_NPROC does not apply to root. From some point on it cannot start a thread.
 """
 
 import os
@@ -88,7 +88,7 @@ class ThreadsRunOut(unittest.TestCase):
             call(**request)
         self.assertEqual(raised.exception.response["Error"], error)
 
-    def test_a_mapping_that_no_thread_can_serve_is_refused_and_the_server_goes_on(self):
+    def test_a_mapping_that_no_thread_can_serve_is_rejected_and_the_server_continues(self):
         server = self.start()
         arn = create_table(server)
         functions, dynamodb = server.client("lambda"), server.client("dynamodb")
@@ -121,7 +121,7 @@ class ThreadsRunOut(unittest.TestCase):
         functions.create_event_source_mapping(**mapping)
         eventually(lambda: ids_of(self.function) == ["a", "b"])
 
-    def test_a_mapping_makes_do_with_the_threads_that_there_are(self):
+    def test_a_mapping_works_with_the_threads_that_are_available(self):
         server = self.start("--stream-shards", "4")
         arn = create_table(server)
         put(server, *(str(i) for i in range(20)))
@@ -131,7 +131,7 @@ class ThreadsRunOut(unittest.TestCase):
         )
         eventually(lambda: sorted(ids_of(self.function)) == sorted(str(i) for i in range(20)))
 
-    def test_writes_and_a_large_backfill_go_on(self):
+    def test_writes_and_a_large_backfill_succeed_without_new_threads(self):
         server = self.start()
         create_table(server)
         limit_threads(server, 0)
@@ -165,7 +165,7 @@ class ThreadsRunOut(unittest.TestCase):
 
 
 class NoThreadAtAll(unittest.TestCase):
-    def test_a_command_that_can_start_no_thread_says_so(self):
+    def test_a_command_that_cannot_start_a_thread_reports_that(self):
         def become_nobody_alone():
             resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
             become_nobody()
@@ -212,7 +212,7 @@ class FunctionsHang(unittest.TestCase):
             server.control("PUT", f"functions/{name}", {"url": self.hanging.url, "timeout_seconds": 60})
         return server, names
 
-    def test_other_mappings_go_on_and_no_thread_is_held(self):
+    def test_hanging_functions_hold_no_thread_and_other_mappings_continue(self):
         server, names = self.start()
         arn = create_table(server)
         functions = server.client("lambda")
@@ -252,7 +252,7 @@ class FunctionsHang(unittest.TestCase):
 
 
 class ManyRolls(unittest.TestCase):
-    def test_lanes_that_ended_leave_nothing_behind(self):
+    def test_closed_shards_leave_no_threads_or_memory_behind(self):
         function = FunctionServer()
         self.addCleanup(function.stop)
         server = MayflyServer("--function", f"f={function.url}")
@@ -289,13 +289,13 @@ class FileDestinations(unittest.TestCase):
         )
         return server
 
-    def test_a_file_below_the_directory_gets_a_line(self):
+    def test_a_failed_batch_is_written_to_a_file_below_the_directory(self):
         server = self.create_mapping("--destination-dir", str(self.file.parent))
         put(server, "a")
         eventually(lambda: self.file.exists() and self.file.read_text().count("\n") == 1)
         self.assertEqual(stat.S_IMODE(self.file.stat().st_mode), 0o600)
 
-    def test_no_file_is_taken_unless_a_directory_was_named(self):
+    def test_a_file_destination_is_rejected_without_a_directory(self):
         with self.assertRaises(ClientError) as raised:
             self.create_mapping()
         error = raised.exception.response["Error"]

@@ -34,7 +34,7 @@ class KilledUnderLoad(unittest.TestCase):
                 return
             self.written[writer] += 1
 
-    def test_what_is_left_is_as_it_should_be(self):
+    def test_verify_finds_nothing_wrong_after_a_kill(self):
         parent = tempfile.TemporaryDirectory(prefix="mayfly-data-")
         self.addCleanup(parent.cleanup)
         directory = os.path.join(parent.name, "data")

@@ -185,7 +185,7 @@ type recorder struct {
 	mutex   sync.Mutex
 	history []porcupine.Operation
 	began   time.Time
-	doubts  int // requests without a response: each is recorded as another client's, which waits forever
+	doubts  int // requests without a response: each is recorded under a new client, which waits forever
 }
 
 func (recorder *recorder) record(client int, in request, call int64, out response) {
@@ -266,7 +266,7 @@ func transaction(random *rand.Rand) request {
 	return in
 }
 
-func TestEachItemIsLinearizableAlsoAcrossKills(t *testing.T) {
+func TestEachItemIsLinearizableEvenAcrossKills(t *testing.T) {
 	for seed := int64(1); seed <= 5; seed++ {
 		directory, recorder := t.TempDir(), &recorder{began: time.Now()}
 		server := startMayfly(t, "--data", directory)
@@ -284,7 +284,7 @@ func TestEachItemIsLinearizableAlsoAcrossKills(t *testing.T) {
 	}
 }
 
-func TestTransactionsAreLinearizableOverTheirItems(t *testing.T) {
+func TestTransactionsAreLinearizableAcrossTheirItems(t *testing.T) {
 	directory := t.TempDir()
 	server := startMayfly(t, "--data", directory)
 	createItems(t, server)
@@ -306,7 +306,7 @@ func TestTransactionsAreLinearizableOverTheirItems(t *testing.T) {
 }
 
 // Tests the checker: it detects a history that no order explains.
-func TestAHistoryThatNoOrderExplainsIsFound(t *testing.T) {
+func TestTheCheckerRejectsAHistoryThatNoOrderExplains(t *testing.T) {
 	history := []porcupine.Operation{
 		{ClientId: 0, Input: request{kind: putOne, new: 1}, Call: 0, Output: response{}, Return: 10},
 		{ClientId: 1, Input: request{kind: getOne}, Call: 20, Output: response{values: [2]int{absent}}, Return: 30},

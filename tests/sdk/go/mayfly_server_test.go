@@ -55,7 +55,7 @@ func startMayfly(t *testing.T, options ...string) *mayflyServer {
 		}
 	})
 
-	// The file appears complete, once the server accepts requests.
+	// The file appears, already complete, once the server accepts requests.
 	var port []byte
 	eventually(t, func() bool {
 		select {

@@ -64,7 +64,7 @@ func createCarts(t *testing.T, client *dynamodb.Client) {
 	must(t, err)
 }
 
-func TestAnItemIsPutReadUpdatedUnderAConditionAndDeleted(t *testing.T) {
+func TestAnItemIsPutReadConditionallyUpdatedAndDeleted(t *testing.T) {
 	client := startMayfly(t).dynamodb()
 	createCarts(t, client)
 	cart := Cart{ID: "1", Customer: "nina", Price: 19.65, Products: []string{"piano", "stool"}}
@@ -139,7 +139,7 @@ func TestAnIndexIsQueriedPageByPage(t *testing.T) {
 	equal(t, ids, []string{"9", "8", "7", "6", "5"})
 }
 
-func TestATransactionIsWrittenWholeOrNotAndSaysWhyNot(t *testing.T) {
+func TestATransactionIsAppliedCompletelyOrCanceledWithReasons(t *testing.T) {
 	client := startMayfly(t).dynamodb()
 	createCarts(t, client)
 	put(t, client, Cart{ID: "full", Customer: "nina", Price: 10})
@@ -198,7 +198,7 @@ func TestATransactionIsWrittenWholeOrNotAndSaysWhyNot(t *testing.T) {
 	equal(t, prices, []float64{0, 10})
 }
 
-func TestAnExpiredItemLeavesTableAndIndexAndItsRecordNamesTheService(t *testing.T) {
+func TestAnExpiryRemovesItemAndIndexEntryAndItsRecordNamesTheService(t *testing.T) {
 	server := startMayfly(t)
 	client := server.dynamodb()
 	createCarts(t, client)

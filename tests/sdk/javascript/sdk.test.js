@@ -149,7 +149,7 @@ async function readStream(TableName) {
   return (await streams.send(new GetRecordsCommand({ ShardIterator }))).Records;
 }
 
-test("an item is read as it was put, and a failed condition throws the SDK's exception", async () => {
+test("an item is read back unchanged, and a failed condition throws the SDK's exception", async () => {
   await createMusic("values");
   const Item = {
     artist: "Nina",
@@ -264,7 +264,7 @@ test("PartiQL reads pages, batches and transactions", async () => {
   );
 });
 
-test("an expired item leaves the table and its indexes, and its record names the service", async () => {
+test("an expiry removes the item and its index entries, and its record names the service", async () => {
   await createMusic("expiry");
   const ttl = Math.floor(Date.now() / 1000) + 3600;
   const goes = { artist: "Nina", song: "goes", year: 1, genre: "jazz", ttl };

@@ -18,7 +18,7 @@ async fn control_makes_any_call_for_its_world() -> Outcome {
 }
 
 #[tokio::test]
-async fn a_refusal_has_a_kind_a_message_and_a_status() -> Outcome {
+async fn a_control_error_has_a_kind_a_message_and_a_status() -> Outcome {
     let world = carts().await?;
     let error = world.control("PUT", "/ttl/cards", json!({"mode": "exact"})).await.unwrap_err();
     let Error::Refused(refusal) = &error else { panic!("{error}") };

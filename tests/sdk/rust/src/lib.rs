@@ -39,7 +39,7 @@ impl Mayfly {
             .spawn()
             .unwrap_or_else(|error| panic!("{}: {error}", executable.display()));
 
-        // The file appears complete, once the server accepts requests.
+        // The file appears, already complete, once the server accepts requests.
         let deadline = Instant::now() + Duration::from_secs(30);
         let port = loop {
             if let Ok(port) = fs::read_to_string(&port_file) {

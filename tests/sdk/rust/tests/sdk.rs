@@ -78,7 +78,7 @@ async fn read(client: &Client, id: &str) -> Result<Option<Item>, Failure> {
 }
 
 #[tokio::test]
-async fn an_item_is_put_read_updated_under_a_condition_and_deleted() -> Result<(), Failure> {
+async fn an_item_is_put_read_conditionally_updated_and_deleted() -> Result<(), Failure> {
     let mayfly = Mayfly::start();
     let client = mayfly.dynamodb();
     create_carts(&client).await?;
@@ -142,7 +142,7 @@ async fn an_index_is_queried_page_by_page() -> Result<(), Failure> {
 }
 
 #[tokio::test]
-async fn a_transaction_is_written_whole_or_not_and_says_why_not() -> Result<(), Failure> {
+async fn a_transaction_is_applied_completely_or_canceled_with_reasons() -> Result<(), Failure> {
     let mayfly = Mayfly::start();
     let client = mayfly.dynamodb();
     create_carts(&client).await?;
@@ -191,7 +191,7 @@ async fn a_transaction_is_written_whole_or_not_and_says_why_not() -> Result<(), 
 }
 
 #[tokio::test]
-async fn an_expired_item_leaves_table_and_index_and_its_record_names_the_service() -> Result<(), Failure> {
+async fn an_expiry_removes_item_and_index_entry_and_its_record_names_the_service() -> Result<(), Failure> {
     let mayfly = Mayfly::start();
     let client = mayfly.dynamodb();
     create_carts(&client).await?;

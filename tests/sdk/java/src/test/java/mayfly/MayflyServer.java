@@ -34,7 +34,7 @@ final class MayflyServer implements AutoCloseable {
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
-    // The file appears complete, once the server accepts requests.
+    // The file appears, already complete, once the server accepts requests.
     eventually(
         () -> {
           if (!process.isAlive()) {

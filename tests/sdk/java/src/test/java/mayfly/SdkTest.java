@@ -77,7 +77,7 @@ class SdkTest {
   }
 
   @Test
-  void anItemIsPutReadUpdatedUnderAConditionAndDeleted() {
+  void anItemIsPutReadConditionallyUpdatedAndDeleted() {
     Cart cart = new Cart("1", 19);
     cart.setProducts(Set.of("piano", "stool"));
     carts.putItem(cart);
@@ -139,7 +139,7 @@ class SdkTest {
   }
 
   @Test
-  void aTransactionIsWrittenWholeOrNotAndSaysWhyNot() {
+  void aTransactionIsAppliedCompletelyOrCanceledWithReasons() {
     carts.putItem(new Cart("full", 10));
     carts.putItem(new Cart("empty", 0));
 
@@ -172,7 +172,7 @@ class SdkTest {
   }
 
   @Test
-  void anExpiredItemLeavesTableAndIndexAndItsRecordNamesTheService() throws Exception {
+  void anExpiryRemovesItemAndIndexEntryAndItsRecordNamesTheService() throws Exception {
     long ttl = Instant.now().getEpochSecond() + 3600;
     putUntil("goes", ttl);
     putUntil("stays", ttl + 24 * 3600);

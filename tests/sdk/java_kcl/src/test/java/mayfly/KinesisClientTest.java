@@ -118,7 +118,7 @@ class KinesisClientTest {
   }
 
   @Test
-  void aConsumerSeesEachRecordInOrderThroughASplitAndARollOver() throws Exception {
+  void aConsumerReceivesEachRecordInOrderAcrossASplitAndARollOver() throws Exception {
     putCarts(0);
     awaitRecords(CARTS);
     reshard("split");
