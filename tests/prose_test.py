@@ -63,6 +63,20 @@ def blocks_of_comments(text, mark):
     return [part for text in found for part in re.split(r"\n\s*\n|\n(?=\s*[-*] )|\n {2,}.*", text)]
 
 
+NAMES_OF_TESTS = re.compile(
+    r'''(?:TEST_CASE|SECTION|\bt\.Run|\b(?:test|it|describe)(?:\.\w+)?)\(\s*["'`]([^"'`]+)["'`]|'''
+    r"#\[(?:tokio::)?test\b[^]]*\]\s*(?:async )?fn (\w+)|@Test\s+(?:public |fun )*void (\w+)|^func Test(\w+)|^\s*(?:async )?def test_(\w+)",
+    re.M,
+)
+
+
+def names_of_tests(text):
+    """The names of tests, as words: test_a_read_waits and aReadWaits are "a read waits"."""
+    for groups in NAMES_OF_TESTS.findall(text):
+        name = next(filter(None, groups), "")
+        yield name if " " in name else re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", " ", name).lower()
+
+
 def prose(path, text):
     """The sentences of a file, each with what it is."""
     if path.endswith(".md"):
@@ -78,7 +92,7 @@ def prose(path, text):
         if not path.endswith((".h", ".cc")):
             found += [("comment", s) for part in re.findall(r"^\s*/\*(.*?)\*/", text, re.S | re.M)
                       for s in sentences(re.sub(r"^\s*\*", "", part, flags=re.M))]
-        found += [("test name", name) for name in re.findall(r'(?:TEST_CASE|SECTION)\(\s*"([^"]+)"', text)]
+        found += [("test name", name) for name in names_of_tests(text)]
         if MESSAGES.match(path):
             # Adjacent literals are one message.
             joined = re.sub(r'"\s*\n\s*"', "", text)
@@ -88,6 +102,7 @@ def prose(path, text):
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
                 found += [("docstring", s) for s in sentences(ast.get_docstring(node) or "")]
+        found += [("test name", name) for name in names_of_tests(text)]
     elif re.search(r"\.(sh|cmake|toml|yml|yaml)$|(^|/)(CMakeLists|[a-z]+)\.txt$|^(script|\.ci)/|packages/[a-z-]+/package$", path):
         found += [("comment", s) for part in blocks_of_comments(text, "#") for s in sentences(part)]
     return found

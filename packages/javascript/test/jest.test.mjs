@@ -271,7 +271,7 @@ test("a failing handler fails its test or file, and no other", async (t) => {
     project(t, {
       "jest.config.js": config,
       "a.test.js": `${head} ${failing}
-        test("nobody looks", async () => { await failed(await openWorld()); });
+        test("the error is not read", async () => { await failed(await openWorld()); });
         test("may fail", async () => { await failed(await openWorld(), { mayFail: true }); });
         test("is settled", async () => {
           const world = await openWorld();
@@ -289,7 +289,7 @@ test("a failing handler fails its test or file, and no other", async (t) => {
   assert.equal(status, 1, output);
   assert.match(output, /Test Suites: 2 failed, 2 total\n/);
   assert.match(output, /Tests: +2 failed, (1|2) passed/);
-  assert.match(output, /● nobody looks\n\n +HandlerError: Function reminder failed \d+ times?\. /);
+  assert.match(output, /● the error is not read\n\n +HandlerError: Function reminder failed \d+ times?\. /);
   assert.match(output, /● is settled\n\n +HandlerError: Function reminder /);
   assert.match(output, /● Test suite failed to run\n\n +HandlerError: Function reminder /);
   assert.match(output, /console\.error\n +Mayfly: the function "reminder" failed: RangeError: no cart\n +at .*fails/);
