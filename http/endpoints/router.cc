@@ -1,6 +1,5 @@
 #include "http/endpoints/router.h"
 
-#include <chrono>
 #include <optional>
 
 #include "compat/control/control.h"
@@ -8,10 +7,14 @@
 #include "compat/emulator.h"
 #include "compat/json/json.h"
 #include "compat/triggers/rest.h"
+#include "engine/base/attempt.h"
 #include "engine/base/hurry.h"
-#include "http/access/access.h"
+#include "engine/base/stopwatch.h"
 #include "http/access/sigv4.h"
+#include "http/base/crc32.h"
+#include "http/base/log.h"
 #include "http/endpoints/admin.h"
+#include "http/endpoints/answer_log.h"
 #include "http/endpoints/console.h"
 #include "http/endpoints/lambda.h"
 #include "http/endpoints/mcp.h"
@@ -216,15 +219,39 @@ Reply route_by_path(Request& request, compat::Emulator& emulator, const AccessRu
   return not_found();
 }
 
+Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,
+            const std::stop_token& stop) {
+  Request& request = admitted.request();
+  const bool cross_origin = !admitted.origin().empty();
+  Reply reply = cross_origin && request.method == "OPTIONS" ? preflight(request)
+                                                            : route_by_path(request, emulator, access, stop);
+  if (cross_origin) {
+    reply.extra_headers += "Access-Control-Allow-Origin: ";
+    reply.extra_headers += admitted.origin();
+    reply.extra_headers += "\r\nVary: Origin\r\n";
+    reply.extra_headers += exposed_headers;
+  }
+  reply.head_only = request.method == "HEAD";
+  return reply;
+}
+
 }  // namespace
 
-std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& emulator) {
+Expected<Admitted, Reply> Router::admit(Request& request, std::string& known_host) const {
+  auto admitted = http::admit(request, access_, known_host);
+  if (admitted) return *admitted;
+  Reply reply = refused(request, admitted.error());
+  log::answer(request, reply);
+  return Unexpected{std::move(reply)};
+}
+
+std::optional<Waiting> Router::waits_as(const Request& request) const {
   const std::string_view path = request.path();
   const auto if_so = [](bool waits, Waiting kind) { return waits ? std::optional(kind) : std::nullopt; };
   if (path == "/") {
-    if (emulator.faults().any()) return Waiting::operations;
+    if (emulator_.faults().any()) return Waiting::operations;
     if (request.operation) {
-      switch (emulator.expectation(*request.operation)) {
+      switch (emulator_.expectation(*request.operation)) {
         case compat::Expectation::short_work: break;
         case compat::Expectation::long_work: return Waiting::processors;
         case compat::Expectation::waiting: return Waiting::locks;
@@ -253,20 +280,25 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
   return Waiting::events;
 }
 
-Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,
-            const std::stop_token& stop) {
-  Request& request = admitted.request();
-  const bool cross_origin = !admitted.origin().empty();
-  Reply reply = cross_origin && request.method == "OPTIONS" ? preflight(request)
-                                                            : route_by_path(request, emulator, access, stop);
-  if (cross_origin) {
-    reply.extra_headers += "Access-Control-Allow-Origin: ";
-    reply.extra_headers += admitted.origin();
-    reply.extra_headers += "\r\nVary: Origin\r\n";
-    reply.extra_headers += exposed_headers;
-  }
-  reply.head_only = request.method == "HEAD";
+Reply Router::answer(const Admitted& admitted, const std::stop_token& stop) const {
+  std::optional<engine::Stopwatch> stopwatch;
+  if (log::enabled(log::Level::debug)) stopwatch.emplace();
+  Reply reply = answer_or_500(admitted, stop);
+  if (body_goes_apart(reply)) reply.body_crc = crc32(reply.body);  // here, possibly on the slow lane
+  log::control(admitted.request(), reply);
+  if (stopwatch) log::answer(admitted.request(), reply, stopwatch->elapsed());
   return reply;
 }
+
+// compat already turns its failures into 500. This covers decompression, compression and replies.
+Reply Router::answer_or_500(const Admitted& admitted, const std::stop_token& stop) const {
+  const auto fail = [](std::string_view why) {
+    log::write(log::Level::error, "a request failed: " + std::string(why));
+    return answered(compat::error_answer(compat::error::internal_server_error().error), amz_json);
+  };
+  return engine::attempt([&] { return route(admitted, emulator_, access_, stop); }, fail);
+}
+
+compat::ServerMetrics& Router::metrics() const { return emulator_.server_metrics(); }
 
 }  // namespace mayfly::http

@@ -1,4 +1,4 @@
-#include "http/connections/answer_log.h"
+#include "http/endpoints/answer_log.h"
 
 #include <algorithm>
 #include <cstdio>
