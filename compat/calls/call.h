@@ -19,12 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include "compat/calls/answer.h"
 #include "compat/calls/body.h"
 #include "compat/calls/description.h"
 #include "compat/calls/times.h"
 #include "compat/emulator.h"
 #include "compat/json/json_tree.h"
+#include "compat/wire/answer.h"
 
 namespace mayfly::compat::control {
 

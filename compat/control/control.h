@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/calls/answer.h"
+#include "compat/wire/answer.h"
 #include "engine/tables/catalog.h"
 
 namespace mayfly::compat {
@@ -38,7 +38,7 @@ struct Request {
   std::string_view body{};
   const engine::Scope& scope;
   std::stop_token stop{};  // requested when the caller no longer waits for the response
-  bool in_pieces = false;  // the caller can receive a long response through `Answer::events`
+  bool in_pieces = false;  // the caller can receive a long response through `Answer::source`
 };
 
 // Answers a request. Blocks as long as the call asks for. Thread-safe.

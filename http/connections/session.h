@@ -132,10 +132,10 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   bool writing_ = false;      // until `written`; the socket uses `out_`
   std::stop_source stop_{std::nostopstate};  // of the request that waits
   std::optional<Reply> late_;                // a response that arrived while earlier ones were being written
-  std::shared_ptr<BodySource> source_;       // the rest of the response that is being sent
-  std::chrono::milliseconds quiet_{0};       // since the last progress
-  std::chrono::milliseconds arriving_{0};    // since the first byte of the current request
-  std::chrono::milliseconds answering_{0};   // since the first byte of the responses being written
+  std::shared_ptr<compat::BodySource> source_;  // the rest of the response that is being sent
+  std::chrono::milliseconds quiet_{0};          // since the last progress
+  std::chrono::milliseconds arriving_{0};       // since the first byte of the current request
+  std::chrono::milliseconds answering_{0};      // since the first byte of the responses being written
 };
 
 }  // namespace mayfly::http

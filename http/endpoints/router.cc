@@ -88,12 +88,8 @@ Reply preflight(const Request& request) {
 }
 
 Reply answered(compat::Answer answer, std::string_view content_type) {
-  Reply reply;
-  reply.status = answer.status;
-  reply.dropped = answer.status == compat::Answer::no_status;
-  reply.content_type = content_type;
-  reply.body = std::move(answer.body);
-  return reply;
+  answer.content_type = content_type;
+  return reply_of(std::move(answer));
 }
 
 // Replaces the body by its decompressed content. Returns a reply on failure.
