@@ -31,7 +31,7 @@ namespace mayfly::compat::control {
 struct Call {
   Emulator& emulator;
   const engine::Scope& scope;
-  std::vector<std::string> parameters;  // the path segments that matched {…}
+  const std::vector<std::string>& parameters;  // the path segments that matched {…}
   Body query, body;
   std::string_view body_text;
   const std::stop_token& stop;

@@ -31,8 +31,8 @@ json::Tree read_query(std::string_view query, std::span<const Member> members) {
   return tree;
 }
 
-Answer run(Emulator& emulator, const Request& request, const ControlCall& described,
-           std::vector<std::string> parameters) {
+Answer run(Emulator& emulator, const Request& request, const FoundCall& found) {
+  const ControlCall& described = *found.call;
   if (request.body.size() > call_bytes_max) {
     return call_too_large("The body must not exceed " + std::to_string(call_bytes_max) + " bytes.");
   }
@@ -59,7 +59,7 @@ Answer run(Emulator& emulator, const Request& request, const ControlCall& descri
   if (const auto fits = check(body, described.body, "this call"); !fits) return error_answer(fits.error());
   Call call{.emulator = emulator,
             .scope = request.scope,
-            .parameters = std::move(parameters),
+            .parameters = found.parameters,
             .query = Body(&query, described.query),
             .body = Body(&body, described.body),
             .body_text = request.body,
@@ -75,10 +75,13 @@ Answer run(Emulator& emulator, const Request& request, const ControlCall& descri
 }  // namespace
 
 Answer answer(Emulator& emulator, const Request& request) {
-  FoundCall found = find_call(request.method, request.path);
+  return answer(emulator, request, find_call(request.method, request.path));
+}
+
+Answer answer(Emulator& emulator, const Request& request, const FoundCall& found) {
   if (found.call != nullptr) {
     return engine::attempt(
-        [&] { return run(emulator, request, *found.call, std::move(found.parameters)); },
+        [&] { return run(emulator, request, found); },
         [](std::string_view) { return error_answer(error::internal_server_error().error); });
   }
   if (found.allow.empty())
@@ -86,7 +89,7 @@ Answer answer(Emulator& emulator, const Request& request) {
   Answer answer = error_answer({.kind = Error::Kind::method_not_allowed,
                                 .message = std::string(request.path) + " does not support " +
                                            std::string(request.method) + ", only " + found.allow + "."});
-  answer.headers.emplace_back("Allow", std::move(found.allow));
+  answer.headers.emplace_back("Allow", found.allow);
   return answer;
 }
 

@@ -26,6 +26,8 @@ class Emulator;
 
 namespace mayfly::compat::control {
 
+struct FoundCall;
+
 // Limits on a body's bytes and on its JSON values: the tree made from a body is many times as large as the
 // body.
 inline constexpr std::size_t call_bytes_max = 1024 * 1024;
@@ -43,5 +45,7 @@ struct Request {
 
 // Answers a request. Blocks as long as the call asks for. Thread-safe.
 Answer answer(Emulator& emulator, const Request& request);
+// The same for a caller that has found the request's call (index.h).
+Answer answer(Emulator& emulator, const Request& request, const FoundCall& found);
 
 }  // namespace mayfly::compat::control

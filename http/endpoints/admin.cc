@@ -7,7 +7,6 @@
 #include "http/access/access.h"
 #include "http/access/sigv4.h"
 #include "http/endpoints/mcp.h"
-#include "http/requests/paths.h"
 
 namespace mayfly::http {
 
@@ -24,7 +23,7 @@ Reply refuse(compat::Error::Kind kind, std::string message) {
 Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& access,
             const std::stop_token& stop) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  if (!access.control && request.path() != health_path) {
+  if (!access.control && request.route.kind != Route::Kind::health) {
     return refuse(compat::Error::Kind::not_found, "The control API is disabled (--no-control).");
   }
   engine::Scope scope{std::string(default_account), emulator.region()};
@@ -37,16 +36,19 @@ Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& acc
     return refuse(compat::Error::Kind::validation,
                   "X-Mayfly-Region must be " + std::string(engine::region_letters) + ".");
 
-  if (request.path() == mcp_path) return mcp(request, emulator, std::move(scope), access.mcp_read_only, stop);
+  if (request.route.kind == Route::Kind::mcp)
+    return mcp(request, emulator, std::move(scope), access.mcp_read_only, stop);
 
-  Reply reply = reply_of(
-      compat::control::answer(emulator, {.method = reads ? "GET" : std::string_view(request.method),
-                                         .path = request.path(),
-                                         .query = request.query(),
-                                         .body = request.body,
-                                         .scope = emulator.scope_of(std::move(scope)),
-                                         .stop = stop,
-                                         .in_pieces = request.method == "GET" && !request.is_http_1_0}));
+  Reply reply =
+      reply_of(compat::control::answer(emulator,
+                                       {.method = reads ? "GET" : std::string_view(request.method),
+                                        .path = request.path(),
+                                        .query = request.query(),
+                                        .body = request.body,
+                                        .scope = emulator.scope_of(std::move(scope)),
+                                        .stop = stop,
+                                        .in_pieces = request.method == "GET" && !request.is_http_1_0},
+                                       *request.route.found));
   end_line(reply);
   if (request.method == "HEAD") reply.source.reset();
   if (reply.source) reply.extra_headers += "Cache-Control: no-store\r\n";

@@ -2,11 +2,8 @@
 
 #include <optional>
 
-#include "compat/control/control.h"
-#include "compat/control/index.h"
 #include "compat/emulator.h"
 #include "compat/json/json.h"
-#include "compat/triggers/rest.h"
 #include "engine/base/attempt.h"
 #include "engine/base/hurry.h"
 #include "engine/base/stopwatch.h"
@@ -19,7 +16,6 @@
 #include "http/endpoints/lambda.h"
 #include "http/endpoints/mcp.h"
 #include "http/requests/compression.h"
-#include "http/requests/paths.h"
 #include "http/requests/refusals.h"
 
 namespace mayfly::http {
@@ -138,9 +134,9 @@ compat::Answer operate(const Request& request, const compat::Result<engine::Scop
     const bool is_json = request.body.empty() || json::parse(request.body) != nullptr;
     return compat::error_answer(is_json ? error : compat::error::serialization({}).error);
   };
-  if (!request.operation) return refuse(compat::error::unknown_operation().error);
+  if (!request.route.operation) return refuse(compat::error::unknown_operation().error);
   if (!scope) return refuse(scope.error());
-  return emulator.execute(emulator.scope_of(*scope), request.operation, request.body,
+  return emulator.execute(emulator.scope_of(*scope), request.route.operation, request.body,
                           request.header(Header::host), or_no_wait(stop));
 }
 
@@ -178,7 +174,7 @@ Reply post(Request& request, compat::Emulator& emulator, const AccessRules& acce
 // comes from X-Mayfly-Account, as without a signature.
 std::optional<Reply> refuse_unsigned(const Request& request, const compat::Emulator& emulator,
                                      const AccessRules& access) {
-  if (!access.keys || request.path() == health_path) return std::nullopt;
+  if (!access.keys || request.route.kind == Route::Kind::health) return std::nullopt;
   SignatureRules rules = signature_rules(access);
   rules.by = SignedBy::header;
   const auto scope = authenticate(request, emulator.region(), rules);
@@ -188,30 +184,38 @@ std::optional<Reply> refuse_unsigned(const Request& request, const compat::Emula
   return reply;
 }
 
-Reply route_by_path(Request& request, compat::Emulator& emulator, const AccessRules& access,
-                    const std::stop_token& stop) {
-  const std::string_view path = request.path();
-  if (access.control && is_console_path(path)) return console(request);
-  if (path.starts_with(admin_prefix)) {
-    if (auto reply = refuse_unsigned(request, emulator, access)) return *std::move(reply);
-    return admin(request, emulator, access, stop);
-  }
-  if (compat::triggers::is_rest_path(path)) {
-    const bool changes =
-        request.method != "GET" && !compat::triggers::waits_for_function(request.method, path);
-    if (changes && !access.control) {
-      return refused(
-          request, {compat::Error::Kind::forbidden,
-                    "Event source mappings are read-only while the control API is disabled (--no-control)."});
+Reply answer_route(Request& request, compat::Emulator& emulator, const AccessRules& access,
+                   const std::stop_token& stop) {
+  using Kind = Route::Kind;
+  const Kind kind = request.route.kind;
+  switch (kind) {
+    case Kind::root:
+      if (request.method == "POST") return post(request, emulator, access, stop);
+      if (request.method == "GET" || request.method == "HEAD") return root(request, emulator, access);
+      return not_found();
+    case Kind::invocation:
+    case Kind::lambda: {
+      if (kind == Kind::lambda && request.method != "GET" && !access.control) {
+        return refused(
+            request,
+            {compat::Error::Kind::forbidden,
+             "Event source mappings are read-only while the control API is disabled (--no-control)."});
+      }
+      SignatureRules rules = signature_rules(access);
+      rules.by = SignedBy::header;
+      rules.service = "lambda";
+      return lambda(request, emulator, rules, stop);
     }
-    SignatureRules rules = signature_rules(access);
-    rules.by = SignedBy::header;
-    rules.service = "lambda";
-    return lambda(request, emulator, rules, stop);
+    case Kind::console:
+      if (access.control) return console(request);
+      [[fallthrough]];
+    case Kind::mcp:
+    case Kind::health:
+    case Kind::control:
+      if (auto reply = refuse_unsigned(request, emulator, access)) return *std::move(reply);
+      return admin(request, emulator, access, stop);
+    case Kind::nothing: break;
   }
-  if (path != "/") return not_found();
-  if (request.method == "POST") return post(request, emulator, access, stop);
-  if (request.method == "GET" || request.method == "HEAD") return root(request, emulator, access);
   return not_found();
 }
 
@@ -220,7 +224,7 @@ Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRu
   Request& request = admitted.request();
   const bool cross_origin = !admitted.origin().empty();
   Reply reply = cross_origin && request.method == "OPTIONS" ? preflight(request)
-                                                            : route_by_path(request, emulator, access, stop);
+                                                            : answer_route(request, emulator, access, stop);
   if (cross_origin) {
     reply.extra_headers += "Access-Control-Allow-Origin: ";
     reply.extra_headers += admitted.origin();
@@ -229,6 +233,34 @@ Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRu
   }
   reply.head_only = request.method == "HEAD";
   return reply;
+}
+
+std::optional<Waiting> operation_waits_as(const Request& request, const compat::Emulator& emulator) {
+  if (emulator.faults().any()) return Waiting::operations;
+  if (request.route.operation) {
+    switch (emulator.expectation(*request.route.operation)) {
+      case compat::Expectation::short_work: break;
+      case compat::Expectation::long_work: return Waiting::processors;
+      case compat::Expectation::waiting: return Waiting::locks;
+      case compat::Expectation::whole_tables: return Waiting::operations;
+    }
+  }
+  const bool is_large =
+      request.body.size() > quick_body_bytes_max || !request.header(Header::content_encoding).empty();
+  return is_large ? std::optional(Waiting::processors) : std::nullopt;
+}
+
+// `call`: nullptr if there is no such call.
+std::optional<Waiting> call_waits_as(const compat::control::ControlCall* call) {
+  if (call == nullptr) return Waiting::calls;
+  switch (call->waits) {
+    case compat::control::Waits::not_at_all: return std::nullopt;
+    case compat::control::Waits::briefly: return Waiting::calls;
+    case compat::control::Waits::for_changes: return Waiting::changes;
+    case compat::control::Waits::for_others: return Waiting::awaits;
+    case compat::control::Waits::forever: break;
+  }
+  return Waiting::events;
 }
 
 }  // namespace
@@ -242,38 +274,17 @@ Expected<Admitted, Reply> Router::admit(Request& request, std::string& known_hos
 }
 
 std::optional<Waiting> Router::waits_as(const Request& request) const {
-  const std::string_view path = request.path();
-  const auto if_so = [](bool waits, Waiting kind) { return waits ? std::optional(kind) : std::nullopt; };
-  if (path == "/") {
-    if (emulator_.faults().any()) return Waiting::operations;
-    if (request.operation) {
-      switch (emulator_.expectation(*request.operation)) {
-        case compat::Expectation::short_work: break;
-        case compat::Expectation::long_work: return Waiting::processors;
-        case compat::Expectation::waiting: return Waiting::locks;
-        case compat::Expectation::whole_tables: return Waiting::operations;
-      }
-    }
-    const bool is_large =
-        request.body.size() > quick_body_bytes_max || !request.header(Header::content_encoding).empty();
-    return if_so(is_large, Waiting::processors);
+  switch (request.route.kind) {
+    case Route::Kind::root: return operation_waits_as(request, emulator_);
+    case Route::Kind::invocation: return Waiting::invocations;
+    case Route::Kind::lambda: return Waiting::locks;
+    case Route::Kind::mcp: return request.method == "POST" ? std::optional(Waiting::agents) : std::nullopt;
+    case Route::Kind::health:
+    case Route::Kind::control: return call_waits_as(request.route.found->call);
+    case Route::Kind::console:
+    case Route::Kind::nothing: break;
   }
-  if (compat::triggers::waits_for_function(request.method, path)) return Waiting::invocations;
-  if (compat::triggers::is_rest_path(path)) return Waiting::locks;
-  if (!path.starts_with(admin_prefix)) return std::nullopt;
-  if (path == mcp_path) return if_so(request.method == "POST", Waiting::agents);
-  if (is_console_path(path)) return std::nullopt;
-  const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
-  const compat::control::ControlCall* const call = compat::control::find_call(method, path).call;
-  if (call == nullptr) return Waiting::calls;
-  switch (call->waits) {
-    case compat::control::Waits::not_at_all: return std::nullopt;
-    case compat::control::Waits::briefly: return Waiting::calls;
-    case compat::control::Waits::for_changes: return Waiting::changes;
-    case compat::control::Waits::for_others: return Waiting::awaits;
-    case compat::control::Waits::forever: break;
-  }
-  return Waiting::events;
+  return std::nullopt;
 }
 
 Reply Router::answer(const Admitted& admitted, const std::stop_token& stop) const {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "compat/wire/error.h"
-#include "http/requests/paths.h"
 
 namespace mayfly::http {
 namespace {

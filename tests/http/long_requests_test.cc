@@ -174,8 +174,7 @@ TEST_CASE("an io thread does not parse a large or compressed body", "[holds]") {
   const auto emulator = *compat::Emulator::open({});
   const http::Router router(*emulator, {});
   http::Request request;
-  request.target = "/";
-  request.operation = compat::operation_named("PutItem");
+  request.route = {.kind = http::Route::Kind::root, .operation = compat::operation_named("PutItem")};
   request.body.assign(http::quick_body_bytes_max, ' ');
   CHECK(router.waits_as(request) == std::nullopt);
   request.body += ' ';
