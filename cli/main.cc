@@ -33,8 +33,8 @@
 #include "http/access/keys.h"
 #include "http/base/log.h"
 #include "http/connections/server.h"
-#include "http/endpoints/console.h"
 #include "http/outbound/invoker.h"
+#include "http/requests/route.h"
 
 namespace mayfly::cli {
 namespace {

@@ -145,10 +145,6 @@ std::optional<OperationNumber> operation_number(std::string_view target) {
   return number;
 }
 
-Answer error_answer(const Error& error, Frame frame) {
-  return {error_status(error.kind), error_body(error, has_newer_words(frame))};
-}
-
 std::span<const Operation* const> all_operations() { return operations_table; }
 
 Answer dispatch(Context& context, const Operation& operation, std::string_view body) {

@@ -7,13 +7,11 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "compat/context.h"
 #include "compat/operation.h"
-#include "compat/wire/error.h"
-#include "compat/wire/frame.h"
+#include "compat/wire/answer.h"
 
 namespace mayfly::compat {
 
@@ -24,18 +22,6 @@ using OperationNumber = std::size_t;
 std::optional<OperationNumber> operation_number(std::string_view target);
 // The operation with this name, such as "PutItem", of whichever service has it.
 std::optional<OperationNumber> operation_named(std::string_view name);
-
-struct Answer {
-  static constexpr int no_status = 0;  // the client gets no response; its connection is closed
-  int status = 200;
-  std::string body;
-};
-
-// The message for in-process callers when a fault closes the connection instead of answering.
-inline constexpr std::string_view closed_by_fault = "a fault closed the connection";
-
-// Returns the response for an error, in the format of the request's frame.
-Answer error_answer(const Error& error, Frame frame = Frame::older);
 
 // All operations, in the order of the table in dispatch.cc.
 std::span<const Operation* const> all_operations();

@@ -1,7 +1,6 @@
 #include "embed/calls.h"
 
 #include <string>
-#include <utility>
 
 #include "compat/control/control.h"
 #include "http/access/sigv4.h"
@@ -23,17 +22,17 @@ compat::Answer control(compat::Emulator& emulator, const engine::Scope& scope, s
                        std::string_view path, std::string_view body, const std::stop_token& stop) {
   const auto mark = path.find('?');
   const std::string_view query = mark == std::string_view::npos ? std::string_view{} : path.substr(mark + 1);
-  compat::control::Answer answer = compat::control::answer(emulator, {.method = method,
-                                                                      .path = path.substr(0, mark),
-                                                                      .query = query,
-                                                                      .body = body,
-                                                                      .scope = scope,
-                                                                      .stop = stop});
-  if (answer.events) {
-    answer = compat::control::refusal(
+  compat::Answer answer = compat::control::answer(emulator, {.method = method,
+                                                             .path = path.substr(0, mark),
+                                                             .query = query,
+                                                             .body = body,
+                                                             .scope = scope,
+                                                             .stop = stop});
+  if (answer.source) {
+    return compat::error_answer(
         {.kind = compat::Error::Kind::not_acceptable, .message = "Event streams need HTTP."});
   }
-  return {answer.status, std::move(answer.body)};
+  return answer;
 }
 
 std::function<void(std::string_view)> reports_to_the_log() {

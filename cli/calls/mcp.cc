@@ -32,11 +32,11 @@ namespace mayfly::cli {
 
 namespace {
 
+using compat::Answer;
 using compat::mcp::Asked;
 using compat::mcp::Message;
 using compat::mcp::Protocol;
 using compat::mcp::Said;
-using compat::mcp::WorldAnswer;
 
 constexpr auto next_begins_after = std::chrono::milliseconds(250);
 constexpr auto answered_at_end = std::chrono::milliseconds(1000);
@@ -96,7 +96,7 @@ class ServerWorld final : public compat::mcp::World {
       return Unexpected{answer.error() +
                         ". Start a server with 'mayfly serve', or name a running one with --url."};
     if (answer->body.ends_with('\n')) answer->body.pop_back();  // a tool's result is one line
-    return WorldAnswer{answer->status, std::move(answer->body)};
+    return Answer{answer->status, std::move(answer->body)};
   }
 
   const compat::outbound::Url url_;

@@ -19,19 +19,19 @@
 #include <utility>
 #include <vector>
 
-#include "compat/calls/answer.h"
 #include "compat/calls/body.h"
 #include "compat/calls/description.h"
 #include "compat/calls/times.h"
 #include "compat/emulator.h"
 #include "compat/json/json_tree.h"
+#include "compat/wire/answer.h"
 
 namespace mayfly::compat::control {
 
 struct Call {
   Emulator& emulator;
   const engine::Scope& scope;
-  std::vector<std::string> parameters;  // the path segments that matched {…}
+  const std::vector<std::string>& parameters;  // the path segments that matched {…}
   Body query, body;
   std::string_view body_text;
   const std::stop_token& stop;

@@ -12,7 +12,7 @@ namespace mayfly::compat::control {
 namespace {
 
 Answer call_too_large(std::string message) {
-  Answer answer = refusal({.kind = Error::Kind::bad_request, .message = std::move(message)});
+  Answer answer = error_answer({.kind = Error::Kind::bad_request, .message = std::move(message)});
   answer.status = 413;
   return answer;
 }
@@ -31,8 +31,8 @@ json::Tree read_query(std::string_view query, std::span<const Member> members) {
   return tree;
 }
 
-Answer run(Emulator& emulator, const Request& request, const ControlCall& described,
-           std::vector<std::string> parameters) {
+Answer run(Emulator& emulator, const Request& request, const FoundCall& found) {
+  const ControlCall& described = *found.call;
   if (request.body.size() > call_bytes_max) {
     return call_too_large("The body must not exceed " + std::to_string(call_bytes_max) + " bytes.");
   }
@@ -40,7 +40,7 @@ Answer run(Emulator& emulator, const Request& request, const ControlCall& descri
   answer.content_type = described.answer_type;
   if (!described.admits_everyone) {
     const auto admitted = emulator.accounts().admit(request.scope.account);
-    if (!admitted) return refusal(admitted.error());
+    if (!admitted) return error_answer(admitted.error());
   }
   json::Tree body = json::Tree::object();
   if (!request.body.empty()) {
@@ -50,16 +50,16 @@ Answer run(Emulator& emulator, const Request& request, const ControlCall& descri
                             " JSON values.");
     }
     if (!tree || !tree->is_object()) {
-      return refusal(error::validation("The body must be a JSON object.").error);
+      return error_answer(error::validation("The body must be a JSON object.").error);
     }
     body = *std::move(tree);
   }
   const json::Tree query = read_query(request.query, described.query);
-  if (const auto fits = check(query, described.query, "this call"); !fits) return refusal(fits.error());
-  if (const auto fits = check(body, described.body, "this call"); !fits) return refusal(fits.error());
+  if (const auto fits = check(query, described.query, "this call"); !fits) return error_answer(fits.error());
+  if (const auto fits = check(body, described.body, "this call"); !fits) return error_answer(fits.error());
   Call call{.emulator = emulator,
             .scope = request.scope,
-            .parameters = std::move(parameters),
+            .parameters = found.parameters,
             .query = Body(&query, described.query),
             .body = Body(&body, described.body),
             .body_text = request.body,
@@ -67,7 +67,7 @@ Answer run(Emulator& emulator, const Request& request, const ControlCall& descri
             .in_pieces = request.in_pieces,
             .answer = answer};
   auto outcome = described.handle(call);
-  if (!outcome) return refusal(outcome.error());
+  if (!outcome) return error_answer(outcome.error());
   if (!outcome->is_null()) answer.body = json::print(*outcome);
   return answer;
 }
@@ -75,16 +75,21 @@ Answer run(Emulator& emulator, const Request& request, const ControlCall& descri
 }  // namespace
 
 Answer answer(Emulator& emulator, const Request& request) {
-  FoundCall found = find_call(request.method, request.path);
+  return answer(emulator, request, find_call(request.method, request.path));
+}
+
+Answer answer(Emulator& emulator, const Request& request, const FoundCall& found) {
   if (found.call != nullptr) {
-    return engine::attempt([&] { return run(emulator, request, *found.call, std::move(found.parameters)); },
-                           [](std::string_view) { return refusal(error::internal_server_error().error); });
+    return engine::attempt(
+        [&] { return run(emulator, request, found); },
+        [](std::string_view) { return error_answer(error::internal_server_error().error); });
   }
-  if (found.allow.empty()) return refusal(not_found("Unknown path " + std::string(request.path) + ".").error);
-  Answer answer = refusal({.kind = Error::Kind::method_not_allowed,
-                           .message = std::string(request.path) + " does not support " +
-                                      std::string(request.method) + ", only " + found.allow + "."});
-  answer.allow = std::move(found.allow);
+  if (found.allow.empty())
+    return error_answer(not_found("Unknown path " + std::string(request.path) + ".").error);
+  Answer answer = error_answer({.kind = Error::Kind::method_not_allowed,
+                                .message = std::string(request.path) + " does not support " +
+                                           std::string(request.method) + ", only " + found.allow + "."});
+  answer.headers.emplace_back("Allow", found.allow);
   return answer;
 }
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "compat/calls/answer.h"
+#include "compat/wire/answer.h"
 #include "engine/tables/catalog.h"
 
 namespace mayfly::compat {
@@ -25,6 +25,8 @@ class Emulator;
 }
 
 namespace mayfly::compat::control {
+
+struct FoundCall;
 
 // Limits on a body's bytes and on its JSON values: the tree made from a body is many times as large as the
 // body.
@@ -38,10 +40,12 @@ struct Request {
   std::string_view body{};
   const engine::Scope& scope;
   std::stop_token stop{};  // requested when the caller no longer waits for the response
-  bool in_pieces = false;  // the caller can receive a long response through `Answer::events`
+  bool in_pieces = false;  // the caller can receive a long response through `Answer::source`
 };
 
 // Answers a request. Blocks as long as the call asks for. Thread-safe.
 Answer answer(Emulator& emulator, const Request& request);
+// The same for a caller that has found the request's call (index.h).
+Answer answer(Emulator& emulator, const Request& request, const FoundCall& found);
 
 }  // namespace mayfly::compat::control

@@ -17,7 +17,7 @@
 namespace mayfly::compat::control {
 namespace {
 
-class Events final : public EventSource {
+class Events final : public BodySource {
  public:
   explicit Events(std::unique_ptr<LiveChanges::Reader> reader) : reader_(std::move(reader)) {}
 
@@ -27,6 +27,7 @@ class Events final : public EventSource {
     piece += ": mayfly\n\n";
     return true;
   }
+  [[nodiscard]] bool waits() const override { return true; }
 
  private:
   bool greeted_ = false;
@@ -39,7 +40,7 @@ Result<json::Tree> follow_events(Call& call) {
                              .kind = call.query.choice("event", event_choices),
                              .cause = call.query.choice("by", by_choices)};
   call.answer.content_type = "text/event-stream";
-  call.answer.events = std::make_unique<Events>(call.emulator.live_changes().follow(std::move(filter)));
+  call.answer.source = std::make_shared<Events>(call.emulator.live_changes().follow(std::move(filter)));
   return json::Tree();
 }
 

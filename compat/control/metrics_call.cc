@@ -263,7 +263,7 @@ void write_rest(Text& text, Emulator& emulator, std::size_t tables) {
   text.sample("mayfly_stream_records_total", "", static_cast<std::int64_t>(database.watermark().published()));
 }
 
-class Page final : public EventSource {
+class Page final : public BodySource {
  public:
   explicit Page(Emulator& emulator) : emulator_(emulator), tables_(emulator.database().catalog().tables()) {
     add([this](Text& text) { write_operations(text, emulator_.metrics()); });
@@ -318,6 +318,7 @@ class Page final : public EventSource {
     }
     return part_ < parts_.size();
   }
+  [[nodiscard]] bool waits() const override { return false; }
 
  private:
   using Part = std::function<bool(Text&)>;  // false: the part is complete
@@ -356,9 +357,9 @@ class Page final : public EventSource {
 
 Result<json::Tree> show_metrics(Call& call) {
   call.answer.content_type = "text/plain; version=0.0.4";
-  auto page = std::make_unique<Page>(call.emulator);
+  auto page = std::make_shared<Page>(call.emulator);
   if (call.in_pieces) {
-    call.answer.events = std::move(page);
+    call.answer.source = std::move(page);
   } else {
     while (page->next(call.answer.body, call.stop)) {}
   }

@@ -175,7 +175,7 @@ bool is_object_text(std::string_view body) {
 }
 
 // "ResourceNotFoundException: Requested resource not found", plus the whole response if it has more members.
-Outcome refused(const WorldAnswer& answer) {
+Outcome refused(const Answer& answer) {
   const auto tree = json::parse_tree(answer.body, json::Decimals::as_written);
   if (!tree || !tree->is_object())
     return failure("HTTP status " + std::to_string(answer.status) + " " + answer.body);

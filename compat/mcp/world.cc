@@ -1,7 +1,5 @@
 #include "compat/mcp/world.h"
 
-#include <utility>
-
 #include "compat/control/control.h"
 #include "compat/emulator.h"
 #include "compat/triggers/rest.h"
@@ -12,7 +10,7 @@ Asked EmulatorWorld::operate(const engine::Scope& scope, std::string_view target
                              const std::stop_token& stop) {
   Answer answer = emulator_.execute(emulator_.scope_of(scope), target, body, {}, stop);
   if (answer.status == Answer::no_status) return Unexpected{std::string(closed_by_fault)};
-  return WorldAnswer{answer.status, std::move(answer.body)};
+  return answer;
 }
 
 Asked EmulatorWorld::call(const engine::Scope& asked, std::string_view method, const std::string& path,
@@ -24,17 +22,15 @@ Asked EmulatorWorld::call(const engine::Scope& asked, std::string_view method, c
   const std::string_view query = mark == std::string_view::npos ? std::string_view() : whole.substr(mark + 1);
   if (triggers::is_rest_path(bare)) {
     if (const auto admitted = emulator_.accounts().admit(scope.account); !admitted) {
-      return WorldAnswer{error_status(admitted.error().kind), error_body(admitted.error())};
+      return error_answer(admitted.error());
     }
-    triggers::RestAnswer answer = triggers::answer_rest(
+    return triggers::answer_rest(
         emulator_.triggers(),
         {.scope = scope, .method = method, .path = bare, .query = query, .body = body, .stop = stop});
-    return WorldAnswer{answer.status, std::move(answer.body)};
   }
-  control::Answer answer = control::answer(
+  return control::answer(
       emulator_,
       {.method = method, .path = bare, .query = query, .body = body, .scope = scope, .stop = stop});
-  return WorldAnswer{answer.status, std::move(answer.body)};
 }
 
 std::string EmulatorWorld::region() { return emulator_.region(); }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "compat/wire/answer.h"
 #include "engine/base/expected.h"
 #include "engine/tables/catalog.h"
 
@@ -19,11 +20,7 @@ class Emulator;
 
 namespace mayfly::compat::mcp {
 
-struct WorldAnswer {
-  int status = 200;
-  std::string body;
-};
-using Asked = Expected<WorldAnswer, std::string>;
+using Asked = Expected<Answer, std::string>;
 
 // Thread-safe. A call blocks as long as the operation that it makes, but returns when `stop` is requested.
 class World {

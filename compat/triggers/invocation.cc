@@ -27,10 +27,10 @@ std::string timed_out_body(const Function& function) {
   return body;
 }
 
-Result<RestAnswer> call(Triggers& triggers, const Function& function, outbound::Invocation invocation,
-                        const RestRequest& request) {
+Result<Answer> call(Triggers& triggers, const Function& function, outbound::Invocation invocation,
+                    const RestRequest& request) {
   auto answer = triggers.invoker().post(invocation, request.stop);
-  RestAnswer out;
+  Answer out;
   if (!answer) {
     if (answer.error().kind != outbound::InvocationFailure::Kind::timed_out) {
       return lambda_error::bad_gateway(answer.error().sentence);
@@ -49,7 +49,7 @@ Result<RestAnswer> call(Triggers& triggers, const Function& function, outbound::
 
 }  // namespace
 
-Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& request, std::string_view name) {
+Result<Answer> answer_invocation(Triggers& triggers, const RestRequest& request, std::string_view name) {
   const auto function_name = FunctionName::parse(name, request.scope);
   if (!function_name)
     return lambda_error::invalid_parameter("'" + std::string(name) + "' is not a valid function name");
@@ -74,7 +74,7 @@ Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& requ
   }
   const auto function = triggers.functions().find(function_name->account, function_name->name);
   if (!function) return lambda_error::not_found("Function not found: " + function_name->arn());
-  if (dry) return RestAnswer{.status = 204, .headers = {{"X-Amz-Executed-Version", "$LATEST"}}};
+  if (dry) return Answer{.status = 204, .headers = {{"X-Amz-Executed-Version", "$LATEST"}}};
 
   outbound::Invocation invocation{.url = function->url,
                                   .body = request.body.empty() ? "{}" : std::string(request.body),
@@ -84,7 +84,7 @@ Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& requ
   }
   if (event) {
     CHECK_OK(triggers.call_later(std::move(invocation)));
-    return RestAnswer{.status = 202};
+    return Answer{.status = 202};
   }
   return call(triggers, *function, std::move(invocation), request);
 }

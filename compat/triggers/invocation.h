@@ -5,12 +5,9 @@
 #pragma once
 
 #include <stop_token>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "compat/wire/error.h"
+#include "compat/wire/answer.h"
 #include "engine/tables/catalog.h"
 
 namespace mayfly::compat::triggers {
@@ -26,13 +23,7 @@ struct RestRequest {
   std::stop_token stop;              // for a call that waits for a function
 };
 
-struct RestAnswer {
-  int status = 200;
-  std::string body;
-  std::vector<std::pair<std::string, std::string>> headers;  // x-amzn-ErrorType, X-Amz-Function-Error, …
-};
-
 // Accepts `name` in any of its forms. An unknown function is a 404, "Function not found: arn:…".
-Result<RestAnswer> answer_invocation(Triggers& triggers, const RestRequest& request, std::string_view name);
+Result<Answer> answer_invocation(Triggers& triggers, const RestRequest& request, std::string_view name);
 
 }  // namespace mayfly::compat::triggers

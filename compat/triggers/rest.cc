@@ -22,7 +22,7 @@ constexpr std::string_view invocations = "/invocations";
 constexpr std::string_view tags_path = "/2017-03-31/tags/";
 constexpr std::int64_t list_items_max = 10'000, list_items_default = 100;
 
-RestAnswer answer_view(int status, const Triggers::View& view) {
+Answer answer_view(int status, const Triggers::View& view) {
   return {.status = status, .body = json::print(configuration(view.mapping, view.state, view.last_result))};
 }
 
@@ -38,7 +38,7 @@ Result<std::unique_ptr<json::Document>> parse_body(std::string_view body) {
   return document;
 }
 
-Result<RestAnswer> create_mapping(Triggers& triggers, const RestRequest& request) {
+Result<Answer> create_mapping(Triggers& triggers, const RestRequest& request) {
   TRY(const auto document, parse_body(request.body));
   EventSourceMapping mapping;
   mapping.scope = request.scope;
@@ -47,7 +47,7 @@ Result<RestAnswer> create_mapping(Triggers& triggers, const RestRequest& request
   return answer_view(202, view);
 }
 
-Result<RestAnswer> list_mappings(Triggers& triggers, const RestRequest& request) {
+Result<Answer> list_mappings(Triggers& triggers, const RestRequest& request) {
   std::int64_t items_max = list_items_default;
   if (const auto text = query_value(request.query, "MaxItems")) {
     const auto asked = engine::whole_number<std::int64_t>(*text);
@@ -81,10 +81,10 @@ Result<RestAnswer> list_mappings(Triggers& triggers, const RestRequest& request)
   }
   json::Tree shown{{"EventSourceMappings", std::move(mappings)}};
   if (more) shown["NextMarker"] = last;
-  return RestAnswer{.body = json::print(shown)};
+  return Answer{.body = json::print(shown)};
 }
 
-Result<RestAnswer> update_mapping(Triggers& triggers, const RestRequest& request, std::string_view uuid) {
+Result<Answer> update_mapping(Triggers& triggers, const RestRequest& request, std::string_view uuid) {
   TRY(const auto document, parse_body(request.body));
   TRY(const Triggers::View view, triggers.update(request.scope, uuid, [&](EventSourceMapping& mapping) {
     return read_update(document->root(), triggers.filters_max(), mapping);
@@ -92,7 +92,7 @@ Result<RestAnswer> update_mapping(Triggers& triggers, const RestRequest& request
   return answer_view(202, view);
 }
 
-Result<RestAnswer> answer_mapping(Triggers& triggers, const RestRequest& request, std::string_view uuid) {
+Result<Answer> answer_mapping(Triggers& triggers, const RestRequest& request, std::string_view uuid) {
   if (request.method == "GET") {
     const auto view = triggers.find(request.scope, uuid);
     if (!view) return no_such_resource();
@@ -106,17 +106,17 @@ Result<RestAnswer> answer_mapping(Triggers& triggers, const RestRequest& request
   return no_such_resource();
 }
 
-Result<RestAnswer> answer_mappings(Triggers& triggers, const RestRequest& request) {
+Result<Answer> answer_mappings(Triggers& triggers, const RestRequest& request) {
   if (request.method == "POST") return create_mapping(triggers, request);
   if (request.method == "GET") return list_mappings(triggers, request);
   return no_such_resource();
 }
 
-RestAnswer print_tags(const EventSourceMapping& mapping) {
+Answer print_tags(const EventSourceMapping& mapping) {
   return {.body = json::print({{"Tags", tags_of(mapping)}})};
 }
 
-Result<RestAnswer> answer_tags(Triggers& triggers, const RestRequest& request, const std::string& arn) {
+Result<Answer> answer_tags(Triggers& triggers, const RestRequest& request, const std::string& arn) {
   const std::string prefix =
       "arn:aws:lambda:" + request.scope.region + ":" + request.scope.account + ":event-source-mapping:";
   if (!arn.starts_with(prefix)) return no_such_resource();
@@ -133,19 +133,19 @@ Result<RestAnswer> answer_tags(Triggers& triggers, const RestRequest& request, c
       CHECK_OK(triggers.check_room());
       return add_tags(tags, mapping);
     }));
-    return RestAnswer{.status = 204};
+    return Answer{.status = 204};
   }
   if (request.method == "DELETE") {
     CHECK_OK(triggers.update(request.scope, uuid, [&](EventSourceMapping& mapping) -> Result<void> {
       for (const std::string& name : query_values(request.query, "tagKeys")) mapping.tags.erase(name);
       return {};
     }));
-    return RestAnswer{.status = 204};
+    return Answer{.status = 204};
   }
   return no_such_resource();
 }
 
-Result<RestAnswer> answer(Triggers& triggers, const RestRequest& request) {
+Result<Answer> answer(Triggers& triggers, const RestRequest& request) {
   std::string_view path = request.path;
   if (path.starts_with(tags_path))
     return answer_tags(triggers, request, decode_path(path.substr(tags_path.size())));
@@ -173,13 +173,13 @@ bool waits_for_function(std::string_view method, std::string_view path) {
          path.size() > functions_path.size() + invocations.size();
 }
 
-RestAnswer rest_error(const Error& error) {
+Answer rest_error(const Error& error) {
   return {.status = error_status(error.kind),
           .body = lambda_error_body(error),
           .headers = {{"x-amzn-ErrorType", std::string(error_name(error.kind))}}};
 }
 
-RestAnswer answer_rest(Triggers& triggers, const RestRequest& request) {
+Answer answer_rest(Triggers& triggers, const RestRequest& request) {
   const auto run = [&] {
     auto done = answer(triggers, request);
     return done ? *std::move(done) : rest_error(done.error());

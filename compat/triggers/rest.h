@@ -19,7 +19,7 @@ namespace mayfly::compat::triggers {
 bool is_rest_path(std::string_view path);
 bool waits_for_function(std::string_view method, std::string_view path);
 
-RestAnswer answer_rest(Triggers& triggers, const RestRequest& request);
-RestAnswer rest_error(const Error& error);
+Answer answer_rest(Triggers& triggers, const RestRequest& request);
+Answer rest_error(const Error& error);
 
 }  // namespace mayfly::compat::triggers

@@ -5,10 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "compat/dispatch.h"
-#include "compat/triggers/rest.h"
 #include "engine/base/whole_number.h"
-#include "http/requests/paths.h"
 
 namespace mayfly::http {
 
@@ -169,10 +166,10 @@ std::optional<Error> refuse_page(const Request& request, const AccessRules& rule
 }
 
 std::optional<Error> refuse_content_type(const Request& request) {
-  const std::string_view path = request.path();
   // DynamoDB's operations are named by X-Amz-Target, which a page cannot send without a preflight. Other
   // content types get DynamoDB's 404.
-  if (path == "/" || reads(request.method) || request.method == "OPTIONS") return std::nullopt;
+  const Route::Kind kind = request.route.kind;
+  if (kind == Route::Kind::root || reads(request.method) || request.method == "OPTIONS") return std::nullopt;
   std::string_view type = request.header(Header::content_type);
   type = trim(type.substr(0, type.find(';')));
   if (equals_ignoring_case(type, "application/json") ||
@@ -180,7 +177,7 @@ std::optional<Error> refuse_content_type(const Request& request) {
     return std::nullopt;
   // A page cannot send a signature header without a preflight either. An Invoke's payload can have any type,
   // and a DELETE has none.
-  const bool any_type = request.body.empty() || compat::triggers::waits_for_function(request.method, path);
+  const bool any_type = request.body.empty() || kind == Route::Kind::invocation;
   if (request.has(Header::authorization) && any_type) return std::nullopt;
   return Error{Error::Kind::unsupported_media_type,
                "Requests that change something must have Content-Type: application/json."};
@@ -221,8 +218,8 @@ compat::Result<Admitted> admit(Request& request, const AccessRules& rules, std::
   if (auto refusal = read_form(request)) return Unexpected{*std::move(refusal)};
   if (auto refusal = refuse_host(request, rules, known_host)) return Unexpected{*std::move(refusal)};
   if (auto refusal = refuse_page(request, rules, allowed)) return Unexpected{*std::move(refusal)};
+  request.route = route_of(request.method, request.path(), request.header(Header::x_amz_target));
   if (auto refusal = refuse_content_type(request)) return Unexpected{*std::move(refusal)};
-  request.operation = compat::operation_number(request.header(Header::x_amz_target));
   return Admitted(request, allowed);
 }
 

@@ -57,7 +57,8 @@ class Admitted {
   std::string_view origin_;
 };
 
-// The Admitted refers to `request`. The function is pure except for `known_host`, the last Host header that
+// The Admitted refers to `request`, which this function completes: it moves the authority of a target such as
+// "http://localhost:8000/" to the Host header, and sets the route. `known_host` is the last Host header that
 // these rules accepted. Each connection keeps one (initially empty), because the next request nearly always
 // has the same Host, and strict parsing of a Host takes 500 instructions.
 compat::Result<Admitted> admit(Request& request, const AccessRules& rules, std::string& known_host);

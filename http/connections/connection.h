@@ -1,41 +1,12 @@
-// A connection as a server's thread sees it, whatever its transport, and the service that answers its
-// requests. The only implementation is Session (session.h), over plain TCP and over TLS.
+// A connection as a server's thread sees it, whatever its transport. The only implementation is Session
+// (session.h), over plain TCP and over TLS.
 #pragma once
 
 #include <chrono>
-#include <optional>
-#include <stop_token>
-#include <string>
 
-#include "http/access/access.h"
 #include "http/base/held_bytes.h"
-#include "http/base/slow_lane.h"
-#include "http/requests/reply.h"
-#include "http/requests/request.h"
-
-namespace mayfly::compat {
-class ServerMetrics;
-}
 
 namespace mayfly::http {
-
-// Answers the requests of a server's sessions. Thread-safe.
-class Service {
- public:
-  virtual ~Service() = default;
-  // The kind of waiting, if the request may wait or is expected to take long; it is then answered on the slow
-  // lane. nullopt: an io thread may try to answer it.
-  [[nodiscard]] virtual std::optional<Waiting> waits_as(const Request& request) const = 0;
-  // Whether requests must keep all their headers.
-  [[nodiscard]] virtual bool needs_all_headers() const = 0;
-  // Returns a Reply if the request is not admitted. `known_host`: as in access.h.
-  virtual Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const = 0;
-  // If the calling thread is in a Hurry (engine/base/hurry.h), may throw NotNow, having changed nothing.
-  // Throws nothing else. `stop`: the client no longer waits for the answer.
-  virtual Reply answer(const Admitted& admitted, const std::stop_token& stop) = 0;
-  // Outlives the service.
-  [[nodiscard]] virtual compat::ServerMetrics& metrics() const = 0;
-};
 
 // Time limits of a connection: without a request, with a request or response that makes no progress, and for
 // receiving a request or sending its response, each from first byte to last.

@@ -14,20 +14,15 @@
 #include <utility>
 #include <vector>
 
-#include "compat/dispatch.h"
 #include "compat/emulator.h"
 #include "engine/base/attempt.h"
-#include "engine/base/stopwatch.h"
 #include "http/access/access.h"
-#include "http/base/crc32.h"
 #include "http/base/log.h"
 #include "http/base/shortage.h"
 #include "http/base/slow_lane.h"
 #include "http/base/tls.h"
-#include "http/connections/answer_log.h"
 #include "http/connections/session.h"
 #include "http/endpoints/router.h"
-#include "http/requests/refusals.h"
 
 namespace mayfly::http {
 
@@ -60,17 +55,17 @@ constexpr std::size_t share_bytes_min = 2 * body_bytes_max;
 class Lane {
  public:
   // `tls`: nullptr for plain HTTP.
-  Lane(Service& service, SlowLane& slow_lane, const ServerSettings& settings, TlsContext* tls)
-      : service_(service),
+  Lane(const Router& router, SlowLane& slow_lane, const ServerSettings& settings, TlsContext* tls)
+      : router_(router),
         slow_lane_(slow_lane),
         settings_(settings),
         tls_(tls),
         connections_max_(std::max<std::size_t>(1, settings.connections_max / settings.threads)),
-        requests_(share_of(settings.request_bytes_max), service.metrics(), compat::Meter::request_bytes,
+        requests_(share_of(settings.request_bytes_max), router.metrics(), compat::Meter::request_bytes,
                   [this] { return refuse_oldest_request(); }),
-        unread_answers_(share_of(settings.unread_bytes_max), service.metrics(), compat::Meter::unread_bytes,
+        unread_answers_(share_of(settings.unread_bytes_max), router.metrics(), compat::Meter::unread_bytes,
                         [this] { return close_oldest_writer(); }),
-        shortage_(service.metrics(), compat::Meter::accepts_failing, compat::Meter::accept_failures,
+        shortage_(router.metrics(), compat::Meter::accepts_failing, compat::Meter::accept_failures,
                   "cannot accept connections") {}
   ~Lane() { stop(); }
 
@@ -174,7 +169,7 @@ class Lane {
   }
   template <class Stream>
   void begin_session(Stream stream) {
-    auto session = std::make_shared<Session<Stream>>(std::move(stream), service_, slow_lane_, requests_,
+    auto session = std::make_shared<Session<Stream>>(std::move(stream), router_, slow_lane_, requests_,
                                                      unread_answers_, [this](Connection* closed) {
                                                        connections_.erase(closed);
                                                        if (!io_.stopped()) accept_more();
@@ -212,7 +207,7 @@ class Lane {
     }
     if (oldest == nullptr) return false;
     log::write(log::Level::warning, "closed a client that does not read its responses (--unread-bytes-max)");
-    service_.metrics().add(compat::Meter::closed_unread);
+    router_.metrics().add(compat::Meter::closed_unread);
     oldest->close();
     return true;
   }
@@ -230,7 +225,7 @@ class Lane {
     });
   }
 
-  Service& service_;
+  const Router& router_;
   SlowLane& slow_lane_;
   const ServerSettings& settings_;
   TlsContext* const tls_;
@@ -265,71 +260,26 @@ bool is_missing_address(const tcp::endpoint& endpoint, const ErrorCode& failure)
          !is_shortage(failure);
 }
 
-class EmulatorService final : public Service {
- public:
-  EmulatorService(compat::Emulator& emulator, const ServerSettings& settings)
-      : emulator_(emulator), access_(settings.access) {}
-
-  [[nodiscard]] std::optional<Waiting> waits_as(const Request& request) const override {
-    return http::waits_as(request, emulator_);
-  }
-  [[nodiscard]] bool needs_all_headers() const override { return access_.keys != nullptr; }
-  [[nodiscard]] compat::ServerMetrics& metrics() const override { return emulator_.server_metrics(); }
-  Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const override {
-    auto admitted = http::admit(request, access_, known_host);
-    if (admitted) return *admitted;
-    Reply reply = refused(request, admitted.error());
-    log::answer(request, reply);
-    return Unexpected{std::move(reply)};
-  }
-  Reply answer(const Admitted& admitted, const std::stop_token& stop) override {
-    std::optional<engine::Stopwatch> stopwatch;
-    if (log::enabled(log::Level::debug)) stopwatch.emplace();
-    Reply reply = answer_or_500(admitted, stop);
-    if (body_goes_apart(reply)) reply.body_crc = crc32(reply.body);  // here, possibly on the slow lane
-    log::control(admitted.request(), reply);
-    if (stopwatch) log::answer(admitted.request(), reply, stopwatch->elapsed());
-    return reply;
-  }
-
- private:
-  // compat turns its own failures into 500. This covers failures in decompression, compression and replies.
-  Reply answer_or_500(const Admitted& admitted, const std::stop_token& stop) {
-    const auto fail = [](std::string_view why) {
-      log::write(log::Level::error, "a request failed: " + std::string(why));
-      Reply reply;
-      reply.status = 500;
-      reply.content_type = "application/x-amz-json-1.0";
-      reply.body = compat::error_answer(compat::error::internal_server_error().error).body;
-      return reply;
-    };
-    return engine::attempt([&] { return route(admitted, emulator_, access_, stop); }, fail);
-  }
-
-  compat::Emulator& emulator_;
-  const AccessRules access_;
-};
-
 }  // namespace
 
 struct Server::State {
   State(compat::Emulator& emulator, ServerSettings settings_)
       : settings(std::move(settings_)),
-        service(emulator, settings),
+        router(emulator, settings.access),
         slow_lane(settings.waiting_max, emulator.server_metrics()) {}
   // Waiting requests are stopped first, and answered while the lanes still exist.
   ~State() { slow_lane.end(); }
 
   const ServerSettings settings;
   std::shared_ptr<TlsContext> tls;  // nullptr: plain HTTP
-  EmulatorService service;
+  const Router router;
   SlowLane slow_lane;
   std::string host;  // as written in a URL
   std::uint16_t port = 0;
   std::vector<std::unique_ptr<Lane>> lanes;
 
   [[nodiscard]] std::unique_ptr<Lane> make_lane() {
-    return std::make_unique<Lane>(service, slow_lane, settings, tls.get());
+    return std::make_unique<Lane>(router, slow_lane, settings, tls.get());
   }
   struct NotListening {
     tcp::endpoint endpoint;

@@ -14,7 +14,6 @@
 #include "http/access/sigv4.h"
 #include "http/base/log.h"
 #include "http/base/tls.h"
-#include "http/endpoints/router.h"
 #include "http/requests/refusals.h"
 
 namespace mayfly::http {
@@ -49,22 +48,22 @@ constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 }  // namespace
 
 template <class Stream>
-Session<Stream>::Session(Stream stream, Service& service, SlowLane& slow_lane, HeldBytes& requests,
+Session<Stream>::Session(Stream stream, const Router& router, SlowLane& slow_lane, HeldBytes& requests,
                          HeldBytes& unread_answers, Closed closed)
     : stream_(std::move(stream)),
-      service_(service),
+      router_(router),
       slow_lane_(slow_lane),
       requests_(requests),
       unread_answers_(unread_answers),
       closed_(std::move(closed)),
       in_(input_bytes) {
-  request_.keeps_all_headers = service.needs_all_headers();
-  service.metrics().add(compat::Meter::connections);
+  request_.keeps_all_headers = router.needs_all_headers();
+  router.metrics().add(compat::Meter::connections);
 }
 
 template <class Stream>
 Session<Stream>::~Session() {
-  service_.metrics().add(compat::Meter::connections, -1);
+  router_.metrics().add(compat::Meter::connections, -1);
   requests_.release(held_);
   unread_answers_.release(unread_);
   closed_(this);
@@ -121,7 +120,7 @@ void Session<Stream>::tick(std::chrono::milliseconds since_last_tick, const Pati
   if (writing_) answering_ += since_last_tick;
   const bool waiting_for_request = !handshaking_ && !parser_ && out_.empty() && !last_;
   const auto close_as = [&](compat::Meter why) {
-    service_.metrics().add(why);
+    router_.metrics().add(why);
     close();
   };
   if (waiting_for_request) {
@@ -131,7 +130,7 @@ void Session<Stream>::tick(std::chrono::milliseconds since_last_tick, const Pati
   } else if (writing_ && answering_ >= patience.request_max) {
     close_as(compat::Meter::closed_slow);
   } else if (parser_ && !writing_ && arriving_ >= patience.request_max) {
-    service_.metrics().add(compat::Meter::closed_slow);
+    router_.metrics().add(compat::Meter::closed_slow);
     refuse_arriving(too_slow(patience.request_max));
   }
 }
@@ -150,7 +149,7 @@ void Session<Stream>::refuse_arriving(Reply reply) {
 
 template <class Stream>
 void Session<Stream>::refuse_for_memory() {
-  service_.metrics().add(compat::Meter::refused_bytes);
+  router_.metrics().add(compat::Meter::refused_bytes);
   refuse_arriving(too_many_bytes());
 }
 
@@ -254,19 +253,19 @@ bool Session<Stream>::parse_request() {
 
 template <class Stream>
 void Session<Stream>::answer() {
-  auto admitted = service_.admit(request_, known_host_);
+  auto admitted = router_.admit(request_, known_host_);
   if (!admitted) return send(std::move(admitted).error());
-  if (const auto kind = service_.waits_as(request_)) return answer_later(*admitted, *kind);
+  if (const auto kind = router_.waits_as(request_)) return answer_later(*admitted, *kind);
   auto because = engine::NotNow::Because::it_works;
   try {
     const engine::Hurry hurry(io_nanoseconds_max);
-    Reply reply = service_.answer(*admitted, {});
+    Reply reply = router_.answer(*admitted, {});
     engine::Hurry::end();
     return send(std::move(reply));
   } catch (const engine::NotNow& why) {
     because = why.because;
   }
-  service_.metrics().add(compat::Meter::handed_over);
+  router_.metrics().add(compat::Meter::handed_over);
   answer_later(*admitted,
                because == engine::NotNow::Because::it_works ? Waiting::processors : Waiting::locks);
 }
@@ -310,7 +309,7 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
   // The lane never holds the last reference: a session ends on its io thread.
   auto job = [self = this->shared_from_this(), admitted, kind, stop = stop_source.get_token()]() mutable {
     const bool is_late = lines_up(kind) && stop.stop_requested();  // before its turn came
-    Reply reply = is_late ? no_thread() : self->service_.answer(admitted, stop);
+    Reply reply = is_late ? no_thread() : self->router_.answer(admitted, stop);
     const auto executor = self->stream_.get_executor();
     asio::post(executor, [self = std::move(self), reply = std::move(reply)]() mutable {
       self->waiting_ = false;
@@ -328,7 +327,7 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
   if (taken) return lines_up(kind) ? void() : watch_client();
   waiting_ = false;
   // The request would end on its own, so the io thread answers it.
-  send(lines_up(kind) ? service_.answer(admitted, {}) : no_thread());
+  send(lines_up(kind) ? router_.answer(admitted, {}) : no_thread());
 }
 
 template <class Stream>

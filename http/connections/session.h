@@ -26,6 +26,9 @@
 #include "http/base/held_bytes.h"
 #include "http/base/slow_lane.h"
 #include "http/connections/connection.h"
+#include "http/endpoints/router.h"
+#include "http/requests/reply.h"
+#include "http/requests/request.h"
 #include "http/requests/request_parser.h"
 
 namespace mayfly::http {
@@ -44,7 +47,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
 
   // `closed` is called once, from the destructor.
   // Requires: all references outlive the session.
-  Session(Stream stream, Service& service, SlowLane& slow_lane, HeldBytes& requests,
+  Session(Stream stream, const Router& router, SlowLane& slow_lane, HeldBytes& requests,
           HeldBytes& unread_answers, Closed closed);
   ~Session() override;
   Session(const Session&) = delete;
@@ -101,7 +104,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void piece_came(const std::string& piece, Piece came);
 
   Stream stream_;
-  Service& service_;
+  const Router& router_;
   SlowLane& slow_lane_;
   HeldBytes& requests_;
   HeldBytes& unread_answers_;
@@ -129,10 +132,10 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   bool writing_ = false;      // until `written`; the socket uses `out_`
   std::stop_source stop_{std::nostopstate};  // of the request that waits
   std::optional<Reply> late_;                // a response that arrived while earlier ones were being written
-  std::shared_ptr<BodySource> source_;       // the rest of the response that is being sent
-  std::chrono::milliseconds quiet_{0};       // since the last progress
-  std::chrono::milliseconds arriving_{0};    // since the first byte of the current request
-  std::chrono::milliseconds answering_{0};   // since the first byte of the responses being written
+  std::shared_ptr<compat::BodySource> source_;  // the rest of the response that is being sent
+  std::chrono::milliseconds quiet_{0};          // since the last progress
+  std::chrono::milliseconds arriving_{0};       // since the first byte of the current request
+  std::chrono::milliseconds answering_{0};      // since the first byte of the responses being written
 };
 
 }  // namespace mayfly::http

@@ -7,44 +7,23 @@
 #include "http/access/access.h"
 #include "http/access/sigv4.h"
 #include "http/endpoints/mcp.h"
-#include "http/requests/paths.h"
 
 namespace mayfly::http {
 
 namespace {
 
-Reply reply_of(compat::control::Answer answer) {
-  Reply reply;
-  reply.status = answer.status;
-  reply.content_type = answer.content_type;
-  reply.body = std::move(answer.body);
+Reply refuse(compat::Error::Kind kind, std::string message) {
+  Reply reply = reply_of(compat::error_answer({.kind = kind, .message = std::move(message)}));
   end_line(reply);
-  if (!answer.allow.empty()) reply.extra_headers = "Allow: " + answer.allow + "\r\n";
   return reply;
 }
-
-Reply refuse(compat::Error::Kind kind, std::string message) {
-  return reply_of(compat::control::refusal({.kind = kind, .message = std::move(message)}));
-}
-
-class Events final : public BodySource {
- public:
-  Events(std::unique_ptr<compat::control::EventSource> events, bool waits)
-      : events_(std::move(events)), waits_(waits) {}
-  bool next(std::string& piece, const std::stop_token& stop) override { return events_->next(piece, stop); }
-  [[nodiscard]] bool waits() const override { return waits_; }
-
- private:
-  const std::unique_ptr<compat::control::EventSource> events_;
-  const bool waits_;
-};
 
 }  // namespace
 
 Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& access,
             const std::stop_token& stop) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  if (!access.control && request.path() != health_path) {
+  if (!access.control && request.route.kind != Route::Kind::health) {
     return refuse(compat::Error::Kind::not_found, "The control API is disabled (--no-control).");
   }
   engine::Scope scope{std::string(default_account), emulator.region()};
@@ -57,22 +36,22 @@ Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& acc
     return refuse(compat::Error::Kind::validation,
                   "X-Mayfly-Region must be " + std::string(engine::region_letters) + ".");
 
-  if (request.path() == mcp_path) return mcp(request, emulator, std::move(scope), access.mcp_read_only, stop);
+  if (request.route.kind == Route::Kind::mcp)
+    return mcp(request, emulator, std::move(scope), access.mcp_read_only, stop);
 
-  compat::control::Answer answer =
-      compat::control::answer(emulator, {.method = reads ? "GET" : std::string_view(request.method),
-                                         .path = request.path(),
-                                         .query = request.query(),
-                                         .body = request.body,
-                                         .scope = emulator.scope_of(std::move(scope)),
-                                         .stop = stop,
-                                         .in_pieces = request.method == "GET" && !request.is_http_1_0});
-  std::unique_ptr<compat::control::EventSource> events = std::move(answer.events);
-  Reply reply = reply_of(std::move(answer));
-  if (events && request.method != "HEAD") {
-    reply.extra_headers += "Cache-Control: no-store\r\n";
-    reply.source = std::make_shared<Events>(std::move(events), reply.content_type == "text/event-stream");
-  }
+  Reply reply =
+      reply_of(compat::control::answer(emulator,
+                                       {.method = reads ? "GET" : std::string_view(request.method),
+                                        .path = request.path(),
+                                        .query = request.query(),
+                                        .body = request.body,
+                                        .scope = emulator.scope_of(std::move(scope)),
+                                        .stop = stop,
+                                        .in_pieces = request.method == "GET" && !request.is_http_1_0},
+                                       *request.route.found));
+  end_line(reply);
+  if (request.method == "HEAD") reply.source.reset();
+  if (reply.source) reply.extra_headers += "Cache-Control: no-store\r\n";
   return reply;
 }
 

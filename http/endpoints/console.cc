@@ -30,11 +30,6 @@ constexpr std::string_view console_headers =
 
 }  // namespace
 
-bool is_console_path(std::string_view path) {
-  return path == console_path ||
-         (path.starts_with(console_path) && path.substr(console_path.size()).starts_with('/'));
-}
-
 Reply console(const Request& request) {
   std::string_view name = request.path().substr(console_path.size());
   name.remove_prefix(name.empty() ? 0 : 1);

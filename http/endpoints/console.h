@@ -8,7 +8,6 @@
 // limits loading and sending to the server it came from, and no other page may frame it.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
 #include "http/requests/reply.h"
@@ -17,13 +16,8 @@ namespace mayfly::http {
 
 struct Request;
 
-inline constexpr std::string_view console_path = "/_mayfly/console";
-
-// Whether the path belongs to the console, even if no such file exists.
-bool is_console_path(std::string_view path);
-
 // Answers 404 for a file that does not exist, and 405 for methods other than GET and HEAD.
-// Requires: is_console_path(path of the request).
+// Requires: the request's route is the console.
 Reply console(const Request& request);
 
 // One file. cmake/console.cmake lists console/ and generates the table.

@@ -11,14 +11,14 @@ namespace mayfly::http {
 namespace {
 
 // A request that is not signed as Lambda requires gets 403, where DynamoDB answers 400.
-compat::triggers::RestAnswer refuse(const compat::Error& error) {
-  compat::triggers::RestAnswer answer = compat::triggers::rest_error(error);
+compat::Answer refuse(const compat::Error& error) {
+  compat::Answer answer = compat::triggers::rest_error(error);
   answer.status = 403;
   return answer;
 }
 
-compat::triggers::RestAnswer answer(const Request& request, compat::Emulator& emulator,
-                                    const SignatureRules& rules, std::stop_token stop) {
+compat::Answer answer(const Request& request, compat::Emulator& emulator, const SignatureRules& rules,
+                      std::stop_token stop) {
   auto scope = authenticate(request, emulator.region(), rules);
   if (!scope) return refuse(scope.error());
   return compat::triggers::answer_rest(emulator.triggers(),
@@ -36,12 +36,8 @@ compat::triggers::RestAnswer answer(const Request& request, compat::Emulator& em
 
 Reply lambda(const Request& request, compat::Emulator& emulator, const SignatureRules& rules,
              std::stop_token stop) {
-  compat::triggers::RestAnswer done = answer(request, emulator, rules, std::move(stop));
-  Reply reply;
-  reply.status = done.status;
-  if (!done.body.empty()) reply.content_type = "application/json";
-  reply.body = std::move(done.body);
-  for (const auto& [name, value] : done.headers) reply.extra_headers += name + ": " + value + "\r\n";
+  Reply reply = reply_of(answer(request, emulator, rules, std::move(stop)));
+  if (reply.body.empty()) reply.content_type = {};
   return reply;
 }
 

@@ -15,7 +15,7 @@ namespace mayfly::http {
 
 struct SignatureRules;
 
-// Requires: is_rest_path() accepts the request's path.
+// Requires: the request's route is an invocation or lambda.
 Reply lambda(const Request& request, compat::Emulator& emulator, const SignatureRules& rules,
              std::stop_token stop);
 

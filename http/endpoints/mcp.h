@@ -10,7 +10,6 @@
 #pragma once
 
 #include <stop_token>
-#include <string_view>
 
 #include "engine/tables/catalog.h"
 #include "http/requests/reply.h"
@@ -21,8 +20,6 @@ class Emulator;
 }
 
 namespace mayfly::http {
-
-inline constexpr std::string_view mcp_path = "/_mayfly/mcp";
 
 // `scope`: from the headers. `read_only`: applies whatever the URL says.
 Reply mcp(Request& request, compat::Emulator& emulator, engine::Scope scope, bool read_only,

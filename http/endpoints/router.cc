@@ -1,22 +1,21 @@
 #include "http/endpoints/router.h"
 
-#include <chrono>
 #include <optional>
 
-#include "compat/control/control.h"
-#include "compat/control/index.h"
 #include "compat/emulator.h"
 #include "compat/json/json.h"
-#include "compat/triggers/rest.h"
+#include "engine/base/attempt.h"
 #include "engine/base/hurry.h"
-#include "http/access/access.h"
+#include "engine/base/stopwatch.h"
 #include "http/access/sigv4.h"
+#include "http/base/crc32.h"
+#include "http/base/log.h"
 #include "http/endpoints/admin.h"
+#include "http/endpoints/answer_log.h"
 #include "http/endpoints/console.h"
 #include "http/endpoints/lambda.h"
 #include "http/endpoints/mcp.h"
 #include "http/requests/compression.h"
-#include "http/requests/paths.h"
 #include "http/requests/refusals.h"
 
 namespace mayfly::http {
@@ -85,12 +84,8 @@ Reply preflight(const Request& request) {
 }
 
 Reply answered(compat::Answer answer, std::string_view content_type) {
-  Reply reply;
-  reply.status = answer.status;
-  reply.dropped = answer.status == compat::Answer::no_status;
-  reply.content_type = content_type;
-  reply.body = std::move(answer.body);
-  return reply;
+  answer.content_type = content_type;
+  return reply_of(std::move(answer));
 }
 
 // Replaces the body by its decompressed content. Returns a reply on failure.
@@ -139,9 +134,9 @@ compat::Answer operate(const Request& request, const compat::Result<engine::Scop
     const bool is_json = request.body.empty() || json::parse(request.body) != nullptr;
     return compat::error_answer(is_json ? error : compat::error::serialization({}).error);
   };
-  if (!request.operation) return refuse(compat::error::unknown_operation().error);
+  if (!request.route.operation) return refuse(compat::error::unknown_operation().error);
   if (!scope) return refuse(scope.error());
-  return emulator.execute(emulator.scope_of(*scope), request.operation, request.body,
+  return emulator.execute(emulator.scope_of(*scope), request.route.operation, request.body,
                           request.header(Header::host), or_no_wait(stop));
 }
 
@@ -179,7 +174,7 @@ Reply post(Request& request, compat::Emulator& emulator, const AccessRules& acce
 // comes from X-Mayfly-Account, as without a signature.
 std::optional<Reply> refuse_unsigned(const Request& request, const compat::Emulator& emulator,
                                      const AccessRules& access) {
-  if (!access.keys || request.path() == health_path) return std::nullopt;
+  if (!access.keys || request.route.kind == Route::Kind::health) return std::nullopt;
   SignatureRules rules = signature_rules(access);
   rules.by = SignedBy::header;
   const auto scope = authenticate(request, emulator.region(), rules);
@@ -189,59 +184,74 @@ std::optional<Reply> refuse_unsigned(const Request& request, const compat::Emula
   return reply;
 }
 
-Reply route_by_path(Request& request, compat::Emulator& emulator, const AccessRules& access,
-                    const std::stop_token& stop) {
-  const std::string_view path = request.path();
-  if (access.control && is_console_path(path)) return console(request);
-  if (path.starts_with(admin_prefix)) {
-    if (auto reply = refuse_unsigned(request, emulator, access)) return *std::move(reply);
-    return admin(request, emulator, access, stop);
-  }
-  if (compat::triggers::is_rest_path(path)) {
-    const bool changes =
-        request.method != "GET" && !compat::triggers::waits_for_function(request.method, path);
-    if (changes && !access.control) {
-      return refused(
-          request, {compat::Error::Kind::forbidden,
-                    "Event source mappings are read-only while the control API is disabled (--no-control)."});
+Reply answer_route(Request& request, compat::Emulator& emulator, const AccessRules& access,
+                   const std::stop_token& stop) {
+  using Kind = Route::Kind;
+  const Kind kind = request.route.kind;
+  switch (kind) {
+    case Kind::root:
+      if (request.method == "POST") return post(request, emulator, access, stop);
+      if (request.method == "GET" || request.method == "HEAD") return root(request, emulator, access);
+      return not_found();
+    case Kind::invocation:
+    case Kind::lambda: {
+      if (kind == Kind::lambda && request.method != "GET" && !access.control) {
+        return refused(
+            request,
+            {compat::Error::Kind::forbidden,
+             "Event source mappings are read-only while the control API is disabled (--no-control)."});
+      }
+      SignatureRules rules = signature_rules(access);
+      rules.by = SignedBy::header;
+      rules.service = "lambda";
+      return lambda(request, emulator, rules, stop);
     }
-    SignatureRules rules = signature_rules(access);
-    rules.by = SignedBy::header;
-    rules.service = "lambda";
-    return lambda(request, emulator, rules, stop);
+    case Kind::console:
+      if (access.control) return console(request);
+      [[fallthrough]];
+    case Kind::mcp:
+    case Kind::health:
+    case Kind::control:
+      if (auto reply = refuse_unsigned(request, emulator, access)) return *std::move(reply);
+      return admin(request, emulator, access, stop);
+    case Kind::nothing: break;
   }
-  if (path != "/") return not_found();
-  if (request.method == "POST") return post(request, emulator, access, stop);
-  if (request.method == "GET" || request.method == "HEAD") return root(request, emulator, access);
   return not_found();
 }
 
-}  // namespace
-
-std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& emulator) {
-  const std::string_view path = request.path();
-  const auto if_so = [](bool waits, Waiting kind) { return waits ? std::optional(kind) : std::nullopt; };
-  if (path == "/") {
-    if (emulator.faults().any()) return Waiting::operations;
-    if (request.operation) {
-      switch (emulator.expectation(*request.operation)) {
-        case compat::Expectation::short_work: break;
-        case compat::Expectation::long_work: return Waiting::processors;
-        case compat::Expectation::waiting: return Waiting::locks;
-        case compat::Expectation::whole_tables: return Waiting::operations;
-      }
-    }
-    const bool is_large =
-        request.body.size() > quick_body_bytes_max || !request.header(Header::content_encoding).empty();
-    return if_so(is_large, Waiting::processors);
+Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,
+            const std::stop_token& stop) {
+  Request& request = admitted.request();
+  const bool cross_origin = !admitted.origin().empty();
+  Reply reply = cross_origin && request.method == "OPTIONS" ? preflight(request)
+                                                            : answer_route(request, emulator, access, stop);
+  if (cross_origin) {
+    reply.extra_headers += "Access-Control-Allow-Origin: ";
+    reply.extra_headers += admitted.origin();
+    reply.extra_headers += "\r\nVary: Origin\r\n";
+    reply.extra_headers += exposed_headers;
   }
-  if (compat::triggers::waits_for_function(request.method, path)) return Waiting::invocations;
-  if (compat::triggers::is_rest_path(path)) return Waiting::locks;
-  if (!path.starts_with(admin_prefix)) return std::nullopt;
-  if (path == mcp_path) return if_so(request.method == "POST", Waiting::agents);
-  if (is_console_path(path)) return std::nullopt;
-  const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
-  const compat::control::ControlCall* const call = compat::control::find_call(method, path).call;
+  reply.head_only = request.method == "HEAD";
+  return reply;
+}
+
+std::optional<Waiting> operation_waits_as(const Request& request, const compat::Emulator& emulator) {
+  if (emulator.faults().any()) return Waiting::operations;
+  if (request.route.operation) {
+    switch (emulator.expectation(*request.route.operation)) {
+      case compat::Expectation::short_work: break;
+      case compat::Expectation::long_work: return Waiting::processors;
+      case compat::Expectation::waiting: return Waiting::locks;
+      case compat::Expectation::whole_tables: return Waiting::operations;
+    }
+  }
+  const bool is_large =
+      request.body.size() > quick_body_bytes_max || !request.header(Header::content_encoding).empty();
+  return is_large ? std::optional(Waiting::processors) : std::nullopt;
+}
+
+// `call`: nullptr if there is no such call.
+std::optional<Waiting> call_waits_as(const compat::control::ControlCall* call) {
   if (call == nullptr) return Waiting::calls;
   switch (call->waits) {
     case compat::control::Waits::not_at_all: return std::nullopt;
@@ -253,20 +263,49 @@ std::optional<Waiting> waits_as(const Request& request, const compat::Emulator& 
   return Waiting::events;
 }
 
-Reply route(const Admitted& admitted, compat::Emulator& emulator, const AccessRules& access,
-            const std::stop_token& stop) {
-  Request& request = admitted.request();
-  const bool cross_origin = !admitted.origin().empty();
-  Reply reply = cross_origin && request.method == "OPTIONS" ? preflight(request)
-                                                            : route_by_path(request, emulator, access, stop);
-  if (cross_origin) {
-    reply.extra_headers += "Access-Control-Allow-Origin: ";
-    reply.extra_headers += admitted.origin();
-    reply.extra_headers += "\r\nVary: Origin\r\n";
-    reply.extra_headers += exposed_headers;
+}  // namespace
+
+Expected<Admitted, Reply> Router::admit(Request& request, std::string& known_host) const {
+  auto admitted = http::admit(request, access_, known_host);
+  if (admitted) return *admitted;
+  Reply reply = refused(request, admitted.error());
+  log::answer(request, reply);
+  return Unexpected{std::move(reply)};
+}
+
+std::optional<Waiting> Router::waits_as(const Request& request) const {
+  switch (request.route.kind) {
+    case Route::Kind::root: return operation_waits_as(request, emulator_);
+    case Route::Kind::invocation: return Waiting::invocations;
+    case Route::Kind::lambda: return Waiting::locks;
+    case Route::Kind::mcp: return request.method == "POST" ? std::optional(Waiting::agents) : std::nullopt;
+    case Route::Kind::health:
+    case Route::Kind::control: return call_waits_as(request.route.found->call);
+    case Route::Kind::console:
+    case Route::Kind::nothing: break;
   }
-  reply.head_only = request.method == "HEAD";
+  return std::nullopt;
+}
+
+Reply Router::answer(const Admitted& admitted, const std::stop_token& stop) const {
+  std::optional<engine::Stopwatch> stopwatch;
+  if (log::enabled(log::Level::debug)) stopwatch.emplace();
+  Reply reply = answer_or_500(admitted, stop);
+  if (body_goes_apart(reply)) reply.body_crc = crc32(reply.body);  // here, possibly on the slow lane
+  log::control(admitted.request(), reply);
+  if (stopwatch) log::answer(admitted.request(), reply, stopwatch->elapsed());
   return reply;
 }
+
+// compat already turns its failures into 500. This covers decompression, compression and replies.
+Reply Router::answer_or_500(const Admitted& admitted, const std::stop_token& stop) const {
+  const auto fail = [](std::string_view why) {
+    log::write(log::Level::error, "a request failed: " + std::string(why));
+    return answered(compat::error_answer(compat::error::internal_server_error().error), amz_json);
+  };
+  return engine::attempt([&] { return route(admitted, emulator_, access_, stop); }, fail);
+}
+
+compat::ServerMetrics& Router::metrics() const { return emulator_.server_metrics(); }
 
 }  // namespace mayfly::http

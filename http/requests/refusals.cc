@@ -3,29 +3,19 @@
 #include <string>
 #include <utility>
 
-#include "compat/control/control.h"
 #include "compat/wire/error.h"
-#include "http/requests/paths.h"
 
 namespace mayfly::http {
 namespace {
 
 Reply unavailable(compat::Error::Kind kind, std::string message) {
-  Reply reply;
-  reply.status = compat::error_status(kind);
-  reply.content_type = plain_json;
-  reply.body = compat::error_body({.kind = kind, .message = std::move(message)});
-  return reply;
+  return reply_of(compat::error_answer({.kind = kind, .message = std::move(message)}));
 }
 
 }  // namespace
 
 Reply refused(const Request& request, const compat::Error& why) {
-  compat::control::Answer answer = compat::control::refusal(why);
-  Reply reply;
-  reply.status = answer.status;
-  reply.content_type = answer.content_type;
-  reply.body = std::move(answer.body);
+  Reply reply = reply_of(compat::error_answer(why));
   if (request.path().starts_with(admin_prefix)) end_line(reply);
   reply.extra_headers = "x-amzn-ErrorType: ";  // where Lambda's clients look for the error
   reply.extra_headers += compat::error_name(why.kind);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <random>
+#include <utility>
 
 #include "engine/base/appender.h"
 #include "engine/base/thread_local.h"
@@ -106,6 +107,16 @@ std::string http_date(engine::Instant instant) {
   append_two_digits(out, static_cast<unsigned>(clock.seconds().count()));
   out += " GMT";
   return out;
+}
+
+Reply reply_of(compat::Answer&& answer) {
+  Reply reply{.status = answer.status,
+              .content_type = answer.content_type,
+              .body = std::move(answer.body),
+              .dropped = answer.status == compat::Answer::no_status,
+              .source = std::move(answer.source)};
+  for (const auto& [name, value] : answer.headers) reply.extra_headers += name + ": " + value + "\r\n";
+  return reply;
 }
 
 bool body_goes_apart(const Reply& reply) { return !reply.head_only && reply.body.size() >= large_body_bytes; }

@@ -13,28 +13,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 
+#include "compat/wire/answer.h"
 #include "engine/base/clock.h"
 
 namespace mayfly::http {
 
 inline constexpr std::string_view plain_json = "application/json";
-
-// A body that is produced while it is sent: server-sent events, or a long page.
-class BodySource {
- public:
-  virtual ~BodySource() = default;
-  // Waits for the next piece and appends it. Returns false after the last piece, and soon after `stop` is
-  // requested.
-  virtual bool next(std::string& piece, const std::stop_token& stop) = 0;
-  // False: `next` never waits. The connection then holds no slot on the slow lane. If a piece cannot be
-  // produced, the connection is closed, so that the client does not take the truncated body for a complete
-  // one.
-  [[nodiscard]] virtual bool waits() const = 0;
-};
 
 struct Reply {
   int status = 200;
@@ -47,8 +34,12 @@ struct Reply {
   bool close = false;                       // closes the connection after this response
   bool dropped = false;                     // sends nothing and closes the connection
   std::optional<std::uint32_t> body_crc{};  // of a long body; nullopt: not computed yet
-  std::shared_ptr<BodySource> source{};     // the body, sent in chunks after the head; `body` is then empty
+  // The body, sent in chunks after the head; `body` is then empty.
+  std::shared_ptr<compat::BodySource> source{};
 };
+
+// An answer without a status is dropped.
+Reply reply_of(compat::Answer&& answer);
 
 // Appends the status line, the headers and the body. A body of `large_body_bytes` or more is left out: the
 // caller sends it without copying it.

@@ -71,7 +71,7 @@ void Request::clear() {
   for (auto& value : headers_) value.clear();
   present_.fill(false);
   repeated_.fill(false);
-  operation.reset();
+  route = {};
   is_http_1_0 = false;
   all_headers.clear();
 }

@@ -8,12 +8,12 @@
 
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "http/requests/header_text.h"
+#include "http/requests/route.h"
 
 namespace mayfly::http {
 
@@ -55,7 +55,7 @@ struct Request {
   std::string method;
   std::string target;  // "/?X-Amz-Algorithm=…"; as sent until the request is admitted
   std::string body;
-  std::optional<std::size_t> operation;  // compat::OperationNumber, set by admit(); nullopt: none is named
+  Route route;  // set by admit()
   bool is_http_1_0 = false;
   bool keeps_all_headers = false;  // for this request and for later ones
   std::vector<HeaderLine> all_headers;

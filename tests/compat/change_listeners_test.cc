@@ -49,11 +49,11 @@ TEST_CASE("every kind of listener renders its changes outside the commit section
       R"({"TableName":"carts","StreamArn":"arn:aws:kinesis:us-east-1:000000000000:stream/changes"})");
   auto followed =
       compat::control::answer(*emulator, {.method = "GET", .path = "/_mayfly/events", .scope = scope});
-  REQUIRE(followed.events);
+  REQUIRE(followed.source);
   std::string events;
-  REQUIRE(followed.events->next(events, {}));
+  REQUIRE(followed.source->next(events, {}));
 
-  compat::control::Answer awaited;
+  compat::Answer awaited;
   std::atomic<bool> over{false};
   std::thread waiter([&] {
     awaited = compat::control::answer(
@@ -75,7 +75,7 @@ TEST_CASE("every kind of listener renders its changes outside the commit section
 
   CHECK(awaited.status == 200);
   CHECK(awaited.body.find(R"("eventName":"REMOVE")") != std::string::npos);
-  REQUIRE(followed.events->next(events, {}));
+  REQUIRE(followed.source->next(events, {}));
   CHECK(events.find("event: INSERT") != std::string::npos);
   CHECK(events.find("event: REMOVE") != std::string::npos);
   REQUIRE(emulator->kinesis().settle(engine::host_time() + 100s));

@@ -11,16 +11,16 @@ namespace mayfly::testing {
 
 namespace {
 
-std::unique_ptr<compat::control::EventSource> follow(TestEmulator& emulator, std::string_view query) {
+std::shared_ptr<compat::BodySource> follow(TestEmulator& emulator, std::string_view query) {
   auto answer = compat::control::answer(
       emulator.emulator(),
       {.method = "GET", .path = "/_mayfly/events", .query = query, .scope = emulator.scope});
   REQUIRE(answer.status == 200);
-  REQUIRE(answer.events);
+  REQUIRE(answer.source);
   std::string greeting;
-  REQUIRE(answer.events->next(greeting, {}));
+  REQUIRE(answer.source->next(greeting, {}));
   CHECK(greeting == ": mayfly\n\n");
-  return std::move(answer.events);
+  return std::move(answer.source);
 }
 
 std::size_t held_bytes(TestEmulator& emulator) { return emulator.emulator().live_changes().held_bytes(); }
@@ -45,13 +45,13 @@ std::size_t count(const std::string& text, std::string_view part) {
 }
 
 // Reads until `changes` complete changes have arrived.
-std::string read(compat::control::EventSource& events, std::size_t changes) {
+std::string read(compat::BodySource& events, std::size_t changes) {
   std::string text;
   while (count(text, "event: ") < changes || !text.ends_with("\n\n")) REQUIRE(events.next(text, {}));
   return text;
 }
 // Reads until no undelivered change is left.
-std::string read_all(TestEmulator& emulator, compat::control::EventSource& events) {
+std::string read_all(TestEmulator& emulator, compat::BodySource& events) {
   std::string text;
   do REQUIRE(events.next(text, {}));
   while (held_bytes(emulator) > 0);
@@ -84,7 +84,7 @@ TEST_CASE("event readers share one copy of each undelivered change and of its te
   const auto held_for = [](std::size_t readers, bool one_reads) {
     TestEmulator emulator;
     create_carts(emulator);
-    std::vector<std::unique_ptr<compat::control::EventSource>> all;
+    std::vector<std::shared_ptr<compat::BodySource>> all;
     for (std::size_t n = 0; n < readers; ++n) all.push_back(follow(emulator, ""));
     for (int n = 0; n < 3; ++n) put(emulator, std::to_string(n), 300'000);
     std::string first;
@@ -153,7 +153,7 @@ TEST_CASE("event readers with different filters get their changes in order") {
 TEST_CASE("an await keeps at most 1 MB of records and reports how many it left out") {
   TestEmulator emulator;
   create_carts(emulator);
-  compat::control::Answer answer;
+  compat::Answer answer;
   std::atomic<bool> answered{false};
   std::thread waits([&] {
     answer = compat::control::answer(

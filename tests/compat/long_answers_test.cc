@@ -16,7 +16,7 @@ void create_table(TestEmulator& emulator, const std::string& name) {
                               {"BillingMode", "PAY_PER_REQUEST"}});
 }
 
-compat::control::Answer metrics(TestEmulator& emulator, bool in_pieces) {
+compat::Answer metrics(TestEmulator& emulator, bool in_pieces) {
   return compat::control::answer(
       emulator.emulator(),
       {.method = "GET", .path = "/_mayfly/metrics", .scope = emulator.scope, .in_pieces = in_pieces});
@@ -35,13 +35,13 @@ TEST_CASE("the pieces of the metrics page add up to the whole page") {
   TestEmulator emulator;
   for (int n = 0; n < 300; ++n) create_table(emulator, "table-" + std::to_string(n));
   const auto answer = metrics(emulator, true);
-  REQUIRE(answer.events);
+  REQUIRE(answer.source);
   CHECK(answer.body.empty());
   std::string page;
   std::size_t pieces = 0;
   for (bool more = true; more; ++pieces) {
     std::string piece;
-    more = answer.events->next(piece, {});
+    more = answer.source->next(piece, {});
     CHECK(piece.size() < 80 * 1024);
     page += piece;
   }

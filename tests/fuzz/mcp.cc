@@ -55,7 +55,7 @@ std::stop_token stopped() {
 // and some outlive an input.
 class FuzzedWorld final : public compat::mcp::World {
  public:
-  FuzzedWorld(FuzzedEmulator& emulator, std::optional<compat::mcp::WorldAnswer> told)
+  FuzzedWorld(FuzzedEmulator& emulator, std::optional<compat::Answer> told)
       : emulator_(emulator), told_(std::move(told)) {}
 
   Asked operate(const engine::Scope& scope, std::string_view target, const std::string& body,
@@ -63,8 +63,7 @@ class FuzzedWorld final : public compat::mcp::World {
     must(scope.account.size() == 12 && !scope.region.empty(), "a call has an account and a region",
          scope.account);
     if (told_) return *told_;
-    auto answer = emulator_.execute(target.substr(target.find('.') + 1), body);
-    return compat::mcp::WorldAnswer{answer.status, std::move(answer.body)};
+    return emulator_.execute(target.substr(target.find('.') + 1), body);
   }
   Asked call(const engine::Scope& /*scope*/, std::string_view method, const std::string& path,
              const std::string& body, const std::stop_token& /*stop*/) override {
@@ -77,7 +76,7 @@ class FuzzedWorld final : public compat::mcp::World {
 
  private:
   FuzzedEmulator& emulator_;
-  const std::optional<compat::mcp::WorldAnswer> told_;
+  const std::optional<compat::Answer> told_;
 };
 
 // The part of a response that must not change when the message is repeated: "none", "result", "error -32601",
@@ -160,13 +159,13 @@ std::optional<std::string_view> take_header(std::string_view& input, std::string
 }
 
 // Takes "< 200 {…}" off the front if it is there. A vertical tab in it stands for a newline.
-std::optional<compat::mcp::WorldAnswer> take_answer(std::string_view& input) {
+std::optional<compat::Answer> take_answer(std::string_view& input) {
   if (!input.starts_with("< ")) return std::nullopt;
   std::string_view line = take_until(input).substr(2);
   const auto status = engine::whole_number<std::uint16_t>(take_until(line, ' ')).value_or(200);
   std::string body(line);
   std::replace(body.begin(), body.end(), '\v', '\n');
-  return compat::mcp::WorldAnswer{status, std::move(body)};
+  return compat::Answer{status, std::move(body)};
 }
 
 }  // namespace

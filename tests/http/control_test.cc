@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/emulator.h"
-#include "http/access/access.h"
 #include "http/connections/server.h"
 #include "http/endpoints/router.h"
 #include "http/requests/request.h"
@@ -123,11 +122,11 @@ TEST_CASE("an unknown control path gets 404 and a wrong method gets 405 with the
 
 TEST_CASE("an io thread tries to answer item operations and no others") {
   const auto emulator = *compat::Emulator::open({});
+  const http::Router router(*emulator, {});
   const auto waits = [&](const std::string& operation) {
     http::Request request;
-    request.target = "/";
-    request.operation = compat::operation_named(operation);
-    return http::waits_as(request, *emulator);
+    request.route = {.kind = http::Route::Kind::root, .operation = compat::operation_named(operation)};
+    return router.waits_as(request);
   };
   for (const char* operation :
        {"GetItem", "Scan", "PutItem", "BatchWriteItem", "TransactWriteItems", "Invent"})
@@ -140,9 +139,35 @@ TEST_CASE("an io thread tries to answer item operations and no others") {
     CHECK(waits(operation) == http::Waiting::operations);
 
   http::Request mapping;
-  mapping.method = "POST";
-  mapping.target = "/2015-03-31/event-source-mappings/";
-  CHECK(http::waits_as(mapping, *emulator) == http::Waiting::locks);
+  mapping.route = http::route_of("POST", "/2015-03-31/event-source-mappings/", "");
+  CHECK(router.waits_as(mapping) == http::Waiting::locks);
+}
+
+TEST_CASE("the method and the path of a request decide what it is for") {
+  using Kind = http::Route::Kind;
+  const std::tuple<const char*, const char*, Kind> cases[] = {
+      {"POST", "/", Kind::root},
+      {"POST", "/2015-03-31/functions/f/invocations", Kind::invocation},
+      {"GET", "/2015-03-31/functions/f/invocations", Kind::lambda},
+      {"GET", "/2017-03-31/tags/arn", Kind::lambda},
+      {"GET", "/_mayfly/console", Kind::console},
+      {"GET", "/_mayfly/console/time.js", Kind::console},
+      {"GET", "/_mayfly/consoles", Kind::control},
+      {"POST", "/_mayfly/mcp", Kind::mcp},
+      {"POST", "/_mayfly/health", Kind::health},
+      {"GET", "/_mayfly/", Kind::control},
+      {"GET", "/_mayfly", Kind::nothing},
+      {"GET", "*", Kind::nothing},
+  };
+  for (const auto& [method, path, kind] : cases) {
+    INFO(method << " " << path);
+    CHECK(http::route_of(method, path, "").kind == kind);
+  }
+  const http::Route head = http::route_of("HEAD", "/_mayfly/ttl/carts", "");
+  REQUIRE(head.found);
+  REQUIRE(head.found->call != nullptr);
+  CHECK(head.found->call->name == "show_ttl");
+  CHECK(head.found->parameters == std::vector<std::string>{"carts"});
 }
 
 TEST_CASE("a call that changes something requires a JSON content type and a JSON object") {
@@ -661,12 +686,13 @@ TEST_CASE("a latency rule that arrives during a request never blocks an io threa
                                        "aws4_request, SignedHeaders=host, Signature=0"}},
                                      R"({"TableName":"carts","Key":{"id":{"S":"1"}}})");
   std::string known_host;
-  const auto admitted = http::admit(request, {}, known_host);
+  const http::Router router(*running.emulator, {});
+  const auto admitted = router.admit(request, known_host);
   REQUIRE(admitted);
-  REQUIRE(!http::waits_as(request, *running.emulator));
+  REQUIRE(!router.waits_as(request));
   running.ok("PUT", "/_mayfly/faults",
              R"({"rules":[{"operation":"GetItem","fault":"latency","milliseconds":600000}]})");
-  const http::Reply reply = http::route(*admitted, *running.emulator, {}, {});
+  const http::Reply reply = router.answer(*admitted, {});
   CHECK(reply.status == 200);
   CHECK(reply.body == "{}");
 }

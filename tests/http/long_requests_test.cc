@@ -172,16 +172,16 @@ TEST_CASE("an io thread answers a page of 1 MB of ordinary items itself", "[hold
 
 TEST_CASE("an io thread does not parse a large or compressed body", "[holds]") {
   const auto emulator = *compat::Emulator::open({});
+  const http::Router router(*emulator, {});
   http::Request request;
-  request.target = "/";
-  request.operation = compat::operation_named("PutItem");
+  request.route = {.kind = http::Route::Kind::root, .operation = compat::operation_named("PutItem")};
   request.body.assign(http::quick_body_bytes_max, ' ');
-  CHECK(http::waits_as(request, *emulator) == std::nullopt);
+  CHECK(router.waits_as(request) == std::nullopt);
   request.body += ' ';
-  CHECK(http::waits_as(request, *emulator) == http::Waiting::processors);
+  CHECK(router.waits_as(request) == http::Waiting::processors);
   request.body = http::compress("{}", http::Encoding::gzip);
   request.set(http::Header::content_encoding, "gzip");
-  CHECK(http::waits_as(request, *emulator) == http::Waiting::processors);
+  CHECK(router.waits_as(request) == http::Waiting::processors);
 }
 
 TEST_CASE("a request that must wait for an item does not delay other requests", "[holds]") {

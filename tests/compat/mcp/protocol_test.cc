@@ -115,7 +115,7 @@ TEST_CASE("oversized pages are shortened and oversized items truncated with a no
 
 TEST_CASE("a response that Mayfly would not send is passed on as text in a valid message", "[mcp]") {
   struct Stranger final : mcp::World {
-    mcp::WorldAnswer answer;
+    compat::Answer answer;
     mcp::Asked operate(const engine::Scope&, std::string_view, const std::string&,
                        const std::stop_token&) override {
       return answer;

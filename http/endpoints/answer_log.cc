@@ -1,17 +1,13 @@
-#include "http/connections/answer_log.h"
+#include "http/endpoints/answer_log.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
 
-#include "compat/control/index.h"
 #include "compat/wire/percent_encoding.h"
 #include "http/access/sigv4.h"
 #include "http/base/log.h"
-#include "http/endpoints/admin.h"
-#include "http/endpoints/mcp.h"
-#include "http/requests/paths.h"
 
 namespace mayfly::http::log {
 
@@ -62,10 +58,18 @@ void answer(const Request& request, const Reply& reply, std::optional<std::chron
 
 void control(const Request& request, const Reply& reply) {
   constexpr std::size_t shown_max = 200;
-  const std::string_view path = request.path();
-  if (!path.starts_with(admin_prefix) || request.method == "GET" || request.method == "HEAD") return;
-  if (path == mcp_path) return;  // the MCP handler logs which tools have changed something
-  const compat::control::ControlCall* const call = compat::control::find_call(request.method, path).call;
+  switch (request.route.kind) {
+    case Route::Kind::root:
+    case Route::Kind::invocation:
+    case Route::Kind::lambda:
+    case Route::Kind::mcp:  // its handler logs which tools have changed something
+    case Route::Kind::nothing: return;
+    case Route::Kind::console:
+    case Route::Kind::health:
+    case Route::Kind::control: break;
+  }
+  if (request.method == "GET" || request.method == "HEAD") return;
+  const compat::control::ControlCall* const call = request.route.found ? request.route.found->call : nullptr;
   if ((call != nullptr && call->effect == compat::control::Effect::reads) || !enabled(Level::info)) return;
   const auto shown = [](std::string_view text) {
     return text.size() <= shown_max ? std::string(text) : std::string(text.substr(0, shown_max)) + "...";
@@ -75,7 +79,7 @@ void control(const Request& request, const Reply& reply) {
   };
   const std::string_view account = request.header(Header::x_mayfly_account);
   const bool secret = call == nullptr || call->is_secret;
-  write(Level::info, request.method + " " + std::string(path) +
+  write(Level::info, request.method + " " + std::string(request.path()) +
                          (secret || request.body.empty() ? "" : " " + shown(request.body)) + " of account " +
                          std::string(account.empty() ? default_account : account) + " -> " +
                          std::to_string(reply.status) +
