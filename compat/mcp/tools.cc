@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compat/calls/call_path.h"
 #include "compat/calls/openapi.h"
 #include "compat/control/index.h"
 #include "compat/dispatch.h"
@@ -14,7 +15,6 @@
 #include "compat/mcp/plain_items.h"
 #include "compat/mcp/world.h"
 #include "compat/outbound/page_keys.h"
-#include "compat/wire/percent_encoding.h"
 #include "engine/values/account_id.h"
 #include "engine/values/region.h"
 
@@ -147,19 +147,35 @@ constexpr Argument of_read_stream[] = {
     {"next", object, "next of the previous result, to continue from there"},
     {"last", yes, "Read the newest records instead of the oldest"},
     {"limit", R"("type":"integer","minimum":1,"maximum":200)", "Maximum records to read (default: 25)"}};
-constexpr Argument of_list_triggers[] = {{"FunctionName", text}, {"EventSourceArn", text}, {"Marker", text}};
-constexpr Argument of_create_trigger[] = {{"EventSourceArn", text, "The stream's ARN", true},
-                                          {"FunctionName", text, "", true},
-                                          {"StartingPosition", text, "TRIM_HORIZON or LATEST", true},
-                                          {"BatchSize", whole},
-                                          {"Enabled", yes},
-                                          {"MaximumRetryAttempts", R"("type":"integer")"},
-                                          {"BisectBatchOnFunctionError", yes},
-                                          {"FilterCriteria", object}};
-constexpr Argument of_trigger[] = {{"UUID", text, "UUID of list_triggers", true}};
 constexpr Argument of_metrics[] = {{"contains", text, "Only lines that contain this text"}};
 constexpr Argument of_explain_error[] = {
     {"error", text, "The error's name, message or both, as the client printed them", true}};
+
+// --- calls of Lambda's API
+
+constexpr std::string_view mappings_path = "/2015-03-31/event-source-mappings/";
+
+constexpr control::Member list_query[] = {{"FunctionName"}, {"EventSourceArn"}, {"Marker"}};
+constexpr control::ControlCall list_mappings{.method = "GET", .path = mappings_path, .query = list_query};
+
+constexpr control::Member filter_members[] = {{"Pattern"}};
+constexpr control::Member criteria_members[] = {
+    control::Member{"Filters", control::Kind::list}.with(filter_members)};
+constexpr control::Member create_body[] = {
+    {"EventSourceArn", control::Kind::text, "The stream's ARN", control::Given::always},
+    {"FunctionName", control::Kind::text, "", control::Given::always},
+    {"StartingPosition", control::Kind::text, "TRIM_HORIZON or LATEST", control::Given::always},
+    control::Member{"BatchSize", control::Kind::whole}.within(1, 10'000),
+    {"Enabled", control::Kind::flag},
+    {"MaximumRetryAttempts", control::Kind::whole},
+    {"BisectBatchOnFunctionError", control::Kind::flag},
+    control::Member{"FilterCriteria", control::Kind::object}.with(criteria_members)};
+constexpr control::ControlCall create_mapping{.method = "POST", .path = mappings_path, .body = create_body};
+
+constexpr control::Member mapping_place[] = {
+    {"UUID", control::Kind::text, "UUID of list_triggers", control::Given::always}};
+constexpr control::ControlCall delete_mapping{
+    .method = "DELETE", .path = "/2015-03-31/event-source-mappings/{UUID}", .place = mapping_place};
 
 // --- results
 
@@ -206,14 +222,14 @@ Asked operate(ToolCall& call, const Operation& operation, const Tree& request) {
                             json::print(request), call.stop);
 }
 
-const Operation* operation_named(std::string_view name) {
-  for (const Operation* operation : all_operations())
-    if (operation->name == name) return operation;
-  return nullptr;
+// nullptr if there is no such operation.
+const Operation* find_operation(std::string_view name) {
+  const auto number = operation_named(name);
+  return number ? all_operations()[*number] : nullptr;
 }
 
 // Removes the argument and returns its text. On failure, the error is a sentence.
-Expected<std::optional<std::string>, std::string> take_text(Tree& arguments, std::string_view name) {
+control::MemberText take_text(Tree& arguments, std::string_view name) {
   const auto found = arguments.find(std::string(name));
   if (found == arguments.end() || found->is_null()) return std::optional<std::string>();
   std::string taken;
@@ -274,7 +290,7 @@ bool selects(const Tree& arguments) {
 Outcome any_operation(ToolCall& call) {
   auto name = take_text(call.arguments, "operation");
   if (!name) return failure(name.error());
-  const Operation* operation = *name ? operation_named(**name) : nullptr;
+  const Operation* operation = *name ? find_operation(**name) : nullptr;
   if (operation == nullptr) {
     std::string known;
     for (const Operation* one : all_operations())
@@ -292,51 +308,27 @@ Outcome any_operation(ToolCall& call) {
 
 // --- control calls
 
-Expected<std::string, std::string> path_of(std::string_view pattern, Tree& arguments) {
-  std::string path;
-  const auto mark = pattern.find('?', pattern.rfind('}') == std::string_view::npos ? 0 : pattern.rfind('}'));
-  std::string_view query = mark == std::string_view::npos ? std::string_view() : pattern.substr(mark + 1);
-  for (pattern = pattern.substr(0, mark); !pattern.empty();) {
-    const auto begin = std::min(pattern.find('{'), pattern.size());
-    path += pattern.substr(0, begin);
-    pattern.remove_prefix(begin);
-    if (pattern.empty()) break;
-    const std::string_view name = pattern.substr(1, pattern.find('}') - 1);
-    pattern.remove_prefix(name.size() + 2);
-    TRY(const auto value, take_text(arguments, name));
-    if (value && !value->empty())
-      append_encoded(path, *value, "");
-    else
-      return Unexpected{"'" + std::string(name) + "' is required and must be a string."};
+// Removes the arguments that are part of the path or the query, and returns their text.
+control::MemberText take_member(Tree& arguments, const control::Member& member) {
+  if (member.given == control::Given::always) {
+    TRY(auto part, take_text(arguments, member.name));
+    if (part && part->empty()) part.reset();
+    return part;
   }
-  for (char separator = '?'; !query.empty();) {
-    const std::string_view name = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), name.size() + 1));
-    const auto found = arguments.find(std::string(name));
-    if (found == arguments.end()) continue;
-    path += separator;
-    path += name;
-    path += '=';
-    append_encoded(path, found->is_string() ? found->get<std::string>() : json::print(*found), "");
-    separator = '&';
-    arguments.erase(found);
-  }
-  return path;
+  // Of the query, only the server checks the types.
+  const auto found = arguments.find(std::string(member.name));
+  if (found == arguments.end()) return std::nullopt;
+  std::string value = found->is_string() ? found->get<std::string>() : json::print(*found);
+  arguments.erase(found);
+  return value;
 }
 
-Outcome run_control(ToolCall& call) {
-  std::string pattern(call.tool.call);
-  if (const control::ControlCall* described = call.tool.control) {
-    pattern = std::string(described->method) + " " + std::string(described->path);
-    char separator = '?';
-    for (const control::Member& member : described->query)
-      pattern.append(1, std::exchange(separator, '&')).append(member.name);
-  }
-  const std::string method = pattern.substr(0, pattern.find(' '));
-  const auto path = path_of(std::string_view(pattern).substr(method.size() + 1), call.arguments);
+Outcome make_call(ToolCall& call, const control::ControlCall& described) {
+  const auto path = control::call_path(
+      described, [&](const control::Member& member) { return take_member(call.arguments, member); });
   if (!path) return failure(path.error());
   const std::string body = call.arguments.empty() ? "" : json::print(call.arguments);
-  return outcome_of(call.world.call(call.scope, method, *path, body, call.stop));
+  return outcome_of(call.world.call(call.scope, described.method, *path, body, call.stop));
 }
 
 Outcome show_metrics(ToolCall& call) {
@@ -416,7 +408,7 @@ class StreamReader {
  private:
   // Returns false on failure; `failed_` then has the error.
   bool ask(std::string_view operation, const Tree& request, Tree& answer) {
-    Outcome outcome = outcome_of(operate(call_, *operation_named(operation), request));
+    Outcome outcome = outcome_of(operate(call_, *find_operation(operation), request));
     auto tree = outcome.failed ? std::nullopt : json::parse_tree(outcome.text, json::Decimals::as_written);
     if (!tree) {
       failed_ = outcome.failed ? std::move(outcome) : failure("The server's response is not JSON.");
@@ -568,12 +560,11 @@ constexpr Tool written_tools[] = {
      "Read records of a table's stream, with old and new images. Deletions by TTL have userIdentity.",
      Effect::reads, "", of_read_stream, true, &read_stream},
     {"list_triggers", "List triggers", "List event source mappings with their state and last result.",
-     Effect::reads, "GET /2015-03-31/event-source-mappings/?FunctionName&EventSourceArn&Marker",
-     of_list_triggers},
-    {"create_trigger", "Create a trigger", "Send a stream's records to a function.", Effect::adds,
-     "POST /2015-03-31/event-source-mappings/", of_create_trigger},
-    {"delete_trigger", "Delete a trigger", "Delete an event source mapping.", Effect::destroys,
-     "DELETE /2015-03-31/event-source-mappings/{UUID}", of_trigger},
+     Effect::reads, "", none, false, nullptr, &list_mappings},
+    {"create_trigger", "Create a trigger", "Send a stream's records to a function.", Effect::adds, "", none,
+     false, nullptr, &create_mapping},
+    {"delete_trigger", "Delete a trigger", "Delete an event source mapping.", Effect::destroys, "", none,
+     false, nullptr, &delete_mapping},
 
     {"metrics", "Metrics", "Get metrics in Prometheus' format.", Effect::reads, "", of_metrics, false,
      &show_metrics},
@@ -594,10 +585,11 @@ Tool tool_of(const control::ControlCall& call) {
           .title = {},
           .about = call.about,
           .effect = call.effect,
-          .call = {},
+          .operation = {},
           .arguments = {},
           .has_items = has_items(call.body) || has_items(call.answer),
-          .control = &call};
+          .call = &call,
+          .has_answer_schema = true};
 }
 
 const std::vector<Tool>& tools() {
@@ -614,8 +606,8 @@ const std::vector<Tool>& tools() {
 
 void each_argument(const Tool& tool, const auto& visit) {
   for (const Argument& argument : tool.arguments) visit(argument);
-  if (tool.control != nullptr) {
-    for (const auto members : {tool.control->place, tool.control->query, tool.control->body})
+  if (tool.call != nullptr) {
+    for (const auto members : {tool.call->place, tool.call->query, tool.call->body})
       for (const control::Member& member : members) {
         Tree schema = control::json_schema(member);
         schema.erase("description");
@@ -648,10 +640,6 @@ std::string title_of(const Tool& tool) {
   std::replace(title.begin(), title.end(), '_', ' ');
   title[0] = static_cast<char>(title[0] & ~0x20);
   return title;
-}
-
-bool calls_an_operation(const Tool& tool) {
-  return tool.run == nullptr && tool.control == nullptr && tool.call.find(' ') == std::string_view::npos;
 }
 
 // Detects misspelled arguments. An operation accepts every member that its API has, whether or not the tool
@@ -711,7 +699,7 @@ std::span<const Tool> all_tools() { return tools(); }
 
 bool is_offered(const Tool& tool, bool read_only) {
   return !read_only || tool.effect == Effect::reads || tool.run == &any_operation ||
-         tool.call == "ExecuteStatement";
+         tool.operation == "ExecuteStatement";
 }
 
 const Tool* find_tool(std::string_view name) {
@@ -732,7 +720,7 @@ json::Tree describe(const Tool& tool, bool read_only) {
   });
   Tree input{{"type", "object"}, {"properties", json::raw(properties + "}")}};
   if (!needed.empty()) input["required"] = std::move(needed);
-  if (!calls_an_operation(tool)) input["additionalProperties"] = false;
+  if (tool.operation.empty()) input["additionalProperties"] = false;
   const bool reads = read_only || tool.effect == Effect::reads;
   Tree annotations{{"readOnlyHint", reads}};
   if (!reads) {
@@ -744,7 +732,7 @@ json::Tree describe(const Tool& tool, bool read_only) {
              {"title", title_of(tool)},
              {"description", std::string(tool.about) + (tool.about.ends_with('.') ? "" : ".")},
              {"inputSchema", std::move(input)}};
-  if (tool.control != nullptr) shown["outputSchema"] = output_schema(*tool.control);
+  if (tool.has_answer_schema) shown["outputSchema"] = output_schema(*tool.call);
   shown["annotations"] = std::move(annotations);
   return shown;
 }
@@ -757,7 +745,7 @@ Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, js
                 .arguments = std::move(arguments),
                 .read_only = read_only,
                 .stop = stop};
-  const Operation* operation = calls_an_operation(tool) ? operation_named(tool.call) : nullptr;
+  const Operation* operation = find_operation(tool.operation);
   if (const auto wrong = unknown_argument(tool, operation, call.arguments)) return failure(*wrong);
   if (const auto wrong = take_scope(call.arguments, call.scope)) return failure(*wrong);
   const bool pages = tool.name == "query" || tool.name == "scan";
@@ -768,7 +756,7 @@ Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, js
     return failure("Only SELECT is available in read-only mode.");
   Outcome outcome = tool.run != nullptr    ? tool.run(call)
                     : operation != nullptr ? run_operation(call, *operation, pages)
-                                           : run_control(call);
+                                           : make_call(call, *tool.call);
   if (is_plain && outcome.is_object) {
     if (auto tree = json::parse_tree(outcome.text, json::Decimals::as_written)) {
       drop_types(*tree);
@@ -777,7 +765,7 @@ Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, js
   }
   if (!is_utf8(outcome.text)) outcome = failure("The server's response is not UTF-8 text.");
   cut(outcome);
-  if (tool.control != nullptr && !outcome.is_object) outcome.failed = true;  // it does not follow the schema
+  if (tool.has_answer_schema && !outcome.is_object) outcome.failed = true;  // it does not follow the schema
   return outcome;
 }
 

@@ -55,13 +55,13 @@ struct Outcome {
 struct Tool {
   std::string_view name, title, about;
   Effect effect;
-  // "PutItem", or "GET /2015-03-31/event-source-mappings/{UUID}?Marker". A name in braces is replaced by the
-  // argument of that name. The names after the question mark become the query, all other arguments the body.
-  std::string_view call;
+  // A tool has either an operation or `run`, with `arguments`, or `call`, which describes its own arguments.
+  std::string_view operation;  // "PutItem"
   std::span<const Argument> arguments;
-  bool has_items = false;                         // and accepts `plain`
-  Outcome (*run)(ToolCall& call) = nullptr;       // replaces `call`
-  const control::ControlCall* control = nullptr;  // replaces `title`, `call` and `arguments`
+  bool has_items = false;  // and accepts `plain`
+  Outcome (*run)(ToolCall& call) = nullptr;
+  const control::ControlCall* call = nullptr;
+  bool has_answer_schema = false;  // the description of `call` has its answer
 };
 
 std::span<const Tool> all_tools();
