@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "compat/calls/clock_setting.h"
 #include "compat/calls/times.h"
-#include "compat/control/clock_setting.h"
 #include "compat/json/json_tree.h"
 #include "embed/calls.h"
 #include "engine/schema/shards.h"
