@@ -8,6 +8,7 @@
 #include "compat/calls/times.h"
 #include "compat/wire/base64.h"
 #include "compat/wire/plain_values.h"
+#include "engine/base/text.h"
 #include "engine/values/number.h"
 #include "http/base/log.h"
 
@@ -37,10 +38,7 @@ const KeyAttribute* find(const KeySchema& schema, std::string_view name) {
 
 // "id", "id and at"
 std::string names_of(const KeySchema& schema) {
-  std::string names;
-  for (const KeyAttribute& attribute : schema.attributes)
-    names += (names.empty() ? "" : " and ") + attribute.name;
-  return names;
+  return engine::joined(schema.attributes, " and ", &KeyAttribute::name);
 }
 
 Expected<Tree, std::string> object_of(const std::string& word) {
@@ -92,7 +90,7 @@ Expected<void, std::string> check_is_whole(const KeySchema& schema, const Tree& 
 std::optional<engine::Instant> span_ms(std::string_view text) {
   if (text.size() < 2 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
   // A plain number is epoch seconds, not a span.
-  if (text.back() >= '0' && text.back() <= '9') return std::nullopt;
+  if (engine::is_digit(text.back())) return std::nullopt;
   const auto seconds = seconds_of(std::string(text.substr(1)));
   if (!seconds) return std::nullopt;
   const double span = std::stod(*seconds) * 1000;

@@ -9,6 +9,7 @@
 #include "compat/mcp/known_errors.h"
 #include "compat/mcp/tool_call.h"
 #include "compat/outbound/page_keys.h"
+#include "engine/base/text.h"
 
 namespace mayfly::compat::mcp {
 namespace {
@@ -159,11 +160,8 @@ Outcome any_operation(ToolCall& call) {
   if (!name) return failure(name.error());
   const Operation* operation = *name ? find_operation(**name) : nullptr;
   if (operation == nullptr) {
-    std::string known;
-    for (const Operation* one : all_operations())
-      known += (known.empty() ? "" : ", ") + std::string(one->name);
     return failure((*name ? "Unknown operation '" + **name + "'" : std::string("'operation' is required")) +
-                   "; the operations are " + known);
+                   "; the operations are " + engine::joined(all_operations(), ", ", &Operation::name));
   }
   if (call.read_only && !reads_only(*operation))
     return failure(std::string(operation->name) + " is not available in read-only mode.");
@@ -207,10 +205,9 @@ Outcome explain(ToolCall& call) {
   if (!error) return failure(error.error());
   const json::Tree known = explain_error(error->value_or(""));
   if (!known.is_null()) return {.text = json::print(known), .is_object = true};
-  std::string names_known;
-  for (const KnownError& one : known_errors())
-    names_known += (names_known.empty() ? "" : ", ") + std::string(error_name(one.kind));
-  return failure("Unknown error. The known errors are " + names_known);
+  return failure(
+      "Unknown error. The known errors are " +
+      engine::joined(known_errors(), ", ", [](const KnownError& one) { return error_name(one.kind); }));
 }
 
 }  // namespace mayfly::compat::mcp
