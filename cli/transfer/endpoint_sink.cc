@@ -197,7 +197,7 @@ Expected<void, std::string> EndpointSink::put(const std::string& table, std::spa
     requests.clear();
     json::Writer out(requests);
     out.value(*unprocessed);
-    endpoint_->interruption().pause(pause_before(attempt + 1));
+    endpoint_->pause_before(attempt + 1);
     if (endpoint_->interruption().is_wanted()) return Unexpected{std::string("interrupted")};
   }
 }
