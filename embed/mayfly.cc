@@ -47,14 +47,6 @@ struct Emulator::State {
   std::unique_ptr<compat::Emulator> emulator;
 };
 
-namespace {
-
-engine::Scope scope_of(const Identity& identity, const compat::Emulator& emulator) {
-  return embed::scope_of(identity.account, identity.region, emulator);
-}
-
-}  // namespace
-
 Emulator::Emulator(Options options) : state_(std::make_shared<State>()) {
   compat::EmulatorOptions emulator_options;
   emulator_options.database.directory = std::move(options.data_directory);
@@ -94,7 +86,7 @@ Emulator::Emulator(Emulator&&) noexcept = default;
 Emulator& Emulator::operator=(Emulator&&) noexcept = default;
 
 Answer Emulator::execute(std::string_view operation, std::string_view body, const Identity& identity) {
-  const engine::Scope scope = scope_of(identity, *state_->emulator);
+  const engine::Scope scope = embed::scope_of(identity.account, identity.region, *state_->emulator);
   compat::Answer answer = embed::execute(*state_->emulator, scope, operation, body);
   return {answer.status, std::move(answer.body)};
 }
@@ -103,7 +95,7 @@ Answer Emulator::execute(std::string_view operation, std::string_view body, cons
 
 Answer Emulator::control(std::string_view method, std::string_view path, std::string_view body,
                          const Identity& identity) {
-  const engine::Scope scope = scope_of(identity, *state_->emulator);
+  const engine::Scope scope = embed::scope_of(identity.account, identity.region, *state_->emulator);
   compat::Answer answer = embed::control(*state_->emulator, scope, method, path, body);
   return {answer.status, std::move(answer.body)};
 }
@@ -155,7 +147,7 @@ constexpr std::string_view clock_path = "/_mayfly/clock", advance_path = "/_mayf
 }  // namespace
 
 TimePoint Emulator::now(const Identity& identity) const {
-  const std::string account = scope_of(identity, *state_->emulator).account;
+  const std::string account = embed::scope_of(identity.account, identity.region, *state_->emulator).account;
   return TimePoint(std::chrono::milliseconds(state_->emulator->database().accounts().of(account).now()));
 }
 

@@ -10,10 +10,11 @@
 #include <optional>
 #include <utility>
 
+#include "compat/calls/clock_setting.h"
 #include "compat/calls/times.h"
-#include "compat/control/clock_setting.h"
 #include "compat/json/json_tree.h"
 #include "embed/calls.h"
+#include "engine/base/text.h"
 #include "engine/schema/shards.h"
 #include "engine/values/region.h"
 #include "http/access/keys.h"
@@ -82,15 +83,13 @@ Problem read_url(const json::Tree& value, std::optional<compat::outbound::Url>& 
 template <class Meaning, std::size_t count>
 Problem read_word(const json::Tree& value,
                   const std::array<std::pair<std::string_view, Meaning>, count>& words, Meaning& meaning) {
-  std::string known;
   for (const auto& [word, means] : words) {
     if (value.is_string() && value.get_ref<const std::string&>() == word) {
       meaning = means;
       return {};
     }
-    known += (known.empty() ? "" : ", ") + std::string(word);
   }
-  return "must be one of " + known;
+  return "must be one of " + engine::joined(words, ", ", [](const auto& each) { return each.first; });
 }
 
 // The values that are read, before they are combined into the emulator's options.

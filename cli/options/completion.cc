@@ -12,6 +12,7 @@
 #include "cli/options/control_options.h"
 #include "cli/options/option_text.h"
 #include "compat/control/index.h"
+#include "engine/base/text.h"
 
 namespace mayfly::cli {
 namespace {
@@ -22,8 +23,7 @@ constexpr auto time_max = std::chrono::milliseconds(completion_milliseconds_max)
 
 bool is_safe(const std::string& word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == ':' || c == '-';
+    return engine::is_alphanumeric(c) || c == '_' || c == '.' || c == ':' || c == '-';
   });
 }
 

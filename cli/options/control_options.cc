@@ -13,10 +13,10 @@
 
 #include "cli/base/durations.h"
 #include "cli/options/option_text.h"
+#include "compat/calls/call_path.h"
 #include "compat/calls/times.h"
 #include "compat/control/index.h"
 #include "compat/json/json_tree.h"
-#include "compat/wire/percent_encoding.h"
 #include "engine/values/account_id.h"
 #include "engine/values/region.h"
 
@@ -64,26 +64,14 @@ Tree body_of(const Given& given, std::span<const Member> members) {
   return body;
 }
 
-// The call's path with the given names in braces and its query.
 std::string path_of(const Given& given, const ControlCall& call) {
-  std::string path;
-  for (std::string_view left = call.path; !left.empty();) {
-    const auto begin = std::min(left.find('{'), left.size());
-    path += left.substr(0, begin);
-    left.remove_prefix(begin);
-    if (left.empty()) break;
-    const std::string_view name = left.substr(1, left.find('}') - 1);
-    compat::append_encoded(path, given.texts.at(name), "");
-    left.remove_prefix(name.size() + 2);
-  }
-  char separator = '?';
-  for (const Member& member : call.query) {
+  return *compat::control::call_path(call, [&](const Member& member) -> compat::control::MemberText {
     const auto found = given.texts.find(member.name);
-    if (found == given.texts.end() || found->second.empty()) continue;
-    path.append(1, std::exchange(separator, '&')).append(member.name).append(1, '=');
-    compat::append_encoded(path, found->second, "");
-  }
-  return path;
+    // An empty part of the path is left to the server, which rejects it.
+    const bool is_part = member.given == compat::control::Given::always;
+    if (found == given.texts.end() || (found->second.empty() && !is_part)) return std::nullopt;
+    return found->second;
+  });
 }
 
 const ControlCall& call_named(std::string_view name) {

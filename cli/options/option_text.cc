@@ -8,6 +8,7 @@
 
 #include "cli/base/fail.h"
 #include "cli/base/nearest.h"
+#include "engine/base/text.h"
 #include "http/base/log.h"
 
 namespace mayfly::cli {
@@ -37,9 +38,8 @@ std::string in_short(double number) {
 
 // True for "--help", "-x" and "--a=b"; false for "-", "--" and "-1h".
 bool looks_like_option(std::string_view word) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (word.starts_with("--")) return word.size() > 2 && is_letter(word[2]);
-  return word.size() > 1 && word[0] == '-' && is_letter(word[1]);
+  if (word.starts_with("--")) return word.size() > 2 && engine::is_letter(word[2]);
+  return word.size() > 1 && word[0] == '-' && engine::is_letter(word[1]);
 }
 
 // The command that the first words name.
@@ -213,13 +213,6 @@ std::string must_be(std::string_view what, std::string_view given) {
   return "must be " + std::string(what) + ", got " + shown(given);
 }
 
-std::string alternatives(const std::vector<std::string>& values) {
-  std::string text;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == values.size() ? " or " : ", ") + values[i];
-  return text;
-}
-
 CLI::Validator between(std::int64_t least, std::int64_t most) {
   return CLI::Validator(
       [least, most](std::string& given) {
@@ -266,7 +259,7 @@ CLI::Validator one_of(std::vector<std::string> values) {
       [values = std::move(values)](std::string& given) {
         if (std::find(values.begin(), values.end(), given) != values.end()) return std::string();
         const std::string meant = nearest(given, values);
-        return must_be(alternatives(values), given) +
+        return must_be(engine::alternatives(values), given) +
                (meant.empty() ? "" : ". Did you mean '" + meant + "'?");
       },
       "");

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/text.h"
+
 namespace mayfly::cli {
 
 // --- checks
@@ -29,8 +31,6 @@ template <typename Enum>
 CLI::Validator choice(std::vector<std::pair<std::string, Enum>> values);
 
 std::string must_be(std::string_view what, std::string_view given);  // "must be WHAT, got 'GIVEN'"
-// "debug, info or off"
-std::string alternatives(const std::vector<std::string>& values);
 
 // --- refusals
 
@@ -76,7 +76,7 @@ CLI::Validator choice(std::vector<std::pair<std::string, Enum>> values) {
           }
           names.push_back(name);
         }
-        return must_be(alternatives(names), given);
+        return must_be(engine::alternatives(names), given);
       },
       "");
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/schemas/intrinsics.h"
+#include "engine/base/text.h"
 
 namespace mayfly::schemas {
 
@@ -292,10 +293,9 @@ Expected<void, std::string> read_cloudformation(const Tree& tree, const std::str
                              unmade + ". Set parameters with --schema-parameter NAME=VALUE");
   }
   if (values->unknown().empty()) return {};
-  std::string names;
-  for (const std::string& name : values->unknown()) names += (names.empty() ? "" : ", ") + name;
-  files.warnings.push_back(file + ": tags have placeholders for unknown values: " + names +
-                           ". Set them with --schema-parameter NAME=VALUE");
+  files.warnings.push_back(
+      file + ": tags have placeholders for unknown values: " + engine::joined(values->unknown(), ", ") +
+      ". Set them with --schema-parameter NAME=VALUE");
   return {};
 }
 

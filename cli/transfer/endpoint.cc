@@ -38,11 +38,6 @@ bool is_aws(std::string_view url) {
 
 }  // namespace
 
-std::chrono::milliseconds pause_before(int attempt) {
-  engine::SystemRandom random;
-  return aws::pause_before(attempt, random);
-}
-
 void Allowance::use(double units, const Interruption& interruption) {
   if (units_max_ <= 0) return;
   static const engine::Stopwatch since_the_start;
@@ -85,8 +80,13 @@ Expected<std::string, aws::Failure> Endpoint::call(std::string_view operation, c
                     : answer.error().status == 0 ? attempts_to_connect_max
                                                  : attempts_max))
       return answer;
-    interruption_.pause(pause_before(attempt + 1));
+    pause_before(attempt + 1);
   }
+}
+
+void Endpoint::pause_before(int attempt) const {
+  engine::SystemRandom random;
+  interruption_.pause(aws::pause_before(attempt, random));
 }
 
 }  // namespace mayfly::transfer

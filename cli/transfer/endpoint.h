@@ -45,6 +45,8 @@ class Endpoint {
 
   // Returns the answer's body. An interruption is the failure "Interrupted".
   Expected<std::string, aws::Failure> call(std::string_view operation, const std::string& body);
+  // Waits as long as a retry should: before attempt 2, 3, …. An interruption ends the wait.
+  void pause_before(int attempt) const;
 
   [[nodiscard]] const std::string& region() const { return client_->options().region; }
   [[nodiscard]] const std::string& where() const { return client_->options().endpoint; }  // for messages
@@ -54,8 +56,5 @@ class Endpoint {
   const std::unique_ptr<aws::Client> client_;
   const Interruption& interruption_;
 };
-
-// The pause before attempt 2, 3, ….
-std::chrono::milliseconds pause_before(int attempt);
 
 }  // namespace mayfly::transfer

@@ -7,6 +7,7 @@
 
 #include "compat/json/json.h"
 #include "compat/wire/attribute_value_json.h"
+#include "engine/base/text.h"
 
 namespace mayfly::transfer {
 namespace {
@@ -169,11 +170,9 @@ Expected<void, std::string> EndpointSink::make(const DescribedTable& table) {
 }
 
 Expected<void, std::string> EndpointSink::put(const std::string& table, std::span<const std::string> items) {
-  std::string requests;
-  for (const std::string& item : items) requests += (requests.empty() ? "" : ",") + item;
   std::string name;
   json::append_escaped(name, table);
-  requests = "{" + name + ":[" + requests + "]}";
+  std::string requests = "{" + name + ":[" + engine::joined(items, ",") + "]}";
   std::size_t left = items.size();
   for (int attempt = 1;; ++attempt) {
     const std::string tail = options_.write_units_max > 0 ? R"(,"ReturnConsumedCapacity":"TOTAL"})" : "}";
@@ -198,7 +197,7 @@ Expected<void, std::string> EndpointSink::put(const std::string& table, std::spa
     requests.clear();
     json::Writer out(requests);
     out.value(*unprocessed);
-    endpoint_->interruption().pause(pause_before(attempt + 1));
+    endpoint_->pause_before(attempt + 1);
     if (endpoint_->interruption().is_wanted()) return Unexpected{std::string("interrupted")};
   }
 }

@@ -7,6 +7,8 @@
 #include "cli/base/fail.h"
 #include "compat/calls/times.h"
 #include "compat/wire/base64.h"
+#include "compat/wire/plain_values.h"
+#include "engine/base/text.h"
 #include "engine/values/number.h"
 #include "http/base/log.h"
 
@@ -17,58 +19,6 @@ using json::Tree;
 
 // A binary value is a number's unparsed text.
 bool is_number(const Tree& value) { return value.is_number() || value.is_binary(); }
-
-bool is_typed_value(const Tree& value) {
-  if (!value.is_object() || value.size() != 1) return false;
-  const std::string& type = value.begin().key();
-  const Tree& inner = value.begin().value();
-  if (type == "S" || type == "N" || type == "B") return inner.is_string();
-  if (type == "BOOL" || type == "NULL") return inner.is_boolean();
-  if (type == "SS" || type == "NS" || type == "BS" || type == "L") return inner.is_array();
-  return type == "M" && inner.is_object();
-}
-
-// Plain JSON as a typed value.
-Tree typed(const Tree& plain) {
-  if (plain.is_string()) return {{"S", plain}};
-  if (is_number(plain)) return {{"N", json::print(plain)}};
-  if (plain.is_boolean()) return {{"BOOL", plain}};
-  if (plain.is_null()) return {{"NULL", true}};
-  if (plain.is_array()) {
-    Tree list = Tree::array();
-    for (const Tree& element : plain) list.push_back(typed(element));
-    return {{"L", std::move(list)}};
-  }
-  Tree map = Tree::object();
-  for (const auto& [name, value] : plain.items()) json::add_member(map, name, typed(value));
-  return {{"M", std::move(map)}};
-}
-
-// A typed value as plain JSON: sets become arrays, binary values stay base64.
-Tree untyped(const Tree& value) {
-  if (!is_typed_value(value)) return value;
-  const std::string& type = value.begin().key();
-  const Tree& inner = value.begin().value();
-  if (type == "NULL") return nullptr;
-  if (type == "N") return json::raw(inner.get_ref<const std::string&>());
-  if (type == "NS") {
-    Tree numbers = Tree::array();
-    for (const Tree& number : inner)
-      numbers.push_back(number.is_string() ? json::raw(number.get_ref<const std::string&>()) : number);
-    return numbers;
-  }
-  if (type == "L") {
-    Tree list = Tree::array();
-    for (const Tree& element : inner) list.push_back(untyped(element));
-    return list;
-  }
-  if (type == "M") {
-    Tree map = Tree::object();
-    for (const auto& [name, element] : inner.items()) json::add_member(map, name, untyped(element));
-    return map;
-  }
-  return inner;
-}
 
 struct Pair {
   std::string name, value;
@@ -88,10 +38,7 @@ const KeyAttribute* find(const KeySchema& schema, std::string_view name) {
 
 // "id", "id and at"
 std::string names_of(const KeySchema& schema) {
-  std::string names;
-  for (const KeyAttribute& attribute : schema.attributes)
-    names += (names.empty() ? "" : " and ") + attribute.name;
-  return names;
+  return engine::joined(schema.attributes, " and ", &KeyAttribute::name);
 }
 
 Expected<Tree, std::string> object_of(const std::string& word) {
@@ -106,7 +53,7 @@ bool is_json_word(const std::vector<std::string>& words) {
 
 Expected<Tree, std::string> key_of_json(const KeySchema& schema, const KeyAttribute& attribute,
                                         const Tree& value) {
-  if (is_typed_value(value)) return value;
+  if (compat::is_typed_value(value)) return value;
   if (value.is_string()) return read_key_value(schema, attribute, value.get_ref<const std::string&>());
   if (is_number(value)) return read_key_value(schema, attribute, json::print(value));
   return Unexpected{"key attribute " + in_quotes(attribute.name) + " of " + schema.table +
@@ -143,7 +90,7 @@ Expected<void, std::string> check_is_whole(const KeySchema& schema, const Tree& 
 std::optional<engine::Instant> span_ms(std::string_view text) {
   if (text.size() < 2 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
   // A plain number is epoch seconds, not a span.
-  if (text.back() >= '0' && text.back() <= '9') return std::nullopt;
+  if (engine::is_digit(text.back())) return std::nullopt;
   const auto seconds = seconds_of(std::string(text.substr(1)));
   if (!seconds) return std::nullopt;
   const double span = std::stod(*seconds) * 1000;
@@ -160,7 +107,8 @@ Expected<Tree, std::string> read_time_to_live(const std::string& name, const std
                                               engine::Instant now) {
   if (const auto span = span_ms(text)) return Tree{{"N", epoch_seconds(now + *span)}};
   if (const auto time = compat::control::parse_time(text)) return Tree{{"N", epoch_seconds(*time)}};
-  if (const auto plain = json::parse_tree(text, json::Decimals::as_written)) return typed(*plain);
+  if (const auto plain = json::parse_tree(text, json::Decimals::as_written))
+    return compat::typed_value(*plain);
   return Unexpected{"TTL attribute " + in_quotes(name) + " must be a duration from now (+48h), a time " +
                     "(2031-01-03T00:00:00Z) or epoch seconds, got " + in_quotes(text) + "."};
 }
@@ -189,7 +137,8 @@ std::optional<KeySchema> key_schema_of(const Tree& table, const Tree& described,
 }
 
 bool is_typed_item(const Tree& value) {
-  return value.is_object() && !value.empty() && std::all_of(value.begin(), value.end(), is_typed_value);
+  return value.is_object() && !value.empty() &&
+         std::all_of(value.begin(), value.end(), compat::is_typed_value);
 }
 
 std::optional<Tree> typed_key(std::string_view text) {
@@ -262,7 +211,7 @@ Expected<Tree, std::string> read_item(const KeySchema& schema, const std::vector
     const bool is_typed = key != nullptr && key->is_object();
     TRY(item,
         of_json(schema, object, [&](const std::string&, const Tree& value) -> Expected<Tree, std::string> {
-          return is_typed ? value : typed(value);
+          return is_typed ? value : compat::typed_value(value);
         }));
   } else {
     for (const std::string& word : words) {
@@ -278,7 +227,7 @@ Expected<Tree, std::string> read_item(const KeySchema& schema, const std::vector
       } else if (pair->name == ttl_attribute) {
         TRY(value, read_time_to_live(pair->name, pair->value, now));
       } else if (const auto plain = json::parse_tree(pair->value, json::Decimals::as_written)) {
-        value = typed(*plain);
+        value = compat::typed_value(*plain);
       } else {
         value = Tree{{"S", pair->value}};
       }
@@ -290,7 +239,7 @@ Expected<Tree, std::string> read_item(const KeySchema& schema, const std::vector
 }
 
 std::string plain_text(const Tree& value) {
-  const Tree plain = untyped(value);
+  const Tree plain = compat::plain_value(value);
   return http::log::printable(plain.is_string() ? plain.get_ref<const std::string&>() : json::print(plain));
 }
 

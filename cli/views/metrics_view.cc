@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/text.h"
 #include "http/base/log.h"
 
 namespace mayfly::cli {
@@ -55,8 +56,7 @@ std::optional<Tree> take_labels(std::string_view& rest) {
 Tree value_of(std::string_view text) {
   text = text.substr(0, text.find(' '));
   auto number = json::parse_tree(text, json::Decimals::as_written);
-  const bool is_number =
-      number && !text.empty() && (text.front() == '-' || (text.front() >= '0' && text.front() <= '9'));
+  const bool is_number = number && !text.empty() && (text.front() == '-' || engine::is_digit(text.front()));
   return is_number ? *std::move(number) : Tree(std::string(text));
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "compat/tables/arn.h"
+#include "engine/base/text.h"
 
 namespace mayfly::compat::backups {
 namespace {
@@ -36,9 +37,8 @@ std::optional<Parts> split(std::string_view arn) {
   const auto name_end = arn.find(marker);
   if (name_end == std::string_view::npos || name_end == 0) return std::nullopt;
   const auto id = arn.substr(name_end + marker.size());
-  const bool plain = std::all_of(id.begin(), id.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
-  });
+  const bool plain =
+      std::all_of(id.begin(), id.end(), [](char c) { return engine::is_alphanumeric(c) || c == '-'; });
   const auto name = arn.substr(0, name_end);
   if (id.empty() || !plain || name.find('/') != std::string_view::npos) return std::nullopt;
   return Parts{*partition, *service, *region, *account, name, id};

@@ -4,16 +4,15 @@
 #include <utility>
 
 #include "compat/buckets/directory_bucket.h"
+#include "engine/base/text.h"
 
 namespace mayfly::compat::buckets {
 
 bool is_bucket_name(std::string_view name) {
   constexpr std::size_t bytes_min = 2, bytes_max = 255;
-  const auto is_alphanumeric = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
+  using engine::is_alphanumeric;
   return name.size() >= bytes_min && name.size() <= bytes_max && is_alphanumeric(name.front()) &&
-         is_alphanumeric(name.back()) && std::all_of(name.begin(), name.end(), [&](char c) {
+         is_alphanumeric(name.back()) && std::all_of(name.begin(), name.end(), [](char c) {
            return is_alphanumeric(c) || c == '.' || c == '-' || c == '_';
          });
 }

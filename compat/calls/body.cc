@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/calls/times.h"
+#include "engine/base/text.h"
 
 namespace mayfly::compat::control {
 namespace {
@@ -21,22 +22,13 @@ std::string print(double value) {
 
 bool has_limits(const Member& member) { return member.least != member.most; }
 
-std::string alternatives(std::span<const std::string_view> names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
-    text += names[i];
-  }
-  return text;
-}
-
 // Describes the values that a member can have, for an error: "a whole number between 1 and 100".
 std::string wanted(const Member& member) {
   const std::string limits =
       has_limits(member) ? " between " + print(member.least) + " and " + print(member.most) : std::string();
   switch (member.kind) {
     case Kind::text:
-      if (!member.choices.empty()) return alternatives(member.choices);
+      if (!member.choices.empty()) return engine::alternatives(member.choices);
       if (!has_limits(member)) return "a string";
       return "a string of " + (member.least > 0 ? print(member.least) + " to " : std::string("at most ")) +
              print(member.most) + " bytes";
@@ -124,8 +116,7 @@ Result<void> check(const json::Tree& object, std::span<const Member> members, st
     if (std::any_of(members.begin(), members.end(),
                     [&](const Member& member) { return member.name == given.key(); }))
       continue;
-    std::string known;
-    for (const Member& member : members) known += (known.empty() ? "" : ", ") + std::string(member.name);
+    const std::string known = engine::joined(members, ", ", &Member::name);
     return error::validation("Unknown member '" + given.key() + "'; " + std::string(whole) +
                              (known.empty() ? " has no members." : " accepts " + known + "."));
   }

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/text.h"
+
 namespace mayfly::compat::control {
 namespace {
 
@@ -11,7 +13,7 @@ std::optional<int> take_digits(std::string_view& text, std::size_t count) {
   int value = 0;
   if (text.size() < count) return std::nullopt;
   for (const char c : text.substr(0, count)) {
-    if (c < '0' || c > '9') return std::nullopt;
+    if (!engine::is_digit(c)) return std::nullopt;
     value = value * 10 + (c - '0');
   }
   text.remove_prefix(count);
@@ -45,8 +47,8 @@ std::optional<engine::Instant> parse_time(std::string_view text) {
     second = *digits;
     if (take(text, '.')) {
       int scale = 100;
-      if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
-      for (; !text.empty() && text[0] >= '0' && text[0] <= '9'; text.remove_prefix(1), scale /= 10)
+      if (text.empty() || !engine::is_digit(text[0])) return std::nullopt;
+      for (; !text.empty() && engine::is_digit(text[0]); text.remove_prefix(1), scale /= 10)
         fraction += (text[0] - '0') * scale;
     }
   }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/backups/restores.h"
+#include "compat/calls/clock_setting.h"
 #include "compat/control/families.h"
 #include "compat/control/trigger_views.h"
 #include "compat/control/ttl_views.h"
@@ -28,7 +29,6 @@ using Mode = engine::ClockSetting::Mode;
 constexpr std::pair<std::string_view, Mode> modes[] = {
     {"real", Mode::real}, {"frozen", Mode::frozen}, {"offset", Mode::offset}, {"rate", Mode::rate}};
 constexpr auto mode_names = names_of(modes);
-constexpr double rate_min = 0.001, rate_max = 1'000'000;
 constexpr double settle_seconds_default = 30, settle_seconds_max = 600;
 
 std::string_view mode_name(Mode mode) {
@@ -213,8 +213,8 @@ std::span<const ControlCall> clock_calls() {
           .of(mode_names),
       {"now", Kind::time,
        "Time to set; a later time advances the clock, and an earlier one requires an account without tables"},
-      Member{"rate", Kind::number, "Speed relative to the host's clock, in mode rate"}.within(rate_min,
-                                                                                              rate_max),
+      Member{"rate", Kind::number, "Speed relative to the host's clock, in mode rate"}.within(clock_rate_min,
+                                                                                              clock_rate_max),
       age_streams};
   static constexpr Member advance_body[] = {
       Member{"seconds", Kind::number, "Seconds to advance"}.within(0, unit_max(1000)),

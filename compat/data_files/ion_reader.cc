@@ -6,19 +6,19 @@
 #include "compat/data_files/dynamodb_json.h"
 #include "compat/json/json.h"
 #include "compat/json/utf8.h"
+#include "engine/base/text.h"
 
 namespace mayfly::compat::data_files {
 namespace {
+
+using engine::is_digit;
 
 constexpr int depth_max = 64;  // DynamoDB's limit is 32, which DYNAMODB_JSON's reader enforces
 constexpr std::string_view spaces = " \t\r\n\v\f";
 
 bool is_space(char c) { return spaces.find(c) != spaces.npos; }
 
-bool is_identifier_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_identifier_start(char c) { return engine::is_letter(c) || c == '_' || c == '$'; }
 bool is_identifier_part(char c) { return is_identifier_start(c) || is_digit(c); }
 
 void append_utf8(std::string& out, std::uint32_t code) {

@@ -8,6 +8,7 @@
 #include "compat/wire/base64.h"
 #include "engine/base/check.h"
 #include "engine/base/hex.h"
+#include "engine/base/text.h"
 
 namespace mayfly::compat::data_files {
 namespace {
@@ -46,15 +47,12 @@ void append_ion_quoted(std::string& out, std::string_view text, char quote) {
 }
 
 void append_ion_name(std::string& out, std::string_view name) {
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-  };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_letter = [](char c) { return engine::is_letter(c) || c == '_' || c == '$'; };
   bool plain = !name.empty() && is_letter(name.front());
   bool is_symbol_number = name.size() > 1 && name.front() == '$';  // $10
   for (const char c : name.substr(std::min<std::size_t>(name.size(), 1))) {
-    plain = plain && (is_letter(c) || is_digit(c));
-    is_symbol_number = is_symbol_number && is_digit(c);
+    plain = plain && (is_letter(c) || engine::is_digit(c));
+    is_symbol_number = is_symbol_number && engine::is_digit(c);
   }
   for (const std::string_view keyword : {"null", "true", "false", "nan"}) plain = plain && name != keyword;
   if (plain && !is_symbol_number) {

@@ -22,7 +22,7 @@ std::optional<ExportArn> parse_export_arn(std::string_view arn) {
   const auto table = parse_table_arn(arn.substr(0, place));
   const auto id = arn.substr(place + below_table.size());
   if (!table || id.empty() || id.find('/') != std::string_view::npos) return std::nullopt;
-  return ExportArn{table->region, table->account, table->name, id};
+  return ExportArn{table->region, id};
 }
 
 void write_description(json::Writer& out, const jobs::Job& job) {

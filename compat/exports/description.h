@@ -21,7 +21,7 @@ void write_description(json::Writer& out, const jobs::Job& job);
 
 std::string export_arn(std::string_view table_arn, std::string_view id);
 struct ExportArn {
-  std::string_view region, account, table, id;
+  std::string_view region, id;
 };
 // Returns nullopt if the ARN is not an export's.
 std::optional<ExportArn> parse_export_arn(std::string_view arn);

@@ -6,6 +6,7 @@
 
 #include "compat/json/json_tree.h"
 #include "compat/wire/shapes_common.h"
+#include "engine/base/text.h"
 #include "engine/values/number.h"
 
 namespace mayfly::compat::exports {
@@ -64,8 +65,7 @@ constexpr Member members[] = {
 constexpr std::string_view key_id_pattern = "[a-zA-Z0-9:/_-]+";
 bool is_key_id(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ':' ||
-           c == '/' || c == '_' || c == '-';
+    return engine::is_alphanumeric(c) || c == ':' || c == '/' || c == '_' || c == '-';
   });
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compat/data_files/writer.h"
+#include "engine/schema/index_entries.h"
 #include "engine/values/key_codec.h"
 
 namespace mayfly::compat::exports {
@@ -25,13 +26,6 @@ __extension__ using Wide = unsigned __int128;
 
 unsigned partition_of(std::string_view key, unsigned partitions) {
   return static_cast<unsigned>((static_cast<Wide>(engine::partition_hash(key)) * partitions) >> 64);
-}
-
-engine::Item keys_of(const engine::Table& table, const engine::Item& item) {
-  engine::Item keys;
-  for (const engine::KeyAttribute& attribute : table.keys.all())
-    keys.set(attribute.name, *item.find(attribute.name));
-  return keys;
 }
 
 }  // namespace
@@ -194,7 +188,7 @@ void ExportWork::pack(jobs::Run& run) {
     if (now != nullptr) shown_now = parts_.filter.shown(now->item());
     if (before != nullptr && asked.old_images_or_default())
       shown_before = parts_.filter.shown(before->item());
-    const engine::Item keys = keys_of(*parts_.table, latest);
+    const engine::Item keys = engine::key_attributes(parts_.table->keys, latest);
     constexpr std::int64_t micros_of_ms = 1000;
     data_files::append_change(line_, format,
                               {.write_micros = records.written() * micros_of_ms,

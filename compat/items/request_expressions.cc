@@ -7,6 +7,7 @@
 #include "compat/syntax/parser.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
+#include "engine/base/text.h"
 
 namespace mayfly::compat {
 
@@ -18,15 +19,6 @@ std::vector<std::string_view> present(const json::Value& request, ParameterNames
     if (request.member(name) != nullptr) found.push_back(name);
   }
   return found;
-}
-
-std::string join(const std::vector<std::string_view>& names, std::string_view separator) {
-  std::string text;
-  for (const auto name : names) {
-    if (!text.empty()) text += separator;
-    text += name;
-  }
-  return text;
 }
 
 Unexpected<Error> mixed_parameters(const std::string& legacy, const std::string& expressions) {
@@ -46,7 +38,7 @@ Result<void> check_parameters(const json::Value& request, ParameterNames express
     // KeyConditionExpression.
     if (request.member("KeyConditionExpression") == nullptr) std::erase(mixed, "KeyConditions");
     if (!mixed.empty()) {
-      return mixed_parameters(join(mixed, ", "), join(given, ", "));
+      return mixed_parameters(engine::joined(mixed, ", "), engine::joined(given, ", "));
     }
   }
   if (request.member("ExpressionAttributeNames") != nullptr && given.empty()) {
@@ -62,7 +54,8 @@ Result<void> check_parameters(const json::Value& request, ParameterNames express
     if (!with_values.empty() && !any) {
       std::string message = "ExpressionAttributeValues can only be specified when using expressions";
       if (!has_newer_words(frame))
-        message += ": " + join(with_values, " and ") + (with_values.size() > 1 ? " are" : " is") + " null";
+        message +=
+            ": " + engine::joined(with_values, " and ") + (with_values.size() > 1 ? " are" : " is") + " null";
       return error::validation(std::move(message));
     }
   }

@@ -7,6 +7,7 @@
 #include "compat/items/capacity.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/shape.h"
+#include "engine/base/text.h"
 #include "engine/schema/index_entries.h"
 
 namespace mayfly::compat {
@@ -24,11 +25,7 @@ class Unprojected {
     if (seen_.insert(name).second) names_.push_back(name);
   }
   [[nodiscard]] bool empty() const { return names_.empty(); }
-  [[nodiscard]] std::string list() const {
-    std::string text;
-    for (const std::string& name : names_) text += (text.empty() ? "" : ", ") + name;
-    return "[" + text + "]";
-  }
+  [[nodiscard]] std::string list() const { return "[" + engine::joined(names_, ", ") + "]"; }
 
  private:
   const ReadTarget& target_;

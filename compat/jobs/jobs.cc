@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/attempt.h"
+#include "engine/base/text.h"
 #include "engine/storage/documents.h"
 
 namespace mayfly::compat::jobs {
@@ -25,7 +26,7 @@ std::string key_of(const Job& job) { return prefix_of(job.scope, job.kind) + job
 engine::Instant instant_of(std::string_view id) {
   engine::Instant instant = 0;
   for (const char c : id.substr(0, id.find('-'))) {
-    if (c < '0' || c > '9' || instant > engine::last_instant) return 0;
+    if (!engine::is_digit(c) || instant > engine::last_instant) return 0;
     instant = instant * 10 + (c - '0');
   }
   return instant;

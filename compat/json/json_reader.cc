@@ -24,6 +24,7 @@
 
 #include "compat/json/json.h"
 #include "compat/json/utf8.h"
+#include "engine/base/text.h"
 
 namespace mayfly::json {
 namespace {
@@ -112,11 +113,9 @@ inline const char* pass_plain(const char* at, const char* end) {
   return pass_plain_at_length(at, end);
 }
 
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
-
 // -1 if `byte` is not a hexadecimal digit.
 int hex_digit(char byte) {
-  if (is_digit(byte)) return byte - '0';
+  if (engine::is_digit(byte)) return byte - '0';
   const char lower = static_cast<char>(byte | 0x20);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
@@ -350,7 +349,7 @@ class Builder {
 
   At digits(const At begin) const {  // at least one
     At at = begin;
-    while (at != end_ && is_digit(*at)) ++at;
+    while (at != end_ && engine::is_digit(*at)) ++at;
     return at != begin ? at : nullptr;
   }
 
@@ -358,7 +357,7 @@ class Builder {
     if (stands_at(at, '+') || stands_at(at, '-')) ++at;
     const At begin = at;
     std::int64_t exponent = 0;
-    for (; at != end_ && is_digit(*at); ++at) {
+    for (; at != end_ && engine::is_digit(*at); ++at) {
       exponent = 10 * exponent + (*at - '0');
       if (exponent > std::numeric_limits<std::int32_t>::max()) return nullptr;
     }

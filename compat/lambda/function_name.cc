@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/base/text.h"
 #include "engine/values/account_id.h"
 
 namespace mayfly::compat::triggers {
@@ -12,14 +13,13 @@ constexpr std::size_t name_bytes_max = 256;
 
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
+    return engine::is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
   });
 }
 // "us-east-1", "us-gov-west-1"
 bool is_region(std::string_view text) {
-  return text.size() > 8 && text[2] == '-' && text[text.size() - 2] == '-' && text.back() >= '0' &&
-         text.back() <= '9' && is_name(text);
+  return text.size() > 8 && text[2] == '-' && text[text.size() - 2] == '-' && engine::is_digit(text.back()) &&
+         is_name(text);
 }
 
 }  // namespace

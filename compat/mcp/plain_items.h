@@ -4,9 +4,8 @@
 //   write_types(request);   // Item, Key, ExpressionAttributeValues, Parameters, … at any depth
 //   drop_types(answer);     // Item, Items, Attributes, LastEvaluatedKey, …
 //
-// Numbers keep the digits that they were written with. Types that JSON does not have are lost in responses
-// and cannot be written in requests: a set becomes a list, and binary its base64. Requires: the trees were
-// parsed with Decimals::as_written.
+// Types that JSON does not have are lost in responses and cannot be written in requests
+// (compat/wire/plain_values.h). Requires: parse_tree made the trees as_written.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -292,9 +292,8 @@ class Protocol::Request {
   // Reports control calls that change something, such as a test's time, like calls that arrive through the
   // control API.
   void tell(const Tool& tool, const Tree* given, const Outcome& outcome) const {
-    const bool is_control = tool.control != nullptr || tool.call.find(' ') != std::string_view::npos;
-    if (!settings_.notice || !is_control || tool.effect == Effect::reads) return;
-    const bool secret = tool.control != nullptr && tool.control->is_secret;
+    if (!settings_.notice || tool.call == nullptr || tool.effect == Effect::reads) return;
+    const bool secret = tool.call->is_secret;
     settings_.notice("tool " + std::string(tool.name) +
                      (secret || given == nullptr ? "" : " " + shortened(json::print(*given))) +
                      " of account " + settings_.scope.account + (outcome.failed ? " failed: " : " -> ") +

@@ -3,66 +3,27 @@
 //   const Tool* tool = find_tool("advance_clock");
 //   auto outcome = call_tool(*tool, world, scope, R"({"seconds":60})" as a tree, stop);
 //   outcome.failed == false, outcome.text == R"({"now":"2031-01-01T00:01:00Z","expired":1,…})"
-//
-// Most tools make one call:
-// - an operation, whose request members are the tool's arguments,
-// - a call of the control API, whose description (calls/description.h) is also the tool's, or
-// - a call of Lambda's API, whose body, query and path members are the arguments.
-//
-// A few tools combine several calls. A failure is reported with its original message.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <string_view>
 
-#include "compat/calls/description.h"
 #include "compat/json/json_tree.h"
+#include "compat/mcp/tool.h"
 #include "engine/tables/catalog.h"
 
 namespace mayfly::compat::mcp {
 
 class World;
-struct ToolCall;
 
 // Everything that an agent reads takes up its context. A longer result is therefore cut, and a page of items
 // is shortened; the result says so.
 inline constexpr std::size_t result_bytes_max = 256 * 1024;
 inline constexpr std::int64_t page_items_default = 50;  // for query and scan without a Limit
-
-struct Argument {
-  std::string_view name;
-  std::string_view schema;  // members of its JSON schema, as text: "\"type\":\"string\""
-  std::string_view about{};
-  bool needed = false;
-};
-
-using control::Effect;
-
-struct Outcome {
-  bool failed = false;
-  std::string text;        // JSON, unless the tool documents another format
-  bool is_object = false;  // `text` is a JSON object
-  // For the reader: what was left out, or a complete error response that has more than a message.
-  std::string more = {};
-};
-
-struct Tool {
-  std::string_view name, title, about;
-  Effect effect;
-  // "PutItem", or "GET /2015-03-31/event-source-mappings/{UUID}?Marker". A name in braces is replaced by the
-  // argument of that name. The names after the question mark become the query, all other arguments the body.
-  std::string_view call;
-  std::span<const Argument> arguments;
-  bool has_items = false;                         // and accepts `plain`
-  Outcome (*run)(ToolCall& call) = nullptr;       // replaces `call`
-  const control::ControlCall* control = nullptr;  // replaces `title`, `call` and `arguments`
-};
 
 std::span<const Tool> all_tools();
 const Tool* find_tool(std::string_view name);  // nullptr if there is no such tool

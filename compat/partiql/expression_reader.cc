@@ -7,6 +7,7 @@
 #include "compat/partiql/token_reader.h"
 #include "compat/syntax/parser.h"
 #include "compat/syntax/path_set.h"
+#include "engine/base/text.h"
 #include "engine/base/whole_number.h"
 
 namespace mayfly::compat::partiql {
@@ -99,7 +100,7 @@ Unexpected<Error> unrecognized_function(const Node& call) {
 Result<Path::Element> position(const Node& node) {
   const bool negative = node.text.starts_with('-');
   const std::string digits = negative ? node.text.substr(1) : node.text;
-  const bool whole = std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool whole = std::all_of(digits.begin(), digits.end(), engine::is_digit);
   if (!whole) return error::validation("Unexpected path component" + node.token.place());
   const auto index = engine::whole_number<std::int32_t>(digits);
   if (!index || (negative && *index != 0)) {

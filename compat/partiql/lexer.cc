@@ -3,13 +3,15 @@
 #include <algorithm>
 
 #include "compat/wire/java_number.h"
+#include "engine/base/text.h"
 
 namespace mayfly::compat::partiql {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using engine::is_digit;
+
 // Names with other letters must be quoted.
-bool starts_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
+bool starts_word(char c) { return engine::is_letter(c) || c == '_' || c == '$'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f'; }
 
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }

@@ -1,12 +1,14 @@
 #include "compat/syntax/lexer.h"
 
 #include "engine/base/check.h"
+#include "engine/base/text.h"
 
 namespace mayfly::compat::expression {
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using engine::is_digit;
+using engine::is_letter;
+
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 bool is_continuation_byte(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
@@ -46,7 +48,7 @@ Token token_at(std::string_view text, std::size_t from) {
 
 }  // namespace
 
-bool is_word_character(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+bool is_word_character(char c) { return engine::is_alphanumeric(c) || c == '_'; }
 
 bool Token::is_keyword(std::string_view upper_case) const {
   if (kind != Kind::identifier || text.size() != upper_case.size()) return false;

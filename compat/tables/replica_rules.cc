@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "compat/wire/shape.h"
+#include "engine/base/text.h"
 
 namespace mayfly::compat {
 namespace {
@@ -31,12 +32,6 @@ constexpr std::size_t strong_regions_wanted = 3;
 
 bool has(const auto& list, std::string_view region) {
   return std::find(std::begin(list), std::end(list), region) != std::end(list);
-}
-
-std::string joined(const auto& list) {
-  std::string text;
-  for (const auto& each : list) text += (text.empty() ? "" : ", ") + std::string(each);
-  return text;
 }
 
 Unexpected<Error> several_types() {
@@ -107,7 +102,7 @@ Result<void> check_strong(const ReplicaRequest& read, std::string_view region) {
   if (!unsupported.empty()) {
     return error::validation(
         "Unsupported Region(s) specified for global tables with MultiRegionConsistency set to STRONG: [" +
-        joined(unsupported) + "].");
+        engine::joined(unsupported, ", ") + "].");
   }
   if (read.witness_created == region) {
     return error::validation(
@@ -133,7 +128,7 @@ Result<void> check_regions(const ReplicaRequest& read, std::string_view region) 
     return error::validation("Region " + name +
                              " is not supported. The latest version of global tables are only supported in "
                              "the following regions: [" +
-                             joined(regions) + "]");
+                             engine::joined(regions, ", ") + "]");
   }
   return {};
 }
@@ -168,7 +163,7 @@ Unexpected<Error> not_replicas(const std::vector<std::string>& names) {
   return error::validation(
       "Update global table operation failed because one or more replicas were not part of the global table. "
       "Please retry the request without these replicas: [" +
-      joined(names) + "].");
+      engine::joined(names, ", ") + "].");
 }
 
 }  // namespace mayfly::compat

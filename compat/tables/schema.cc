@@ -10,6 +10,7 @@
 #include "compat/tables/vector_indexes.h"
 #include "compat/wire/java_string.h"
 #include "compat/wire/shape.h"
+#include "engine/base/text.h"
 
 namespace mayfly::compat {
 namespace {
@@ -24,24 +25,12 @@ std::string text(const Value& object, std::string_view name) {
   return std::string(string_member(object, name).value_or(""));
 }
 
-// "a, b"
-template <class Range, class Name>
-std::string joined(const Range& range, Name name) {
-  std::string result;
-  for (const auto& each : range) result += (result.empty() ? "" : ", ") + std::string(name(each));
-  return result;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  return joined(names, [](const std::string& name) { return name; });
-}
-
 // AWS keeps the names in a Java hash set that is sized for their number plus one third.
 std::string definition_names(const std::vector<KeyAttribute>& definitions) {
   std::vector<std::string> names;
   for (const auto& attribute : definitions) names.push_back(attribute.name);
   const auto count = static_cast<std::uint32_t>(names.size());
-  return joined(in_java_order(std::move(names), count < 3 ? count + 1 : count * 4 / 3 + 1));
+  return engine::joined(in_java_order(std::move(names), count < 3 ? count + 1 : count * 4 / 3 + 1), ", ");
 }
 
 // A key schema element as sent.
@@ -67,7 +56,7 @@ Result<void> check_defined(const std::vector<KeyElement>& keys,
   return error::validation(
       "One or more parameter values were invalid: Some index key attributes are not defined in "
       "AttributeDefinitions. Keys: [" +
-      joined(keys, [](const KeyElement& key) { return key.name; }) + "], AttributeDefinitions: [" +
+      engine::joined(keys, ", ", &KeyElement::name) + "], AttributeDefinitions: [" +
       definition_names(definitions) + "]");
 }
 
@@ -299,7 +288,8 @@ Result<void> check_definitions_used(const Value& request) {
   return error::validation(
       "One or more parameter values were invalid: Some AttributeDefinitions are not used. "
       "AttributeDefinitions: [" +
-      definition_names(known) + "], keys used: [" + joined(in_java_order(std::move(used), buckets)) + "]");
+      definition_names(known) + "], keys used: [" +
+      engine::joined(in_java_order(std::move(used), buckets), ", ") + "]");
 }
 
 Result<void> read_stream(const Value& request, Table& table) {

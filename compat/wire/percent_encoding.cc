@@ -2,19 +2,20 @@
 
 #include <algorithm>
 
+#include "engine/base/text.h"
+
 namespace mayfly::compat {
 namespace {
 
 std::optional<int> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
+  if (engine::is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return std::nullopt;
 }
 
 bool is_unreserved(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-         c == '_' || c == '~';
+  return engine::is_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 std::string decode(std::string_view text, bool plus_is_space) {

@@ -12,6 +12,7 @@
 #include "compat/wire/java_string.h"
 #include "engine/base/check.h"
 #include "engine/base/hex.h"
+#include "engine/base/text.h"
 #include "engine/base/whole_number.h"
 #include "engine/values/attribute_value.h"
 
@@ -288,8 +289,8 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place) {
 
 // ---------------------------------------------------------------- constraints
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c); }
+using engine::is_alphanumeric;
+using engine::is_digit;
 
 // An ARN: "arn:", a partition that is empty or begins with "aws", a service, and anything on one line.
 bool is_arn(std::string_view text) {
@@ -299,7 +300,7 @@ bool is_arn(std::string_view text) {
   if (partition_end == text.npos) return false;
   const std::string_view partition = text.substr(0, partition_end);
   text.remove_prefix(partition_end + 1);
-  const auto is_partition = [](char c) { return (is_alphanumeric(c) && !is_digit(c)) || c == '-'; };
+  const auto is_partition = [](char c) { return engine::is_letter(c) || c == '-'; };
   if (!partition.empty() &&
       !(partition.starts_with("aws") && std::all_of(partition.begin(), partition.end(), is_partition)))
     return false;
@@ -665,9 +666,8 @@ class Constraints {
       return add({"Failed to satisfy constraint: " + constraint + std::string(shape.unnamed_values),
                   Fault::unnamed, stops_});
     }
-    std::string set;
-    for (const auto& each : shape.values) set += (set.empty() ? "" : ", ") + std::string(each);
-    report(shape, &value, path, constraint + "[" + set + "]", Fault::value_of_enum);
+    report(shape, &value, path, constraint + "[" + engine::joined(shape.values, ", ") + "]",
+           Fault::value_of_enum);
   }
 
   void check_length(const Shape& shape, const Value& value, std::int64_t length, const Path& path) {

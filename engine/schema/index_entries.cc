@@ -30,8 +30,8 @@ bool find_scalars(std::span<const KeyAttribute> attributes, const Item& item, st
                   Scalars& out) {
   MAYFLY_CHECK(attributes.size() <= key_attributes_max);
   for (const KeyAttribute& attribute : attributes) {
-    const AttributeValue* value = key_value(attribute, item);
-    if (!value || !may_be_key(*value, bytes_max)) return false;
+    const AttributeValue* value = item.find(attribute.name);
+    if (!value || !has_type(*value, attribute.type) || !may_be_key(*value, bytes_max)) return false;
     out.values[out.count++] = value;
   }
   return true;
@@ -61,17 +61,6 @@ bool projects(const Table& table, const Index& index, std::string_view name) {
   const auto& included = index.projection.attributes;
   return index.projection.kind == Projection::Kind::include &&
          std::find(included.begin(), included.end(), name) != included.end();
-}
-
-const AttributeValue* key_value(const KeyAttribute& attribute, const Item& item) {
-  const AttributeValue* value = item.find(attribute.name);
-  if (!value) return nullptr;
-  switch (attribute.type) {
-    case ScalarType::string: return value->type() == Type::string ? value : nullptr;
-    case ScalarType::number: return value->type() == Type::number ? value : nullptr;
-    case ScalarType::binary: return value->type() == Type::binary ? value : nullptr;
-  }
-  return nullptr;
 }
 
 void copy_keys(const KeySchema& keys, const Item& from, Item& to) {

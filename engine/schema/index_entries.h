@@ -52,9 +52,6 @@ bool projects(const Table& table, const Index& index, std::string_view name);
 // The size of the item's attributes that the index projects, by DynamoDB's count.
 std::size_t projected_size(const Table& table, const Index& index, const Item& item);
 
-// The attribute's value; nullptr if the item lacks it or its type is not the key's.
-const AttributeValue* key_value(const KeyAttribute& attribute, const Item& item);
-
 // Copies the key attributes that `from` has to `to`, which may have other attributes.
 void copy_keys(const KeySchema& keys, const Item& from, Item& to);
 // An item with only the key attributes of `item`.

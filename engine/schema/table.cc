@@ -215,15 +215,6 @@ std::string_view type_name(ScalarType type) {
   return "B";
 }
 
-bool has_type(const AttributeValue& value, ScalarType type) {
-  switch (type) {
-    case ScalarType::string: return value.type() == Type::string;
-    case ScalarType::number: return value.type() == Type::number;
-    case ScalarType::binary: break;
-  }
-  return value.type() == Type::binary;
-}
-
 KeySchema::KeySchema(std::vector<KeyAttribute> partition, const std::vector<KeyAttribute>& sort)
     : all_(std::move(partition)), partition_size_(all_.size()) {
   all_.insert(all_.end(), sort.begin(), sort.end());

@@ -35,7 +35,14 @@ inline constexpr IndexId expiry_entries = 0xffff;
 enum class ScalarType : std::uint8_t { string, number, binary };
 
 std::string_view type_name(ScalarType type);  // "S", "N", "B"
-bool has_type(const AttributeValue& value, ScalarType type);
+inline bool has_type(const AttributeValue& value, ScalarType type) {
+  switch (type) {
+    case ScalarType::string: return value.type() == Type::string;
+    case ScalarType::number: return value.type() == Type::number;
+    case ScalarType::binary: break;
+  }
+  return value.type() == Type::binary;
+}
 
 struct KeyAttribute {
   std::string name;

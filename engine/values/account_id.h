@@ -5,13 +5,14 @@
 #include <cstddef>
 #include <string_view>
 
+#include "engine/base/text.h"
+
 namespace mayfly::engine {
 
 inline constexpr std::size_t account_id_digits = 12;
 
 constexpr bool is_account_id(std::string_view text) {
-  return text.size() == account_id_digits &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return text.size() == account_id_digits && std::all_of(text.begin(), text.end(), is_digit);
 }
 
 }  // namespace mayfly::engine

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "engine/base/check.h"
+#include "engine/base/text.h"
 
 namespace mayfly::engine {
 namespace {
@@ -67,8 +68,6 @@ void write_fixed(char* out, std::uint64_t value, int count) {
   }
   if (count == 1) out[0] = static_cast<char>('0' + value);
 }
-
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
 }  // namespace
 

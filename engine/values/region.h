@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "engine/base/text.h"
+
 namespace mayfly::engine {
 
 inline constexpr std::size_t region_bytes_max = 64;
@@ -14,10 +16,8 @@ inline constexpr std::string_view region_letters =
 
 constexpr bool is_region(std::string_view text) {
   return !text.empty() && text.size() <= region_bytes_max &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                  c == '_' || c == '.';
-         });
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 }  // namespace mayfly::engine

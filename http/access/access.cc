@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "engine/base/text.h"
 #include "engine/base/whole_number.h"
 
 namespace mayfly::http {
@@ -16,8 +17,7 @@ using compat::Error;
 constexpr std::size_t host_bytes_max = 253, label_bytes_max = 63;  // DNS limits
 constexpr std::size_t quoted_bytes_max = 100;  // maximum quoted part of a header in a refusal
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+using engine::is_alphanumeric;
 
 // Empty, or ":8000".
 bool is_port(std::string_view text) {
@@ -41,7 +41,7 @@ bool is_name(std::string_view text) {
     if (c == '.') {
       if (label_bytes == 0) return false;
       label_bytes = 0;
-    } else if (!is_letter(c) && !is_digit(c) && c != '-' && c != '_') {
+    } else if (!is_alphanumeric(c) && c != '-' && c != '_') {
       return false;
     } else if (++label_bytes > label_bytes_max) {
       return false;
@@ -64,11 +64,10 @@ bool is_origin(std::string_view text) {
   const auto scheme = text.find("://");
   if (scheme == 0 || scheme == std::string_view::npos) return false;
   const std::string_view authority = text.substr(scheme + 3);
-  return std::all_of(
-             text.begin(), text.begin() + static_cast<std::ptrdiff_t>(scheme),
-             [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; }) &&
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(scheme),
+                     [](char c) { return is_alphanumeric(c) || c == '+' || c == '-' || c == '.'; }) &&
          !authority.empty() && std::all_of(authority.begin(), authority.end(), [](char c) {
-           return is_letter(c) || is_digit(c) || std::string_view("-._:[]").find(c) != std::string_view::npos;
+           return is_alphanumeric(c) || std::string_view("-._:[]").find(c) != std::string_view::npos;
          });
 }
 

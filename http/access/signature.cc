@@ -6,6 +6,7 @@
 #include "compat/calls/times.h"
 #include "compat/wire/percent_encoding.h"
 #include "engine/base/hex.h"
+#include "engine/base/text.h"
 #include "http/base/sha256.h"
 
 namespace mayfly::http {
@@ -106,15 +107,6 @@ std::vector<std::string> signed_names(std::vector<std::string> names) {
   return names;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) {
-    if (!out.empty()) out += ';';
-    out += name;
-  }
-  return out;
-}
-
 std::string canonical_request(const SignedParts& parts) {
   std::string out(parts.method);
   out += '\n';
@@ -124,7 +116,7 @@ std::string canonical_request(const SignedParts& parts) {
   out += '\n';
   append_headers(out, parts.headers, parts.signed_headers);
   out += '\n';
-  out += joined(parts.signed_headers);
+  out += engine::joined(parts.signed_headers, ";");
   out += '\n';
   out += parts.payload_hash;
   return out;

@@ -34,9 +34,8 @@ struct SignedParts {
 };
 std::string canonical_request(const SignedParts& parts);
 
-// signed_names: in lower case, sorted, without duplicates. joined: "host;x-amz-date".
+// In lower case, sorted, without duplicates.
 std::vector<std::string> signed_names(std::vector<std::string> names);
-std::string joined(const std::vector<std::string>& names);
 
 // The scope in which a signature is valid.
 struct CredentialScope {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/base/hex.h"
+#include "engine/base/text.h"
 #include "http/access/signature.h"
 #include "http/base/sha256.h"
 
@@ -38,7 +39,7 @@ void sign(ClientRequest& request, std::string_view body, const compat::outbound:
   const std::string signature = signature_of(string_to_sign(date, scope, canonical), key.secret, scope);
   request.headers.emplace_back(
       "Authorization", std::string(signature_algorithm) + " Credential=" + key.id + "/" + scope_text(scope) +
-                           ", SignedHeaders=" + joined(names) + ", Signature=" + signature);
+                           ", SignedHeaders=" + engine::joined(names, ";") + ", Signature=" + signature);
 }
 
 }  // namespace mayfly::http

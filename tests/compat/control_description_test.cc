@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compat/calls/body.h"
+#include "compat/calls/call_path.h"
 #include "compat/control/control.h"
 #include "compat/control/index.h"
 #include "tests/support/test_emulator.h"
@@ -83,6 +84,20 @@ TEST_CASE("each control call and each of its members is described", "[control]")
     if (call->effect == Effect::reads) CHECK((call->method == "GET" || call->method == "POST"));
     if (call->method == "GET") CHECK(call->effect == Effect::reads);
   }
+}
+
+TEST_CASE("a call's path and query are made from its members, percent-encoded", "[control]") {
+  const ControlCall& call = *find_call("GET", "/_mayfly/ttl/carts/upcoming").call;
+  const auto path = [&](std::optional<std::string> table, std::optional<std::string> limit) {
+    return compat::control::call_path(call, [=](const Member& member) -> compat::control::MemberText {
+      if (limit == "many" && member.name == "limit") return Unexpected{std::string("no number")};
+      return member.name == "table" ? table : limit;
+    });
+  };
+  CHECK(*path("a b/c", std::nullopt) == "/_mayfly/ttl/a%20b%2Fc/upcoming");
+  CHECK(*path("carts", "2&3") == "/_mayfly/ttl/carts/upcoming?limit=2%263");
+  CHECK(path(std::nullopt, "2").error() == "'table' is required and must be a string.");
+  CHECK(path("carts", "many").error() == "no number");
 }
 
 TEST_CASE("the answer of each control call has the described members", "[control]") {

@@ -305,9 +305,7 @@ Result<std::shared_ptr<const Job>> find_operation_of(const Context& context, con
   const auto arn = parse_job_arn(text, arn_kind);
   if (!arn) return error::validation("Invalid BulkOperation ARN");
   if (arn->account != context.scope.account) return error::access_denied("Access is denied");
-  auto job = arn->region == context.scope.region
-                 ? context.jobs.find(context.scope, jobs::Kind::bulk_put, arn->id)
-                 : nullptr;
+  auto job = context.jobs.find(context.scope, jobs::Kind::bulk_put, arn->id);
   if (job == nullptr || job->arn != text) {
     return error::resource_not_found("Requested resource not found: BulkOperation: " + std::string(text) +
                                      " not found");

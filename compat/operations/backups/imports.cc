@@ -250,9 +250,7 @@ Result<void> describe(Context& context, const json::Value& request, json::Writer
   if (is_of_others(text, context.scope.account)) return error::access_denied("Access is denied");
   const auto arn = parse_job_arn(text, "/import/");
   if (!arn) return error::validation("Invalid Import ARN");
-  const auto job = arn->region == context.scope.region
-                       ? context.jobs.find(context.scope, jobs::Kind::table_import, arn->id)
-                       : nullptr;
+  const auto job = context.jobs.find(context.scope, jobs::Kind::table_import, arn->id);
   if (job == nullptr || job->arn != text)
     return error::import_not_found("Import not found: Import not found: " + std::string(text));
   write_answer(out, *job);

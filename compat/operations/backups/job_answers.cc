@@ -39,7 +39,7 @@ std::optional<JobArn> parse_job_arn(std::string_view arn, std::string_view kind)
   const auto table = parse_table_arn(arn.substr(0, place));
   const std::string_view id = arn.substr(place + kind.size());
   if (!table || id.empty() || id.find_first_not_of("0123456789abcdef-") != id.npos) return std::nullopt;
-  return JobArn{table->region, table->account, table->name, id};
+  return JobArn{table->account, id};
 }
 
 Result<JobPage> page_of(std::vector<std::shared_ptr<const jobs::Job>> jobs, std::size_t limit,

@@ -21,7 +21,7 @@
 namespace mayfly::compat {
 
 struct JobArn {
-  std::string_view region, account, table, id;
+  std::string_view account, id;
 };
 // Whether an ARN, even a malformed one, names another account, service or partition. IAM rejects these before
 // the operation looks at the ARN (ScyllaDB's test/alternator/test_export.py, August 2026).

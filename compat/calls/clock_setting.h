@@ -11,6 +11,8 @@
 
 namespace mayfly::compat::control {
 
+inline constexpr double clock_rate_min = 0.001, clock_rate_max = 1'000'000;
+
 inline constexpr std::string_view clock_settings = "must be real, frozen, offset or rate=60";
 std::optional<engine::ClockSetting> parse_clock_setting(std::string_view text);
 

@@ -1,4 +1,4 @@
-#include "compat/control/clock_setting.h"
+#include "compat/calls/clock_setting.h"
 
 #include <charconv>
 #include <system_error>
@@ -15,8 +15,8 @@ std::optional<engine::ClockSetting> parse_clock_setting(std::string_view text) {
   engine::ClockSetting setting{Mode::rate};
   const char* const end = text.data() + text.size();
   const auto [read_to, failure] = std::from_chars(text.data() + rate.size(), end, setting.rate);
-  if (failure != std::errc{} || read_to != end || !(setting.rate >= 0.001 && setting.rate <= 1'000'000))
-    return std::nullopt;
+  const bool is_rate = setting.rate >= clock_rate_min && setting.rate <= clock_rate_max;  // false for NaN
+  if (failure != std::errc{} || read_to != end || !is_rate) return std::nullopt;
   return setting;
 }
 
