@@ -10,6 +10,7 @@
 #include "compat/control/families.h"
 #include "compat/faults.h"
 #include "compat/limits.h"
+#include "engine/items/recent_writes.h"
 
 namespace mayfly::compat::control {
 namespace {
