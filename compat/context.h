@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -50,8 +49,7 @@ struct Context : Services {
   // How far behind the next eventually consistent read of a table is: faults.h, items/sight.h. Empty: never
   // behind.
   std::function<std::optional<engine::Lag>(std::string_view table)> lag;
-  std::uint64_t steps = 0;     // spent by its expressions so far: items/write_item.h
-  Frame frame = Frame::older;  // the request's
+  Frame frame = Frame::older;  // of the request; dispatch sets it
 
   // Returns the context for work that continues after the request is answered (jobs/work.h). Requires: `own`
   // outlives it.
