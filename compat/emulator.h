@@ -14,6 +14,7 @@
 #include "compat/dispatch.h"
 #include "compat/faults.h"
 #include "compat/kinesis/kinesis_options.h"
+#include "compat/known_accounts.h"
 #include "compat/lambda/trigger_options.h"
 #include "compat/limits.h"
 #include "compat/metrics.h"

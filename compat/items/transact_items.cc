@@ -8,7 +8,7 @@
 #include "compat/items/capacity.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"

@@ -13,7 +13,7 @@
 #include "compat/items/keys.h"
 #include "compat/items/request_expressions.h"
 #include "compat/items/vector_entries.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "compat/settings/settings.h"
 #include "compat/syntax/parser.h"
 #include "compat/tables/lookup.h"

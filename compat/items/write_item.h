@@ -46,7 +46,7 @@ struct ItemWrite {
 // Does nothing if `stored` is empty.
 void take_asked(const engine::Table& table, ItemWrite& write);
 
-// Rejects a put or an update if the memory limit is reached (tables/room.h).
+// Rejects a put or an update if the memory limit is reached (memory_room.h).
 Result<void> check_room(const ItemWrite& write, const Context& context);
 
 // Adds the upper bound of the write's expression work on the existing item to `steps`, which all writes of
