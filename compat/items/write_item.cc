@@ -9,6 +9,7 @@
 #include "compat/expression/path_visitor.h"
 #include "compat/expression/steps.h"
 #include "compat/expression/update.h"
+#include "compat/items/index_rules.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
 #include "compat/items/request_expressions.h"
