@@ -69,7 +69,7 @@ struct ClockSetting {
 };
 
 // The clock of one account, computed from its setting and the host's clock. Moving the clock does not delete
-// items that become due: Database::advance does that.
+// items that become due: TimeTravel::advance does that.
 //
 // Thread-safe.
 class AccountClock final : public Clock {

@@ -49,7 +49,7 @@ class Documents {
   static bool is_key(std::string_view key);
 
   // Told of an account whose state a restore or a reset has replaced. It is told before any request sees the
-  // new state, while no request of the account is being served (Database::begin_request). It may read and
+  // new state, while no request of the account is being served (Account::begin_request). It may read and
   // write documents.
   using Listener = std::function<void(std::string_view account)>;
 
