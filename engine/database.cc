@@ -96,7 +96,7 @@ struct Database::Parts {
       .region_claims = region_claims,
       // The background tasks follow below. No transaction begins before all of them are built.
       .versions_written = [this](std::size_t bytes) { history_trimmer.written(bytes); },
-      .departed = [this](Account& account) { replication.wake(account); },
+      .sent_to_replicas = [this](Account& account) { replication.wake(account); },
       .never_expires = options.never_expires,
   };
 

@@ -35,7 +35,7 @@ struct WritePath {
 
   // Called after a commit, on the thread that committed. Requires: they are set before the first transaction.
   std::function<void(std::size_t bytes)> versions_written;  // old versions of items were kept
-  std::function<void(Account& account)> departed;           // writes are on their way to replicas
+  std::function<void(Account& account)> sent_to_replicas;   // writes are on their way to replicas
   // Called for the first item of a table that never expires, for each reason (DatabaseOptions); may be empty.
   std::function<void(const Table& table, const Item& key, NeverReason reason, const AttributeValue& ttl)>
       never_expires;
