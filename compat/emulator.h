@@ -109,7 +109,8 @@ class Emulator {
   [[nodiscard]] const Faults& faults() const { return faults_; }
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
-  // Requires: a caller that uses an account in any way other than `execute` calls admit() first.
+  // Requires: a caller that uses an account in any way other than `execute` calls admit() first. The calls of
+  // triggers/rest.h do not need it: they act only on accounts that already have a stream or a mapping.
   [[nodiscard]] KnownAccounts& accounts() { return accounts_; }
   [[nodiscard]] ServerMetrics& server_metrics() { return server_metrics_; }
   // For code that parses request bodies outside `execute`.
