@@ -23,12 +23,12 @@ compat::Answer control(compat::Emulator& emulator, const engine::Scope& scope, s
                        std::string_view path, std::string_view body, const std::stop_token& stop) {
   const auto mark = path.find('?');
   const std::string_view query = mark == std::string_view::npos ? std::string_view{} : path.substr(mark + 1);
-  compat::control::CallAnswer answer = compat::control::answer(emulator, {.method = method,
-                                                                          .path = path.substr(0, mark),
-                                                                          .query = query,
-                                                                          .body = body,
-                                                                          .scope = scope,
-                                                                          .stop = stop});
+  compat::control::Answer answer = compat::control::answer(emulator, {.method = method,
+                                                                      .path = path.substr(0, mark),
+                                                                      .query = query,
+                                                                      .body = body,
+                                                                      .scope = scope,
+                                                                      .stop = stop});
   if (answer.events) {
     answer = compat::control::refusal(
         {.kind = compat::Error::Kind::not_acceptable, .message = "Event streams need HTTP."});

@@ -2,8 +2,8 @@
 
 namespace mayfly::compat::control {
 
-CallAnswer refusal(const Error& error) {
-  CallAnswer answer;
+Answer refusal(const Error& error) {
+  Answer answer;
   answer.status = error_status(error.kind);
   answer.body = error_body(error);
   return answer;

@@ -19,7 +19,7 @@ class EventSource {
   virtual bool next(std::string& piece, const std::stop_token& stop) = 0;
 };
 
-struct CallAnswer {
+struct Answer {
   int status = 200;
   std::string_view content_type = "application/json";
   std::string body;
@@ -27,6 +27,6 @@ struct CallAnswer {
   std::unique_ptr<EventSource> events;  // replaces `body`
 };
 
-CallAnswer refusal(const Error& error);
+Answer refusal(const Error& error);
 
 }  // namespace mayfly::compat::control

@@ -35,8 +35,8 @@ struct Call {
   Body query, body;
   std::string_view body_text;
   const std::stop_token& stop;
-  bool in_pieces;      // Request::in_pieces
-  CallAnswer& answer;  // the handler's result becomes its body
+  bool in_pieces;  // Request::in_pieces
+  Answer& answer;  // the handler's result becomes its body
 
   [[nodiscard]] engine::Database& database() const { return emulator.database(); }
   // Error: 404 "There is no table 'carts' in account 000000000000, region us-east-1."

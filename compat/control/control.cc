@@ -11,8 +11,8 @@
 namespace mayfly::compat::control {
 namespace {
 
-CallAnswer call_too_large(std::string message) {
-  CallAnswer answer = refusal({.kind = Error::Kind::bad_request, .message = std::move(message)});
+Answer call_too_large(std::string message) {
+  Answer answer = refusal({.kind = Error::Kind::bad_request, .message = std::move(message)});
   answer.status = 413;
   return answer;
 }
@@ -31,12 +31,12 @@ json::Tree read_query(std::string_view query, std::span<const Member> members) {
   return tree;
 }
 
-CallAnswer run(Emulator& emulator, const Request& request, const ControlCall& described,
-               std::vector<std::string> parameters) {
+Answer run(Emulator& emulator, const Request& request, const ControlCall& described,
+           std::vector<std::string> parameters) {
   if (request.body.size() > call_bytes_max) {
     return call_too_large("The body must not exceed " + std::to_string(call_bytes_max) + " bytes.");
   }
-  CallAnswer answer;
+  Answer answer;
   answer.content_type = described.answer_type;
   if (!described.admits_everyone) {
     const auto admitted = emulator.accounts().admit(request.scope.account);
@@ -74,16 +74,16 @@ CallAnswer run(Emulator& emulator, const Request& request, const ControlCall& de
 
 }  // namespace
 
-CallAnswer answer(Emulator& emulator, const Request& request) {
+Answer answer(Emulator& emulator, const Request& request) {
   FoundCall found = find_call(request.method, request.path);
   if (found.call != nullptr) {
     return engine::attempt([&] { return run(emulator, request, *found.call, std::move(found.parameters)); },
                            [](std::string_view) { return refusal(error::internal_server_error().error); });
   }
   if (found.allow.empty()) return refusal(not_found("Unknown path " + std::string(request.path) + ".").error);
-  CallAnswer answer = refusal({.kind = Error::Kind::method_not_allowed,
-                               .message = std::string(request.path) + " does not support " +
-                                          std::string(request.method) + ", only " + found.allow + "."});
+  Answer answer = refusal({.kind = Error::Kind::method_not_allowed,
+                           .message = std::string(request.path) + " does not support " +
+                                      std::string(request.method) + ", only " + found.allow + "."});
   answer.allow = std::move(found.allow);
   return answer;
 }

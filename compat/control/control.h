@@ -38,10 +38,10 @@ struct Request {
   std::string_view body{};
   const engine::Scope& scope;
   std::stop_token stop{};  // requested when the caller no longer waits for the response
-  bool in_pieces = false;  // the caller can receive a long response through `CallAnswer::events`
+  bool in_pieces = false;  // the caller can receive a long response through `Answer::events`
 };
 
 // Answers a request. Blocks as long as the call asks for. Thread-safe.
-CallAnswer answer(Emulator& emulator, const Request& request);
+Answer answer(Emulator& emulator, const Request& request);
 
 }  // namespace mayfly::compat::control

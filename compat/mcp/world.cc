@@ -31,7 +31,7 @@ Asked EmulatorWorld::call(const engine::Scope& asked, std::string_view method, c
         {.scope = scope, .method = method, .path = bare, .query = query, .body = body, .stop = stop});
     return WorldAnswer{answer.status, std::move(answer.body)};
   }
-  control::CallAnswer answer = control::answer(
+  control::Answer answer = control::answer(
       emulator_,
       {.method = method, .path = bare, .query = query, .body = body, .scope = scope, .stop = stop});
   return WorldAnswer{answer.status, std::move(answer.body)};

@@ -13,7 +13,7 @@ namespace mayfly::http {
 
 namespace {
 
-Reply reply_of(compat::control::CallAnswer answer) {
+Reply reply_of(compat::control::Answer answer) {
   Reply reply;
   reply.status = answer.status;
   reply.content_type = answer.content_type;
@@ -59,7 +59,7 @@ Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& acc
 
   if (request.path() == mcp_path) return mcp(request, emulator, std::move(scope), access.mcp_read_only, stop);
 
-  compat::control::CallAnswer answer =
+  compat::control::Answer answer =
       compat::control::answer(emulator, {.method = reads ? "GET" : std::string_view(request.method),
                                          .path = request.path(),
                                          .query = request.query(),

@@ -21,7 +21,7 @@ Reply unavailable(compat::Error::Kind kind, std::string message) {
 }  // namespace
 
 Reply refused(const Request& request, const compat::Error& why) {
-  compat::control::CallAnswer answer = compat::control::refusal(why);
+  compat::control::Answer answer = compat::control::refusal(why);
   Reply reply;
   reply.status = answer.status;
   reply.content_type = answer.content_type;

@@ -53,7 +53,7 @@ TEST_CASE("every kind of listener renders its changes outside the commit section
   std::string events;
   REQUIRE(followed.events->next(events, {}));
 
-  compat::control::CallAnswer awaited;
+  compat::control::Answer awaited;
   std::atomic<bool> over{false};
   std::thread waiter([&] {
     awaited = compat::control::answer(

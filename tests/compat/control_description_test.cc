@@ -28,7 +28,7 @@ class DescribedControl {
     const std::string_view query =
         path.find('?') == std::string_view::npos ? std::string_view() : path.substr(path.find('?') + 1);
     const std::string_view place = path.substr(0, path.find('?'));
-    const compat::control::CallAnswer answer = compat::control::answer(
+    const compat::control::Answer answer = compat::control::answer(
         emulator.emulator(),
         {.method = method, .path = place, .query = query, .body = body, .scope = emulator.scope});
     INFO(method << ' ' << path << ' ' << body << " -> " << answer.body);
@@ -175,7 +175,7 @@ TEST_CASE("each control call rejects unknown members", "[control]") {
               : !member.choices.empty()   ? '"' + std::string(member.choices[0]) + '"'
                                           : "\"x\"";
     }
-    const compat::control::CallAnswer answer = compat::control::answer(
+    const compat::control::Answer answer = compat::control::answer(
         control.emulator.emulator(),
         {.method = call->method, .path = call->path, .body = body + "}", .scope = control.emulator.scope});
     CHECK(answer.status == 400);

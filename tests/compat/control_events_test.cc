@@ -153,7 +153,7 @@ TEST_CASE("event readers with different filters get their changes in order") {
 TEST_CASE("an await keeps at most 1 MB of records and reports how many it left out") {
   TestEmulator emulator;
   create_carts(emulator);
-  compat::control::CallAnswer answer;
+  compat::control::Answer answer;
   std::atomic<bool> answered{false};
   std::thread waits([&] {
     answer = compat::control::answer(

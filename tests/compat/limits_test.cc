@@ -353,7 +353,7 @@ TEST_CASE("accounts are limited in number and so are tables and snapshots") {
   emulator.ok("CreateTable", create("three"));
 
   const auto control = [&](std::string_view method, std::string_view path) {
-    const compat::control::CallAnswer answer = compat::control::answer(
+    const compat::control::Answer answer = compat::control::answer(
         emulator.emulator(), {.method = method, .path = path, .scope = emulator.scope});
     return std::to_string(answer.status) + ' ' + answer.body;
   };
@@ -472,7 +472,7 @@ TEST_CASE("full memory rejects only writes that add data") {
     CHECK(emulator.refused(operation, body) == full);
   }
   const auto control = [&](std::string_view method, std::string_view path, std::string_view body = "") {
-    const compat::control::CallAnswer answer = compat::control::answer(
+    const compat::control::Answer answer = compat::control::answer(
         emulator.emulator(), {.method = method, .path = path, .body = body, .scope = emulator.scope});
     return std::to_string(answer.status) + ' ' + answer.body;
   };
@@ -506,7 +506,7 @@ TEST_CASE("functions are limited and an existing one can still be changed at the
   options.triggers.functions_max = 2;
   TestEmulator emulator(std::move(options));
   const auto control = [&](std::string_view method, std::string_view path, std::string_view body) {
-    const compat::control::CallAnswer answer = compat::control::answer(
+    const compat::control::Answer answer = compat::control::answer(
         emulator.emulator(), {.method = method, .path = path, .body = body, .scope = emulator.scope});
     return std::to_string(answer.status) + ' ' + answer.body;
   };
@@ -527,7 +527,7 @@ TEST_CASE("functions are limited and an existing one can still be changed at the
 TEST_CASE("an account may have 100 fault rules with 1024-byte table names and 2048-byte function URLs") {
   TestEmulator emulator;
   const auto control = [&](std::string_view path, std::string_view body) {
-    const compat::control::CallAnswer answer = compat::control::answer(
+    const compat::control::Answer answer = compat::control::answer(
         emulator.emulator(), {.method = "PUT", .path = path, .body = body, .scope = emulator.scope});
     return std::to_string(answer.status) + ' ' + answer.body;
   };
@@ -568,7 +568,7 @@ TEST_CASE("failpoints are limited across accounts and releasing one makes room f
   emulator.ok("CreateTable", created);
   const auto control = [&](std::string_view method, const std::string& id) {
     const std::string body = R"({"table":"carts","key":{"id":{"S":")" + id + R"("}}})";
-    const compat::control::CallAnswer answer = compat::control::answer(
+    const compat::control::Answer answer = compat::control::answer(
         emulator.emulator(),
         {.method = method, .path = "/_mayfly/failpoints", .body = body, .scope = emulator.scope});
     return std::to_string(answer.status) + ' ' + answer.body;
@@ -586,7 +586,7 @@ TEST_CASE("failpoints are limited across accounts and releasing one makes room f
 
 TEST_CASE("a fault rule returns at most 100 cancellation reasons for an oversized transaction") {
   TestEmulator emulator;
-  const compat::control::CallAnswer put = compat::control::answer(
+  const compat::control::Answer put = compat::control::answer(
       emulator.emulator(), {.method = "PUT",
                             .path = "/_mayfly/faults",
                             .body = R"({"rules":[{"table":"carts","fault":"transaction_conflict"}]})",

@@ -16,7 +16,7 @@ void create_table(TestEmulator& emulator, const std::string& name) {
                               {"BillingMode", "PAY_PER_REQUEST"}});
 }
 
-compat::control::CallAnswer metrics(TestEmulator& emulator, bool in_pieces) {
+compat::control::Answer metrics(TestEmulator& emulator, bool in_pieces) {
   return compat::control::answer(
       emulator.emulator(),
       {.method = "GET", .path = "/_mayfly/metrics", .scope = emulator.scope, .in_pieces = in_pieces});

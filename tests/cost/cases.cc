@@ -41,7 +41,7 @@ struct Run {
     expect(answer.status == (refused ? 400 : 200), answer.body);
   }
   void control(std::string_view method, std::string_view path, const std::string& body = {}) const {
-    compat::control::CallAnswer answer;
+    compat::control::Answer answer;
     measured([&] {
       answer =
           compat::control::answer(emulator, {.method = method, .path = path, .body = body, .scope = scope});
@@ -264,7 +264,7 @@ const std::vector<Case> cases = {
      }},
     {"control_members", 4000,
      [](const Run& run) {
-       compat::control::CallAnswer answer;
+       compat::control::Answer answer;
        const std::string body =
            "{" + list(run.size, [](std::size_t i) { return "\"m" + n(i) + "\":1"; }) + "}";
        measured([&] {
