@@ -1,6 +1,5 @@
 #include "compat/emulator.h"
 
-#include <condition_variable>
 #include <system_error>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "compat/settings/settings.h"
 #include "compat/tables/ttl_mistakes.h"
 #include "compat/triggers/triggers.h"
-#include "engine/base/mutex.h"
 #include "engine/base/stopwatch.h"
 #include "engine/base/storage_fault.h"
 #include "engine/tables/catalog.h"
@@ -47,8 +45,6 @@ Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions o
                    std::unique_ptr<buckets::Buckets> buckets)
     : database_(std::move(database)),
       table_changes_(options.table_delay, std::move(options.host_clock)),
-      ttl_cooldown_(options.ttl_cooldown),
-      collection_bytes_max_(options.collection_bytes_max),
       limits_(options.limits),
       region_(std::move(options.region)),
       shared_regions_(options.shared_regions),
@@ -60,34 +56,21 @@ Emulator::Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions o
                                                     std::move(options.database.report),
                                                     options.restored_at_once_max)),
       triggers_(
-          std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))) {
+          std::make_unique<triggers::Triggers>(*database_, std::move(options.triggers), std::move(files))),
+      services_{*database_,
+                table_changes_,
+                *kinesis_,
+                *jobs_,
+                *buckets_,
+                *backups_,
+                *restores_,
+                options.ttl_cooldown,
+                options.collection_bytes_max,
+                limits_.tables_max} {
   for (const std::string& account : database_->accounts().ids()) accounts_.add(account);
 }
 
 Emulator::~Emulator() = default;
-
-namespace {
-
-// "a fault struck PutItem of account 000000000000: ThrottlingException"
-std::string sentence_of(const Fault& fault, const Operation& operation, const engine::Scope& scope) {
-  std::string what;
-  const auto add = [&](std::string_view text) { what.append(what.empty() ? "" : ", ").append(text); };
-  if (fault.delay().count() > 0) add(std::to_string(fault.delay().count()) + " ms delay");
-  if (fault.unprocessed > 0) add("items left unprocessed");
-  if (fault.error) add(error_name(fault.error->kind));
-  if (fault.closes) add("connection closed");
-  if (fault.runs && (fault.error || fault.closes)) add("after the operation ran");
-  return "a fault struck " + std::string(operation.name) + " of account " + scope.account + ": " + what;
-}
-
-// Sleeps until the time has passed or `stop` is requested.
-void sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
-  engine::Mutex mutex;
-  engine::Lock lock(mutex);
-  std::condition_variable_any().wait_for(lock, stop, time, [] { return false; });
-}
-
-}  // namespace
 
 Answer Emulator::execute(const engine::Scope& scope, std::string_view target, std::string_view body,
                          std::string_view host, const std::stop_token& stop) {
@@ -98,7 +81,7 @@ Answer Emulator::execute(const engine::Scope& scope, std::optional<OperationNumb
                          std::string_view body, std::string_view host, const std::stop_token& stop) {
   if (!number) return error_answer(error::unknown_operation().error);
   const engine::Stopwatch stopwatch;
-  Answer answer = execute_known(scope, *all_operations()[*number], body, host, stop);
+  Answer answer = run(scope, *all_operations()[*number], body, host, stop);
   metrics_.record(*number, answer.status, stopwatch.elapsed());
   return answer;
 }
@@ -111,43 +94,16 @@ Expectation Emulator::expectation(OperationNumber number) const {
   return operation->extent == Extent::several_commits ? Expectation::long_work : Expectation::short_work;
 }
 
-Answer Emulator::execute_known(const engine::Scope& scope, const Operation& operation, std::string_view body,
-                               std::string_view host, const std::stop_token& stop) {
+Answer Emulator::run(const engine::Scope& scope, const Operation& operation, std::string_view body,
+                     std::string_view host, const std::stop_token& stop) {
   if (const auto admitted = accounts_.admit(scope.account); !admitted) return error_answer(admitted.error());
-  Context context{*database_, table_changes_, *kinesis_, *jobs_, *buckets_,
-                  *backups_,  *restores_,     scope,     host};
-  context.ttl_cooldown = ttl_cooldown_;
-  context.collection_bytes_max = collection_bytes_max_;
-  context.tables_max = limits_.tables_max;
-  return faults_.any() ? run_with_faults(context, operation, body, stop) : run(context, operation, body);
-}
-
-Answer Emulator::run(Context& context, const Operation& operation, std::string_view body) {
-  const auto request = database_->accounts().of(context.scope.account).begin_request();
-  const auto room = request_memory_.room_for(body);
-  return dispatch(context, operation, body);
-}
-
-Answer Emulator::run_with_faults(Context& context, const Operation& operation, std::string_view body,
-                                 const std::stop_token& stop) {
-  const engine::Scope& scope = context.scope;
-  const Fault fault = [&] {
+  Context context{services_, scope, host};
+  const auto run = [&] {
+    const auto request = database_->accounts().of(scope.account).begin_request();
     const auto room = request_memory_.room_for(body);
-    return faults_.judge(scope, operation, body);
-  }();
-  if (fault.delay_before.count() > 0) sleep(fault.delay_before, stop);
-  context.unprocessed = fault.unprocessed;
-  context.lag = [&](std::string_view table) { return faults_.lag(scope, operation, table); };
-  Answer answer;
-  if (fault.runs) answer = run(context, operation, body);
-  if (const auto& notice = database_->options().notice; notice && fault.struck())
-    notice(sentence_of(fault, operation, scope));
-  if (fault.delay_after.count() > 0 && late_answers_.add(answer.body.capacity())) {
-    sleep(fault.delay_after, stop);
-    late_answers_.subtract(answer.body.capacity());
-  }
-  if (fault.closes) return {.status = Answer::no_status};
-  return fault.error ? error_answer(*fault.error) : answer;
+    return dispatch(context, operation, body);
+  };
+  return faults_.any() ? faults_.run(context, operation, body, stop, run) : run();
 }
 
 }  // namespace mayfly::compat

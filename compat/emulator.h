@@ -14,6 +14,7 @@
 #include "compat/dispatch.h"
 #include "compat/faults.h"
 #include "compat/kinesis/kinesis_options.h"
+#include "compat/known_accounts.h"
 #include "compat/lambda/trigger_options.h"
 #include "compat/limits.h"
 #include "compat/metrics.h"
@@ -108,7 +109,8 @@ class Emulator {
   [[nodiscard]] const Faults& faults() const { return faults_; }
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
-  // Requires: a caller that uses an account in any way other than `execute` calls admit() first.
+  // Requires: a caller that uses an account in any way other than `execute` calls admit() first. The calls of
+  // triggers/rest.h do not need it: they act only on accounts that already have a stream or a mapping.
   [[nodiscard]] KnownAccounts& accounts() { return accounts_; }
   [[nodiscard]] ServerMetrics& server_metrics() { return server_metrics_; }
   // For code that parses request bodies outside `execute`.
@@ -116,25 +118,19 @@ class Emulator {
   [[nodiscard]] LiveChanges& live_changes() { return live_changes_; }
 
  private:
-  Answer execute_known(const engine::Scope& scope, const Operation& operation, std::string_view body,
-                       std::string_view host, const std::stop_token& stop);
-  Answer run(Context& context, const Operation& operation, std::string_view body);
-  Answer run_with_faults(Context& context, const Operation& operation, std::string_view body,
-                         const std::stop_token& stop);
+  Answer run(const engine::Scope& scope, const Operation& operation, std::string_view body,
+             std::string_view host, const std::stop_token& stop);
   Emulator(std::unique_ptr<engine::Database> database, EmulatorOptions options,
            std::unique_ptr<triggers::DestinationDirectory> files, std::unique_ptr<buckets::Buckets> buckets);
 
   std::unique_ptr<engine::Database> database_;
   TableChanges table_changes_;
-  std::chrono::milliseconds ttl_cooldown_;
-  std::optional<std::size_t> collection_bytes_max_;
   const Limits limits_;
   KnownAccounts accounts_{limits_.accounts_max};
   std::string region_;
   bool shared_regions_;
-  LateAnswers late_answers_;
-  Faults faults_{database_->recent_writes()};
   RequestMemory request_memory_{limits_.parsed_bytes_max};
+  Faults faults_{*database_, request_memory_};
   Metrics metrics_{all_operations().size()};
   ServerMetrics server_metrics_;
   LiveChanges live_changes_{*database_};
@@ -144,6 +140,7 @@ class Emulator {
   std::unique_ptr<backups::Backups> backups_;
   std::unique_ptr<backups::Restores> restores_;
   std::unique_ptr<triggers::Triggers> triggers_;
+  const Services services_;
 };
 
 }  // namespace mayfly::compat

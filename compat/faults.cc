@@ -1,17 +1,33 @@
 #include "compat/faults.h"
 
 #include <algorithm>
-#include <functional>
+#include <condition_variable>
 #include <set>
 
 #include "compat/dispatch.h"
 #include "compat/items/transact_items.h"
+#include "compat/request_memory.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "compat/tables/arn.h"
 #include "engine/base/mutex.h"
 #include "engine/base/splitmix.h"
+#include "engine/database.h"
+#include "engine/items/recent_writes.h"
 
 namespace mayfly::compat {
+
+// What happens to one request; the members are in the order in which they take effect.
+struct Fault {
+  std::chrono::milliseconds delay_before{0};
+  bool runs = true;             // false: the operation is skipped
+  std::size_t unprocessed = 0;  // how many items at the batch's end
+  std::chrono::milliseconds delay_after{0};
+  std::optional<Error> error;  // replaces the operation's response
+  bool closes = false;         // the client gets no response: its connection is closed
+  [[nodiscard]] std::chrono::milliseconds delay() const { return delay_before + delay_after; }
+  [[nodiscard]] bool struck() const { return delay().count() > 0 || error || closes || unprocessed > 0; }
+};
+
 namespace {
 
 // Returns the n-th number of a seed's sequence, in [0, 1).
@@ -177,6 +193,25 @@ Fault strike(std::vector<FaultRule>& rules, const Operation& operation, const As
   return fault;
 }
 
+// "a fault struck PutItem of account 000000000000: ThrottlingException"
+std::string sentence_of(const Fault& fault, const Operation& operation, const engine::Scope& scope) {
+  std::string what;
+  const auto add = [&](std::string_view text) { what.append(what.empty() ? "" : ", ").append(text); };
+  if (fault.delay().count() > 0) add(std::to_string(fault.delay().count()) + " ms delay");
+  if (fault.unprocessed > 0) add("items left unprocessed");
+  if (fault.error) add(error_name(fault.error->kind));
+  if (fault.closes) add("connection closed");
+  if (fault.runs && (fault.error || fault.closes)) add("after the operation ran");
+  return "a fault struck " + std::string(operation.name) + " of account " + scope.account + ": " + what;
+}
+
+// Sleeps until the time has passed or `stop` is requested.
+void sleep(std::chrono::milliseconds time, const std::stop_token& stop) {
+  engine::Mutex mutex;
+  engine::Lock lock(mutex);
+  std::condition_variable_any().wait_for(lock, stop, time, [] { return false; });
+}
+
 }  // namespace
 
 bool can_be_applied(FaultRule::Kind kind) {
@@ -186,7 +221,30 @@ bool can_be_applied(FaultRule::Kind kind) {
 
 bool applied_by_default(FaultRule::Kind kind) { return kind == FaultRule::Kind::latency; }
 
+Answer Faults::run(Context& context, const Operation& operation, std::string_view body,
+                   const std::stop_token& stop, const std::function<Answer()>& run) {
+  const Fault fault = judge(context.scope, operation, body);
+  if (fault.delay_before.count() > 0) sleep(fault.delay_before, stop);
+  context.unprocessed = fault.unprocessed;
+  context.lag = [&](std::string_view table) { return lag(context.scope, operation, table); };
+  Answer answer;
+  if (fault.runs) answer = run();
+  if (const auto& notice = database_.options().notice; notice && fault.struck())
+    notice(sentence_of(fault, operation, context.scope));
+  if (fault.delay_after.count() > 0) hold_back(answer, fault.delay_after, stop);
+  if (fault.closes) return {.status = Answer::no_status};
+  if (fault.error) return error_answer(*fault.error);
+  return answer;
+}
+
+void Faults::hold_back(const Answer& answer, std::chrono::milliseconds time, const std::stop_token& stop) {
+  const std::size_t bytes = answer.body.capacity();
+  if (late_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= late_bytes_max) sleep(time, stop);
+  late_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
 Fault Faults::judge(const engine::Scope& scope, const Operation& operation, std::string_view body) {
+  const auto room = memory_.room_for(body);
   Asked asked;
   for (bool read = false;; read = true) {
     {
@@ -221,7 +279,7 @@ std::optional<engine::Lag> Faults::lag(const engine::Scope& scope, const Operati
 
 void Faults::set(const std::string& account, std::vector<FaultRule> rules) {
   const engine::Lock setting(setting_);
-  recent_.follow(account, reaches_of(rules));
+  database_.recent_writes().follow(account, reaches_of(rules));
   const engine::Lock lock(mutex_);
   if (rules.empty()) {
     rules_.erase(account);

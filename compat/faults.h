@@ -3,8 +3,7 @@
 // seed, so a test that runs twice sees the same failures.
 //
 //   faults.set(account, {{.operation = "PutItem", .kind = FaultRule::Kind::throttle, .count = 2}});
-//   Fault fault = faults.judge(scope, operation, body);   // no fault for the third PutItem
-//   auto lag = faults.lag(scope, operation, "carts");     // from a rule of kind stale_reads
+//   Answer answer = faults.run(context, operation, body, stop, run);   // no fault for the third PutItem
 //
 // Thread-safe. Without rules, an operation pays for one relaxed load. A request body is parsed only if a rule
 // depends on its contents, and never under the lock.
@@ -13,25 +12,30 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compat/wire/error.h"
 #include "engine/base/mutex.h"
-#include "engine/items/recent_writes.h"
 #include "engine/tables/catalog.h"
 #include "engine/values/sight.h"
 
-namespace mayfly::json {
-class Value;
+namespace mayfly::engine {
+class Database;
 }
 
 namespace mayfly::compat {
 
+struct Answer;
+struct Context;
+struct Fault;
 struct Operation;
+class RequestMemory;
 
 struct FaultRule {
   enum class Kind {
@@ -65,52 +69,36 @@ struct FaultRule {
 bool can_be_applied(FaultRule::Kind kind);
 bool applied_by_default(FaultRule::Kind kind);
 
-// What happens to one request; the members are in the order in which they take effect.
-struct Fault {
-  std::chrono::milliseconds delay_before{0};
-  bool runs = true;             // false: the operation is skipped
-  std::size_t unprocessed = 0;  // how many items at the batch's end
-  std::chrono::milliseconds delay_after{0};
-  std::optional<Error> error;  // replaces the operation's response
-  bool closes = false;         // the client gets no response: its connection is closed
-  [[nodiscard]] std::chrono::milliseconds delay() const { return delay_before + delay_after; }
-  [[nodiscard]] bool struck() const { return delay().count() > 0 || error || closes || unprocessed > 0; }
-};
-
-// Limits the memory of responses that latency faults hold back.
-class LateAnswers {
- public:
-  static constexpr std::size_t bytes_max = std::size_t{64} << 20;
-  // Returns false if the limit is reached: the response must then be sent immediately.
-  [[nodiscard]] bool add(std::size_t bytes) {
-    if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= bytes_max) return true;
-    subtract(bytes);
-    return false;
-  }
-  void subtract(std::size_t bytes) { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::size_t> bytes_{0};
-};
-
 class Faults {
  public:
-  // `recent` must outlive this object. It keeps recent writes to the tables that stale reads can target.
-  explicit Faults(engine::RecentWrites& recent) : recent_(recent) {}
+  // The responses that latency faults hold back take at most this memory; further ones are sent immediately.
+  static constexpr std::size_t late_bytes_max = std::size_t{64} << 20;
+
+  // `database` and `memory` must outlive this object.
+  Faults(engine::Database& database, RequestMemory& memory) : database_(database), memory_(memory) {}
 
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
-  Fault judge(const engine::Scope& scope, const Operation& operation, std::string_view body);
 
-  // Returns how far behind an eventually consistent read of the table is, or nullopt if it sees the latest
-  // state. Each call counts as one read.
-  std::optional<engine::Lag> lag(const engine::Scope& scope, const Operation& operation,
-                                 std::string_view table);
+  // Runs an operation under its account's rules: sets the context's `unprocessed` and `lag`, and calls `run`,
+  // which runs the operation in that context, unless a fault replaces the operation. Returns the response, or
+  // Answer::no_status if the client gets none. A delay ends when `stop` is requested.
+  Answer run(Context& context, const Operation& operation, std::string_view body, const std::stop_token& stop,
+             const std::function<Answer()>& run);
 
   void set(const std::string& account, std::vector<FaultRule> rules);  // replaces the account's rules
   [[nodiscard]] std::vector<FaultRule> rules(const std::string& account) const;
 
  private:
-  engine::RecentWrites& recent_;
+  Fault judge(const engine::Scope& scope, const Operation& operation, std::string_view body);
+  // Returns how far behind an eventually consistent read of the table is, or nullopt if it sees the latest
+  // state. Each call counts as one read.
+  std::optional<engine::Lag> lag(const engine::Scope& scope, const Operation& operation,
+                                 std::string_view table);
+  void hold_back(const Answer& answer, std::chrono::milliseconds time, const std::stop_token& stop);
+
+  engine::Database& database_;
+  RequestMemory& memory_;
+  std::atomic<std::size_t> late_bytes_{0};
   engine::Mutex setting_;  // one set() at a time; acquired before the commit section
   std::atomic<bool> any_{false};
   mutable engine::Mutex mutex_;

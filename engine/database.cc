@@ -96,7 +96,7 @@ struct Database::Parts {
       .region_claims = region_claims,
       // The background tasks follow below. No transaction begins before all of them are built.
       .versions_written = [this](std::size_t bytes) { history_trimmer.written(bytes); },
-      .departed = [this](Account& account) { replication.wake(account); },
+      .sent_to_replicas = [this](Account& account) { replication.wake(account); },
       .never_expires = options.never_expires,
   };
 
@@ -139,15 +139,15 @@ struct Database::Parts {
                           .stream_trimmer = stream_trimmer,
                           .history_trimmer = history_trimmer,
                           .replication = replication}};
-  Tables tables{{.catalog = catalog,
-                 .recent_writes = recent_writes,
-                 .failpoints = failpoints,
-                 .backfill = backfill,
-                 .reaper = reaper,
-                 .stream_trimmer = stream_trimmer,
-                 .history_trimmer = history_trimmer,
-                 .replication = replication},
-                {.expiry = options.expiry, .at_once_max = options.backfill_at_once_max}};
+  TableLifecycle tables{{.catalog = catalog,
+                         .recent_writes = recent_writes,
+                         .failpoints = failpoints,
+                         .backfill = backfill,
+                         .reaper = reaper,
+                         .stream_trimmer = stream_trimmer,
+                         .history_trimmer = history_trimmer,
+                         .replication = replication},
+                        {.expiry = options.expiry, .at_once_max = options.backfill_at_once_max}};
   Snapshots snapshots{{.storage = *storage,
                        .accounts = accounts,
                        .catalog = catalog,
@@ -213,7 +213,7 @@ Snapshots& Database::snapshots() const { return parts_->snapshots; }
 Documents& Database::documents() const { return parts_->documents; }
 const Catalog& Database::catalog() const { return parts_->catalog; }
 Catalog& Database::catalog_itself() const { return parts_->catalog; }
-Tables& Database::tables() const { return parts_->tables; }
+TableLifecycle& Database::tables() const { return parts_->tables; }
 Replication& Database::replication() const { return parts_->replication; }
 History& Database::history() const { return parts_->history; }
 const HistorySize& Database::history_size() const { return parts_->history_size; }

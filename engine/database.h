@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/background/tables.h"
+#include "engine/background/table_lifecycle.h"
 #include "engine/background/time_travel.h"
 #include "engine/base/clock.h"
 #include "engine/base/expected.h"
@@ -93,7 +93,7 @@ class Database {
 
   // --- tables
   [[nodiscard]] const Catalog& catalog() const;  // finds them; tables() changes them
-  [[nodiscard]] Tables& tables() const;
+  [[nodiscard]] TableLifecycle& tables() const;
   [[nodiscard]] Replication& replication() const;  // between the tables of a global table
   [[nodiscard]] History& history() const;          // earlier states of tables
   [[nodiscard]] const HistorySize& history_size() const;

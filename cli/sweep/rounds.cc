@@ -112,17 +112,17 @@ void Rounds::look_at(std::int64_t window, const std::vector<Cursor*>& cursors, e
   const bool whole_window = is_over(window, options_.settle_seconds, now);
   std::vector<Cursor*> left = cursors;
   for (int look = 0; look < looks_for_emptiness_max && !left.empty(); ++look) {
-    std::vector<Lane> lanes;
-    for (Cursor* cursor : left) lanes.push_back({.cursor = cursor});
+    std::vector<Reading> readings;
+    for (Cursor* cursor : left) readings.push_back({.cursor = cursor});
     left.clear();
-    const bool finished = drain(window, lanes, whole_window, now, outcomes);
-    for (const Lane& lane : lanes) {
-      if (!finished || lane.failed) continue;
-      Cursor& cursor = *lane.cursor;
+    const bool finished = drain(window, readings, whole_window, now, outcomes);
+    for (const Reading& reading : readings) {
+      if (!finished || reading.failed) continue;
+      Cursor& cursor = *reading.cursor;
       const std::int64_t after = window + parts_.layout.window_seconds;
       if (cursor.next == window && whole_window) cursor.next = after;
       if (!is_last) continue;
-      if (!lane.empty && !options_.dry_run) {
+      if (!reading.empty && !options_.dry_run) {
         left.push_back(&cursor);  // the window is done only once a read finds it empty
       } else if (cursor.watermark == window) {
         cursor.watermark = after;
@@ -132,9 +132,9 @@ void Rounds::look_at(std::int64_t window, const std::vector<Cursor*>& cursors, e
   }
 }
 
-void Rounds::read_page(std::int64_t window, Lane& lane, bool whole_window, engine::Instant now) {
+void Rounds::read_page(std::int64_t window, Reading& reading, bool whole_window, engine::Instant now) {
   const Layout& layout = parts_.layout;
-  const std::string place = place_text({window, lane.cursor->shard});
+  const std::string place = place_text({window, reading.cursor->shard});
   const auto answer = parts_.client.call(
       "Query", "{\"TableName\":" + json_text(layout.table) + ",\"IndexName\":" + json_text(layout.index) +
                    ",\"Limit\":" + std::to_string(page_items_max) + R"(,"KeyConditionExpression":"#w = :w)" +
@@ -142,22 +142,22 @@ void Rounds::read_page(std::int64_t window, Lane& lane, bool whole_window, engin
                    json_text(layout.window_attribute) +
                    (whole_window ? "" : ",\"#a\":" + json_text(layout.at_attribute)) +
                    R"(},"ExpressionAttributeValues":{":w":)" + string_value(place) +
-                   (whole_window ? "" : ",\":now\":" + number_value(seconds_text(now))) + "}" + lane.start +
-                   "}");
+                   (whole_window ? "" : ",\":now\":" + number_value(seconds_text(now))) + "}" +
+                   reading.start + "}");
   if (!answer) {
-    lane.failed = lane.unanswered = true;
-    lane.has_more = false;
+    reading.failed = reading.unanswered = true;
+    reading.has_more = false;
     parts_.journal.write(
         Journal::Level::warning, "query_failed",
         {{"table", layout.table}, {"window", place}, {"message", answer.error().sentence()}});
     return;
   }
   const Tree* const last = json::member(*answer, "LastEvaluatedKey");
-  lane.has_more = last != nullptr;
-  if (last != nullptr) lane.start = ",\"ExclusiveStartKey\":" + json::print(*last);
-  if (lane.has_more && !lane.keys.advance(lane.start)) {
-    lane.failed = lane.unanswered = true;
-    lane.has_more = false;
+  reading.has_more = last != nullptr;
+  if (last != nullptr) reading.start = ",\"ExclusiveStartKey\":" + json::print(*last);
+  if (reading.has_more && !reading.keys.advance(reading.start)) {
+    reading.failed = reading.unanswered = true;
+    reading.has_more = false;
     parts_.journal.write(
         Journal::Level::warning, "query_failed",
         {{"table", layout.table}, {"window", place}, {"message", compat::outbound::PageKeys::repeated}});
@@ -171,8 +171,8 @@ void Rounds::read_page(std::int64_t window, Lane& lane, bool whole_window, engin
                 .at = std::string(attribute(item, layout.at_attribute, "N").value_or(""))};
     if (const auto ttl = attribute(item, layout.ttl_attribute, "N")) entry.ttl = std::string(*ttl);
     if (entry.key.empty()) continue;
-    lane.empty = false;
-    lane.entries.push_back(std::move(entry));
+    reading.empty = false;
+    reading.entries.push_back(std::move(entry));
   }
 }
 
@@ -182,52 +182,52 @@ bool Rounds::was_settled(const Cursor& cursor, const Entry& entry) {
   return found != settled_.end() && engine::host_time() - found->second < settled_for;
 }
 
-bool Rounds::drain(std::int64_t window, std::vector<Lane>& lanes, bool whole_window, engine::Instant now,
-                   Outcomes& outcomes) {
+bool Rounds::drain(std::int64_t window, std::vector<Reading>& readings, bool whole_window,
+                   engine::Instant now, Outcomes& outcomes) {
   while (goes_on()) {
-    std::vector<Lane*> dry;
-    for (Lane& lane : lanes)
-      if (lane.entries.empty() && lane.has_more) dry.push_back(&lane);
+    std::vector<Reading*> dry;
+    for (Reading& reading : readings)
+      if (reading.entries.empty() && reading.has_more) dry.push_back(&reading);
     parts_.workers.each(dry.size(), [&](std::size_t n) { read_page(window, *dry[n], whole_window, now); });
     // A page can be empty without being the last.
     if (std::any_of(dry.begin(), dry.end(),
-                    [](const Lane* lane) { return lane->entries.empty() && lane->has_more; }))
+                    [](const Reading* reading) { return reading->entries.empty() && reading->has_more; }))
       continue;
     std::int64_t second = std::numeric_limits<std::int64_t>::max();
     bool any = false;
-    for (const Lane& lane : lanes) {
-      if (lane.entries.empty()) continue;
-      second = std::min(second, second_in(lane.entries.front()));
+    for (const Reading& reading : readings) {
+      if (reading.entries.empty()) continue;
+      second = std::min(second, second_in(reading.entries.front()));
       any = true;
     }
     if (!any) break;
-    std::vector<std::pair<Lane*, Entry>> batch;
-    for (Lane& lane : lanes) {
-      while (!lane.entries.empty() && batch.size() < batch_items_max &&
-             second_in(lane.entries.front()) <= second) {
-        if (!was_settled(*lane.cursor, lane.entries.front()))
-          batch.emplace_back(&lane, std::move(lane.entries.front()));
-        lane.entries.pop_front();
+    std::vector<std::pair<Reading*, Entry>> batch;
+    for (Reading& reading : readings) {
+      while (!reading.entries.empty() && batch.size() < batch_items_max &&
+             second_in(reading.entries.front()) <= second) {
+        if (!was_settled(*reading.cursor, reading.entries.front()))
+          batch.emplace_back(&reading, std::move(reading.entries.front()));
+        reading.entries.pop_front();
       }
     }
     settle(batch, now, outcomes);
   }
-  for (const Lane& lane : lanes) {
-    outcomes.failed += lane.failed ? 1 : 0;
-    outcomes.unanswered += lane.unanswered ? 1 : 0;
+  for (const Reading& reading : readings) {
+    outcomes.failed += reading.failed ? 1 : 0;
+    outcomes.unanswered += reading.unanswered ? 1 : 0;
   }
   return goes_on();
 }
 
-void Rounds::settle(std::vector<std::pair<Lane*, Entry>>& batch, engine::Instant now, Outcomes& outcomes) {
+void Rounds::settle(std::vector<std::pair<Reading*, Entry>>& batch, engine::Instant now, Outcomes& outcomes) {
   std::atomic<std::uint64_t> settled{0}, failed{0};
   parts_.workers.each(batch.size(), [&](std::size_t n) {
-    auto& [lane, entry] = batch[n];
+    auto& [reading, entry] = batch[n];
     if (!goes_on()) {
       ++failed;
       return;
     }
-    const Settled outcome = parts_.departures.settle(entry, now, lane->cursor->generation);
+    const Settled outcome = parts_.departures.settle(entry, now, reading->cursor->generation);
     parts_.tally.add(
         outcome,
         now + std::chrono::duration_cast<std::chrono::milliseconds>(engine::host_time() - now_read_).count());
@@ -246,10 +246,10 @@ void Rounds::settle(std::vector<std::pair<Lane*, Entry>>& batch, engine::Instant
     ++settled;
     const engine::Lock lock(mutex_);
     if (settled_.size() >= settled_items_max) settled_.clear();
-    settled_[identity(lane->cursor->shard, entry)] = engine::host_time();
+    settled_[identity(reading->cursor->shard, entry)] = engine::host_time();
   });
   if (failed > 0)
-    for (auto& [lane, entry] : batch) lane->failed = true;
+    for (auto& [reading, entry] : batch) reading->failed = true;
   outcomes.settled += settled;
   outcomes.failed += failed;
 }

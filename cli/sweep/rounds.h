@@ -77,7 +77,7 @@ class Rounds {
     std::int64_t next = 0;       // the first window at or after the watermark that each round still reads
   };
   // One shard's part of a window while it is read.
-  struct Lane {
+  struct Reading {
     Cursor* cursor;
     std::deque<Entry> entries;
     std::string start;  // where the next page begins: JSON after a comma
@@ -93,10 +93,10 @@ class Rounds {
   void look_at(std::int64_t window, const std::vector<Cursor*>& cursors, engine::Instant now,
                Outcomes& outcomes);
   // Returns false if the process is ending or the lease has ended.
-  bool drain(std::int64_t window, std::vector<Lane>& lanes, bool whole_window, engine::Instant now,
+  bool drain(std::int64_t window, std::vector<Reading>& readings, bool whole_window, engine::Instant now,
              Outcomes& outcomes);
-  void read_page(std::int64_t window, Lane& lane, bool whole_window, engine::Instant now);
-  void settle(std::vector<std::pair<Lane*, Entry>>& batch, engine::Instant now, Outcomes& outcomes);
+  void read_page(std::int64_t window, Reading& reading, bool whole_window, engine::Instant now);
+  void settle(std::vector<std::pair<Reading*, Entry>>& batch, engine::Instant now, Outcomes& outcomes);
   void write_watermarks(bool at_once);
   [[nodiscard]] bool goes_on() const;
   // Whether the entry was settled a moment ago: the index may still show it.

@@ -62,7 +62,7 @@ class Backups {
   void let_go(std::string_view account, engine::PointId point);
   // Drops the table, leaving a SYSTEM backup if recovery is on. Returns false if the table is already gone.
   bool drop_table(const std::shared_ptr<engine::LiveTable>& table);
-  // Like Database::update_together. Each table that it drops leaves a SYSTEM backup if its recovery is on.
+  // Like TableLifecycle::update_together. A dropped table leaves a SYSTEM backup if its recovery is on.
   Expected<engine::Catalog::Together, engine::Catalog::Refusal> update_together(
       const std::shared_ptr<engine::LiveTable>& table, const engine::Catalog::ChangeTogether& change);
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compat/backups/arn.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "engine/background/history.h"
 #include "engine/background/history_size.h"
 #include "engine/base/attempt.h"

@@ -7,7 +7,7 @@
 
 #include "compat/control/families.h"
 #include "compat/items/keys.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "engine/items/failpoints.h"
 
 namespace mayfly::compat::control {

@@ -9,7 +9,8 @@
 
 #include "compat/control/families.h"
 #include "compat/faults.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
+#include "engine/items/recent_writes.h"
 
 namespace mayfly::compat::control {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/families.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "compat/triggers/triggers.h"
 
 namespace mayfly::compat::control {

@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compat/control/families.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "compat/triggers/triggers.h"
 #include "engine/background/snapshot_heads.h"
 #include "engine/background/snapshots.h"

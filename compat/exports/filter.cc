@@ -5,9 +5,9 @@
 #include "compat/expression/evaluate.h"
 #include "compat/expression/key_condition.h"
 #include "compat/expression/projection.h"
+#include "compat/items/query_and_scan.h"
 #include "compat/items/read_target.h"
 #include "compat/items/request_expressions.h"
-#include "compat/items/search.h"
 
 namespace mayfly::compat::exports {
 namespace {

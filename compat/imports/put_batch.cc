@@ -48,7 +48,7 @@ bool takes(const std::vector<Put>& puts, const Put& put) {
   return puts.size() < puts_max && bytes < puts_bytes_max;
 }
 
-Result<void> put_together(Context& context, std::vector<Put>& puts, jobs::Counts* bytes) {
+Result<void> put_together(const Context& context, std::vector<Put>& puts, jobs::Counts* bytes) {
   if (puts.empty()) return {};
   engine::Transaction transaction(context.database.write_path(), engine::Cause::user);
   std::vector<engine::Transaction::Slot> slots;
@@ -61,8 +61,8 @@ Result<void> put_together(Context& context, std::vector<Put>& puts, jobs::Counts
   CollectionSizes sizes(context);
   std::vector<std::optional<Written>> written(puts.size());
   for (std::size_t i = 0; i < puts.size(); ++i) {
-    context.steps = 0;  // counted per item, as per request
-    const Result<void> counted = count_steps(puts[i].write, transaction.old_item(slots[i]), context);
+    std::uint64_t steps = 0;  // counted per item, as per request
+    const Result<void> counted = count_steps(puts[i].write, transaction.old_item(slots[i]), steps);
     if (!counted) {
       puts[i].refused = counted.error();
       continue;

@@ -40,6 +40,6 @@ bool takes(const std::vector<Put>& puts, const Put& put);
 // Writes the items that are not rejected. If `bytes` is not nullptr, adds the bytes written: to "bytes", and
 // for indexes to "gsi/NAME", "lsi/NAME" and "vector/NAME". After an error, nothing of the batch is written:
 // the table was deleted, or memory is full.
-Result<void> put_together(Context& context, std::vector<Put>& puts, jobs::Counts* bytes);
+Result<void> put_together(const Context& context, std::vector<Put>& puts, jobs::Counts* bytes);
 
 }  // namespace mayfly::compat::imports

@@ -55,8 +55,8 @@ Unexpected<Error> empty_index_key(std::string_view index_name, const engine::Key
 Unexpected<Error> empty_updated_key(const engine::KeyAttribute& attribute);
 
 // Checks the item's attributes that are keys of secondary indexes. Missing attributes pass, because indexes
-// are sparse. vector_entries.h has the same check for vector indexes, and check_indexed for both. Rejects
-// empty values, values over the size limits and wrong types:
+// are sparse. index_rules.h also checks vector indexes. Rejects empty values, values over the size limits and
+// wrong types:
 //   "One or more parameter values were invalid: Type mismatch for Index Key x Expected: S Actual: N
 //    IndexName: by_x"
 // `updated`: use UpdateItem's wording for empty values.

@@ -8,7 +8,7 @@
 #include "compat/items/capacity.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "compat/tables/lookup.h"
 #include "compat/wire/attribute_value_json.h"
 #include "compat/wire/hash.h"
@@ -88,13 +88,14 @@ Result<void> check_not_strong(const std::vector<Action>& actions) {
 }
 
 // Stages every action, even after one has failed, because the response gives the reasons of all actions.
-Result<std::vector<Written>> stage_all(Context& context, Transaction& transaction,
+Result<std::vector<Written>> stage_all(const Context& context, Transaction& transaction,
                                        std::vector<ItemWrite>& writes, const WantedAnswer& wanted) {
   CollectionSizes sizes(context);
+  std::uint64_t steps = 0;
   std::vector<Written> all(writes.size());
   CancellationReasons reasons(writes.size());
   for (Slot slot = 0; slot < writes.size(); ++slot) {
-    CHECK_OK(count_steps(writes[slot], transaction.old_item(slot), context));
+    CHECK_OK(count_steps(writes[slot], transaction.old_item(slot), steps));
     auto staged = stage_write(transaction, slot, writes[slot], wanted, sizes);
     if (!staged) {
       reasons.set(slot, std::move(staged).error());
@@ -207,7 +208,7 @@ std::string request_digest(const json::Value& value) {
 }
 
 Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<RequestToken> token,
-                               const WantedAnswer& wanted, Context& context, json::Writer& out) {
+                               const WantedAnswer& wanted, const Context& context, json::Writer& out) {
   CHECK_OK(check_distinct(writes));
   CHECK_OK(check_not_strong(writes));
   for (const ItemWrite& write : writes) CHECK_OK(check_room(write, context));

@@ -69,7 +69,7 @@ std::string request_digest(const json::Value& value);
 // Performs all writes or none. Writes ConsumedCapacity and ItemCollectionMetrics into the open response
 // object `out`. Requires: each write has its table and its key.
 Result<void> write_transaction(std::vector<ItemWrite> writes, std::optional<RequestToken> token,
-                               const WantedAnswer& wanted, Context& context, json::Writer& out);
+                               const WantedAnswer& wanted, const Context& context, json::Writer& out);
 
 // One item to read.
 struct ItemRead {

@@ -23,7 +23,6 @@
 
 #include "compat/settings/settings.h"
 #include "compat/tables/description.h"
-#include "compat/wire/error.h"
 #include "engine/database.h"
 #include "engine/schema/table.h"
 #include "engine/tables/catalog.h"
@@ -37,15 +36,6 @@ using Vector = std::vector<float>;
 std::optional<float> to_float(const engine::Number& number);
 // The vector as an index returns it: numbers converted from the floats.
 engine::AttributeValue to_value(const Vector& vector);
-
-// Rejects an item that does not fit a vector index of the table:
-//   "… Invalid size for parameter v, Expected: 3, Actual: 2. IndexName: i"
-//   "… Invalid type for parameter v[1], Expected: 32-bit floating point number, Actual: S. IndexName: i"
-//   "… Attribute 'tenant' type mismatch. Expected: S, Actual: N. IndexName: i"
-// Missing attributes pass. `updated`: use UpdateItem's wording for an empty HASH attribute.
-Result<void> check_vectors(const engine::Table& table, const engine::Item& item, bool updated);
-// check_index_keys, and then check_vectors.
-Result<void> check_indexed(const engine::Table& table, const engine::Item& item, bool updated = false);
 
 class VectorEntries {
  public:

@@ -8,11 +8,12 @@
 #include "compat/expression/path_visitor.h"
 #include "compat/expression/steps.h"
 #include "compat/expression/update.h"
+#include "compat/items/index_rules.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
 #include "compat/items/request_expressions.h"
 #include "compat/items/vector_entries.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "compat/settings/settings.h"
 #include "compat/syntax/parser.h"
 #include "compat/tables/lookup.h"
@@ -242,7 +243,7 @@ Result<void> check_room(const ItemWrite& write, const Context& context) {
   return adds ? check_room(context.database) : Result<void>();
 }
 
-Result<void> count_steps(const ItemWrite& write, const StoredItem* old_item, Context& context) {
+Result<void> count_steps(const ItemWrite& write, const StoredItem* old_item, std::uint64_t& steps) {
   if (old_item == nullptr || (write.kind != ItemWrite::Kind::update && !write.condition)) return {};
   expression::Work work;
   if (write.kind == ItemWrite::Kind::update) work = expression::work_of(write.update);
@@ -251,12 +252,12 @@ Result<void> count_steps(const ItemWrite& write, const StoredItem* old_item, Con
     work.operands += of_condition.operands;
     work.constants += of_condition.constants;
   }
-  const std::uint64_t steps = work.steps_on(old_item->item());
-  engine::Hurry::spend(steps * expression::nanoseconds_per_step);
-  context.steps += steps;
-  if (context.steps <= expression::request_steps_max) return {};
+  const std::uint64_t own_steps = work.steps_on(old_item->item());
+  engine::Hurry::spend(own_steps * expression::nanoseconds_per_step);
+  steps += own_steps;
+  if (steps <= expression::request_steps_max) return {};
   return error::validation(
-      "Evaluating the expressions of this request can take " + std::to_string(context.steps) +
+      "Evaluating the expressions of this request can take " + std::to_string(steps) +
       " steps; Mayfly allows " + std::to_string(expression::request_steps_max) +
       ". Each value of an item, and each 16 bytes of a value, count as one step per operand");
 }
@@ -365,12 +366,13 @@ void add_write(ConsumedCapacity& consumed, const engine::Transaction& transactio
   for (const auto& [name, bytes] : write.vector_writes) consumed.add_vector_index(name, bytes);
 }
 
-Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Context& context) {
+Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, const Context& context,
+                             std::uint64_t& steps) {
   engine::Transaction transaction(context.database.write_path(), engine::Cause::user);
   const auto slot = transaction.add(write.table, std::move(write.key));
   CHECK_OK(check_room(write, context));
   if (!transaction.lock()) return not_locked(transaction);
-  CHECK_OK(count_steps(write, transaction.old_item(slot), context));
+  CHECK_OK(count_steps(write, transaction.old_item(slot), steps));
   CollectionSizes sizes(context);
   TRY(Written staged, stage_write(transaction, slot, write, wanted, sizes));
   transaction.commit();
@@ -386,8 +388,10 @@ Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Contex
   return outcome;
 }
 
-Result<void> write_item(ItemWrite write, const WantedAnswer& wanted, Context& context, json::Writer& out) {
-  TRY(const WriteOutcome outcome, perform(std::move(write), wanted, context));
+Result<void> write_item(ItemWrite write, const WantedAnswer& wanted, const Context& context,
+                        json::Writer& out) {
+  std::uint64_t steps = 0;
+  TRY(const WriteOutcome outcome, perform(std::move(write), wanted, context, steps));
   out.begin_object();
   if (!outcome.item.empty()) {
     out.key("Attributes");

@@ -46,13 +46,13 @@ struct ItemWrite {
 Result<engine::StoredItem> read_new_item(const json::Value& object, Frame frame);
 Result<void> check_new_size(const engine::StoredItem& item);
 
-// Rejects a put or an update if the memory limit is reached (tables/room.h).
+// Rejects a put or an update if the memory limit is reached (memory_room.h).
 Result<void> check_room(const ItemWrite& write, const Context& context);
 
-// Adds the upper bound of the write's expression work on the existing item to the request's steps, and
-// rejects the request above the limit (expression/steps.h). AWS is not known to reject such requests, and no
-// request that does useful work comes near the limit.
-Result<void> count_steps(const ItemWrite& write, const engine::StoredItem* old_item, Context& context);
+// Adds the upper bound of the write's expression work on the existing item to `steps`, which all writes of
+// the request share, and rejects the request above the limit (expression/steps.h). AWS is not known to reject
+// such requests, and no request that does useful work comes near the limit.
+Result<void> count_steps(const ItemWrite& write, const engine::StoredItem* old_item, std::uint64_t& steps);
 
 // Checks the rules for an update that do not depend on the item: it changes no key attribute, and the key
 // attributes of indexes get the right types.
@@ -117,9 +117,12 @@ struct WriteOutcome {
   std::optional<ConsumedCapacity> consumed;  // nullopt unless requested
 };
 
-// Performs a single write, for callers whose response differs from PutItem's.
-Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, Context& context);
-// The same, and writes the response object: Attributes, ConsumedCapacity, ItemCollectionMetrics.
-Result<void> write_item(ItemWrite write, const WantedAnswer& wanted, Context& context, json::Writer& out);
+// Performs a single write, for callers whose response differs from PutItem's. `steps`: see count_steps.
+Result<WriteOutcome> perform(ItemWrite write, const WantedAnswer& wanted, const Context& context,
+                             std::uint64_t& steps);
+// The same for a request with one write, and writes the response object: Attributes, ConsumedCapacity,
+// ItemCollectionMetrics.
+Result<void> write_item(ItemWrite write, const WantedAnswer& wanted, const Context& context,
+                        json::Writer& out);
 
 }  // namespace mayfly::compat

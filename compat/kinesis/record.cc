@@ -32,7 +32,7 @@ void write_change(json::Writer& out, const engine::Change& change, bool microsec
     if (image.empty()) continue;
     out.key(name);
     write_stored_item(out, image);
-    bytes += engine::item_size(engine::decode_item(image));
+    bytes += engine::stored_item_size(image);
   }
   out.key("SizeBytes");
   out.integer(static_cast<std::int64_t>(bytes));

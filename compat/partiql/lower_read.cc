@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "compat/items/page.h"
+#include "compat/items/query_and_scan.h"
 #include "compat/items/read_target.h"
 #include "compat/items/request_expressions.h"
-#include "compat/items/search.h"
 #include "compat/items/sight.h"
 #include "compat/tables/lookup.h"
 #include "compat/tables/vector_indexes.h"

@@ -1,8 +1,6 @@
 #include "compat/streams/told_change.h"
 
 #include "engine/base/check.h"
-#include "engine/values/item_codec.h"
-#include "engine/values/item_size.h"
 
 namespace mayfly::compat {
 
@@ -18,24 +16,11 @@ ToldChange told(const engine::Change& change) {
     told.stream.region = table.region;
     told.stream.table_name = table.name;
   }
-  const auto wants = [&](engine::StreamView one) {
-    return told.stream.view == one || told.stream.view == engine::StreamView::new_and_old_images;
-  };
-  engine::ChangeRecord& record = told.record;
-  record.sequence = change.sequence.value_or(0);
-  record.created = change.at;
-  record.kind = change.kind;
-  record.cause = change.cause;
-  record.keys = change.keys();
-  record.size_bytes = engine::item_size(record.keys);
-  if (!change.old_item.empty() && wants(engine::StreamView::old_image)) {
-    record.old_image = engine::decode_item(change.old_item);
-    record.size_bytes += engine::stored_item_size(change.old_item);
-  }
-  if (!change.new_item.empty() && wants(engine::StreamView::new_image)) {
-    record.new_image = engine::decode_item(change.new_item);
-    record.size_bytes += engine::stored_item_size(change.new_item);
-  }
+  // Encoded and decoded as in the change log, so that both show the same record.
+  std::string bytes =
+      engine::encode_record(change.cause, told.stream.view, change.keys(), change.old_item, change.new_item);
+  engine::set_record_created(bytes, change.at);
+  told.record = engine::decode_record(change.sequence.value_or(0), bytes);
   return told;
 }
 

@@ -1,5 +1,7 @@
 #include "compat/tables/arn.h"
 
+#include <array>
+
 namespace mayfly::compat {
 namespace {
 
@@ -36,6 +38,17 @@ std::optional<TableArn> parse_table_arn(std::string_view arn) {
   const auto name = arn.substr(kind.size());
   if (name.size() < 3 || name.size() > 255 || name.find('/') != std::string_view::npos) return std::nullopt;
   return TableArn{region, account, name};
+}
+
+bool is_of_others(std::string_view arn, std::string_view account) {
+  std::array<std::string_view, 5> fields;  // "arn", partition, service, region, account
+  for (std::string_view& field : fields) {
+    const auto end = arn.find(':');
+    if (end == std::string_view::npos) return false;
+    field = arn.substr(0, end);
+    arn.remove_prefix(end + 1);
+  }
+  return fields[0] == "arn" && (fields[1] != "aws" || fields[2] != "dynamodb" || fields[4] != account);
 }
 
 }  // namespace mayfly::compat

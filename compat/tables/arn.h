@@ -23,4 +23,8 @@ struct TableArn {
 // Parses "arn:aws:dynamodb:REGION:ACCOUNT:table/NAME". Returns nullopt for ARNs of anything below a table.
 std::optional<TableArn> parse_table_arn(std::string_view arn);
 
+// Whether an ARN, even a malformed one, names another account, service or partition. IAM rejects these before
+// the operation looks at the ARN (ScyllaDB's test/alternator/test_export.py, August 2026).
+bool is_of_others(std::string_view arn, std::string_view account);
+
 }  // namespace mayfly::compat

@@ -80,7 +80,7 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
   // Stops what is in flight; the next poller delivers unfinished batches again.
   void end();
   // Whether everything up to `target` was delivered or given up, and no window is open. Requires: every
-  // record up to `target` has been reported (Database::told).
+  // record up to `target` has been reported (ChangeFeed::told).
   [[nodiscard]] bool settled(engine::Sequence target) const;
   // Like settled(), but ignores two kinds of lanes: those that wait for an unregistered function, and those
   // that only retry a function that keeps failing, as of the flush with that number (Lane::failing).

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compat/lambda/lambda_error.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "compat/streams/arn_and_iterator.h"
 #include "engine/base/attempt.h"
 #include "engine/base/clock.h"

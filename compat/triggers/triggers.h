@@ -75,8 +75,7 @@ class Triggers {
   Result<View> update(const engine::Scope& scope, std::string_view uuid,
                       const std::function<Result<void>(EventSourceMapping&)>& change);
   Result<View> remove(const engine::Scope& scope, std::string_view uuid);
-  // Whether there is memory to add something: see compat/tables/room.h. The error is
-  // TooManyRequestsException.
+  // Whether there is memory to add something: see memory_room.h. The error is TooManyRequestsException.
   [[nodiscard]] Result<void> check_room() const;
 
   // Waits until the account's mappings have delivered, or given up, every record that is in their streams

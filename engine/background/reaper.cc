@@ -294,7 +294,7 @@ Reaper::Reaper(Uses uses, std::shared_ptr<Scheduler> scheduler)
 
 void Reaper::start() {
   rounds_ = std::make_shared<Rounds>(*this);
-  uses_.accounts.reaper().set([scheduler = scheduler_, rounds = rounds_](Account& account) {
+  uses_.accounts.reaper_waker().set([scheduler = scheduler_, rounds = rounds_](Account& account) {
     rounds->add(account);
     scheduler->wake(rounds);
   });

@@ -98,7 +98,7 @@ class Replication {
   // Starts replication in the background. Without it, only settle() replicates writes. Steps end with the
   // scheduler.
   void start();
-  // Must be called when the account may have writes to replicate: a write has departed, or a lag or a pause
+  // Must be called when the account may have writes to replicate: writes were sent, or a lag or a pause
   // has ended.
   void wake(Account& account);
   // For tests: the number of accounts that its rounds have looked at.

@@ -343,7 +343,7 @@ void Transaction::State::follow_up() {
     for (const StagedWrite::Version& version : staged.versions) bytes += version.bytes();
     path.versions_written(bytes);
   }
-  if (!staged.replica_writes.empty()) path.departed(account());
+  if (!staged.replica_writes.empty()) path.sent_to_replicas(account());
   if (cause == Cause::time_to_live) {
     record_expiries();
   } else if (!timers.empty()) {

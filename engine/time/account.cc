@@ -132,7 +132,7 @@ Account& Accounts::of(std::string_view id) {
   }
   const Lock lock(mutex_);
   auto& account = accounts_[std::string(id)];
-  if (!account) account = std::make_unique<Account>(std::string(id), host_, initial_anchor(), reaper_);
+  if (!account) account = std::make_unique<Account>(std::string(id), host_, initial_anchor(), reaper_waker_);
   return *account;
 }
 

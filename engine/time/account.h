@@ -66,7 +66,7 @@ class Account {
     ~Turn() NO_THREAD_SAFETY_ANALYSIS {
       if (account_ == nullptr) return;
       account_->turn_.unlock();
-      if (wakes_) account_->reaper_.wake(*account_);
+      if (wakes_) account_->reaper_waker_.wake(*account_);
     }
     [[nodiscard]] Account& account() const { return *account_; }
 
@@ -78,8 +78,11 @@ class Account {
     bool wakes_;
   };
 
-  Account(std::string id, const Clock& host, AccountClock::Anchor anchor, const AccountWaker& reaper)
-      : id_(std::move(id)), reaper_(reaper), clock_(host, anchor), timers_([this] { reaper_.wake(*this); }) {}
+  Account(std::string id, const Clock& host, AccountClock::Anchor anchor, const AccountWaker& reaper_waker)
+      : id_(std::move(id)),
+        reaper_waker_(reaper_waker),
+        clock_(host, anchor),
+        timers_([this] { reaper_waker_.wake(*this); }) {}
   Account(const Account&) = delete;
   Account& operator=(const Account&) = delete;
 
@@ -145,7 +148,7 @@ class Account {
 
  private:
   const std::string id_;
-  const AccountWaker& reaper_;
+  const AccountWaker& reaper_waker_;
   AccountClock clock_;
   TimerQueue timers_;
   Mutex turn_;
@@ -191,8 +194,8 @@ class Accounts {
   void begin_anew(Account& account) const;
   [[nodiscard]] const Clock& host() const { return host_; }
 
-  // Woken when a timer of any account fires earlier than before, or when an account's turn ends.
-  [[nodiscard]] AccountWaker& reaper() { return reaper_; }
+  // Wakes the reaper when a timer of any account fires earlier than before, or when an account's turn ends.
+  [[nodiscard]] AccountWaker& reaper_waker() { return reaper_waker_; }
 
  private:
   [[nodiscard]] AccountClock::Anchor initial_anchor() const;
@@ -201,7 +204,7 @@ class Accounts {
   Storage& storage_;
   const Clock& host_;
   const ClockDefaults defaults_;
-  AccountWaker reaper_;
+  AccountWaker reaper_waker_;
   Mutex saving_;               // serializes stores of clocks
   mutable SharedMutex mutex_;  // held for a few instructions
   std::map<std::string, std::unique_ptr<Account>, std::less<>> accounts_ GUARDED_BY(mutex_);

@@ -1,7 +1,7 @@
 // Selects the state of a table that a read sees: the latest one, or one that lags behind (recent_writes.h).
 //
-//   database.get(*live, key, Sight{.lag = Lag{.writes = 2}});   // without the last two commits
-//   database.get(*live, key, Sight{});                          // the latest state, also for later reads
+//   reader.get(*live, key, Sight{.lag = Lag{.writes = 2}});   // without the last two commits
+//   reader.get(*live, key, Sight{});                          // the latest state, also for later reads
 //
 // Without a Sight, a read sees the latest state and does not affect other reads.
 #pragma once

@@ -52,10 +52,10 @@ bool is_shortage(const ErrorCode& failure) {
 constexpr std::size_t share_bytes_min = 2 * body_bytes_max;
 
 // One thread with its listeners and its connections.
-class Lane {
+class IoThread {
  public:
   // `tls`: nullptr for plain HTTP.
-  Lane(const Router& router, SlowLane& slow_lane, const ServerSettings& settings, TlsContext* tls)
+  IoThread(const Router& router, SlowLane& slow_lane, const ServerSettings& settings, TlsContext* tls)
       : router_(router),
         slow_lane_(slow_lane),
         settings_(settings),
@@ -67,9 +67,9 @@ class Lane {
                         [this] { return close_oldest_writer(); }),
         shortage_(router.metrics(), compat::Meter::accepts_failing, compat::Meter::accept_failures,
                   "cannot accept connections") {}
-  ~Lane() { stop(); }
+  ~IoThread() { stop(); }
 
-  // Listens on another endpoint. `shared`: other lanes listen on the same port.
+  // Listens on another endpoint. `shared`: other io threads listen on the same port.
   ErrorCode listen(const tcp::endpoint& endpoint, bool shared) {
     auto listener = std::make_unique<Listener>(io_);
     Acceptor& acceptor = listener->acceptor;
@@ -267,7 +267,7 @@ struct Server::State {
       : settings(std::move(settings_)),
         router(emulator, settings.access),
         slow_lane(settings.waiting_max, emulator.server_metrics()) {}
-  // Waiting requests are stopped first, and answered while the lanes still exist.
+  // Waiting requests are stopped first, and answered while the io threads still exist.
   ~State() { slow_lane.end(); }
 
   const ServerSettings settings;
@@ -276,38 +276,38 @@ struct Server::State {
   SlowLane slow_lane;
   std::string host;  // as written in a URL
   std::uint16_t port = 0;
-  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<std::unique_ptr<IoThread>> io_threads;
 
-  [[nodiscard]] std::unique_ptr<Lane> make_lane() {
-    return std::make_unique<Lane>(router, slow_lane, settings, tls.get());
+  [[nodiscard]] std::unique_ptr<IoThread> make_io_thread() {
+    return std::make_unique<IoThread>(router, slow_lane, settings, tls.get());
   }
   struct NotListening {
     tcp::endpoint endpoint;
     ErrorCode failure;
   };
-  // Makes the lanes. All of them listen on each address, on the same port.
+  // Makes the io threads. All of them listen on each address, on the same port.
   Expected<void, NotListening> listen(const std::vector<asio::ip::address>& addresses);
 };
 
 Expected<void, Server::State::NotListening> Server::State::listen(
     const std::vector<asio::ip::address>& addresses) {
   const bool shared = settings.threads > 1;
-  lanes.clear();
-  for (unsigned i = 0; i < settings.threads; ++i) lanes.push_back(make_lane());
+  io_threads.clear();
+  for (unsigned i = 0; i < settings.threads; ++i) io_threads.push_back(make_io_thread());
   port = settings.port;
   for (const asio::ip::address& address : addresses) {
     // SO_REUSEPORT would also share the port with another server, so first check that it is free.
     if (const tcp::endpoint endpoint(address, port); shared && port != 0) {
-      const ErrorCode failure = make_lane()->listen(endpoint, false);
+      const ErrorCode failure = make_io_thread()->listen(endpoint, false);
       if (failure && is_missing_address(endpoint, failure)) continue;
       if (failure) return Unexpected{NotListening{endpoint, failure}};
     }
-    for (const auto& lane : lanes) {
+    for (const auto& io_thread : io_threads) {
       const tcp::endpoint endpoint(address, port);
-      const ErrorCode failure = lane->listen(endpoint, shared);
+      const ErrorCode failure = io_thread->listen(endpoint, shared);
       if (failure && is_missing_address(endpoint, failure)) continue;
       if (failure) return Unexpected{NotListening{endpoint, failure}};
-      port = lane->port();
+      port = io_thread->port();
     }
   }
   return {};
@@ -339,7 +339,7 @@ Expected<std::unique_ptr<Server>, std::string> Server::start(compat::Emulator& e
   }
   state->host = url_host(addresses.front());
   try {
-    for (const auto& lane : state->lanes) lane->run();
+    for (const auto& io_thread : state->io_threads) io_thread->run();
   } catch (const std::system_error& failure) {
     return Unexpected{std::string("cannot start a thread: ") + failure.what()};
   }

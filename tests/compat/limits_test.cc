@@ -378,6 +378,33 @@ TEST_CASE("accounts are limited in number and so are tables and snapshots") {
     CHECK(metrics.find("\nmayfly_" + std::string(line) + "\n") != std::string::npos);
 }
 
+TEST_CASE("calls of Lambda neither find nor create an account that no other request has named") {
+  TestEmulator emulator;
+  emulator.scope.account = "000000000009";
+  const auto accounts = [&] { return emulator.emulator().database().accounts().ids(); };
+  const std::vector<std::string> before = accounts();
+  const auto lambda = [&](std::string_view method, std::string_view path, std::string_view body) {
+    const compat::triggers::RestAnswer answer = compat::triggers::answer_rest(
+        emulator.emulator().triggers(),
+        {.scope = emulator.scope, .method = method, .path = path, .query = {}, .body = body});
+    return std::to_string(answer.status) + ' ' + answer.body;
+  };
+  const std::string mappings = "/2015-03-31/event-source-mappings";
+  const std::string stream =
+      "arn:aws:dynamodb:us-east-1:000000000009:table/carts/stream/2023-11-14T22:13:20.000";
+  const std::string created =
+      lambda("POST", mappings,
+             R"({"EventSourceArn":")" + stream + R"(","FunctionName":"f","StartingPosition":"LATEST"})");
+  CHECK(created == R"(400 {"Type":"User","message":"Stream not found: )" + stream + R"("})");
+  CHECK(lambda("GET", mappings, "") == R"(200 {"EventSourceMappings":[]})");
+  const std::string unknown = mappings + "/4f1a4a3e-0000-4000-8000-000000000000";
+  for (const std::string_view method : {"GET", "PUT", "DELETE"})
+    CHECK(lambda(method, unknown, "").starts_with("404 "));
+  CHECK(lambda("POST", "/2015-03-31/functions/f/invocations", "{}").starts_with("404 "));
+  CHECK(accounts() == before);
+  CHECK(std::count(before.begin(), before.end(), "000000000009") == 0);
+}
+
 TEST_CASE("full memory rejects only writes that add data") {
   compat::EmulatorOptions options;
   options.database.memory_bytes_max = 1;  // checked after each megabyte

@@ -241,7 +241,7 @@ TEST_CASE("far-off timers are not loaded and do not wake the reaper", "[reaper][
   CHECK(timers.earliest()->due == start_ms + 1'000'000'001);
 
   int woken = 0;
-  world.database().accounts().reaper().set([&](Account&) { ++woken; });
+  world.database().accounts().reaper_waker().set([&](Account&) { ++woken; });
   world.put(carts, expiring_item("later", 2'000'000));
   CHECK(woken == 0);
 

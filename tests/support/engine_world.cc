@@ -93,7 +93,7 @@ void World::reopen() {
 
 void World::wake_reaper() {
   Accounts& accounts = database_->accounts();
-  for (Account* one : accounts.all()) accounts.reaper().wake(*one);
+  for (Account* one : accounts.all()) accounts.reaper_waker().wake(*one);
 }
 
 TimerQueue& World::timers() { return database_->accounts().of(account).timers(); }

@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "compat/imports/bulk_put.h"
+#include "compat/imports/job_answers.h"
 #include "compat/jobs/jobs.h"
 #include "compat/json/json_members.h"
-#include "compat/operations/backups/job_answers.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/changes.h"
 #include "compat/tables/lookup.h"
@@ -101,7 +101,7 @@ std::string stored(const json::Value& request, const std::string& account) {
     const json::Value& given = *request.member(name);
     out.key(name);
     out.begin_object();
-    write_bucket_owner(out, given, account);
+    imports::write_bucket_owner(out, given, account);
     for (const std::string_view member : further) {
       if (const json::Value* const value = given.member(member)) {
         out.key(member);
@@ -141,7 +141,7 @@ Result<imports::BulkPut::Options> read_options(const json::Value& request) {
       .prefix = text(from, "S3KeyPrefix"),
       .files = {.format = text(from, "InputFormat") == "ION" ? data_files::Format::ion
                                                              : data_files::Format::dynamodb_json,
-                .compression = read_compression(from),
+                .compression = imports::read_compression(from),
                 .with_conditions = true}};
   options.report = {.input_bucket = options.source.bucket, .prefix = text(to, "S3KeyPrefix")};
   for (const json::Value& each : to.member("OutputType")->items()) {
@@ -245,14 +245,14 @@ void write_answer(json::Writer& out, const Job& job) {
   out.end_object();
   out.end_array();
   member_if_any(out, "ClientToken", job.client_token);
-  write_members(out, request->root(), {"InputS3Configuration", "OutputS3Configuration"});
-  write_times(out, job);
+  imports::write_members(out, request->root(), {"InputS3Configuration", "OutputS3Configuration"});
+  imports::write_times(out, job);
   for (const char* const name : {"ProcessedItemCount", "ProcessedInputBytes", "TotalInputBytes"})
-    write_count(out, job, name);
+    imports::write_count(out, job, name);
   if (job.progress.counts.contains("TotalInputBytes")) write_usage(out, job, table);
-  write_count(out, job, "FailedItemCount");
-  write_failure(out, job);
-  write_members(out, request->root(), {"MaxWriteRequestUnits", "PerformanceTier"});
+  imports::write_count(out, job, "FailedItemCount");
+  imports::write_failure(out, job);
+  imports::write_members(out, request->root(), {"MaxWriteRequestUnits", "PerformanceTier"});
   out.end_object();
   out.end_object();
 }
@@ -302,7 +302,7 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
 
 Result<std::shared_ptr<const Job>> find_operation_of(const Context& context, const json::Value& request) {
   const std::string_view text = *string_member(request, "BulkOperationArn");
-  const auto arn = parse_job_arn(text, arn_kind);
+  const auto arn = imports::parse_job_arn(text, arn_kind);
   if (!arn) return error::validation("Invalid BulkOperation ARN");
   if (arn->account != context.scope.account) return error::access_denied("Access is denied");
   auto job = context.jobs.find(context.scope, jobs::Kind::bulk_put, arn->id);
@@ -335,8 +335,8 @@ Result<void> cancel(Context& context, const json::Value& request, json::Writer& 
 
 Result<void> list(Context& context, const json::Value& request, json::Writer& out) {
   const auto limit = static_cast<std::size_t>(integer_member(request, "MaxResults").value_or(page_default));
-  TRY(const JobPage page, page_of(context.jobs.list(context.scope, jobs::Kind::bulk_put), limit,
-                                  string_member(request, "NextToken")));
+  TRY(const imports::JobPage page, imports::page_of(context.jobs.list(context.scope, jobs::Kind::bulk_put),
+                                                    limit, string_member(request, "NextToken")));
   out.begin_object();
   out.key("BulkOperationsSummaryList");
   out.begin_array();
@@ -344,7 +344,7 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
     out.begin_object();
     member_if_any(out, "BulkOperationArn", job->arn);
     member_if_any(out, "BulkOperationStatus", jobs::name_of(job->status()));
-    write_times(out, *job);
+    imports::write_times(out, *job);
     out.end_object();
   }
   out.end_array();

@@ -22,7 +22,6 @@
 #include "compat/exports/filter.h"
 #include "compat/items/read_target.h"
 #include "compat/jobs/jobs.h"
-#include "compat/operations/backups/job_answers.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/arn.h"
 #include "compat/tables/changes.h"

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "compat/imports/import.h"
+#include "compat/imports/job_answers.h"
 #include "compat/jobs/jobs.h"
 #include "compat/json/json_members.h"
-#include "compat/operations/backups/job_answers.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/arn.h"
 #include "compat/tables/changes.h"
@@ -114,7 +114,8 @@ void add_types(data_files::CsvOptions& options, const engine::Table& table) {
 
 Result<data_files::ReaderOptions> read_files(const json::Value& request, const engine::Table& table) {
   const std::string_view name = *string_member(request, "InputFormat");
-  data_files::ReaderOptions files{.format = read_format(name), .compression = read_compression(request)};
+  data_files::ReaderOptions files{.format = read_format(name),
+                                  .compression = imports::read_compression(request)};
   const json::Value* const options = request.member("InputFormatOptions");
   const json::Value* const given = options != nullptr ? options->member("Csv") : nullptr;
   if (given != nullptr && files.format != data_files::Format::csv) {
@@ -139,10 +140,10 @@ std::string stored(const json::Value& request, const std::string& account) {
   out.begin_object();
   out.key("S3BucketSource");
   out.begin_object();
-  write_bucket_owner(out, given, account);
-  write_members(out, given, {"S3Bucket", "S3KeyPrefix"});
+  imports::write_bucket_owner(out, given, account);
+  imports::write_members(out, given, {"S3Bucket", "S3KeyPrefix"});
   out.end_object();
-  write_members(out, request, {"InputFormat", "InputFormatOptions"});
+  imports::write_members(out, request, {"InputFormat", "InputFormatOptions"});
   out.key("InputCompressionType");
   out.string(string_member(request, "InputCompressionType").value_or("NONE"));
   out.key("TableCreationParameters");
@@ -174,15 +175,16 @@ void write_answer(json::Writer& out, const Job& job) {
   member_if_any(out, "TableArn", table_arn(job.scope, job.table_name));
   member_if_any(out, "TableId", job.table_uuid);
   member_if_any(out, "ClientToken", job.client_token);
-  write_members(out, request->root(), {"S3BucketSource"});
+  imports::write_members(out, request->root(), {"S3BucketSource"});
   write_counter(out, job, "ErrorCount");
   member_if_any(out, "CloudWatchLogGroupArn", log_group_arn(job.scope));
-  write_members(out, request->root(),
-                {"InputFormat", "InputFormatOptions", "InputCompressionType", "TableCreationParameters"});
-  write_times(out, job);
-  if (job.over() || job.count("ProcessedSizeBytes") > 0) write_count(out, job, "ProcessedSizeBytes");
+  imports::write_members(
+      out, request->root(),
+      {"InputFormat", "InputFormatOptions", "InputCompressionType", "TableCreationParameters"});
+  imports::write_times(out, job);
+  if (job.over() || job.count("ProcessedSizeBytes") > 0) imports::write_count(out, job, "ProcessedSizeBytes");
   for (const char* const name : {"ProcessedItemCount", "ImportedItemCount"}) write_counter(out, job, name);
-  write_failure(out, job);
+  imports::write_failure(out, job);
   out.end_object();
   out.end_object();
 }
@@ -193,10 +195,10 @@ void write_summary(json::Writer& out, const Job& job) {
   member_if_any(out, "ImportArn", job.arn);
   member_if_any(out, "ImportStatus", jobs::name_of(job.status()));
   member_if_any(out, "TableArn", table_arn(job.scope, job.table_name));
-  write_members(out, request->root(), {"S3BucketSource"});
+  imports::write_members(out, request->root(), {"S3BucketSource"});
   member_if_any(out, "CloudWatchLogGroupArn", log_group_arn(job.scope));
-  write_members(out, request->root(), {"InputFormat"});
-  write_times(out, job);
+  imports::write_members(out, request->root(), {"InputFormat"});
+  imports::write_times(out, job);
   out.end_object();
 }
 
@@ -248,7 +250,7 @@ Result<void> start(Context& context, const json::Value& request, json::Writer& o
 Result<void> describe(Context& context, const json::Value& request, json::Writer& out) {
   const std::string_view text = *string_member(request, "ImportArn");
   if (is_of_others(text, context.scope.account)) return error::access_denied("Access is denied");
-  const auto arn = parse_job_arn(text, "/import/");
+  const auto arn = imports::parse_job_arn(text, "/import/");
   if (!arn) return error::validation("Invalid Import ARN");
   const auto job = context.jobs.find(context.scope, jobs::Kind::table_import, arn->id);
   if (job == nullptr || job->arn != text)
@@ -268,7 +270,8 @@ Result<void> list(Context& context, const json::Value& request, json::Writer& ou
     });
   }
   const auto limit = static_cast<std::size_t>(integer_member(request, "PageSize").value_or(page_default));
-  TRY(const JobPage page, page_of(std::move(jobs), limit, string_member(request, "NextToken")));
+  TRY(const imports::JobPage page,
+      imports::page_of(std::move(jobs), limit, string_member(request, "NextToken")));
   out.begin_object();
   out.key("ImportSummaryList");
   out.begin_array();

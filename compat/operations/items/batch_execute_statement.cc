@@ -62,28 +62,29 @@ Result<void> read(const Context& context, std::shared_ptr<engine::LiveTable> tab
   return {};
 }
 
-Result<void> write(Context& context, std::shared_ptr<engine::LiveTable> table, partiql::Statement parsed,
-                   const json::Value& request, ReturnCapacity mode, Response& response) {
+Result<void> write(const Context& context, std::shared_ptr<engine::LiveTable> table,
+                   partiql::Statement parsed, const json::Value& request, ReturnCapacity mode,
+                   std::uint64_t& steps, Response& response) {
   const WantedAnswer wanted{.values = partiql::return_values(parsed), .capacity = mode};
   TRY(ItemWrite write, partiql::lower_write(table, std::move(parsed), false));
   const auto description = table->description();
   CHECK_OK(check_write(*description, write));
   response.table_name = description->name;
   write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
-  TRY(WriteOutcome outcome, perform(std::move(write), wanted, context));
+  TRY(WriteOutcome outcome, perform(std::move(write), wanted, context, steps));
   response.item = std::move(outcome.item);
   response.consumed = std::move(outcome.consumed);
   return {};
 }
 
-Result<void> execute(Context& context, partiql::Statement parsed, const json::Value& request,
-                     ReturnCapacity mode, Response& response) {
+Result<void> execute(const Context& context, partiql::Statement parsed, const json::Value& request,
+                     ReturnCapacity mode, std::uint64_t& steps, Response& response) {
   if (std::holds_alternative<partiql::Exists>(parsed)) return partiql::exists_outside_transaction();
   TRY(auto table, find_table(context, partiql::table_name(parsed)));
   if (auto* select = std::get_if<partiql::Select>(&parsed)) {
     return read(context, std::move(table), std::move(*select), request, mode, response);
   }
-  return write(context, std::move(table), std::move(parsed), request, mode, response);
+  return write(context, std::move(table), std::move(parsed), request, mode, steps, response);
 }
 
 void write_error(json::Writer& out, const Error& error) {
@@ -110,6 +111,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
   }
 
   const ReturnCapacity mode = return_capacity(request);
+  std::uint64_t steps = 0;  // of all statements
   std::vector<ConsumedCapacity> consumed;
   out.begin_object();
   out.key("Responses");
@@ -118,7 +120,7 @@ Result<void> run(Context& context, const json::Value& request, json::Writer& out
     Response response;
     Result<void> done;
     if (parsed[i]) {
-      done = execute(context, *std::move(parsed[i]), requests[i], mode, response);
+      done = execute(context, *std::move(parsed[i]), requests[i], mode, steps, response);
     } else {
       done = Unexpected{std::move(parsed[i]).error()};
     }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "compat/items/capacity.h"
+#include "compat/items/index_rules.h"
 #include "compat/items/item_collections.h"
 #include "compat/items/keys.h"
-#include "compat/items/vector_entries.h"
 #include "compat/items/write_item.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"

@@ -158,7 +158,7 @@ Result<void> run_select(const Context& context, partiql::Select select, const js
   return {};
 }
 
-Result<void> run_write(Context& context, partiql::Statement statement, const json::Value& request,
+Result<void> run_write(const Context& context, partiql::Statement statement, const json::Value& request,
                        json::Writer& out) {
   const WantedAnswer wanted{.values = partiql::return_values(statement),
                             .capacity = return_capacity(request)};
@@ -166,7 +166,8 @@ Result<void> run_write(Context& context, partiql::Statement statement, const jso
   TRY(ItemWrite write, partiql::lower_write(table, std::move(statement), false));
   CHECK_OK(check_write(*table->description(), write));
   write.item_on_failed_condition = string_member(request, "ReturnValuesOnConditionCheckFailure") == "ALL_OLD";
-  TRY(const WriteOutcome outcome, perform(std::move(write), wanted, context));
+  std::uint64_t steps = 0;
+  TRY(const WriteOutcome outcome, perform(std::move(write), wanted, context, steps));
   out.begin_object();
   out.key("Items");
   out.begin_array();

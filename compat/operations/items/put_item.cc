@@ -1,6 +1,6 @@
+#include "compat/items/index_rules.h"
 #include "compat/items/keys.h"
 #include "compat/items/request_expressions.h"
-#include "compat/items/vector_entries.h"
 #include "compat/items/write_item.h"
 #include "compat/operations/operations.h"
 #include "compat/tables/lookup.h"

@@ -1,4 +1,4 @@
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "compat/operations/operations.h"
 #include "compat/settings/table_settings.h"
 #include "compat/tables/description.h"

@@ -7,7 +7,7 @@
 #include "compat/backups/backups.h"
 #include "compat/jobs/jobs.h"
 #include "compat/kinesis/destinations.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "compat/settings/encryption.h"
 #include "compat/settings/settings.h"
 #include "compat/settings/table_class.h"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "compat/items/vector_entries.h"
-#include "compat/limits.h"
+#include "compat/memory_room.h"
 #include "compat/operations/operations.h"
 #include "compat/operations/tables/replica_updates.h"
 #include "compat/settings/settings.h"

@@ -1,5 +1,5 @@
-// Code shared by the operations on imports and bulk puts: ARNs of jobs, pages of lists, and descriptions of
-// jobs and their requests.
+// What the responses about imports and bulk puts have in common: ARNs of jobs, pages of lists, and
+// descriptions of jobs and their requests.
 //
 //   parse_job_arn("arn:aws:dynamodb:us-east-1:000000000000:table/carts/import/0170…-1a2b3c4d", "/import/")
 //   TRY(const JobPage page, page_of(context.jobs.list(scope, kind), 10, next_token));
@@ -18,15 +18,11 @@
 #include "compat/tables/arn.h"
 #include "compat/wire/error.h"
 
-namespace mayfly::compat {
+namespace mayfly::compat::imports {
 
 struct JobArn {
   std::string_view account, id;
 };
-// Whether an ARN, even a malformed one, names another account, service or partition. IAM rejects these before
-// the operation looks at the ARN (ScyllaDB's test/alternator/test_export.py, August 2026).
-bool is_of_others(std::string_view arn, std::string_view account);
-
 // Parses a table's ARN followed by `kind` and an id. Returns nullopt for anything else.
 std::optional<JobArn> parse_job_arn(std::string_view arn, std::string_view kind);
 
@@ -50,4 +46,4 @@ void write_failure(json::Writer& out, const jobs::Job& job);  // FailureCode, Fa
 // Writes S3BucketOwner: the given owner, or else the account.
 void write_bucket_owner(json::Writer& out, const json::Value& given, std::string_view account);
 
-}  // namespace mayfly::compat
+}  // namespace mayfly::compat::imports

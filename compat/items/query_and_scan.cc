@@ -1,4 +1,4 @@
-#include "compat/items/search.h"
+#include "compat/items/query_and_scan.h"
 
 #include <string>
 #include <unordered_set>

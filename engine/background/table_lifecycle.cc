@@ -1,4 +1,4 @@
-#include "engine/background/tables.h"
+#include "engine/background/table_lifecycle.h"
 
 #include <utility>
 
@@ -28,15 +28,15 @@ void change_expiry(RecentWrites& recent, const Table& before, const Table& after
 
 }  // namespace
 
-std::shared_ptr<LiveTable> Tables::create(Table table, std::size_t tables_max) {
+std::shared_ptr<LiveTable> TableLifecycle::create(Table table, std::size_t tables_max) {
   table.expiry = options_.expiry;
   std::shared_ptr<LiveTable> made = uses_.catalog.create(std::move(table), tables_max);
   if (made && made->description()->stream) uses_.stream_trimmer.stream_made(made->account());
   return made;
 }
 
-std::shared_ptr<const Table> Tables::update(const std::shared_ptr<LiveTable>& table,
-                                            const std::function<void(Table&)>& change) {
+std::shared_ptr<const Table> TableLifecycle::update(const std::shared_ptr<LiveTable>& table,
+                                                    const std::function<void(Table&)>& change) {
   const std::shared_ptr<const Table> before = table->description();
   const std::shared_ptr<const Table> after = uses_.catalog.update(*table, [&](Table& edited) {
     const Table was = edited;
@@ -49,7 +49,8 @@ std::shared_ptr<const Table> Tables::update(const std::shared_ptr<LiveTable>& ta
 }
 
 // Starts the backfills and the trimming that a change requires, and deletes the items that it made due.
-void Tables::changed(const std::shared_ptr<LiveTable>& table, const Table& before, const Table& after) {
+void TableLifecycle::changed(const std::shared_ptr<LiveTable>& table, const Table& before,
+                             const Table& after) {
   if (after.stream && (!before.stream || before.stream->id != after.stream->id))
     uses_.stream_trimmer.stream_made(table->account());
   if (BackfillWalk::needed_since(before, after)) uses_.backfill.start(table, after, options_.at_once_max);
@@ -67,11 +68,9 @@ void Tables::changed(const std::shared_ptr<LiveTable>& table, const Table& befor
   }
 }
 
-Expected<Catalog::Together, Catalog::Refusal> Tables::update_together(const std::shared_ptr<LiveTable>& table,
-                                                                      const Catalog::ChangeTogether& change,
-                                                                      std::size_t tables_max,
-                                                                      Catalog::Leaving leaving,
-                                                                      const Catalog::Describe& describe) {
+Expected<Catalog::Together, Catalog::Refusal> TableLifecycle::update_together(
+    const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change, std::size_t tables_max,
+    Catalog::Leaving leaving, const Catalog::Describe& describe) {
   const auto change_all = [&](std::vector<Table>& tables) {
     const std::vector<Table> before = tables;
     if (!change(tables)) return false;
@@ -102,7 +101,7 @@ Expected<Catalog::Together, Catalog::Refusal> Tables::update_together(const std:
   return together;
 }
 
-bool Tables::drop(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last) {
+bool TableLifecycle::drop(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last) {
   // Its replicas remain, but no longer list it.
   const auto leave = [&](std::vector<Table>& tables) {
     return std::erase_if(tables, [&](const Table& each) { return each.id == table->id(); }) == 1;
@@ -114,13 +113,13 @@ bool Tables::drop(const std::shared_ptr<LiveTable>& table, std::optional<Point>*
   return true;
 }
 
-bool Tables::hold(const std::shared_ptr<LiveTable>& table, const std::function<void()>& look) {
+bool TableLifecycle::hold(const std::shared_ptr<LiveTable>& table, const std::function<void()>& look) {
   return uses_.catalog.hold(*table, look);
 }
 
-Expected<std::vector<Shard>, ReshardRefusal> Tables::reshard(const std::shared_ptr<LiveTable>& table,
-                                                             std::optional<ShardNumber> shard,
-                                                             Resharding how) {
+Expected<std::vector<Shard>, ReshardRefusal> TableLifecycle::reshard(const std::shared_ptr<LiveTable>& table,
+                                                                     std::optional<ShardNumber> shard,
+                                                                     Resharding how) {
   return uses_.catalog.reshard(*table, shard, how);
 }
 

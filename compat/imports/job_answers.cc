@@ -1,14 +1,13 @@
-#include "compat/operations/backups/job_answers.h"
+#include "compat/imports/job_answers.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "compat/json/json_members.h"
 #include "compat/wire/shape.h"
 #include "engine/base/hex.h"
 
-namespace mayfly::compat {
+namespace mayfly::compat::imports {
 namespace {
 
 // On AWS, the tokens of these lists consist of hexadecimal digits: at least 112, and a multiple of 16.
@@ -21,17 +20,6 @@ std::string token_of(const jobs::Job& job) {
 }
 
 }  // namespace
-
-bool is_of_others(std::string_view arn, std::string_view account) {
-  std::array<std::string_view, 5> fields;  // "arn", partition, service, region, account
-  for (std::string_view& field : fields) {
-    const auto end = arn.find(':');
-    if (end == std::string_view::npos) return false;
-    field = arn.substr(0, end);
-    arn.remove_prefix(end + 1);
-  }
-  return fields[0] == "arn" && (fields[1] != "aws" || fields[2] != "dynamodb" || fields[4] != account);
-}
 
 std::optional<JobArn> parse_job_arn(std::string_view arn, std::string_view kind) {
   const auto place = arn.rfind(kind);
@@ -101,4 +89,4 @@ void write_bucket_owner(json::Writer& out, const json::Value& given, std::string
   out.string(string_member(given, "S3BucketOwner").value_or(account));
 }
 
-}  // namespace mayfly::compat
+}  // namespace mayfly::compat::imports

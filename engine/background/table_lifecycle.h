@@ -31,7 +31,7 @@ class RecentWrites;
 class Replication;
 class StreamTrimmer;
 
-class Tables {
+class TableLifecycle {
  public:
   // The parts that this class uses. Requires: all of them outlive this object.
   struct Uses {
@@ -49,7 +49,7 @@ class Tables {
     std::size_t at_once_max;  // items that update() backfills before it returns
   };
 
-  Tables(const Uses& uses, const Options& options) : uses_(uses), options_(options) {}
+  TableLifecycle(const Uses& uses, const Options& options) : uses_(uses), options_(options) {}
 
   // Fills in ids, the creation time and, if it is missing, the UUID. Returns nullptr if the name is taken, or
   // if the account already has `tables_max` tables in the region.

@@ -1,17 +1,6 @@
-#include "compat/limits.h"
-
-#include <string>
-
-#include "engine/database.h"
+#include "compat/known_accounts.h"
 
 namespace mayfly::compat {
-
-Result<void> check_room(const engine::Database& database) {
-  if (database.health().has_room()) return {};
-  return error::limit_exceeded("The server's memory limit is reached (" +
-                               std::to_string(database.health().memory_bytes_max()) +
-                               " bytes, set by --memory-max).");
-}
 
 void KnownAccounts::add(std::string_view account) {
   const engine::Lock lock(mutex_);

@@ -1,0 +1,20 @@
+// Checks the memory limit.
+#pragma once
+
+#include <string>
+
+#include "compat/wire/error.h"
+#include "engine/database.h"
+
+namespace mayfly::compat {
+
+// Call it before a table, an index, an item or a snapshot is made. Error: "The server's memory limit is
+// reached (8589934592 bytes, set by --memory-max)."
+inline Result<void> check_room(const engine::Database& database) {
+  if (database.health().has_room()) return {};
+  return error::limit_exceeded("The server's memory limit is reached (" +
+                               std::to_string(database.health().memory_bytes_max()) +
+                               " bytes, set by --memory-max).");
+}
+
+}  // namespace mayfly::compat
