@@ -72,7 +72,7 @@ control::MemberText take_member(Tree& arguments, const control::Member& member) 
     if (part && part->empty()) part.reset();
     return part;
   }
-  // Of the query, only the server checks the types.
+  // The server checks the types of query members.
   const auto found = arguments.find(std::string(member.name));
   if (found == arguments.end()) return std::nullopt;
   std::string value = found->is_string() ? found->get<std::string>() : json::print(*found);
