@@ -39,7 +39,7 @@ included_in "only engine/storage/storage, storage_files and storage_jobs include
         'engine/storage/storage((_files)?[.]cc|_jobs[.]h)' engine compat http cli embed include
 included_in "only tests and benchmarks use Boost.JSON" 'boost/json' "$nowhere" engine compat http cli embed include
 included_in "nlohmann's JSON is for JSON that people read and write: control calls, stored settings, commands" 'nlohmann/' \
-        '(compat/(json/json_tree|wire/plain_values)[.](h|cc)|compat/(control|calls)/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/wire/plain_values[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/lambda/(functions|event_source_mapping)[.]cc|compat/triggers/rest[.]cc|cli/(calls|options|views)/[a-z_]+[.]cc|cli/(schemas|aws|sweep|transfer|anonymize|table_files)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
+        '(compat/json/json_tree[.](h|cc)|compat/(control|calls)/[a-z_]+[.]cc|compat/mcp/[a-z_]+[.](h|cc)|compat/wire/plain_values[.]cc|compat/(backups/backup|jobs/job|exports/export_request|kinesis/destinations)[.]cc|compat/lambda/(functions|event_source_mapping)[.]cc|compat/triggers/rest[.]cc|cli/(calls|options|views)/[a-z_]+[.]cc|cli/(schemas|aws|sweep|transfer|anonymize|table_files)/[a-z_]+[.](h|cc)|embed/(mayfly|mayfly_c|options_json)[.]cc)' \
         engine compat http cli embed include
 included_in "only the connection files include Asio and Beast" 'boost/(asio|beast)' \
         'http/(connections/(session|server)|requests/request_parser|outbound/(client|invoker|name_lookup)|base/tls)[.](h|cc)' engine compat http cli embed include

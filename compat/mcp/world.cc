@@ -21,9 +21,6 @@ Asked EmulatorWorld::call(const engine::Scope& asked, std::string_view method, c
   const std::string_view bare = whole.substr(0, mark);
   const std::string_view query = mark == std::string_view::npos ? std::string_view() : whole.substr(mark + 1);
   if (triggers::is_rest_path(bare)) {
-    if (const auto admitted = emulator_.accounts().admit(scope.account); !admitted) {
-      return error_answer(admitted.error());
-    }
     return triggers::answer_rest(
         emulator_.triggers(),
         {.scope = scope, .method = method, .path = bare, .query = query, .body = body, .stop = stop});

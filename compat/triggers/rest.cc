@@ -145,11 +145,17 @@ Result<Answer> answer_tags(Triggers& triggers, const RestRequest& request, const
   return no_such_resource();
 }
 
+// Lambda ignores slashes at the end of a path.
+std::string_view without_slashes(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  return path;
+}
+
 Result<Answer> answer(Triggers& triggers, const RestRequest& request) {
   std::string_view path = request.path;
   if (path.starts_with(tags_path))
     return answer_tags(triggers, request, decode_path(path.substr(tags_path.size())));
-  while (path.ends_with('/')) path.remove_suffix(1);
+  path = without_slashes(path);
   if (path == mappings_path) return answer_mappings(triggers, request);
   if (path.starts_with(mappings_path) && path[mappings_path.size()] == '/') {
     return answer_mapping(triggers, request, path.substr(mappings_path.size() + 1));
@@ -169,6 +175,7 @@ bool is_rest_path(std::string_view path) {
 }
 
 bool waits_for_function(std::string_view method, std::string_view path) {
+  path = without_slashes(path);
   return method == "POST" && path.starts_with(functions_path) && path.ends_with(invocations) &&
          path.size() > functions_path.size() + invocations.size();
 }

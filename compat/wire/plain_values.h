@@ -7,8 +7,6 @@
 // Requires: parse_tree made the trees as_written.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "compat/json/json_tree.h"
 
 namespace mayfly::compat {

@@ -148,6 +148,7 @@ TEST_CASE("the method and the path of a request decide what it is for") {
   const std::tuple<const char*, const char*, Kind> cases[] = {
       {"POST", "/", Kind::root},
       {"POST", "/2015-03-31/functions/f/invocations", Kind::invocation},
+      {"POST", "/2015-03-31/functions/f/invocations//", Kind::invocation},
       {"GET", "/2015-03-31/functions/f/invocations", Kind::lambda},
       {"GET", "/2017-03-31/tags/arn", Kind::lambda},
       {"GET", "/_mayfly/console", Kind::console},
