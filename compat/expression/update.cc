@@ -93,7 +93,7 @@ Result<Draft> to_draft(const Expected<Number, engine::NumberError>& number) {
       "Number overflow. Attempting to store a number with magnitude larger than supported range");
 }
 
-struct Evaluate {
+struct EvaluateUpdate {
   const Item& item;
 
   Result<Draft> operator()(const UpdateValue::Constant& constant) const { return Draft(&*constant.value); }
@@ -183,7 +183,7 @@ Result<std::optional<Draft>> difference_of(const AttributeValue& old_value, cons
 Result<std::vector<Change>> draft_changes(const Update& update, const Item& item, bool item_exists) {
   std::vector<Change> out;
   for (const SetAction& set : update.sets) {
-    TRY(Draft value, std::visit(Evaluate{item}, set.value.node));
+    TRY(Draft value, std::visit(EvaluateUpdate{item}, set.value.node));
     out.push_back({&set.path, std::move(value)});
   }
   for (const SetAction& set : update.sets) {
