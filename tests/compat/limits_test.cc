@@ -384,7 +384,7 @@ TEST_CASE("calls of Lambda neither find nor create an account that no other requ
   const auto accounts = [&] { return emulator.emulator().database().accounts().ids(); };
   const std::vector<std::string> before = accounts();
   const auto lambda = [&](std::string_view method, std::string_view path, std::string_view body) {
-    const compat::triggers::RestAnswer answer = compat::triggers::answer_rest(
+    const compat::Answer answer = compat::triggers::answer_rest(
         emulator.emulator().triggers(),
         {.scope = emulator.scope, .method = method, .path = path, .query = {}, .body = body});
     return std::to_string(answer.status) + ' ' + answer.body;

@@ -28,7 +28,7 @@ std::shared_ptr<LiveTable> carts_of(World& world, std::string_view owner) {
   return table;
 }
 
-Item expiring(const std::string& id, std::int64_t in_seconds) {
+Item expiring_after(const std::string& id, std::int64_t in_seconds) {
   return {{"id", id}, {"ttl", number(start_seconds + in_seconds)}};
 }
 
@@ -37,7 +37,7 @@ Item expiring(const std::string& id, std::int64_t in_seconds) {
 TEST_CASE("time never goes back even while a clock is moved", "[time_travel][holds]") {
   World world({.clock = std::make_shared<SystemClock>(), .reap = false});
   Database& database = world.database();
-  world.put(carts_of(world, account), expiring("a", 60));
+  world.put(carts_of(world, account), expiring_after("a", 60));
   // At this rate, seconds pass between any two reads of the clock.
   REQUIRE(database.time_travel().set(account, {Mode::rate, 1e6}, std::nullopt));
   std::atomic<bool> ends{false};
@@ -70,7 +70,7 @@ TEST_CASE("a clock that cannot be stored does not go back after a restart", "[ti
         Database& database = world.database();
         REQUIRE(database.time_travel().set(account, {Mode::frozen}, std::nullopt));
         if (database.catalog().find(Scope{std::string(account), "us-east-1"}, "carts") == nullptr)
-          world.put(carts_of(world, account), expiring("a", 60));
+          world.put(carts_of(world, account), expiring_after("a", 60));
         const Instant before = database.accounts().of(account).now();
         *writes_left = failing;
         bool failed = false;
@@ -94,8 +94,8 @@ TEST_CASE("a clock that cannot be stored does not go back after a restart", "[ti
 TEST_CASE("each account has its own clock", "[time_travel][holds]") {
   World world;
   auto mine = carts_of(world, account), theirs = carts_of(world, other_account);
-  world.put(mine, expiring("a", 60));
-  world.put(theirs, expiring("a", 60));
+  world.put(mine, expiring_after("a", 60));
+  world.put(theirs, expiring_after("a", 60));
   const Advanced advanced = world.database().time_travel().advance(account, start_ms + 48 * hour_ms);
   CHECK(advanced.now == start_ms + 48 * hour_ms);
   CHECK(advanced.expired == 1);
@@ -147,7 +147,7 @@ TEST_CASE("an advance keeps a frozen clock or a rate and turns real time into an
 TEST_CASE("setting a later time deletes items like an advance", "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
-  world.put(carts, expiring("a", 60));
+  world.put(carts, expiring_after("a", 60));
   const auto advanced = world.database().time_travel().set(account, {Mode::frozen}, start_ms + hour_ms);
   REQUIRE(advanced);
   CHECK(advanced->expired == 1);
@@ -170,10 +170,10 @@ TEST_CASE("an advance to the next expiry goes to one instant or nowhere if no ex
           "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
-  world.put(carts, expiring("renewed", 10));
-  world.put(carts, expiring("renewed", 1000));
-  world.put(carts, expiring("a", 60));
-  world.put(carts, expiring("b", 60));
+  world.put(carts, expiring_after("renewed", 10));
+  world.put(carts, expiring_after("renewed", 1000));
+  world.put(carts, expiring_after("a", 60));
+  world.put(carts, expiring_after("b", 60));
   const Advanced first = world.database().time_travel().advance_to_next_expiry(account);
   CHECK(first.now == start_ms + 60'001);
   CHECK(first.expired == 2);
@@ -187,7 +187,7 @@ TEST_CASE("an advance to the next expiry goes to one instant or nowhere if no ex
 TEST_CASE("during an advance the clock visits each due instant and never goes back", "[time_travel]") {
   World world;
   auto carts = carts_of(world, account);
-  for (int i = 0; i < 200; ++i) world.put(carts, expiring(std::to_string(i), i));
+  for (int i = 0; i < 200; ++i) world.put(carts, expiring_after(std::to_string(i), i));
   std::atomic<bool> stop{false};
   std::atomic<bool> backwards{false};
   std::thread reader([&] {
@@ -234,7 +234,7 @@ TEST_CASE("a clock with a configured start continues after a restart if its acco
                  .account_clocks = {.setting = setting, .now = start_ms + hour_ms},
                  .reap = false});
     const auto carts = carts_of(world, account);
-    world.put(carts, expiring("a", 3600 + 1));
+    world.put(carts, expiring_after("a", 3600 + 1));
     world.close();
     world.clock().set(start_ms + 5000);
     world.reopen();
@@ -298,7 +298,7 @@ TEST_CASE("records do not age by jumps even after a restart", "[time_travel][hol
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
   auto carts = carts_of(world, account);
-  world.put(carts, expiring("a", 60));
+  world.put(carts, expiring_after("a", 60));
   world.advance(start_ms + 1000 * hour_ms);
   carts.reset();
   world.reopen();
@@ -313,7 +313,8 @@ TEST_CASE("several accounts can advance at the same time", "[time_travel]") {
   std::vector<std::shared_ptr<LiveTable>> tables;
   for (int i = 0; i < 8; ++i) {
     tables.push_back(carts_of(world, "00000000010" + std::to_string(i)));
-    for (int item = 0; item < 50; ++item) world.put(tables.back(), expiring(std::to_string(item), 60 + item));
+    for (int item = 0; item < 50; ++item)
+      world.put(tables.back(), expiring_after(std::to_string(item), 60 + item));
   }
   std::vector<std::thread> travellers;
   std::array<std::int64_t, 8> expired{};
@@ -339,7 +340,7 @@ TEST_CASE("concurrent advances add up", "[time_travel][holds]") {
   World world({.reap = true});
   auto carts = carts_of(world, account);
   REQUIRE(world.database().time_travel().set(account, {Mode::frozen}, std::nullopt));
-  for (int i = 0; i < 100; ++i) world.put(carts, expiring(std::to_string(i), 60 * i));
+  for (int i = 0; i < 100; ++i) world.put(carts, expiring_after(std::to_string(i), 60 * i));
   std::vector<std::thread> travellers;
   std::atomic<int> refused{0};
   for (int i = 0; i < 4; ++i)
@@ -384,7 +385,7 @@ TEST_CASE("an advance that is stopped ends early and another one continues from 
   World world;
   auto carts = carts_of(world, account);
   REQUIRE(world.database().time_travel().set(account, {Mode::frozen}, std::nullopt));
-  for (int i = 0; i < 100; ++i) world.put(carts, expiring(std::to_string(i), 60 + i));
+  for (int i = 0; i < 100; ++i) world.put(carts, expiring_after(std::to_string(i), 60 + i));
   std::stop_source stop;
   int removed = 0;
   const auto subscription = world.database().change_feed().subscribe([&](const Change& change) {
@@ -427,16 +428,16 @@ TEST_CASE("items that are written during an advance expire in it even if the ind
           "[time_travel][failpoints]") {
   World world;
   auto carts = carts_of(world, account);
-  for (const int seconds : {1, 4, 5}) world.put(carts, expiring(std::to_string(seconds), seconds));
-  world.put(carts, expiring("held", 2));
+  for (const int seconds : {1, 4, 5}) world.put(carts, expiring_after(std::to_string(seconds), seconds));
+  world.put(carts, expiring_after("held", 2));
   Failpoints& failpoints = world.database().failpoints();
   const std::string key = key_of(*carts->description(), {{"id", "held"}});
   failpoints.arm(carts, key, {{"id", "held"}});
   std::thread traveller([&] { world.advance(start_ms + hour_ms); });
   while (!failpoints.of(account)[0].waiting) std::this_thread::yield();
-  world.put(carts, expiring("3", 3));  // before the next due item
-  world.put(carts, expiring("4", 6));  // renewed
-  world.put(carts, expiring("held", 7));
+  world.put(carts, expiring_after("3", 3));  // before the next due item
+  world.put(carts, expiring_after("4", 6));  // renewed
+  world.put(carts, expiring_after("held", 7));
   failpoints.release(*carts, key);
   traveller.join();
   std::vector<std::string> gone;

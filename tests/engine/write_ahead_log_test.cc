@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void put(Storage& storage, const std::string& key, const std::string& value) {
+void put_one(Storage& storage, const std::string& key, const std::string& value) {
   Batch batch;
   batch.put(key, value);
   storage.write(batch);
@@ -49,7 +49,8 @@ std::string value_of(std::size_t i, std::size_t bytes) {
 fs::path write_log(const std::string& directory, std::size_t values, std::size_t value_bytes) {
   auto storage = Storage::open({.directory = directory});
   REQUIRE(storage);
-  for (std::size_t i = 0; i < values; ++i) put(**storage, "k" + std::to_string(i), value_of(i, value_bytes));
+  for (std::size_t i = 0; i < values; ++i)
+    put_one(**storage, "k" + std::to_string(i), value_of(i, value_bytes));
   return log_of(directory);
 }
 
@@ -159,7 +160,7 @@ TEST_CASE("a directory with a changed log is rejected and one with a cut-off log
       REQUIRE(found >= length * values / bytes.size());  // all complete records
       for (std::size_t i = found; i < values; ++i)
         REQUIRE_FALSE((*opened)->get("k" + std::to_string(i), value));
-      put(**opened, "after", "x");
+      put_one(**opened, "after", "x");
     }
     const auto again = Storage::open({.directory = path});
     REQUIRE(again);

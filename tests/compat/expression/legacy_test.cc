@@ -50,7 +50,7 @@ std::string key_conditions(std::string_view json, const engine::KeySchema& schem
   return matched ? "ok" : matched.error().message;
 }
 
-std::string updated(std::string_view updates, std::string_view old_item) {
+std::string updated_by_attributes(std::string_view updates, std::string_view old_item) {
   const auto json = json::parse(updates);
   REQUIRE(json != nullptr);
   const auto update = read_attribute_updates(json->root(), compat::Frame::older);
@@ -189,18 +189,20 @@ TEST_CASE("KeyConditions must fit the key schema") {
 }
 
 TEST_CASE("each action of AttributeUpdates changes the item") {
-  CHECK(updated(R"({"a":{"Value":{"S":"x"}},"b":{"Action":"PUT","Value":{"N":"1"}}})",
-                R"({"a":{"N":"0"}})") == R"({"a":{"S":"x"},"b":{"N":"1"}})");
-  CHECK(updated(R"({"a":{"Action":"DELETE"},"gone":{"Action":"DELETE"}})", R"({"a":{"N":"0"}})") == "{}");
-  CHECK(updated(R"({"a":{"Action":"DELETE","Value":{"NS":["1"]}}})", R"({"a":{"NS":["1","2"]}})") ==
-        R"({"a":{"NS":["2"]}})");
-  CHECK(updated(R"({"a":{"Action":"ADD","Value":{"N":"2"}},"b":{"Action":"ADD","Value":{"N":"3"}}})",
-                R"({"a":{"N":"1"}})") == R"({"a":{"N":"3"},"b":{"N":"3"}})");
-  CHECK(updated(R"({"a":{"Action":"ADD","Value":{"SS":["y"]}}})", R"({"a":{"SS":["x"]}})") ==
+  CHECK(updated_by_attributes(R"({"a":{"Value":{"S":"x"}},"b":{"Action":"PUT","Value":{"N":"1"}}})",
+                              R"({"a":{"N":"0"}})") == R"({"a":{"S":"x"},"b":{"N":"1"}})");
+  CHECK(updated_by_attributes(R"({"a":{"Action":"DELETE"},"gone":{"Action":"DELETE"}})",
+                              R"({"a":{"N":"0"}})") == "{}");
+  CHECK(updated_by_attributes(R"({"a":{"Action":"DELETE","Value":{"NS":["1"]}}})",
+                              R"({"a":{"NS":["1","2"]}})") == R"({"a":{"NS":["2"]}})");
+  CHECK(updated_by_attributes(
+            R"({"a":{"Action":"ADD","Value":{"N":"2"}},"b":{"Action":"ADD","Value":{"N":"3"}}})",
+            R"({"a":{"N":"1"}})") == R"({"a":{"N":"3"},"b":{"N":"3"}})");
+  CHECK(updated_by_attributes(R"({"a":{"Action":"ADD","Value":{"SS":["y"]}}})", R"({"a":{"SS":["x"]}})") ==
         R"({"a":{"SS":["x","y"]}})");
   // Unlike ADD in an UpdateExpression, this ADD appends to lists.
-  CHECK(updated(R"({"a":{"Action":"ADD","Value":{"L":[{"N":"2"}]}}})", R"({"a":{"L":[{"N":"1"}]}})") ==
-        R"({"a":{"L":[{"N":"1"},{"N":"2"}]}})");
+  CHECK(updated_by_attributes(R"({"a":{"Action":"ADD","Value":{"L":[{"N":"2"}]}}})",
+                              R"({"a":{"L":[{"N":"1"}]}})") == R"({"a":{"L":[{"N":"1"},{"N":"2"}]}})");
 }
 
 TEST_CASE("AttributeUpdates rejects actions that do not fit the value or the attribute") {
@@ -211,13 +213,13 @@ TEST_CASE("AttributeUpdates rejects actions that do not fit the value or the att
         R"({"d":{"Action":"ADD","Value":{"N":"1"}}})", R"({"b":{"Action":"ADD","Value":{"L":[]}}})",
         R"({"e":{"Action":"ADD","Value":{"SS":["1"]}}})"}) {
     INFO(updates);
-    CHECK(updated(updates, old_item) == "Type mismatch for attribute to update");
+    CHECK(updated_by_attributes(updates, old_item) == "Type mismatch for attribute to update");
   }
-  CHECK(updated(R"({"a":{"Action":"PUT"}})", "{}") ==
+  CHECK(updated_by_attributes(R"({"a":{"Action":"PUT"}})", "{}") ==
         invalid + "Only DELETE action is allowed when no attribute value is specified");
-  CHECK(updated(R"({"a":{"Action":"DELETE","Value":{"L":[]}}})", "{}") ==
+  CHECK(updated_by_attributes(R"({"a":{"Action":"DELETE","Value":{"L":[]}}})", "{}") ==
         invalid + "DELETE action with value is not supported for the type L");
-  CHECK(updated(R"({"a":{"Action":"ADD","Value":{"B":"Yg=="}}})", "{}") ==
+  CHECK(updated_by_attributes(R"({"a":{"Action":"ADD","Value":{"B":"Yg=="}}})", "{}") ==
         invalid + "ADD action is not supported for the type B");
 }
 
