@@ -72,6 +72,21 @@ struct TableSetting {
 // The order is that of AWS's checks, of both operations.
 inline constexpr TableSetting table_settings[] = {
     {
+        // CreateTable reads it with the billing mode. UpdateTable allows only that one in the same request.
+        .member = {"OnDemandThroughput", &shapes::on_demand_throughput},
+        .empty_is_absent = true,
+        .update = [](const SettingUpdate& update, const json::Value& given) -> Result<SettingChange> {
+          TRY(const auto limits, read_on_demand_limits(&given, update.settings.on_demand_limits, false));
+          return SettingChange{.everywhere = [limits = limits](engine::Table&, TableSettings& edited) {
+            edited.on_demand_limits = limits;
+          }};
+        },
+        .describe =
+            [](json::Writer& out, const DescribedSettings& table) {
+              write_on_demand_limits(out, table.settings.on_demand_limits);
+            },
+    },
+    {
         .member = {"SSESpecification", &shapes::encryption},
         .alone = "Server-Side Encryption modification",
         .create = [](const Context& context, const json::Value& given,
@@ -142,6 +157,28 @@ inline constexpr TableSetting table_settings[] = {
             },
     },
     {
+        .member = {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
+        .check = [](const json::Value& given, bool creating) -> Result<void> {
+          if (creating || given.string() != "ENABLED_WITH_OVERRIDES") return {};
+          return error::validation(
+              "Value 'ENABLED_WITH_OVERRIDES' at 'GlobalTableSettingsReplicationMode' failed to satisfy "
+              "constraint: Only ENABLED and DISABLED settings replication are supported for a Regional "
+              "Table.");
+        },
+        .update = [](const SettingUpdate&, const json::Value& given) -> Result<SettingChange> {
+          return SettingChange{
+              .everywhere = [mode = std::string(given.string())](engine::Table&, TableSettings& edited) {
+                edited.settings_replication = mode;
+              }};
+        },
+        .describe =
+            [](json::Writer& out, const DescribedSettings& table) {
+              std::string_view mode = table.settings.settings_replication;
+              if (table.replicated) mode = "ENABLED_WITH_OVERRIDES";
+              if (!mode.empty()) json::member(out, "GlobalTableSettingsReplicationMode", mode);
+            },
+    },
+    {
         .member = {"DeletionProtectionEnabled", &shapes::boolean},
         .alone = "DeletionProtection modification",
         .create = [](const Context&, const json::Value& given, TableSettings& settings) -> Result<void> {
@@ -198,43 +235,6 @@ inline constexpr TableSetting table_settings[] = {
               if (table.deleting) return;
               write_warm_throughput(out, table.settings.warm, table.settings.on_demand,
                                     table.settings.throughput, !table.creating, table.changing);
-            },
-    },
-    {
-        // CreateTable reads it with the billing mode. UpdateTable allows only that one in the same request.
-        .member = {"OnDemandThroughput", &shapes::on_demand_throughput},
-        .empty_is_absent = true,
-        .update = [](const SettingUpdate& update, const json::Value& given) -> Result<SettingChange> {
-          TRY(const auto limits, read_on_demand_limits(&given, update.settings.on_demand_limits, false));
-          return SettingChange{.everywhere = [limits = limits](engine::Table&, TableSettings& edited) {
-            edited.on_demand_limits = limits;
-          }};
-        },
-        .describe =
-            [](json::Writer& out, const DescribedSettings& table) {
-              write_on_demand_limits(out, table.settings.on_demand_limits);
-            },
-    },
-    {
-        .member = {"GlobalTableSettingsReplicationMode", &shapes::settings_replication},
-        .check = [](const json::Value& given, bool creating) -> Result<void> {
-          if (creating || given.string() != "ENABLED_WITH_OVERRIDES") return {};
-          return error::validation(
-              "Value 'ENABLED_WITH_OVERRIDES' at 'GlobalTableSettingsReplicationMode' failed to satisfy "
-              "constraint: Only ENABLED and DISABLED settings replication are supported for a Regional "
-              "Table.");
-        },
-        .update = [](const SettingUpdate&, const json::Value& given) -> Result<SettingChange> {
-          return SettingChange{
-              .everywhere = [mode = std::string(given.string())](engine::Table&, TableSettings& edited) {
-                edited.settings_replication = mode;
-              }};
-        },
-        .describe =
-            [](json::Writer& out, const DescribedSettings& table) {
-              const std::string_view mode =
-                  table.replicated ? "ENABLED_WITH_OVERRIDES" : table.settings.settings_replication;
-              if (!mode.empty()) json::member(out, "GlobalTableSettingsReplicationMode", mode);
             },
     },
 };
