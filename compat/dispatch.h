@@ -20,7 +20,7 @@ using OperationNumber = std::size_t;
 // The operation that a target names, such as "DynamoDB_20120810.PutItem"; nullopt if it does not exist. A
 // request is resolved once, and its number is passed on.
 std::optional<OperationNumber> operation_number(std::string_view target);
-// The operation with this name, such as "PutItem", of whichever service has it.
+// The operation with this name, such as "PutItem", in any service.
 std::optional<OperationNumber> operation_named(std::string_view name);
 
 // All operations, in the order of the table in dispatch.cc.

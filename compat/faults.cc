@@ -36,7 +36,7 @@ double chance(std::uint64_t seed, std::int64_t n) {
   return static_cast<double>(bits >> 11) / static_cast<double>(std::uint64_t{1} << 53);
 }
 
-// Returns how far behind the rule's n-th read is: at least by one, at most by the rule's limits.
+// Returns how far the rule's n-th read lags: at least one write or millisecond, at most the rule's limits.
 engine::Lag lag_of(const FaultRule& rule, std::int64_t n) {
   const double share = chance(engine::mix(rule.seed), n);  // independent of the number that decided whether
                                                            // the rule applies

@@ -96,7 +96,7 @@ class Opened {
     return true;
   }
 
-  // Returns when everything has ended.
+  // Waits for calls in progress, stops the endpoints and closes the emulator.
   void close() {
     stop_.request_stop();
     const std::lock_guard alone(calls_);

@@ -70,7 +70,7 @@ Departures::Obstacle Departures::read(const std::string& key) {
 Departures::Write Departures::write(std::string_view operation, const std::string& body,
                                     const std::string& key, Settled& settled) {
   if (!pace_.before_write())
-    return Obstacle{.failure = aws::Failure{.name = "Ended", .message = "the process is being ended"}};
+    return Obstacle{.failure = aws::Failure{.name = "Ended", .message = "the process is shutting down"}};
   const auto answer = client_.call(
       operation, "{\"TableName\":" + json_text(layout_.table) + ",\"Key\":" + key + body +
                      R"(,"ReturnConsumedCapacity":"TOTAL","ReturnValuesOnConditionCheckFailure":"ALL_OLD"})");

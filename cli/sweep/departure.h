@@ -55,7 +55,7 @@ inline constexpr std::string_view mark_prefix = "mayfly-sweep/";
 // Thread-safe.
 class Departures {
  public:
-  // All references must outlive this object. `key_attributes` are the table's.
+  // All references must outlive this object. `key_attributes` names the table's key attributes.
   Departures(aws::Client& client, const Layout& layout, std::vector<std::string> key_attributes, Pace& pace,
              DepartureOptions options);
 

@@ -50,7 +50,8 @@ void DescribedTable::rename(std::string to) {
 Expected<Making, std::string> making_of(const DescribedTable& table, const std::string& region,
                                         bool with_ttl) {
   TRY(auto schemas, schemas::read_descriptions(table.description, table.name, region));
-  if (schemas.size() != 1) return Unexpected{table.name + ": its description must be of exactly one table"};
+  if (schemas.size() != 1)
+    return Unexpected{table.name + ": its description must describe exactly one table"};
   Making making;
   std::vector<SchemaRequest> switches;  // for the table itself: after TTL and recovery
   for (SchemaRequest& request : schemas[0].requests) {

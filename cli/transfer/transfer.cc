@@ -239,7 +239,7 @@ Outcome<void> Run::check_words() const {
   if (to_.text.ends_with(".zst")) return wrong(".zst files can only be read. Write a plain file or .gz");
   if (!to_.is_server() && command_.if_exists != IfExists::fail &&
       (to_.kind == Place::Kind::directory || command_.if_exists != IfExists::replace))
-    return wrong("--if-exists applies to tables of a server; of a file, only 'replace' is possible");
+    return wrong("--if-exists applies to tables of a server; for a file, only 'replace' is possible");
   if (command_.json && to_.kind == Place::Kind::standard && !command_.dry_run)
     return wrong(
         "--json cannot be combined with --to -, because both print on standard output. Name a file with "

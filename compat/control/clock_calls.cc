@@ -213,8 +213,8 @@ std::span<const ControlCall> clock_calls() {
           .of(mode_names),
       {"now", Kind::time,
        "Time to set; a later time advances the clock, and an earlier one requires an account without tables"},
-      Member{"rate", Kind::number, "Speed relative to the host's clock, in mode rate"}.within(clock_rate_min,
-                                                                                              clock_rate_max),
+      Member{"rate", Kind::number, "Speed relative to the host's clock, if mode is rate"}.within(
+          clock_rate_min, clock_rate_max),
       age_streams};
   static constexpr Member advance_body[] = {
       Member{"seconds", Kind::number, "Seconds to advance"}.within(0, unit_max(1000)),
@@ -235,7 +235,8 @@ std::span<const ControlCall> clock_calls() {
       Member{"", Kind::map, "Items of the table by reason"}.with(count_of_table)};
   static constexpr Member mode_answer =
       Member{"mode", Kind::text, "The clock's mode", Given::always}.of(mode_names);
-  static constexpr Member rate_answer{"rate", Kind::number, "The clock's speed, in mode rate"};
+  static constexpr Member rate_answer{"rate", Kind::number,
+                                      "Speed relative to the host's clock, if mode is rate"};
   static constexpr Member now_member = now_answer[0];
   static constexpr Member expired_answer{"expired", Kind::whole, "Items that expired", Given::always};
   static constexpr Member tables_answer =

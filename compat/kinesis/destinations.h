@@ -98,7 +98,7 @@ class Destinations {
   class Puts;                                                                    // the task
   using ByTable = std::map<std::string, std::vector<Destination>, std::less<>>;  // by the table's UUID
 
-  // Adds a stored destination to its table's. Returns whether it is active.
+  // Adds a stored destination under its table. Returns whether the destination is active.
   static bool add(const engine::Document& stored, ByTable& by_table);
   void load();
   // Replaces the account's destinations by the stored ones.

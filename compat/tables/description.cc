@@ -199,7 +199,7 @@ void write_restore(Writer& out, const RestoreSummary& restore) {
 
 // --- global tables
 
-// The read capacity that a replica overrides, for the table or an index: only where it differs from `here`.
+// Writes the read capacity of a replica's table or index, if it differs from that of `here`.
 template <class Settings>
 void write_read_overrides(Writer& out, const Settings& settings, const Settings& here, bool on_demand) {
   if (!on_demand && settings.throughput.read_units != here.throughput.read_units) {

@@ -49,9 +49,9 @@ class RequestTokens {
 
  private:
   const Storage& storage_;
-  // By account, a key of kind 'U'. Uses before it have been erased, and walks start there, so that they never
-  // pass the tombstones again, however many uses one instant has. (If the write that erases them fails, they
-  // remain until the storage is opened again. They are too old to be found.)
+  // For each account, the key of kind 'U' at which walks start. All uses before it have been erased. Walks
+  // therefore never pass their tombstones again, however many uses one instant has. (If the write that erases
+  // them fails, they remain until the storage is opened again. They are too old to be found.)
   Mutex mutex_;
   std::map<std::string, std::string, std::less<>> oldest_ GUARDED_BY(mutex_);
 };

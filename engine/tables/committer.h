@@ -3,7 +3,7 @@
 // that stops at `published()` therefore sees every record up to it, and none appears there later.
 //
 // Old versions of items (history.h) get the number of their write's last record. A write without records
-// takes a number for them that no record has.
+// takes a number that no record has.
 //
 // If a write must reach the disk (fsync), waiting writes share one sync: the first in the queue also writes
 // the batches of the others. Without fsync, sharing would only add hand-overs, because a write takes 5 us.

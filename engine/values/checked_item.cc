@@ -28,7 +28,7 @@ class Check {
  public:
   explicit Check(std::string_view stored) : stored_(stored) {}
 
-  // Returns what is wrong; empty if nothing is.
+  // Returns a description of the first error; empty if the bytes are valid.
   std::string run() {
     if (stored_.size() <= size_bytes) return "it has " + std::to_string(stored_.size()) + " bytes";
     at_ = size_bytes;

@@ -33,8 +33,8 @@ class Router {
   // Returns a Reply if the request is not admitted. `known_host`: as in access.h.
   Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const;
   // Requires: admit() has seen the request. The kind of waiting, if the request waits for something or is
-  // expected to take longer than an io thread has; it is then answered on the slow lane. nullopt: an io
-  // thread may try to answer it, in a hurry (engine/base/hurry.h).
+  // expected to take longer than an io thread may spend on it; it is then answered on the slow lane. nullopt:
+  // an io thread may try to answer it, in a hurry (engine/base/hurry.h).
   [[nodiscard]] std::optional<Waiting> waits_as(const Request& request) const;
   // May decompress the request's body in place. In a Hurry, may throw NotNow after changing nothing; throws
   // nothing else. `stop`: the client no longer waits for the answer.

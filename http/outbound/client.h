@@ -56,7 +56,7 @@ struct AnswerLimits {
 // Limit on bytes that were read and not yet parsed: a header, a chunk's size with its extensions, or an
 // answer's trailers. Beast limits only the header.
 inline constexpr std::size_t answer_buffer_bytes_max = std::size_t{64} * 1024;
-// Answers such as 100 and 103 that precede the final one. 101 is final.
+// Limit on responses such as 100 and 103 that precede the final one. 101 is final.
 inline constexpr int interim_answers_max = 16;
 inline constexpr std::string_view too_many_interim_answers = "more than 16 interim responses (1xx)";
 constexpr bool is_interim(int status) { return status >= 100 && status < 200 && status != 101; }

@@ -64,7 +64,7 @@ struct Request {
   [[nodiscard]] bool has(Header name) const { return present_[index(name)]; }
   [[nodiscard]] bool repeated(Header name) const { return repeated_[index(name)]; }
   void set(Header name, std::string_view value);
-  // Keeps the header if its name is a Header, in any case. Returns whether it is.
+  // Keeps the header if its name is a Header, in any case. Returns false for any other name.
   bool add_header(std::string_view name, std::string_view value);
   void clear();
   void release_body();  // frees the body's memory if it is more than a connection keeps

@@ -70,7 +70,7 @@ const char* mayfly_version(void);
 // collection-bytes-max, function, kinesis-endpoint, destination-dir, bucket, s3-endpoint, accounts-max,
 // tables-max, snapshots-max, backups-max, functions-max, mappings-max, mapping-filters-max, memory-max,
 // history-max and log-level. log-level applies to the whole process; its default is "warning". Numbers are
-// JSON numbers. An option without a value on the command line is true or false. A repeatable option is a
+// JSON numbers. An option that takes no value on the command line is a boolean. A repeatable option is a
 // string or an array of strings. The MAYFLY_… environment variables are ignored. NULL means {}.
 //
 //   {"clock":"frozen","now":"2031-01-01T00:00:00Z","function":["reminder=http://127.0.0.1:9000/"]}

@@ -73,7 +73,7 @@ func shownVersion() string {
 	return Version
 }
 
-func TestAServerAnswersAfterStartAndEndsWithClose(t *testing.T) {
+func TestAServerAnswersAfterStartAndExitsOnClose(t *testing.T) {
 	t.Parallel()
 	server := started(t, Options{})
 	if !serves(server) || !strings.HasPrefix(server.URL(), "http://127.0.0.1:") || server.Version() == "" {
@@ -221,7 +221,7 @@ func TestAPortInUseIsReported(t *testing.T) {
 	}
 }
 
-func TestAServerOfAnotherReleaseIsRejectedWithBothVersions(t *testing.T) {
+func TestTheErrorForAServerOfAnotherReleaseNamesBothVersions(t *testing.T) {
 	t.Parallel()
 	server := started(t, Options{})
 	_, err := start(context.Background(), Options{URL: server.URL()}, "99.7.1")

@@ -100,7 +100,7 @@ TEST_CASE("the client calls operations as an SDK does and reuses one connection"
   while (server.call("GET", "/_mayfly/metrics").body.find("mayfly_connections 2\n") == std::string::npos) {}
 }
 
-TEST_CASE("a Mayfly account is selected by the access key and in control calls") {
+TEST_CASE("a client with an account uses it in operations and in control calls") {
   Running server;
   server.account = "000000000042";
   server.create_table("carts", false);

@@ -586,7 +586,7 @@ TEST_CASE("jobs are shown with a progress bar and --watch waits until they finis
   CHECK(server.end(SIGTERM) == 0);
 }
 
-TEST_CASE("tail prints changes without color when not on a terminal and ends with the server") {
+TEST_CASE("tail prints changes without color when not on a terminal and exits when the server does") {
   Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"});
   const std::uint16_t port = server.port();
   execute(port, "CreateTable",

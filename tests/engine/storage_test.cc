@@ -758,7 +758,7 @@ TEST_CASE("a few megabytes of overwritten values are reclaimed once writes stop"
   CHECK(comes_to_pass([&] { return storage->footprint_bytes() < 1 << 20; }));
 }
 
-TEST_CASE("memory that is full of overwritten values has room again", "[storage]") {
+TEST_CASE("memory filled by overwritten values is reclaimed", "[storage]") {
   auto storage = open({.memory_bytes_max = 40 << 20});
   for (int puts = 0; puts < 1000 && storage->has_room(); ++puts) {
     Batch batch;
@@ -770,7 +770,7 @@ TEST_CASE("memory that is full of overwritten values has room again", "[storage]
   CHECK(storage->footprint_bytes() < 40 << 20);
 }
 
-TEST_CASE("full memory is reported and has room again after erasures", "[storage]") {
+TEST_CASE("full memory is reported and erased values are reclaimed", "[storage]") {
   std::mutex mutex;
   std::string told;
   auto storage = open({.report =

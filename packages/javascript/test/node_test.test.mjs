@@ -15,7 +15,7 @@ import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { fileServer, openWorld } from "mayfly-dynamodb/node-test";
 `;
 
-test("each test has its own world, and each file a server that ends with it", async (t) => {
+test("each test has its own world, and each file has a server that exits after it", async (t) => {
   const directory = project(t, {
     "a.test.mjs": `${head}
       const accounts = new Set();

@@ -98,7 +98,7 @@ test("a program that listens but does not answer is reported", async (t) => {
   assert.match(error.message, /^http:\/\/127\.0\.0\.1:\d+ did not answer: no response within 1000 ms\./);
 });
 
-test("a server of another release is rejected, with both versions in the message", async (t) => {
+test("the error for a server of another release names both versions", async (t) => {
   const directory = project(t, { mayfly: pretender(`response.end('{"status":"ok","version":"9.7.1"}')`) });
   const error = await refusal({ binary: join(directory, "mayfly") });
   assert.equal(error.problem, "version-mismatch");
@@ -217,7 +217,7 @@ test("a server ends when its process is killed", async (t) => {
   await gone(server);
 });
 
-test("a server ends with a process that does not close it", async (t) => {
+test("a server exits after a process that does not close it", async (t) => {
   for (const then of ["process.exit(3);", "throw new Error('as tests do');", ""]) {
     const { child, pid } = starter(t, then);
     const ended = new Promise((resolve) => child.once("exit", resolve));

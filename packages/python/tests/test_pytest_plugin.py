@@ -52,7 +52,7 @@ def test_a_run_without_the_fixtures_starts_no_server_and_loads_no_sdk(pytester):
     run(pytester).assert_outcomes(passed=1)
 
 
-def test_the_server_ends_with_the_run(pytester):
+def test_the_server_exits_when_the_run_ends(pytester):
     pytester.makepyfile("def test_one(mayfly_server): open('pid', 'w').write(str(mayfly_server.pid))")
     run(pytester).assert_outcomes(passed=1)
     assert not is_there(int((pytester.path / "pid").read_text()))

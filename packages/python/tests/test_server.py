@@ -14,7 +14,7 @@ from conftest import await_log, is_gone_within, is_there
 from mayfly import BinaryError, EndedError, Server, UnansweredError, _version
 
 
-def test_a_server_ends_with_its_with_block():
+def test_a_server_exits_at_the_end_of_its_with_block():
     with Server() as server:
         assert server.url.startswith("http://127.0.0.1:")
         assert server.version.count(".") == 2
@@ -88,13 +88,13 @@ def test_the_search_on_path_skips_this_packages_own_script(tmp_path, monkeypatch
     assert _binary.find_binary().path == str(tmp_path / "mayfly")
 
 
-def test_a_server_ends_with_a_process_that_does_not_close_it():
+def test_a_server_exits_after_a_process_that_does_not_close_it():
     program = "from mayfly import Server; server = Server(); print(server.pid, flush=True)"
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True, timeout=30)
     assert is_gone_within(int(done.stdout), 2)
 
 
-def test_a_server_ends_with_a_process_that_is_killed():
+def test_a_server_exits_after_a_process_that_is_killed():
     program = "from mayfly import Server; server = Server(); print(server.pid, flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         pid = int(child.stdout.readline())

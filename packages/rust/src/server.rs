@@ -202,7 +202,7 @@ mod tests {
     use crate::{Error, Options};
 
     #[tokio::test]
-    async fn a_server_of_another_release_is_rejected_with_both_versions() {
+    async fn the_error_for_a_server_of_another_release_names_both_versions() {
         let server = Server::start().await.unwrap();
         let options = Options { url: Some(server.url().into()), ..Default::default() };
         let error = Server::start_for(options, "99.7.1").await.err().unwrap();

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn the_request_has_the_keys_indexes_and_other_members() {
+    fn a_create_table_request_contains_keys_indexes_and_added_members() {
         let table = Table::new("orders")
             .key("customer")
             .sort(KeyAttribute::n("at"))

@@ -269,7 +269,7 @@ TEST_CASE("an update rejects a path whose parent is missing or has the wrong typ
   CHECK(updated("SET x.y = :s", R"({"p":{"S":"p"}})", false) == wrong_path);
 }
 
-TEST_CASE("UPDATED_OLD and UPDATED_NEW return whatever is at the update's paths") {
+TEST_CASE("UPDATED_OLD and UPDATED_NEW return the parts of the item at the update's paths") {
   const auto parts = [](std::string_view text, std::string_view json) {
     return text_of(updated_parts(parsed(text), item(json)));
   };

@@ -60,7 +60,7 @@ TEST_CASE("a mapping holds nothing for open or closed shards without records", "
   reshard(world, Resharding::roll);
   CHECK(world.settle().empty());
   for (const char* const name : {"f", "g", "h"}) CHECK(world.delivered(name) == "a");
-  // The settle woke lanes at the end of a shard that has closed since. They end, and each stores that it has.
+  // The settle woke lanes at the end of a shard that has closed since. They end, and each stores its end.
   while (load(world).lanes > 0) std::this_thread::yield();
   CHECK(positions(world) == 3 + 3 * 2);
 

@@ -7,7 +7,7 @@ use mayfly::{Fault, FaultKind};
 use crate::{Outcome, carts};
 
 #[tokio::test]
-async fn a_fault_applies_count_times_and_is_counted() -> Outcome {
+async fn a_fault_strikes_as_often_as_its_count_says_and_reports_how_often() -> Outcome {
     let world = carts().await?;
     let config = aws_sdk_dynamodb::config::Builder::from(world.sdk_config());
     let once = aws_sdk_dynamodb::Client::from_conf(config.retry_config(RetryConfig::disabled()).build());

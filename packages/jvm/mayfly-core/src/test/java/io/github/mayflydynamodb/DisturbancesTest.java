@@ -23,7 +23,7 @@ import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExcee
 @DisplayName("Faults and failpoints")
 class DisturbancesTest extends Fixture {
   @Test
-  void a_fault_applies_count_times_and_is_counted() {
+  void a_fault_strikes_as_often_as_its_count_says_and_reports_how_often() {
     createCarts();
     world.faults(Fault.throttle().operation("PutItem").table("carts").count(1));
     try (DynamoDbClient once = withoutRetries()) {

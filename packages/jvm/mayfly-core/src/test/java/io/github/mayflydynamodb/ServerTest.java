@@ -22,7 +22,7 @@ class ServerTest {
   private static final ServerOptions OPTIONS = ServerOptions.defaults().binary(Fixture.BINARY);
 
   @Test
-  void a_server_starts_on_a_free_port_and_ends_with_close() {
+  void a_server_starts_on_a_free_port_and_exits_on_close() {
     Server server = Server.start(OPTIONS);
     assertEquals("http", server.url().getScheme());
     assertEquals(System.getProperty("mayfly.test.version"), server.version());

@@ -125,7 +125,7 @@ class StartFailureTest {
   }
 
   @Test
-  void a_server_of_another_minor_version_is_rejected_with_both_versions() throws IOException {
+  void the_error_for_a_server_of_another_minor_version_names_both_versions() throws IOException {
     HttpServer other = answering("{\"status\":\"ok\",\"version\":\"99.7.1\"}");
     try {
       URI url = URI.create("http://127.0.0.1:" + other.getAddress().getPort());
