@@ -4,6 +4,7 @@
 - A room includes only the rooms that its layer's table allows.
 - No module (a header and its source) includes itself through other modules.
 - No room has more than 30 source files.
+- No two files of a room use the same private name, because they can be compiled together (cmake/rooms.cmake).
 """
 
 import collections
@@ -121,7 +122,43 @@ def crowded(root, layer):
             yield f"{folder} has {count} source files; the limit is {FILES_MAX}"
 
 
+# At the beginning of a line in an anonymous namespace: a type, an alias, a constant or a function.
+PRIVATE = re.compile(
+    r"^(?:(?:struct|class|enum class) (\w+)\b(?!.*;\s*$)"
+    r"|using (\w+) = (.*);"
+    r"|(?:inline |static )*const(?:expr|init)? [\w:<>, *&]+? \*?(?:const )?(\w+)(?:\[\w*\])?\s*(?:=|\{)"
+    r"|(?!return|using|template|static_assert|friend)(?:constexpr |inline )*[\w:][\w:<>,*& ]*? \*?&?(\w+)\()",
+    re.MULTILINE,
+)
+
+
+def private_names(text):
+    """The names in a file's anonymous namespaces. An alias is named with its meaning: several files may have the same one."""
+    for body in re.findall(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.DOTALL | re.MULTILINE):
+        for kind, alias, meaning, constant, function in PRIVATE.findall(body):
+            yield kind or constant or function or alias, meaning
+
+
+def clashes(root, layer):
+    """Names that two files of a room use for different things. Operations and schema readers are compiled alone."""
+    rooms = collections.defaultdict(lambda: collections.defaultdict(set))
+    for path in sources(root, layer):
+        room = path.rsplit("/", 1)[0]
+        if not path.endswith(".cc") or room.startswith("compat/operations/") or room == "cli/schemas":
+            continue
+        for name, meaning in private_names((root / path).read_text(encoding="utf-8")):
+            rooms[room][name].add((path, meaning))
+    for names in rooms.values():
+        for name, uses in sorted(names.items()):
+            paths = sorted({path for path, _ in uses})
+            meanings = {meaning for _, meaning in uses}
+            if len(paths) > 1 and (len(meanings) > 1 or "" in meanings):
+                yield f"{name} is a private name of {' and of '.join(paths)}"
+
+
 def problems(root):
+    for layer in (*ROOMS, *(f"tests/{layer}" for layer in ROOMS)):
+        yield from clashes(root, layer)
     for layer, rooms in ROOMS.items():
         yield from forbidden(root, layer, rooms)
         yield from cycles(root, layer)

@@ -283,7 +283,7 @@ Outcome<Described> described(ServerCalls& server, const std::string& name) {
   return Described{std::move(table), *std::move(keys)};
 }
 
-Outcome<Tree> key_of(ServerCalls& server, const ItemCommand& command) {
+Outcome<Tree> item_key_of(ServerCalls& server, const ItemCommand& command) {
   if (command.words.size() == 1)
     if (auto typed = typed_key(command.words[0])) return *std::move(typed);
   TRY(const Described table, described(server, command.table));
@@ -364,7 +364,7 @@ std::string as_time(const Tree& value) {
 }
 
 int get_item(ServerCalls& server, const ItemCommand& command) {
-  const auto key = key_of(server, command);
+  const auto key = item_key_of(server, command);
   if (!key) return fail(key.error());
   const auto answer =
       operate(server, "GetItem", {{"TableName", command.table}, {"Key", *key}, {"ConsistentRead", true}});
@@ -390,7 +390,7 @@ int get_item(ServerCalls& server, const ItemCommand& command) {
 }
 
 int delete_item(ServerCalls& server, const ItemCommand& command) {
-  const auto key = key_of(server, command);
+  const auto key = item_key_of(server, command);
   if (!key) return fail(key.error());
   const auto answer = operate(server, "DeleteItem",
                               {{"TableName", command.table}, {"Key", *key}, {"ReturnValues", "ALL_OLD"}});

@@ -10,7 +10,7 @@ namespace {
 
 using sweep::SweepCommand;
 
-void add_table_options(CLI::App& app, SweepCommand& command) {
+void add_sweep_table_options(CLI::App& app, SweepCommand& command) {
   sweep::Layout& layout = command.layout;
   app.option_defaults()->group("Endpoint");
   add_aws_options(app, command.given);
@@ -119,17 +119,17 @@ void add_sweep_commands(CLI::App& app, SweepCommand& command) {
   CLI::App& sweep =
       *app.add_subcommand("sweep", "Delete expired items on any DynamoDB endpoint within a second");
   sweep.require_subcommand(0, 1);
-  add_table_options(sweep, command);
+  add_sweep_table_options(sweep, command);
   add_running_options(sweep, command);
   CLI::App& plan = *sweep.add_subcommand(
       "plan", "Print the changes that a table needs before a sweep, its items' state, and the cost");
-  add_table_options(plan, command);
+  add_sweep_table_options(plan, command);
   add_segments(plan, command);
   plan.add_flag("--apply", command.apply, "Create the index and the state table if they are missing");
   plan.add_flag("!--no-scan", command.scans, "Do not scan the table's items");
   plan.callback([&command] { command.what = SweepCommand::What::plan; });
   CLI::App& backfill = *sweep.add_subcommand("backfill", "Add existing items to the index");
-  add_table_options(backfill, command);
+  add_sweep_table_options(backfill, command);
   add_segments(backfill, command);
   backfill.add_flag("--dry-run", command.dry_run,
                     "Print how many items would be written, without writing them");

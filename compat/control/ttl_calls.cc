@@ -24,15 +24,15 @@ namespace {
 
 using ModeKind = engine::ExpiryMode::Kind;
 
-constexpr std::pair<std::string_view, ModeKind> modes[] = {
+constexpr std::pair<std::string_view, ModeKind> ttl_modes[] = {
     {"exact", ModeKind::exact}, {"aws", ModeKind::aws}, {"manual", ModeKind::manual}};
-constexpr auto mode_names = names_of(modes);
+constexpr auto ttl_mode_names = names_of(ttl_modes);
 constexpr std::int64_t delay_seconds_max = 30 * 24 * 3600, seed_max = std::int64_t{1} << 53;
 constexpr std::int64_t window_seconds_max = 366 * 24 * 3600;
 constexpr std::int64_t windows_max = 100, upcoming_default = 100, upcoming_max = 10'000;
 
-std::string_view mode_name(ModeKind kind) {
-  for (const auto& [name, each] : modes)
+std::string_view ttl_mode_name(ModeKind kind) {
+  for (const auto& [name, each] : ttl_modes)
     if (each == kind) return name;
   return {};
 }
@@ -43,7 +43,7 @@ std::optional<engine::Instant> time_of(engine::Instant fires) {
 }
 
 void add_mode(json::Tree& shown, const engine::ExpiryMode& mode) {
-  shown["mode"] = mode_name(mode.kind);
+  shown["mode"] = ttl_mode_name(mode.kind);
   if (mode.kind != ModeKind::aws) return;
   json::Tree& delay = shown["delay_seconds"] = json::Tree::array();
   delay.push_back(json::seconds(mode.delay_ms_min));
@@ -106,7 +106,7 @@ Result<engine::ExpiryMode> read_mode(const Body& body) {
   const json::Tree* delay = body.any("delay_seconds");
   const auto seed = body.whole("seed");
   engine::ExpiryMode mode;
-  mode.kind = *body.choice("mode", modes);
+  mode.kind = *body.choice("mode", ttl_modes);
   if (mode.kind != ModeKind::aws && (delay != nullptr || seed)) {
     return error::validation("'delay_seconds' and 'seed' are allowed only when mode is \"aws\".");
   }
@@ -189,7 +189,7 @@ std::span<const ControlCall> ttl_calls() {
   static constexpr Member mode_body[] = {
       Member{"mode", Kind::text, "exact (immediately), aws (late, as on AWS) or manual (on request)",
              Given::always}
-          .of(mode_names)
+          .of(ttl_mode_names)
           .as("MODE"),
       Member{"delay_seconds", Kind::range, "Minimum and maximum delay of deletions in mode aws, in seconds"}
           .within(0, delay_seconds_max)
@@ -216,7 +216,7 @@ std::span<const ControlCall> ttl_calls() {
   static constexpr Member table_answer[] = {
       Member{"status", Kind::text, "Whether TTL is enabled", Given::always}.of(statuses),
       {"attribute", Kind::text, "The TTL attribute"},
-      Member{"mode", Kind::text, "When expired items are deleted", Given::always}.of(mode_names),
+      Member{"mode", Kind::text, "When expired items are deleted", Given::always}.of(ttl_mode_names),
       {"delay_seconds", Kind::range, "Minimum and maximum delay in mode aws"},
       {"seed", Kind::whole, "Random seed of the delays in mode aws"},
       {"pending", Kind::whole, "Items that will expire, including those in due", Given::always},

@@ -42,7 +42,7 @@ constexpr auto function_names = std::to_array<std::string_view>(
      "LOWER", "MAX", "MIN", "NULLIF", "OCTET_LENGTH", "SEXP", "SIZE", "SUBSTRING", "SUM", "UPPER"});
 // clang-format on
 
-std::string upper(std::string_view word) {
+std::string upper_word(std::string_view word) {
   std::string out(word);
   for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return out;
@@ -51,11 +51,11 @@ std::string upper(std::string_view word) {
 }  // namespace
 
 bool is_keyword(std::string_view word) {
-  return std::binary_search(keywords.begin(), keywords.end(), upper(word));
+  return std::binary_search(keywords.begin(), keywords.end(), upper_word(word));
 }
 
 bool is_function_name(std::string_view word) {
-  return std::binary_search(function_names.begin(), function_names.end(), upper(word));
+  return std::binary_search(function_names.begin(), function_names.end(), upper_word(word));
 }
 
 }  // namespace mayfly::compat::partiql

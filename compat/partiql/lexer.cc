@@ -14,7 +14,7 @@ using engine::is_digit;
 bool starts_word(char c) { return engine::is_letter(c) || c == '_' || c == '$'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f'; }
 
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+char upper_letter(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
 bool begins_code_point(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
@@ -139,7 +139,7 @@ class Lexer {
       ++length;
       while (is_digit(peek(length))) ++length;
     }
-    if (upper(peek(length)) != 'E') return decimal(length);
+    if (upper_letter(peek(length)) != 'E') return decimal(length);
     ++length;
     if (peek(length) == '+' || peek(length) == '-') ++length;
     if (!is_digit(peek(length))) return cut(Token::Kind::unknown, length);
@@ -161,7 +161,7 @@ class Lexer {
 bool Token::is_keyword(std::string_view upper_case) const {
   return kind == Kind::word && text.size() == upper_case.size() &&
          std::equal(text.begin(), text.end(), upper_case.begin(),
-                    [](char a, char b) { return upper(a) == b; });
+                    [](char a, char b) { return upper_letter(a) == b; });
 }
 
 std::string Token::place() const {

@@ -41,8 +41,8 @@ std::string in_case(std::string text, char from, char to, int shift) {
   for (char& c : text) c = c >= from && c <= to ? static_cast<char>(c + shift) : c;
   return text;
 }
-std::string upper(std::string text) { return in_case(std::move(text), 'a', 'z', 'A' - 'a'); }
-std::string lower(std::string text) { return in_case(std::move(text), 'A', 'Z', 'a' - 'A'); }
+std::string in_upper_case(std::string text) { return in_case(std::move(text), 'a', 'z', 'A' - 'a'); }
+std::string in_lower_case(std::string text) { return in_case(std::move(text), 'A', 'Z', 'a' - 'A'); }
 
 // A type name as IS uses it. Other names of the same type are replaced with this one.
 struct TypeName {
@@ -70,7 +70,7 @@ std::optional<TypeName> type_name(const Token& token, const Token& after) {
        "REAL",    "DECIMAL", "NUMERIC", "TIMESTAMP", "DATE",     "TIME",     "CHARACTER", "CHARACTER_VARYING",
        "STRING",  "SYMBOL",  "CLOB",    "BLOB",      "STRUCT",   "TUPLE",    "LIST",      "SEXP",
        "BAG",     "ANY"});
-  std::string name = upper(token.text);
+  std::string name = in_upper_case(token.text);
   for (const auto& [other, type] : others) {
     if (name == other) return TypeName{type};
   }
@@ -224,7 +224,7 @@ Result<Node> SyntaxParser::keyword_term() {
   if (head.is_keyword("MISSING")) return atom(Kind::missing);
   if (head.is_keyword("TRUE") || head.is_keyword("FALSE")) {
     Node node = atom(Kind::boolean);
-    node.text = upper(node.text);
+    node.text = in_upper_case(node.text);
     return node;
   }
   for (const std::string_view other : {"AS", "AT", "BY", "FOR", "ASC", "DESC"}) {
@@ -249,7 +249,7 @@ Result<Node> SyntaxParser::keyword_term() {
 
 Result<Node> SyntaxParser::call() {
   Node node{.kind = Kind::call, .token = next()};
-  node.text = lower(node.token.text);
+  node.text = in_lower_case(node.token.text);
   next();  // (
   if (accept(")")) return node;
   if (accept("*")) {

@@ -20,7 +20,6 @@ namespace mayfly::compat {
 namespace {
 
 using json::Value;
-using Kind = Value::Kind;
 using ShapeType = Shape::Type;
 using engine::Type;
 
@@ -56,12 +55,12 @@ bool is_integral(std::string_view number_text) {
 // The name of the token that the reader found: "NUMBER_VALUE".
 std::string_view token_name(const Value& value) {
   switch (value.kind()) {
-    case Kind::boolean: return value.boolean() ? "TRUE_VALUE" : "FALSE_VALUE";
-    case Kind::number: return is_integral(value.number_text()) ? "NUMBER_VALUE" : "DECIMAL_VALUE";
-    case Kind::string: return "STRING_VALUE";
-    case Kind::null: return "NULL_VALUE";
-    case Kind::array: return "START_ARRAY";
-    case Kind::object: break;
+    case Value::Kind::boolean: return value.boolean() ? "TRUE_VALUE" : "FALSE_VALUE";
+    case Value::Kind::number: return is_integral(value.number_text()) ? "NUMBER_VALUE" : "DECIMAL_VALUE";
+    case Value::Kind::string: return "STRING_VALUE";
+    case Value::Kind::null: return "NULL_VALUE";
+    case Value::Kind::array: return "START_ARRAY";
+    case Value::Kind::object: break;
   }
   return "START_OBJECT";
 }
@@ -72,16 +71,16 @@ Unexpected<Error> cannot_convert(const Value& value, std::string_view to) {
 
 // Rejects an array or an object where the shape requires a scalar.
 Result<void> check_not_nested(const Shape& shape, const Value& value) {
-  if (value.is(Kind::array))
+  if (value.is(Value::Kind::array))
     return error::serialization("Unrecognized collection type class " + java_type(shape));
-  if (value.is(Kind::object))
+  if (value.is(Value::Kind::object))
     return error::serialization("Start of structure or map found where not expected");
   return {};
 }
 
 Result<void> check_number(const Shape& shape, const Value& value, std::string_view java_name) {
   CHECK_OK(check_not_nested(shape, value));
-  if (!value.is(Kind::number)) return cannot_convert(value, java_name);
+  if (!value.is(Value::Kind::number)) return cannot_convert(value, java_name);
   if (shape.type == ShapeType::decimal) return {};
   if (!is_integral(value.number_text())) return {};  // the fraction is dropped
   const auto text = value.number_text();
@@ -104,7 +103,7 @@ std::optional<bool> boolean_from_text(std::string_view text) {
 
 Result<void> check_blob(const Shape& shape, const Value& value) {
   CHECK_OK(check_not_nested(shape, value));
-  if (!value.is(Kind::string)) {
+  if (!value.is(Value::Kind::string)) {
     return error::serialization("only base-64-encoded strings are convertible to bytes");
   }
   const auto text = value.string();
@@ -128,7 +127,7 @@ class Present {
                                       [&](const Member& one) { return one.name == member.name; });
       if (found != declared.end())
         values_[static_cast<std::size_t>(found - declared.begin())] =
-            member.value.is(Kind::null) ? nullptr : &member.value;
+            member.value.is(Value::Kind::null) ? nullptr : &member.value;
     }
     json::members_compared += object.members().size() * declared.size();
   }
@@ -151,7 +150,7 @@ bool is_plain_value(const Value& value, int levels = plain_levels_max) {
   const auto members = value.members();
   if (members.size() != 1) return false;
   const auto& [name, inner] = members[0];
-  const auto is_text = [](const Value& element) { return element.is(Kind::string); };
+  const auto is_text = [](const Value& element) { return element.is(Value::Kind::string); };
   const auto is_plain = [&](const Value& element) { return is_plain_value(element, levels - 1); };
   const auto type = engine::type_named(name);
   if (!type) return false;
@@ -159,13 +158,13 @@ bool is_plain_value(const Value& value, int levels = plain_levels_max) {
     case Type::string:
     case Type::number: return is_text(inner);
     case Type::boolean:
-    case Type::null: return inner.is(Kind::boolean);
+    case Type::null: return inner.is(Value::Kind::boolean);
     case Type::string_set:
-    case Type::number_set: return inner.is(Kind::array) && std::ranges::all_of(inner.items(), is_text);
+    case Type::number_set: return inner.is(Value::Kind::array) && std::ranges::all_of(inner.items(), is_text);
     case Type::list:
-      return levels > 0 && inner.is(Kind::array) && std::ranges::all_of(inner.items(), is_plain);
+      return levels > 0 && inner.is(Value::Kind::array) && std::ranges::all_of(inner.items(), is_plain);
     case Type::map:
-      return levels > 0 && inner.is(Kind::object) &&
+      return levels > 0 && inner.is(Value::Kind::object) &&
              std::ranges::all_of(inner.members(), [&](const json::Member& entry) {
                return entry.name.size() <= nested_name_length_max && is_plain(entry.value);
              });
@@ -201,30 +200,32 @@ Unexpected<Error> unexpected_scalar(const Shape& shape, Place place) {
 }
 
 Result<void> check_list(const Shape& shape, const Value& value, Place place) {
-  if (value.is(Kind::object))
+  if (value.is(Value::Kind::object))
     return error::serialization("Start of structure or map found where not expected");
-  if (!value.is(Kind::array)) return unexpected_scalar(shape, place);
+  if (!value.is(Value::Kind::array)) return unexpected_scalar(shape, place);
   for (const Value& element : value.items()) {
-    if (!element.is(Kind::null)) CHECK_OK(check_type(*shape.element, element, Place::element));
+    if (!element.is(Value::Kind::null)) CHECK_OK(check_type(*shape.element, element, Place::element));
   }
   return {};
 }
 
 Result<void> check_map(const Shape& shape, const Value& value, Place place) {
-  if (value.is(Kind::array)) return error::serialization("Unrecognized collection type " + java_type(shape));
-  if (!value.is(Kind::object)) return unexpected_scalar(shape, place);
+  if (value.is(Value::Kind::array))
+    return error::serialization("Unrecognized collection type " + java_type(shape));
+  if (!value.is(Value::Kind::object)) return unexpected_scalar(shape, place);
   const bool attribute_values = shape.element->type == ShapeType::attribute_value;
   for (const json::Member& member : value.members()) {
     if (attribute_values && is_plain_value(member.value)) continue;
-    if (!member.value.is(Kind::null)) CHECK_OK(check_type(*shape.element, member.value, Place::element));
+    if (!member.value.is(Value::Kind::null))
+      CHECK_OK(check_type(*shape.element, member.value, Place::element));
   }
   return {};
 }
 
 Result<void> check_structure(const Shape& shape, const Value& value, Place place) {
-  if (value.is(Kind::array))
+  if (value.is(Value::Kind::array))
     return error::serialization("Unrecognized collection type class " + java_type(shape));
-  if (!value.is(Kind::object)) return unexpected_scalar(shape, place);
+  if (!value.is(Value::Kind::object)) return unexpected_scalar(shape, place);
   return check_members(shape.members, value);
 }
 
@@ -247,12 +248,12 @@ constexpr Member attribute_value_members[] = {
 // Walks the members that are present instead of looking for all ten: most values have one, and most are
 // strings.
 Result<void> check_attribute_value(const Shape& shape, const Value& value, Place place) {
-  if (value.is(Kind::array))
+  if (value.is(Value::Kind::array))
     return error::serialization("Unrecognized collection type class " + java_type(shape));
-  if (!value.is(Kind::object)) return unexpected_scalar(shape, place);
+  if (!value.is(Value::Kind::object)) return unexpected_scalar(shape, place);
   for (const json::Member& present : value.members()) {
-    if (present.value.is(Kind::null)) continue;
-    if (present.value.is(Kind::string) && (present.name == "S" || present.name == "N")) continue;
+    if (present.value.is(Value::Kind::null)) continue;
+    if (present.value.is(Value::Kind::string) && (present.name == "S" || present.name == "N")) continue;
     if (const auto type = engine::type_named(present.name)) {
       const Member& member = attribute_value_members[static_cast<std::size_t>(*type)];
       CHECK_OK(check_type(*member.shape, present.value, Place::member));
@@ -265,12 +266,12 @@ Result<void> check_type(const Shape& shape, const Value& value, Place place) {
   switch (shape.type) {
     case ShapeType::string:
       CHECK_OK(check_not_nested(shape, value));
-      if (!value.is(Kind::string)) return cannot_convert(value, "String");
+      if (!value.is(Value::Kind::string)) return cannot_convert(value, "String");
       return {};
     case ShapeType::boolean:
       CHECK_OK(check_not_nested(shape, value));
-      if (value.is(Kind::number)) return cannot_convert(value, "Boolean");
-      if (value.is(Kind::string) && !boolean_from_text(value.string())) {
+      if (value.is(Value::Kind::number)) return cannot_convert(value, "Boolean");
+      if (value.is(Value::Kind::string) && !boolean_from_text(value.string())) {
         return error::serialization("Unexpected token received from parser");
       }
       return {};
@@ -354,7 +355,7 @@ void append_beginning(std::string& out, const Value& value, std::size_t bytes_ma
   if (out.size() >= bytes_max) return;
   out += value.string().substr(0, bytes_max);
   out += value.number_text().substr(0, bytes_max);
-  if (value.is(Kind::boolean)) out += value.boolean() ? '1' : '0';
+  if (value.is(Value::Kind::boolean)) out += value.boolean() ? '1' : '0';
   for (const Value& element : value.items()) {
     if (out.size() >= bytes_max) return;
     out += ',';
@@ -414,11 +415,11 @@ void append_java_value(std::string& out, const Value& value) {
 void append_java(std::string& out, const Shape& shape, const Value& value) {
   if (out.size() > message_bytes_max) return;
   switch (value.kind()) {
-    case Kind::null: out += "null"; return;
-    case Kind::boolean: out += value.boolean() ? "true" : "false"; return;
-    case Kind::number: out += std::to_string(integer_of(value)); return;
-    case Kind::string: out += value.string().substr(0, message_bytes_max + 1); return;
-    case Kind::array: {
+    case Value::Kind::null: out += "null"; return;
+    case Value::Kind::boolean: out += value.boolean() ? "true" : "false"; return;
+    case Value::Kind::number: out += std::to_string(integer_of(value)); return;
+    case Value::Kind::string: out += value.string().substr(0, message_bytes_max + 1); return;
+    case Value::Kind::array: {
       out += '[';
       bool first = true;
       for (const Value& element : value.items()) {
@@ -430,7 +431,7 @@ void append_java(std::string& out, const Shape& shape, const Value& value) {
       out += ']';
       return;
     }
-    case Kind::object: break;
+    case Value::Kind::object: break;
   }
   if (shape.type == ShapeType::attribute_value) return append_java_value(out, value);
   if (shape.type != ShapeType::map) return append_java_structure(out, shape, value);
@@ -450,7 +451,7 @@ void append_java(std::string& out, const Shape& shape, const Value& value) {
 // Appends a value that a message quotes. Where values have the newer wording, arrays and objects are printed
 // as JSON.
 void append_value(std::string& out, const Shape& shape, const Value& value, Frame frame) {
-  if (!has_newer_words(frame) || !(value.is(Kind::array) || value.is(Kind::object)))
+  if (!has_newer_words(frame) || !(value.is(Value::Kind::array) || value.is(Value::Kind::object)))
     return append_java(out, shape, value);
   std::string text;
   json::Writer(text).value(value);
@@ -559,7 +560,7 @@ class Constraints {
               Fault fault = Fault::any) {
     if (errors_.size() >= errors_max) return;
     std::string text = "Value ";
-    if (value != nullptr && !value->is(Kind::null)) {
+    if (value != nullptr && !value->is(Value::Kind::null)) {
       text += '\'';
       append_value(text, shape, *value, frame_);
       text += '\'';
@@ -591,7 +592,7 @@ class Constraints {
   }
 
   void check(const Shape& shape, const Value* value, const Path& path) {
-    if (value == nullptr || value->is(Kind::null)) {
+    if (value == nullptr || value->is(Value::Kind::null)) {
       lacks_member_ = true;
       return report(shape, value, path, "Member must not be null");
     }
@@ -731,7 +732,7 @@ class Constraints {
       const Path member_path{.parent = &path, .name = member.name, .element = true};
       if (attribute_value) {
         check_attribute_value(member.value, member_path);
-      } else if (measured && !member.value.is(Kind::null)) {
+      } else if (measured && !member.value.is(Value::Kind::null)) {
         check_elements(element, member.value, member_path);
       } else {
         check(element, &member.value, member_path);
@@ -799,7 +800,7 @@ Result<void> check_first(const Shape& shape, const Value& request) {
 }  // namespace
 
 Result<void> check_types(const Shape& shape, const Value& request) {
-  if (request.is(Kind::null)) return error::serialization("");
+  if (request.is(Value::Kind::null)) return error::serialization("");
   return check_type(shape, request, Place::root);
 }
 
@@ -824,7 +825,8 @@ std::int64_t integer_of(const Value& checked) {
 }
 
 bool boolean_of(const Value& checked) {
-  return checked.is(Kind::string) ? boolean_from_text(checked.string()).value_or(false) : checked.boolean();
+  return checked.is(Value::Kind::string) ? boolean_from_text(checked.string()).value_or(false)
+                                         : checked.boolean();
 }
 
 std::optional<std::int64_t> integer_member(const Value& object, std::string_view name) {

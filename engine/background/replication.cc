@@ -25,10 +25,10 @@ constexpr std::size_t batch_writes_max = 64;              // in one transaction
 constexpr std::size_t slice_writes_max = 256;             // of one flow, before the next one
 constexpr std::string_view routes_kind = "@replication";  // documents named "us-east-1>eu-west-1"
 
-std::string name_of(const Route& route) { return route.from + '>' + route.to; }
+std::string route_name(const Route& route) { return route.from + '>' + route.to; }
 
 // "1 500": paused, with a lag of half a second.
-std::string bytes_of(const RouteSetting& setting) {
+std::string setting_bytes(const RouteSetting& setting) {
   return (setting.paused ? "1 " : "0 ") + std::to_string(setting.lag_ms);
 }
 
@@ -125,14 +125,14 @@ void Replication::load(std::string_view account) {
 }
 
 bool Replication::set_route(std::string_view account, const Route& route, const RouteSetting& setting) {
-  const DocumentName name{std::string(account), std::string(routes_kind), name_of(route)};
+  const DocumentName name{std::string(account), std::string(routes_kind), route_name(route)};
   const Lock moving(moving_);  // keeps storage and memory consistent when several callers set routes
   if (setting == RouteSetting{}) {
     uses_.documents.erase(name);
   } else {
     const std::map<Route, RouteSetting> known = routes(account);
     if (!known.contains(route) && known.size() >= routes_max) return false;
-    uses_.documents.put(name, bytes_of(setting));
+    uses_.documents.put(name, setting_bytes(setting));
   }
   {
     const Lock lock(mutex_);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Sequence numbers_at_once = Sequence{1} << 23;  // one megabyte of bits
 
-std::string named(const Shard& shard) { return "shard " + std::to_string(shard.number); }
+std::string shard_named(const Shard& shard) { return "shard " + std::to_string(shard.number); }
 
 std::optional<std::string> flaw_of(const Stream& stream, const Shard& shard, Sequence last) {
   if (shard.first_hash > shard.last_hash) return "has an empty hash range";
@@ -60,8 +60,9 @@ std::vector<std::string> shard_flaws(const Stream& stream, Sequence last) {
   for (std::size_t i = 0; i < stream.shards.size(); ++i) {
     const Shard& shard = stream.shards[i];
     if (i > 0 && shard.number <= stream.shards[i - 1].number)
-      flaws.push_back("its " + named(shard) + " is out of order");
-    if (const auto flaw = flaw_of(stream, shard, last)) flaws.push_back("its " + named(shard) + " " + *flaw);
+      flaws.push_back("its " + shard_named(shard) + " is out of order");
+    if (const auto flaw = flaw_of(stream, shard, last))
+      flaws.push_back("its " + shard_named(shard) + " " + *flaw);
   }
   if (!stream.disabled && !divide_all_hashes(stream))
     flaws.emplace_back("its open shards do not cover each hash exactly once");

@@ -12,7 +12,7 @@ namespace mayfly::http {
 
 namespace {
 
-Reply refuse(compat::Error::Kind kind, std::string message) {
+Reply refuse_call(compat::Error::Kind kind, std::string message) {
   Reply reply = reply_of(compat::error_answer({.kind = kind, .message = std::move(message)}));
   end_line(reply);
   return reply;
@@ -24,17 +24,17 @@ Reply admin(Request& request, compat::Emulator& emulator, const AccessRules& acc
             const std::stop_token& stop) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!access.control && request.route.kind != Route::Kind::health) {
-    return refuse(compat::Error::Kind::not_found, "The control API is disabled (--no-control).");
+    return refuse_call(compat::Error::Kind::not_found, "The control API is disabled (--no-control).");
   }
   engine::Scope scope{std::string(default_account), emulator.region()};
   if (request.has(Header::x_mayfly_account)) scope.account = request.header(Header::x_mayfly_account);
   if (request.has(Header::x_mayfly_region)) scope.region = request.header(Header::x_mayfly_region);
   if (!engine::is_account_id(scope.account)) {
-    return refuse(compat::Error::Kind::validation, "X-Mayfly-Account must be twelve digits.");
+    return refuse_call(compat::Error::Kind::validation, "X-Mayfly-Account must be twelve digits.");
   }
   if (!engine::is_region(scope.region))
-    return refuse(compat::Error::Kind::validation,
-                  "X-Mayfly-Region must be " + std::string(engine::region_letters) + ".");
+    return refuse_call(compat::Error::Kind::validation,
+                       "X-Mayfly-Region must be " + std::string(engine::region_letters) + ".");
 
   if (request.route.kind == Route::Kind::mcp)
     return mcp(request, emulator, std::move(scope), access.mcp_read_only, stop);

@@ -54,8 +54,8 @@ Tree requests(const std::string& text, const std::string& name = "t.yaml",
 }
 
 // Returns the error without the file's directory.
-std::string problem(const std::string& text, const std::string& name = "t.yaml",
-                    const SchemaContext& context = {}) {
+std::string schema_problem(const std::string& text, const std::string& name = "t.yaml",
+                           const SchemaContext& context = {}) {
   const Files files;
   const auto tables = schemas::read_schema_files(files.write(name, text), context);
   REQUIRE_FALSE(tables);
@@ -170,7 +170,7 @@ TEST_CASE("a condition that many other conditions name twice is evaluated once")
 TEST_CASE("a parameter's value can be given whether or not it has a Default") {
   const std::string text = "Parameters: {A: {Type: String}, B: {Type: String, Default: b}}\n" +
                            table_of_properties + "      TableName: !Sub '${A}-${B}'\n";
-  CHECK(problem(text) ==
+  CHECK(schema_problem(text) ==
         "t.yaml: Resources.Carts.TableName: parameter A has no Default. Give it a value: --schema-parameter "
         "A=VALUE");
   CHECK(requests(text, "t.yaml", {.parameters = {{"A", "x"}, {"B", "y"}}})[0][1]["TableName"] == "x-y");
@@ -189,10 +189,10 @@ Resources:
 }
 
 TEST_CASE("a template that creates no table because all conditions are false is an error") {
-  CHECK(problem("Parameters: {Stage: {Type: String, Default: dev}}\n"
-                "Conditions: {Prod: !Equals [!Ref Stage, prod]}\n"
-                "Resources:\n  A: {Type: AWS::DynamoDB::Table, Condition: Prod}\n"
-                "  B: {Type: AWS::DynamoDB::Table, Condition: Prod}\n") ==
+  CHECK(schema_problem("Parameters: {Stage: {Type: String, Default: dev}}\n"
+                       "Conditions: {Prod: !Equals [!Ref Stage, prod]}\n"
+                       "Resources:\n  A: {Type: AWS::DynamoDB::Table, Condition: Prod}\n"
+                       "  B: {Type: AWS::DynamoDB::Table, Condition: Prod}\n") ==
         "t.yaml: no table is created, because the Condition of each is false: A, B. Set parameters with "
         "--schema-parameter NAME=VALUE");
 }
@@ -395,36 +395,38 @@ TEST_CASE("files and directories that are too large are rejected") {
 }
 
 TEST_CASE("an error names the file and the resource and suggests a fix") {
-  CHECK(problem("a: ]", "t.yaml") == "t.yaml: line 1: did not find expected node content");
-  CHECK(problem("{\"a\": 1}", "t.json") ==
+  CHECK(schema_problem("a: ]", "t.yaml") == "t.yaml: line 1: did not find expected node content");
+  CHECK(schema_problem("{\"a\": 1}", "t.json") ==
         "t.json defines no tables. It must be a CloudFormation template, a NoSQL Workbench model, or the "
         "output "
         "of `terraform show -json` or `aws dynamodb describe-table`");
-  CHECK(problem(table_of_properties + "      TableName: !Ref Nobody\n") ==
+  CHECK(schema_problem(table_of_properties + "      TableName: !Ref Nobody\n") ==
         "t.yaml: Resources.Carts.TableName: 'Nobody' is neither a parameter nor a resource of the template. "
         "Give it a value: --schema-parameter Nobody=VALUE");
-  CHECK(problem(table_of_properties + "      TableName: !GetAtt A.B\n") ==
+  CHECK(schema_problem(table_of_properties + "      TableName: !GetAtt A.B\n") ==
         "t.yaml: Resources.Carts.TableName: A.B is not known here. Give it a value: --schema-parameter "
         "A.B=VALUE");
-  CHECK(problem(table_of_properties + "      TableName: !ImportValue x y\n") ==
+  CHECK(schema_problem(table_of_properties + "      TableName: !ImportValue x y\n") ==
         "t.yaml: Resources.Carts.TableName: the import x y is not known here. Give it a value: "
         "--schema-parameter 'x y=VALUE'");
-  CHECK(problem(table_of_properties + "      TableName: !Sub 'a-{{resolve:ssm:/${AWS::Region}/t}}'\n") ==
-        "t.yaml: Resources.Carts.TableName: {{resolve:ssm:/us-east-1/t}} is not known here. Give it a value: "
-        "--schema-parameter resolve:ssm:/us-east-1/t=VALUE");
-  CHECK(problem(table_of_properties + "      TableName: !Join [a]\n") ==
+  CHECK(
+      schema_problem(table_of_properties + "      TableName: !Sub 'a-{{resolve:ssm:/${AWS::Region}/t}}'\n") ==
+      "t.yaml: Resources.Carts.TableName: {{resolve:ssm:/us-east-1/t}} is not known here. Give it a value: "
+      "--schema-parameter resolve:ssm:/us-east-1/t=VALUE");
+  CHECK(schema_problem(table_of_properties + "      TableName: !Join [a]\n") ==
         "t.yaml: Resources.Carts.TableName: Fn::Join has arguments that CloudFormation does not accept");
-  CHECK(problem(table_of_properties + "      TableName: {'Fn::Transform': {Name: X}}\n") ==
+  CHECK(schema_problem(table_of_properties + "      TableName: {'Fn::Transform': {Name: X}}\n") ==
         "t.yaml: Resources.Carts.TableName: Fn::Transform is not supported here. Write the value into the "
         "template");
   CHECK(
-      problem("Parameters: {P: {Type: 'AWS::SSM::Parameter::Value<String>', Default: /a}}\n" +
-              table_of_properties + "      TableName: !Ref P\n") ==
+      schema_problem("Parameters: {P: {Type: 'AWS::SSM::Parameter::Value<String>', Default: /a}}\n" +
+                     table_of_properties + "      TableName: !Ref P\n") ==
       "t.yaml: Resources.Carts.TableName: parameter P takes its value from Parameter Store. Give it a value: "
       "--schema-parameter P=VALUE");
-  CHECK(problem(R"({"values":{"root_module":{"resources":[{"address":"aws_dynamodb_table.t","mode":"managed",
+  CHECK(schema_problem(
+            R"({"values":{"root_module":{"resources":[{"address":"aws_dynamodb_table.t","mode":"managed",
                    "type":"aws_dynamodb_table","values":{"hash_key":"id"}}]}}})",
-                "t.json") ==
+            "t.json") ==
         "t.json: aws_dynamodb_table.t has no name before it is applied. Give it a name, or pass the state "
         "after "
         "it is applied");
@@ -439,40 +441,40 @@ TEST_CASE("a file that another program must prepare is rejected with that progra
   const std::string serverless =
       " is a Serverless Framework configuration. Run 'sls package' and pass the template that it writes: "
       "--schema .serverless/cloudformation-template-update-stack.json";
-  CHECK(problem("service: shop\nprovider: {name: aws}\nresources: {Resources: {}}\n", "a.yml") ==
+  CHECK(schema_problem("service: shop\nprovider: {name: aws}\nresources: {Resources: {}}\n", "a.yml") ==
         "a.yml" + serverless);
-  CHECK(problem("service: shop\nresources: [{Resources: {}}]\n", "b.yml") == "b.yml" + serverless);
-  CHECK(problem("service: shop\ncustom: &a {x: 1}\nprovider: *a\n", "serverless.yml") ==
+  CHECK(schema_problem("service: shop\nresources: [{Resources: {}}]\n", "b.yml") == "b.yml" + serverless);
+  CHECK(schema_problem("service: shop\ncustom: &a {x: 1}\nprovider: *a\n", "serverless.yml") ==
         "serverless.yml" + serverless);
-  CHECK(problem(table_of_properties + "      TableName: ${self:service}-carts\n") ==
+  CHECK(schema_problem(table_of_properties + "      TableName: ${self:service}-carts\n") ==
         "t.yaml: Resources.Carts.TableName: '${self:service}-carts' has a variable of the Serverless "
         "Framework. "
         "Run 'sls package' and pass the template that it writes: "
         "--schema .serverless/cloudformation-template-update-stack.json");
   CHECK(
-      problem("resource \"aws_dynamodb_table\" \"t\" {}", "main.tf") ==
+      schema_problem("resource \"aws_dynamodb_table\" \"t\" {}", "main.tf") ==
       "main.tf is a Terraform configuration. Run 'terraform show -json > tables.json' (of a plan: 'terraform "
       "show -json PLAN') and pass that file: --schema tables.json");
-  CHECK(problem(R"({"version":4,"terraform_version":"1.9.0","lineage":"x","resources":[]})",
-                "terraform.tfstate")
+  CHECK(schema_problem(R"({"version":4,"terraform_version":"1.9.0","lineage":"x","resources":[]})",
+                       "terraform.tfstate")
             .starts_with("terraform.tfstate is a Terraform state file. Run"));
-  CHECK(problem("Type: AWS::DynamoDB::Table\nProperties: {TableName: a}\n") ==
+  CHECK(schema_problem("Type: AWS::DynamoDB::Table\nProperties: {TableName: a}\n") ==
         "t.yaml is one resource of a template. Pass the whole template, which has it under Resources");
 }
 
 TEST_CASE("a template whose functions expand without limit is rejected") {
-  CHECK(
-      problem("Conditions: {C: !Condition C}\n" + table_of_properties + "      TableName: !If [C, a, b]\n") ==
-      "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
-      "cycle");
-  CHECK(problem(table_of_properties + "      TableName: !Ref Carts\n") ==
+  CHECK(schema_problem("Conditions: {C: !Condition C}\n" + table_of_properties +
+                       "      TableName: !If [C, a, b]\n") ==
+        "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
+        "cycle");
+  CHECK(schema_problem(table_of_properties + "      TableName: !Ref Carts\n") ==
         "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
         "cycle");
   const std::string too_much = "its functions and loops expand to too many values";
   // Each value contains the next inner one twice.
   std::string nested = "x";
   for (int i = 0; i < 45; ++i) nested = "!Sub ['${a}${a}', {a: " + nested + "}]";
-  CHECK(problem(table_of_properties + "      TableName: " + nested + "\n") ==
+  CHECK(schema_problem(table_of_properties + "      TableName: " + nested + "\n") ==
         "t.yaml: Resources.Carts.TableName: " + too_much);
   std::string values = "[a";
   for (int i = 0; i < 99; ++i) values += ",a";
@@ -482,21 +484,21 @@ TEST_CASE("a template whose functions expand without limit is rejected") {
     const std::string name = "L" + std::to_string(i);
     body = "{'Fn::ForEach::" + name + "': [" + name + ", " + values + "], " + body + "]}";
   }
-  CHECK(problem("Resources: " + body + "\n") == "t.yaml: Resources: more than 10,000 entries");
+  CHECK(schema_problem("Resources: " + body + "\n") == "t.yaml: Resources: more than 10,000 entries");
   const auto empty = body.find("{" + table + "}");
   body.replace(empty, table.size() + 2, "{}");
-  CHECK(problem("Resources: " + body + "\n") == "t.yaml: Resources: " + too_much);
+  CHECK(schema_problem("Resources: " + body + "\n") == "t.yaml: Resources: " + too_much);
   // A long text that is printed repeatedly.
   std::string printed = "[" + std::string(100'000, 'x') + "]";
   for (int i = 0; i < 25; ++i) printed = "{'Fn::ToJsonString': [" + printed + "]}";
-  CHECK(problem(table_of_properties + "      TableName: " + printed + "\n") ==
+  CHECK(schema_problem(table_of_properties + "      TableName: " + printed + "\n") ==
         "t.yaml: Resources.Carts.TableName: " + too_much);
   // A variable with a long value, used many times.
   std::string many;
   for (int i = 0; i < 10'000; ++i) many += "${V}";
-  CHECK(problem(R"({"Resources":{"Fn::ForEach::L":["V",[")" + std::string(10'000, 'x') + R"("],{")" + many +
-                    R"(":{"Type":"AWS::DynamoDB::Table"}}]}})",
-                "t.json") == "t.json: Resources: " + too_much);
+  CHECK(schema_problem(R"({"Resources":{"Fn::ForEach::L":["V",[")" + std::string(10'000, 'x') + R"("],{")" +
+                           many + R"(":{"Type":"AWS::DynamoDB::Table"}}]}})",
+                       "t.json") == "t.json: Resources: " + too_much);
 }
 
 // --- how CloudFormation converts values
@@ -626,7 +628,7 @@ Resources:
     "TableClass": "STANDARD_INFREQUENT_ACCESS",
     "Tags": [{"Key": "top-scores", "Value": "top-scores"}, {"Key": "first", "Value": "dev.points-us-east-1"}]})"));
   CHECK((*made)[2].requests[0].body["TableClass"] == "STANDARD");
-  CHECK(problem("Resources: {'Fn::ForEach::X': [A, b, {}]}\n") ==
+  CHECK(schema_problem("Resources: {'Fn::ForEach::X': [A, b, {}]}\n") ==
         "t.yaml: Resources: Fn::ForEach::X: Fn::ForEach has arguments that CloudFormation does not accept");
 }
 
@@ -702,7 +704,7 @@ TEST_CASE("a NoSQL Workbench model creates its tables with their items") {
     ["PutItem", {"TableName": "Tickets", "Item": {"id": {"S": "t-1"}, "at": {"N": "1"}}}],
     ["PutItem", {"TableName": "Tickets", "Item": {"id": {"S": "t-2"}, "at": {"N": "2"}}}]])"));
   CHECK(requests(R"({"DataModel":[{"TableName":"T"}]})", "m.json")[0][1]["BillingMode"] == "PAY_PER_REQUEST");
-  CHECK(problem(R"({"DataModel":[{}]})", "m.json") == "m.json: a table of DataModel has no TableName");
+  CHECK(schema_problem(R"({"DataModel":[{}]})", "m.json") == "m.json: a table of DataModel has no TableName");
 }
 
 // --- YAML

@@ -88,7 +88,7 @@ int status_of(TestEmulator& emulator, const RacedCall& call, const std::stop_tok
       .status;
 }
 
-constexpr std::string_view create_carts =
+constexpr std::string_view carts_request =
     R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],
         "KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
         "StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}})";
@@ -101,7 +101,7 @@ constexpr std::string_view switch_recovery_on =
 TEST_CASE("a fault rule strikes concurrent requests of any size exactly as often as its count says",
           "[races]") {
   TestEmulator emulator;
-  REQUIRE(emulator.execute("CreateTable", create_carts).status == 200);
+  REQUIRE(emulator.execute("CreateTable", carts_request).status == 200);
   REQUIRE(status_of(emulator,
                     {"PUT", "/_mayfly/faults",
                      R"({"rules":[{"table":"carts","fault":"throttle","count":30},)"
@@ -156,7 +156,7 @@ TEST_CASE("the server stays consistent and responsive under concurrent control c
   }
   repeat([&](unsigned i) {
     switch (i % 8) {
-      case 0: emulator.execute("CreateTable", create_carts); break;
+      case 0: emulator.execute("CreateTable", carts_request); break;
       case 1:
         emulator.execute(
             "UpdateTimeToLive",
@@ -209,7 +209,7 @@ TEST_CASE("the server stays consistent and responsive under concurrent control c
 
   CHECK(status_of(emulator, {"POST", "/_mayfly/reset", ""}, {}) == 200);
   CHECK(emulator.run("ListTables", "{}") == R"(200 {"TableNames":[]})");
-  CHECK(emulator.execute("CreateTable", create_carts).status == 200);
+  CHECK(emulator.execute("CreateTable", carts_request).status == 200);
   CHECK(emulator.execute("PutItem", R"({"TableName":"carts","Item":{"id":{"S":"a"}}})").status == 200);
   CHECK(emulator.run("GetItem", R"({"TableName":"carts","Key":{"id":{"S":"a"}}})") ==
         R"(200 {"Item":{"id":{"S":"a"}}})");

@@ -20,7 +20,7 @@ compat::Answer call(TestEmulator& emulator, const std::string& operation, const 
                                      body.dump());
 }
 
-void create_table(TestEmulator& emulator, const std::string& name) {
+void create_simple_table(TestEmulator& emulator, const std::string& name) {
   emulator.ok("CreateTable", {{"TableName", name},
                               {"BillingMode", "PAY_PER_REQUEST"},
                               {"AttributeDefinitions", {{{"AttributeName", "id"}, {"AttributeType", "S"}}}},
@@ -48,8 +48,8 @@ int held(const json& response) { return std::stoi(response["Item"]["held"]["N"].
 TEST_CASE("no reader sees half of a transaction and no transaction is lost") {
   constexpr int transfers = 150, total = 1000;
   TestEmulator emulator;
-  create_table(emulator, "here");
-  create_table(emulator, "there");
+  create_simple_table(emulator, "here");
+  create_simple_table(emulator, "there");
   emulator.ok("TransactWriteItems", {{"TransactItems", {add("here", "a", total), add("there", "b", 0)}}});
 
   std::atomic<int> writing = 2, refused = 0, halves = 0, reads = 0;
@@ -89,7 +89,7 @@ TEST_CASE("no reader sees half of a transaction and no transaction is lost") {
 
 TEST_CASE("concurrent requests with the same token all succeed and write once") {
   TestEmulator emulator;
-  create_table(emulator, "here");
+  create_simple_table(emulator, "here");
   std::atomic<int> succeeded = 0;
   const json request = {{"ClientRequestToken", "once"}, {"TransactItems", {add("here", "a", 1)}}};
   std::vector<std::thread> threads;
@@ -104,7 +104,7 @@ TEST_CASE("concurrent requests with the same token all succeed and write once") 
 
 TEST_CASE("a transaction has at most 100 actions and 4 MB of items written or read") {
   TestEmulator emulator;
-  create_table(emulator, "here");
+  create_simple_table(emulator, "here");
   json puts = json::array(), deletes = json::array();
   for (int i = 0; i < 100; ++i) {
     json item = key_named(std::to_string(i));
@@ -132,7 +132,7 @@ TEST_CASE("a transaction has at most 100 actions and 4 MB of items written or re
 
 TEST_CASE("a transaction checks names and expressions before nesting depth") {
   TestEmulator emulator;
-  create_table(emulator, "here");
+  create_simple_table(emulator, "here");
   json deep = {{"S", "x"}};
   for (int i = 0; i < 100; ++i) deep = {{"L", {deep}}};
   const auto refused = [&](const std::string& action, json members) {

@@ -19,7 +19,7 @@ using namespace engine;
 
 namespace {
 
-Table everything() {
+Table table_with_everything() {
   Table table = simple_table("carts");
   table.indexes = {local_index("by_day", "day"), global_index("by_user", "user")};
   table.stream = stream_of(StreamView::new_and_old_images);
@@ -83,7 +83,7 @@ TEST_CASE("a write that fails leaves the item and everything derived from it unc
     World world({.directory = on_disk ? directory.path() + "/" + std::to_string(failing) : "",
                  .reap = false,
                  .write_fails = [&] { return writes++ == failing; }});
-    auto carts = world.create(everything());
+    auto carts = world.create(table_with_everything());
     world.enable_ttl(carts);
     writes = 0;
     faults = 0;
@@ -120,7 +120,7 @@ TEST_CASE("a process that writes until it is killed", "[.victim]") {
   World world({.directory = path, .fsync = std::getenv("MAYFLY_TEST_FSYNC") != nullptr, .reap = false});
   auto carts = world.find("carts");
   if (!carts) {
-    carts = world.create(everything());
+    carts = world.create(table_with_everything());
     world.enable_ttl(carts);
   }
   std::vector<std::thread> writers;

@@ -17,7 +17,7 @@ using namespace engine;
 
 namespace {
 
-std::shared_ptr<LiveTable> carts_of(World& world) {
+std::shared_ptr<LiveTable> departed_carts(World& world) {
   Table description = simple_table("carts");
   description.stream = stream_of(StreamView::new_and_old_images);
   description.indexes = {global_index("by_user", "user"), local_index("by_day", "day")};
@@ -26,7 +26,7 @@ std::shared_ptr<LiveTable> carts_of(World& world) {
   return table;
 }
 
-Item cart(const std::string& id, std::int64_t in_seconds) {
+Item cart_expiring(const std::string& id, std::int64_t in_seconds) {
   return {{"id", id}, {"user", "u"}, {"day", "mon"}, {"ttl", number(start_seconds + in_seconds)}};
 }
 
@@ -48,13 +48,13 @@ using Strings = std::vector<std::string>;
 
 TEST_CASE("no read sees a due item whether or not it is already deleted", "[departed][holds]") {
   World world;  // without a reaper
-  auto carts = carts_of(world);
-  world.put(carts, cart("a", 60));
-  world.put(carts, cart("stays", 600));
+  auto carts = departed_carts(world);
+  world.put(carts, cart_expiring("a", 60));
+  world.put(carts, cart_expiring("stays", 600));
   const std::string key = key_of(*carts->description(), {{"id", "a"}});
 
   world.clock().set(start_ms + 60'000);
-  CHECK(world.get(carts, {{"id", "a"}}) == cart("a", 60));
+  CHECK(world.get(carts, {{"id", "a"}}) == cart_expiring("a", 60));
   CHECK(world.all(carts).size() == 2);
 
   world.clock().set(start_ms + 60'001);
@@ -62,10 +62,10 @@ TEST_CASE("no read sees a due item whether or not it is already deleted", "[depa
   const ItemReader::ItemName names[] = {{carts.get(), key}};
   CHECK_FALSE(world.database().reader().get_together(names)[0]);
   for (const IndexId index : {0, 1, 2})
-    CHECK(world.all(carts, index) == std::vector<Item>{cart("stays", 600)});
+    CHECK(world.all(carts, index) == std::vector<Item>{cart_expiring("stays", 600)});
   Cursor backward(world.database().reader(), *carts, {.forward = false});
   REQUIRE(backward.next());
-  CHECK(backward.item().item() == cart("stays", 600));
+  CHECK(backward.item().item() == cart_expiring("stays", 600));
   CHECK_FALSE(backward.next());
 
   // Everything is still stored: only the deletion is late.
@@ -77,9 +77,9 @@ TEST_CASE("no read sees a due item whether or not it is already deleted", "[depa
 
 TEST_CASE("a write to an expired item first deletes it as the service", "[departed][holds]") {
   World world;
-  auto carts = carts_of(world);
-  world.put(carts, cart("a", 60));
-  world.put(carts, cart("b", 60));
+  auto carts = departed_carts(world);
+  world.put(carts, cart_expiring("a", 60));
+  world.put(carts, cart_expiring("b", 60));
   world.clock().set(start_ms + 61'000);
   {
     Transaction transaction(world.database().write_path(), Cause::user);
@@ -89,7 +89,7 @@ TEST_CASE("a write to an expired item first deletes it as the service", "[depart
     // The item is deleted even though this transaction does not commit.
   }
   CHECK(history(world, carts).back() == "REMOVE a@61000 ttl");
-  world.put(carts, cart("b", 600));
+  world.put(carts, cart_expiring("b", 600));
   world.remove(carts, {{"id", "a"}});
   CHECK(history(world, carts) ==
         Strings{"INSERT a@0", "INSERT b@0", "REMOVE a@61000 ttl", "REMOVE b@61000 ttl", "INSERT b@61000"});
@@ -102,11 +102,11 @@ TEST_CASE("a write to an expired item first deletes it as the service", "[depart
 TEST_CASE("an item that is already due when it is written is never seen even on a frozen clock",
           "[departed][holds]") {
   World world({.reap = true});
-  auto carts = carts_of(world);
+  auto carts = departed_carts(world);
   REQUIRE(world.database().time_travel().set(account, {ClockSetting::Mode::frozen}, std::nullopt));
   for (int i = 0; i < 500; ++i) {
     const std::string id = std::to_string(i);
-    world.put(carts, cart(id, -1));
+    world.put(carts, cart_expiring(id, -1));
     REQUIRE_FALSE(world.get(carts, {{"id", id}}));
     // Both records exist when the write returns.
     REQUIRE(world.records(carts->description()->stream->id).size() == 2u * static_cast<unsigned>(i) + 2);
@@ -119,9 +119,9 @@ TEST_CASE("the reaper deletes an item that was already due when written if its f
           "[departed]") {
   int writes_left = 1 << 20;
   World world({.reap = false, .write_fails = [&] { return --writes_left < 0; }});
-  auto carts = carts_of(world);
+  auto carts = departed_carts(world);
   writes_left = 1;
-  world.put(carts, cart("a", -1));
+  world.put(carts, cart_expiring("a", -1));
   writes_left = 1 << 20;
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
   CHECK(carts->counter(0).items == 1);
@@ -131,15 +131,15 @@ TEST_CASE("the reaper deletes an item that was already due when written if its f
 
 TEST_CASE("in the modes aws and manual a due item is an ordinary item until it fires", "[departed]") {
   World world;
-  auto carts = carts_of(world);
+  auto carts = departed_carts(world);
   const auto set_mode = [&](ExpiryMode mode) {
     world.database().tables().update(carts, [&](Table& table) { table.expiry = mode; });
   };
   set_mode({.kind = ExpiryMode::Kind::aws, .delay_ms_min = 1000, .delay_ms_max = 1000});
-  world.put(carts, cart("a", 60));
+  world.put(carts, cart_expiring("a", 60));
   world.clock().set(start_ms + 61'000);
   CHECK(world.get(carts, {{"id", "a"}}));
-  world.put(carts, cart("due", 0));
+  world.put(carts, cart_expiring("due", 0));
   CHECK(world.get(carts, {{"id", "a"}}));
   world.clock().set(start_ms + 61'001);
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
@@ -154,15 +154,15 @@ TEST_CASE("in the modes aws and manual a due item is an ordinary item until it f
 
 TEST_CASE("an item that a failpoint holds can be read and renewed", "[departed][failpoints]") {
   World world;
-  auto carts = carts_of(world);
-  world.put(carts, cart("a", 60));
+  auto carts = departed_carts(world);
+  world.put(carts, cart_expiring("a", 60));
   const std::string key = key_of(*carts->description(), {{"id", "a"}});
   Failpoints& failpoints = world.database().failpoints();
   failpoints.arm(carts, key, {{"id", "a"}});
   world.clock().set(start_ms + 61'000);
-  CHECK(world.get(carts, {{"id", "a"}}) == cart("a", 60));
+  CHECK(world.get(carts, {{"id", "a"}}) == cart_expiring("a", 60));
   CHECK(world.database().reaper().reap_due() == 0);
-  Item renewed = cart("a", 600);
+  Item renewed = cart_expiring("a", 600);
   world.put(carts, renewed);
   REQUIRE(failpoints.release(*carts, key));
   CHECK(world.database().reaper().reap_due() == 0);
@@ -172,9 +172,9 @@ TEST_CASE("an item that a failpoint holds can be read and renewed", "[departed][
 
 TEST_CASE("reads never see a due item while the reaper is behind", "[departed][holds]") {
   World world({.reap = true});
-  auto carts = carts_of(world);
+  auto carts = departed_carts(world);
   constexpr int count = 20'000;
-  for (int i = 0; i < count; ++i) world.put(carts, cart(std::to_string(i), 60));
+  for (int i = 0; i < count; ++i) world.put(carts, cart_expiring(std::to_string(i), 60));
   world.clock().set(start_ms + 60'001);
   world.wake_reaper();  // setting the host's manual clock does not
   int seen = 0;
@@ -188,17 +188,17 @@ TEST_CASE("reads never see a due item while the reaper is behind", "[departed][h
 
 TEST_CASE("a read pauses after skipping many expired items and continues where it stopped", "[departed]") {
   World world;
-  auto carts = carts_of(world);
+  auto carts = departed_carts(world);
   constexpr std::size_t count = 3 * Cursor::departed_max;
-  for (std::size_t i = 0; i < count; ++i) world.put(carts, cart(std::to_string(i), 60));
-  world.put(carts, cart("stays", 600));
+  for (std::size_t i = 0; i < count; ++i) world.put(carts, cart_expiring(std::to_string(i), 60));
+  world.put(carts, cart_expiring("stays", 600));
   world.clock().set(start_ms + 60'001);
   Cursor cursor(world.database().reader(), *carts, {});
   std::size_t pauses = 0, items = 0;
   while (cursor.next() || cursor.paused()) {
     if (cursor.paused()) {
       ++pauses;
-      CHECK_FALSE(cursor.item().item() == cart("stays", 600));
+      CHECK_FALSE(cursor.item().item() == cart_expiring("stays", 600));
     } else {
       ++items;
     }

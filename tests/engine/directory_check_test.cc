@@ -45,7 +45,7 @@ Table carts_table() {
   return table;
 }
 
-Item cart(const std::string& id) {
+Item plain_cart(const std::string& id) {
   return {{"id", id}, {"user", "u" + id}, {"day", "monday"}, {"ttl", number(start_seconds + 1000)}};
 }
 
@@ -56,7 +56,7 @@ void fill(const std::string& path) {
   const auto carts = world.create(carts_table());
   const auto logs = world.create(sorted_table("logs"));
   world.enable_ttl(carts);
-  for (const char* id : {"a", "b", "c", "d"}) world.put(carts, cart(id));
+  for (const char* id : {"a", "b", "c", "d"}) world.put(carts, plain_cart(id));
   for (int at = 0; at < 3; ++at) world.put(logs, {{"id", "x"}, {"at", number(at)}});
   world.advance(start_ms + 1000);
   world.database().snapshots().take(account);
@@ -69,7 +69,7 @@ void fill(const std::string& path) {
   const auto slot = transaction.add(carts, key_of(*carts->description(), {{"id", "e"}}));
   transaction.use_token({std::string(account), "us-east-1"}, "once", "digest");
   REQUIRE(transaction.lock());
-  transaction.put(slot, cart("e"));
+  transaction.put(slot, plain_cart("e"));
   transaction.commit();
 
   History& history = world.database().history();
@@ -122,7 +122,7 @@ bool says(const std::vector<std::string>& lines, std::string_view part) {
                      [&](const std::string& line) { return line.find(part) != std::string::npos; });
 }
 
-std::unique_ptr<Storage> open(const std::string& path) {
+std::unique_ptr<Storage> open_directory(const std::string& path) {
   auto opened = Storage::open({.directory = path});
   REQUIRE(opened);
   return *std::move(opened);
@@ -139,7 +139,7 @@ Key found(const Storage& storage, const std::string& prefix) {
   return {std::string(iterator.key()), std::string(iterator.value())};
 }
 
-void put(Storage& storage, std::string_view key, std::string_view value) {
+void plant(Storage& storage, std::string_view key, std::string_view value) {
   Batch batch;
   batch.put(key, value);
   storage.write(batch);
@@ -153,7 +153,7 @@ void erase(Storage& storage, std::string_view key) {
 void change(Storage& storage, const std::string& prefix, const std::function<void(std::string&)>& change) {
   Key found = testing::found(storage, prefix);
   change(found.value);
-  put(storage, found.key, found.value);
+  plant(storage, found.key, found.value);
 }
 
 std::string version_of(const std::optional<std::string>& stored) {
@@ -198,7 +198,7 @@ const std::vector<Damage>& all_damages() {
       {"a missing index entry", [](Storage& s) { erase(s, found(s, entries(by_user)).key); },
        "table carts (000000000000, us-east-1): index by_user has no entry for the item id=\""},
       {"a leftover index entry",
-       [](Storage& s) { put(s, found(s, entries(by_user)).key + "\x01", cart_key("gone")); },
+       [](Storage& s) { plant(s, found(s, entries(by_user)).key + "\x01", cart_key("gone")); },
        "index by_user has an entry 0x"},
       {"an index entry whose item has other values",
        [](Storage& s) {
@@ -207,71 +207,71 @@ const std::vector<Damage>& all_damages() {
          const AttributeValue *users[] = {&user}, *ids[] = {&id};
          append_key(entry, users, {});
          append_partition(entry, ids);
-         put(s, item_key(carts_id, by_user, entry), cart_key("c"));
+         plant(s, item_key(carts_id, by_user, entry), cart_key("c"));
        },
        "index by_user has an entry user=\"nobody\", id=\"c\" for an item with other values"},
       {"an index entry that points elsewhere",
-       [](Storage& s) { put(s, found(s, entries(by_day)).key, cart_key("gone")); },
+       [](Storage& s) { plant(s, found(s, entries(by_day)).key, cart_key("gone")); },
        "index by_day has an entry for the item id="},
       {"an entry of an index that does not exist",
-       [](Storage& s) { put(s, item_key(carts_id, 7, "entry"), cart_key("a")); },
+       [](Storage& s) { plant(s, item_key(carts_id, 7, "entry"), cart_key("a")); },
        "found an entry of an index that the table does not have"},
       {"a missing expiry entry", [](Storage& s) { erase(s, found(s, table_prefix('X', carts_id)).key); },
        "expires at 2024-05-01T00:16:40.001Z but has no expiry entry"},
       {"an expiry entry with the wrong instant",
        [](Storage& s) {
-         put(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("c")), {});
+         plant(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("c")), {});
        },
        "found an expiry entry of the item id=\"c\", which expires at another time"},
       {"an expiry entry in the wrong window",
        [](Storage& s) {
          const Instant due = start_ms + 1'000'001;
-         put(s, ExpiryIndex(1000).entry_key(carts_id, due, cart_key("c")), {});
+         plant(s, ExpiryIndex(1000).entry_key(carts_id, due, cart_key("c")), {});
        },
        "found an expiry entry of the item id=\"c\" in the wrong window"},
       {"an expiry entry of a missing item",
        [](Storage& s) {
-         put(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("gone")), {});
+         plant(s, ExpiryIndex(60'000).entry_key(carts_id, start_ms + 5'000'000, cart_key("gone")), {});
        },
        "found an expiry entry of the item id=\"gone\", which is missing"},
-      {"a malformed expiry entry", [](Storage& s) { put(s, table_prefix('X', carts_id) + "soon", {}); },
+      {"a malformed expiry entry", [](Storage& s) { plant(s, table_prefix('X', carts_id) + "soon", {}); },
        "malformed expiry entry: 0x58"},
-      {"a wrong counter", [](Storage& s) { put(s, counter_key(carts_id, 0), std::string(16, '\x01')); },
+      {"a wrong counter", [](Storage& s) { plant(s, counter_key(carts_id, 0), std::string(16, '\x01')); },
        "the counter of its items says "},
       {"a missing counter", [](Storage& s) { erase(s, counter_key(carts_id, by_user)); },
        "the counter of the entries of its index by_user says 0 (0 bytes); there are 4 ("},
       {"a counter of the wrong length",
-       [](Storage& s) { put(s, counter_key(carts_id, expiry_entries), "x"); },
+       [](Storage& s) { plant(s, counter_key(carts_id, expiry_entries), "x"); },
        "the counter of its items that will expire is malformed; there are 4 (0 bytes)"},
       {"a record in a missing shard",
-       [](Storage& s) { put(s, record_key(1, 7, 2), found(s, table_prefix('S', 1)).value); },
+       [](Storage& s) { plant(s, record_key(1, 7, 2), found(s, table_prefix('S', 1)).value); },
        "stream of table carts (000000000000, us-east-1): record 2 in shard 7 is in a shard that does "
        "not exist"},
-      {"a record of a missing stream", [](Storage& s) { put(s, record_key(9, 0, 2), "record"); },
+      {"a record of a missing stream", [](Storage& s) { plant(s, record_key(9, 0, 2), "record"); },
        "record 2 belongs to stream 9, which does not exist"},
       {"a record older than the shard's oldest",
-       [](Storage& s) { put(s, record_key(1, 0, 0), found(s, table_prefix('S', 1)).value); },
+       [](Storage& s) { plant(s, record_key(1, 0, 0), found(s, table_prefix('S', 1)).value); },
        "record 0 in shard 0 is older than the shard's oldest record"},
       {"two records with one number",
        [](Storage& s) {
          const Key first = found(s, shard_prefix(1, 0));
-         put(s, record_key(1, 1, record_sequence(first.key)), first.value);
+         plant(s, record_key(1, 1, record_sequence(first.key)), first.value);
        },
        "repeats another record's number", false, true},
       {"a record in another item's shard",
-       [](Storage& s) { put(s, record_key(1, 1, 100), found(s, shard_prefix(1, 0)).value); },
+       [](Storage& s) { plant(s, record_key(1, 1, 100), found(s, shard_prefix(1, 0)).value); },
        "record 100 in shard 1 is in the wrong shard for its item", false, true},
       {"a record that cannot be decoded",
        [](Storage& s) { change(s, shard_prefix(1, 0), [](std::string& v) { v.resize(v.size() / 2); }); },
        "cannot be decoded: ", false, true},
       {"an item that cannot be decoded",
-       [](Storage& s) { put(s, item_key(carts_id, 0, cart_key("c")), "\x01"); },
+       [](Storage& s) { plant(s, item_key(carts_id, 0, cart_key("c")), "\x01"); },
        "the item id=\"c\" cannot be decoded: it has 1 bytes", false, true},
       {"an item under another key",
        [](Storage& s) {
          std::string value;
          REQUIRE(s.get(item_key(carts_id, 0, cart_key("c")), value));
-         put(s, item_key(carts_id, 0, cart_key("z")), value);
+         plant(s, item_key(carts_id, 0, cart_key("z")), value);
          erase(s, item_key(carts_id, 0, cart_key("c")));
        },
        "the item stored under the key id=\"z\" has the key id=\"c\""},
@@ -279,29 +279,29 @@ const std::vector<Damage>& all_damages() {
        [](Storage& s) {
          std::string value;
          REQUIRE(s.get(item_key(carts_id, 0, cart_key("c")), value));
-         put(s, item_key(carts_id, 0, cart_key("z")), value);
+         plant(s, item_key(carts_id, 0, cart_key("z")), value);
        },
        "the item stored under the key id=\"z\" has the key id=\"c\"", false, true},
       {"items of a table without a description",
        [](Storage& s) {
          std::string bytes;
          encode_item({{"id", "a"}}, bytes);
-         put(s, item_key(77, 0, cart_key("a")), bytes);
+         plant(s, item_key(77, 0, cart_key("a")), bytes);
        },
        "found an item of table number 77, which has no description", false, true},
       {"entries of a missing table",
        [](Storage& s) {
-         put(s, item_key(77, 1, "entry"), "key");
-         put(s, counter_key(77, 0), std::string(16, '\0'));
+         plant(s, item_key(77, 1, "entry"), "key");
+         plant(s, counter_key(77, 0), std::string(16, '\0'));
        },
        "found leftover data of table number 77"},
       {"a table's description that cannot be decoded",
-       [](Storage& s) { put(s, table_prefix('T', 2), "description"); },
+       [](Storage& s) { plant(s, table_prefix('T', 2), "description"); },
        "the description of table number 2 cannot be decoded, so the table's data was not checked", false},
       {"a missing description of a stream", [](Storage& s) { erase(s, table_prefix('R', 1)); },
        "table carts (000000000000, us-east-1): the description of its stream is missing"},
       {"a stream's description that cannot be decoded",
-       [](Storage& s) { put(s, table_prefix('R', 1), "description"); },
+       [](Storage& s) { plant(s, table_prefix('R', 1), "description"); },
        "the description of stream number 1 cannot be decoded"},
       {"a shard with hashes of another shard",
        [](Storage& s) {
@@ -321,17 +321,17 @@ const std::vector<Damage>& all_damages() {
            stream.table = 99;
            std::string other;
            encode_item(to_item(stream), other);
-           put(s, table_prefix('R', 5), other);
+           plant(s, table_prefix('R', 5), other);
          });
        },
        "it is enabled, but no table uses it"},
       {"next ids that are too low",
-       [](Storage& s) { put(s, "Mnext-ids", std::string("\x01\0\0\0\x01\0\0\0", 8)); },
+       [](Storage& s) { plant(s, "Mnext-ids", std::string("\x01\0\0\0\x01\0\0\0", 8)); },
        "the next table or stream would get an id that was already assigned"},
       {"a missing window length", [](Storage& s) { erase(s, "Mexpiry-window"); },
        "the window length of the expiry index is missing"},
-      {"an unknown key", [](Storage& s) { put(s, "Manswer", "42"); }, "unknown key: Manswer", false, true},
-      {"a key of an unknown kind", [](Storage& s) { put(s, "Zebra", "stripes"); },
+      {"an unknown key", [](Storage& s) { plant(s, "Manswer", "42"); }, "unknown key: Manswer", false, true},
+      {"a key of an unknown kind", [](Storage& s) { plant(s, "Zebra", "stripes"); },
        "unknown kind of key: 0x5a65627261", false, true},
       {"a clock that cannot be decoded",
        [](Storage& s) { change(s, "C", [](std::string& v) { v.resize(3); }); },
@@ -340,59 +340,60 @@ const std::vector<Damage>& all_damages() {
        "a token has no age and would never be deleted"},
       {"an age without its token", [](Storage& s) { erase(s, found(s, "Q").key); },
        "a token's age refers to a missing token"},
-      {"a token with a malformed key", [](Storage& s) { put(s, "Qtoken", {}); },
+      {"a token with a malformed key", [](Storage& s) { plant(s, "Qtoken", {}); },
        "a token has a malformed key"},
-      {"a document with a malformed key", [](Storage& s) { put(s, "Dletter", "dear"); },
+      {"a document with a malformed key", [](Storage& s) { plant(s, "Dletter", "dear"); },
        "a document has a malformed key", false, true},
       {"a snapshot without its head", [](Storage& s) { erase(s, table_prefix('G', 2)); },
        "found data of a missing snapshot"},
-      {"a snapshot's head that cannot be decoded", [](Storage& s) { put(s, table_prefix('G', 2), "head"); },
+      {"a snapshot's head that cannot be decoded", [](Storage& s) { plant(s, table_prefix('G', 2), "head"); },
        "the head of a snapshot cannot be decoded", false},
       {"a wrong counter in a snapshot",
-       [](Storage& s) { put(s, found(s, table_prefix('K', 1)).key, std::string(16, '\x01')); },
+       [](Storage& s) { plant(s, found(s, table_prefix('K', 1)).key, std::string(16, '\x01')); },
        "snapshot 1 of 000000000000, table carts (000000000000, us-east-1): the counter of its items says"},
       {"an image of a missing snapshot",
-       [](Storage& s) { put(s, image_key(99, "Iimage-of-a-key"), "\x01value"); },
+       [](Storage& s) { plant(s, image_key(99, "Iimage-of-a-key"), "\x01value"); },
        "found an image of a missing snapshot"},
       {"an index entry that is missing from a snapshot",
        [](Storage& s) {
          const Table table = carts_table();
-         const std::string entry = index_entry_key(table, table.indexes[1], cart("c"));
-         put(s, image_key(2, item_key(carts_id, by_user, entry)), std::string(1, '\0'));
+         const std::string entry = index_entry_key(table, table.indexes[1], plain_cart("c"));
+         plant(s, image_key(2, item_key(carts_id, by_user, entry)), std::string(1, '\0'));
        },
        "snapshot 2 of 000000000000, table carts (000000000000, us-east-1): index by_user has no entry"},
-      {"a next snapshot id that is too low", [](Storage& s) { put(s, "Msnapshots", std::string(12, '\0')); },
+      {"a next snapshot id that is too low",
+       [](Storage& s) { plant(s, "Msnapshots", std::string(12, '\0')); },
        "the next snapshot would get an id that was already assigned"},
       {"an old version that cannot be decoded",
-       [](Storage& s) { put(s, found(s, table_prefix('O', past_id)).key, "version"); },
+       [](Storage& s) { plant(s, found(s, table_prefix('O', past_id)).key, "version"); },
        "table past (000000000000, us-east-1): an old version of the item id=\"", false, true},
       {"an old version of another item",
        [](Storage& s) {
          std::string stored, version;
          encode_item({{"id", "other"}}, stored);
-         put(s, found(s, table_prefix('O', past_id)).key, version_of(stored));
+         plant(s, found(s, table_prefix('O', past_id)).key, version_of(stored));
        },
        "cannot be decoded: it holds another item", false, true},
       {"an old version under a malformed key",
-       [](Storage& s) { put(s, table_prefix('O', past_id) + "k", version_of(std::nullopt)); },
+       [](Storage& s) { plant(s, table_prefix('O', past_id) + "k", version_of(std::nullopt)); },
        "an old version of the item 0x4f000000046b cannot be decoded: its key is malformed", false, true},
       {"an old version of a missing table",
-       [](Storage& s) { put(s, version_key(77, cart_key("a"), 1), version_of(std::nullopt)); },
+       [](Storage& s) { plant(s, version_key(77, cart_key("a"), 1), version_of(std::nullopt)); },
        "found leftover data of table number 77"},
       {"a wrong counter of old versions",
-       [](Storage& s) { put(s, counter_key(past_id, old_versions), std::string(16, '\x01')); },
+       [](Storage& s) { plant(s, counter_key(past_id, old_versions), std::string(16, '\x01')); },
        "table past (000000000000, us-east-1): the counter of the old versions of its items says"},
       {"a wrong counter of a dropped table's old versions",
        [](Storage& s) { erase(s, counter_key(gone_id, old_versions)); },
        "table gone (000000000000, us-east-1): the counter of the old versions of its items says 0"},
       {"a missing old version", [](Storage& s) { erase(s, found(s, table_prefix('O', gone_id)).key); },
        "table gone (000000000000, us-east-1): point 1 had 1 items ("},
-      {"a point that cannot be decoded", [](Storage& s) { put(s, point_key(3), "point"); },
+      {"a point that cannot be decoded", [](Storage& s) { plant(s, point_key(3), "point"); },
        "a point cannot be decoded: 0x5000000003: it ends too early", false, true},
       {"a point with wrong counts",
        [](Storage& s) { change(s, point_key(3), [](std::string& v) { v[16] = 7; }); },
        "table past (000000000000, us-east-1): point 3 had 7 items ("},
-      {"a last point id that is too low", [](Storage& s) { put(s, "Mlast-point", std::string(4, '\0')); },
+      {"a last point id that is too low", [](Storage& s) { plant(s, "Mlast-point", std::string(4, '\0')); },
        "the next point would get an id that was already assigned"},
       {"a missing last number of old versions", [](Storage& s) { erase(s, "Mlast-version"); },
        "the next commit would get a number that was already assigned"},
@@ -430,7 +431,7 @@ TEST_CASE("each kind of damage is reported and is repaired if the data can be de
     INFO(damage.what);
     const Directory directory;
     fill(directory.path());
-    damage.plant(*open(directory.path()));
+    damage.plant(*open_directory(directory.path()));
 
     const Outcome before = verified(directory.path());
     for (const std::string& line : before.lines) UNSCOPED_INFO("wrong: " << line);
@@ -496,20 +497,20 @@ TEST_CASE("each kind of damage to replication data is reported and is repaired i
   };
   const std::string a = cart_key("a"), b = cart_key("b");
   const std::vector<Damage> damages = {
-      {"a version that cannot be decoded", [&](Storage& s) { put(s, write_version_key(1, a), "version"); },
+      {"a version that cannot be decoded", [&](Storage& s) { plant(s, write_version_key(1, a), "version"); },
        "the version of the item id=\"a\" cannot be decoded"},
       {"a version of a missing item",
        [&](Storage& s) {
-         put(s, write_version_key(1, cart_key("z")), encode_version({2, 1, 0}));
+         plant(s, write_version_key(1, cart_key("z")), encode_version({2, 1, 0}));
        },
        "the item id=\"z\" is missing, but its version says that it exists"},
       {"a missing tombstone", [](Storage& s) { erase(s, found(s, table_prefix('Y', 1)).key); },
        "the deletion of the item id=\"b\" has no tombstone and would never be forgotten"},
-      {"a tombstone of an item", [&](Storage& s) { put(s, tombstone_key(1, 1, a), {}); },
+      {"a tombstone of an item", [&](Storage& s) { plant(s, tombstone_key(1, 1, a), {}); },
        "a tombstone of the item id=\"a\" does not match its version"},
       {"a write in flight to a table that is not a replica",
        [&](Storage& s) {
-         put(s, departure_key(1, 99, 1), encode_departure({1, 2, 1, a, {}}));
+         plant(s, departure_key(1, 99, 1), encode_departure({1, 2, 1, a, {}}));
        },
        "a write is in flight to a table that is not a replica"},
       {"a write in flight that cannot be decoded",
@@ -532,7 +533,7 @@ TEST_CASE("each kind of damage to replication data is reported and is repaired i
     const Directory directory;
     fill_global(directory.path());
     CHECK(verified(directory.path()).lines == std::vector<std::string>{});
-    damage.plant(*open(directory.path()));
+    damage.plant(*open_directory(directory.path()));
     CHECK(says(verified(directory.path()).lines, damage.line));
     repaired(directory.path());
     if (damage.mends) CHECK(verified(directory.path()).wrong == 0);
@@ -543,7 +544,7 @@ TEST_CASE("an interrupted repair makes nothing worse and the next repair continu
   const Directory directory;
   fill(directory.path());
   {
-    const auto storage = open(directory.path());
+    const auto storage = open_directory(directory.path());
     for (std::size_t i = 0; i < damages_of_a_table; ++i) all_damages()[i].plant(*storage);
   }
   std::uint64_t wrong = verified(directory.path()).wrong;
@@ -551,7 +552,7 @@ TEST_CASE("an interrupted repair makes nothing worse and the next repair continu
   while (wrong > 0) {
     {
       // Applies one fix and then stops, like an interrupted repair.
-      const auto storage = open(directory.path());
+      const auto storage = open_directory(directory.path());
       const Storage::Snapshot at(*storage);
       std::optional<Batch> mend;
       Findings findings([&](Finding finding) {
@@ -600,8 +601,8 @@ TEST_CASE("verify and repair reject directories that are missing or foreign or i
   CHECK(refusals().find("was not created by Mayfly") != std::string::npos);
   fs::remove(path + "/letter.txt");
   {
-    const auto storage = open(path);
-    put(*storage, "k", "v");
+    const auto storage = open_directory(path);
+    plant(*storage, "k", "v");
     CHECK(refusals() == "the data directory " + path + " is in use by another process");
   }
   fs::remove(path + "/MAYFLY");
@@ -628,7 +629,7 @@ TEST_CASE("verify leaves a directory in an earlier format and repair converts it
 TEST_CASE("a damaged file is reported and repair keeps it unless told to give it up", "[verification]") {
   const Directory directory;
   fill(directory.path());
-  open(directory.path());  // moves the contents of the log to a table file
+  open_directory(directory.path());  // moves the contents of the log to a table file
   fs::path table;
   for (const auto& file : fs::directory_iterator(directory.path()))
     if (file.path().extension() == ".sst") table = file.path();
@@ -658,11 +659,11 @@ TEST_CASE("a damaged file is reported and repair keeps it unless told to give it
 TEST_CASE("a damaged log is reported and giving it up keeps the writes before the damage", "[verification]") {
   const Directory directory;
   {
-    const auto storage = open(directory.path());
-    put(*storage, "Mnext-ids", std::string("\x01\0\0\0\x01\0\0\0", 8));
-    put(*storage, "Mexpiry-window", std::string("\x60\xea\0\0\0\0\0\0", 8));
+    const auto storage = open_directory(directory.path());
+    plant(*storage, "Mnext-ids", std::string("\x01\0\0\0\x01\0\0\0", 8));
+    plant(*storage, "Mexpiry-window", std::string("\x60\xea\0\0\0\0\0\0", 8));
     for (int i = 0; i < 50; ++i)
-      put(*storage, "D000000000000" + std::string("\0k\0", 3) + std::to_string(i), "document");
+      plant(*storage, "D000000000000" + std::string("\0k\0", 3) + std::to_string(i), "document");
   }
   const fs::path log = last_log(directory.path());
   {
@@ -676,7 +677,7 @@ TEST_CASE("a damaged log is reported and giving it up keeps the writes before th
   CHECK(says(repair.mended_lines, "truncated " + log.string() + " at byte "));
   CHECK(repair.wrong == 0);
   std::string value;
-  const auto storage = open(directory.path());
+  const auto storage = open_directory(directory.path());
   CHECK(storage->get("D000000000000" + std::string("\0k\0", 3) + "0", value));
   CHECK_FALSE(storage->get("D000000000000" + std::string("\0k\0", 3) + "49", value));
 }

@@ -13,7 +13,7 @@ using namespace engine;
 
 namespace {
 
-std::vector<std::string> names(const std::vector<Document>& documents) {
+std::vector<std::string> names_of_documents(const std::vector<Document>& documents) {
   std::vector<std::string> out;
   for (const Document& one : documents)
     out.push_back(one.name.account + "/" + one.name.name + "=" + one.bytes);
@@ -31,11 +31,11 @@ TEST_CASE("documents can be found by name and listed by kind and by account") {
   documents.put({"000000000002", "function", "a"}, "4");
   CHECK(documents.get({"000000000001", "function", "b"}) == "2");
   CHECK(documents.get({"000000000002", "function", "b"}) == std::nullopt);
-  CHECK(names(documents.list("function")) ==
+  CHECK(names_of_documents(documents.list("function")) ==
         std::vector<std::string>{"000000000001/a=1", "000000000001/b=2", "000000000002/a=4"});
-  CHECK(names(documents.list("000000000001", "function")) ==
+  CHECK(names_of_documents(documents.list("000000000001", "function")) ==
         std::vector<std::string>{"000000000001/a=1", "000000000001/b=2"});
-  CHECK(names(documents.list("000000000001", "function", "b")) ==
+  CHECK(names_of_documents(documents.list("000000000001", "function", "b")) ==
         std::vector<std::string>{"000000000001/b=2"});
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("documents are written together and survive reopening") {
   world.database().documents().write({{"000000000001", "position", "old"}},
                                      {{{"000000000001", "position", "new"}, "2"}});
   world.reopen();
-  CHECK(names(world.database().documents().list("position")) ==
+  CHECK(names_of_documents(world.database().documents().list("position")) ==
         std::vector<std::string>{"000000000001/new=2"});
 }
 

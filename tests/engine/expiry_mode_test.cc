@@ -24,7 +24,7 @@ void set_mode(World& world, const std::shared_ptr<LiveTable>& table, ExpiryMode 
   world.database().tables().update(table, [&](Table& edited) { edited.expiry = mode; });
 }
 
-Item expiring(const std::string& id, std::int64_t in_seconds) {
+Item expiring_within(const std::string& id, std::int64_t in_seconds) {
   return {{"id", id}, {"ttl", number(start_seconds + in_seconds)}};
 }
 
@@ -71,13 +71,13 @@ TEST_CASE("in aws mode an item stays until its delay has passed and can still be
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
   set_mode(world, carts, aws(1));
-  world.put(carts, expiring("a", 60));
-  world.put(carts, expiring("renewed", 60));
+  world.put(carts, expiring_within("a", 60));
+  world.put(carts, expiring_within("renewed", 60));
   const Instant fires = fires_at(*carts->description(), start_ms + 60'001);
   CHECK(world.database().time_travel().next_expiry(account) == fires);
   CHECK(world.advance(fires - 1) == 0);
   CHECK(world.all(carts).size() == 2);
-  world.put(carts, expiring("renewed", 100'000));
+  world.put(carts, expiring_within("renewed", 100'000));
   CHECK(world.advance(fires) == 1);
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
   CHECK(world.get(carts, {{"id", "renewed"}}));
@@ -90,8 +90,8 @@ TEST_CASE("in manual mode only a requested sweep deletes due items", "[expiry_mo
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
   set_mode(world, carts, {ExpiryMode::Kind::manual});
-  world.put(carts, expiring("a", 60));
-  world.put(carts, expiring("b", 120));
+  world.put(carts, expiring_within("a", 60));
+  world.put(carts, expiring_within("b", 120));
   CHECK_FALSE(world.database().time_travel().next_expiry(account));
   CHECK(world.advance(start_ms + 100'000) == 0);
   CHECK(world.all(carts).size() == 2);
@@ -106,7 +106,7 @@ TEST_CASE("a change of mode applies to items that were written before it", "[exp
   auto carts = world.create(simple_table("carts"));
   world.enable_ttl(carts);
   set_mode(world, carts, {ExpiryMode::Kind::manual});
-  for (int i = 0; i < 100; ++i) world.put(carts, expiring(std::to_string(i), i));
+  for (int i = 0; i < 100; ++i) world.put(carts, expiring_within(std::to_string(i), i));
   world.advance(start_ms + 50'000);
   set_mode(world, carts, {ExpiryMode::Kind::exact});  // the change deletes due items
   CHECK(carts->expiry_stats().deleted() == 50);

@@ -12,7 +12,7 @@ using namespace engine;
 
 namespace {
 
-void fill(World& world, const std::shared_ptr<LiveTable>& table, int count) {
+void fill_table(World& world, const std::shared_ptr<LiveTable>& table, int count) {
   for (int i = 0; i < count; ++i) {
     Item item{{"id", std::to_string(i)}, {"n", number(i)}};
     if (i % 3 != 0) item.set("user", "u" + std::to_string(i % 10));
@@ -36,7 +36,7 @@ void wait_until_filled(const std::shared_ptr<LiveTable>& table) {
 TEST_CASE("a new index and TTL cover existing items when the change returns", "[backfill]") {
   World world;
   auto carts = world.create(simple_table("carts"));
-  fill(world, carts, 500);
+  fill_table(world, carts, 500);
   const auto after = world.database().tables().update(carts, add_index_and_ttl);
   CHECK(after->indexes[0].state == Index::State::active);
   CHECK_FALSE(after->ttl->backfilling);
@@ -49,7 +49,7 @@ TEST_CASE("a new index and TTL cover existing items when the change returns", "[
 TEST_CASE("a large table is backfilled in the background while clients write to it", "[backfill]") {
   World world({.reap = false, .backfill_at_once_max = 100});
   auto carts = world.create(simple_table("carts"));
-  fill(world, carts, 3000);
+  fill_table(world, carts, 3000);
   const auto after = world.database().tables().update(carts, add_index_and_ttl);
   CHECK(after->indexes[0].id == 1);
   for (int i = 0; i < 3000; i += 2) {
@@ -72,7 +72,7 @@ TEST_CASE("a backfill continues after a fault and after a restart", "[backfill]"
                  return fails;
                }});
   auto carts = world.create(simple_table("carts"));
-  fill(world, carts, 500);
+  fill_table(world, carts, 500);
   // As after a crash during the backfill: the index exists, but has only some of its entries.
   world.database().catalog_itself().update(*carts, add_index_and_ttl);
   CHECK(world.inconsistency(carts) == "");  // during a backfill, entries may be missing
@@ -95,7 +95,7 @@ TEST_CASE("a backfill continues after a fault and after a restart", "[backfill]"
 TEST_CASE("an index that is removed during its backfill leaves no entries", "[backfill]") {
   World world({.reap = false, .backfill_at_once_max = 64});
   auto carts = world.create(simple_table("carts"));
-  fill(world, carts, 2000);
+  fill_table(world, carts, 2000);
   world.database().tables().update(carts, add_index_and_ttl);
   world.database().tables().update(carts, [](Table& table) {
     table.indexes.clear();
@@ -108,7 +108,7 @@ TEST_CASE("an index that is removed during its backfill leaves no entries", "[ba
 TEST_CASE("a table that is dropped during its backfill leaves nothing", "[backfill]") {
   World world({.reap = false, .backfill_at_once_max = 64});
   auto carts = world.create(simple_table("carts"));
-  fill(world, carts, 2000);
+  fill_table(world, carts, 2000);
   world.database().tables().update(carts, add_index_and_ttl);
   CHECK(world.database().tables().drop(carts));
   CHECK(world.inconsistency(carts).empty());

@@ -10,7 +10,7 @@ using namespace engine;
 
 namespace {
 
-std::string encoded(const Item& item) {
+std::string encoding_of(const Item& item) {
   std::string out;
   encode_item(item, out);
   return out;
@@ -45,7 +45,7 @@ Item all_types() {
 }  // namespace
 
 TEST_CASE("an item is encoded as item_codec.h describes") {
-  const std::string stored = encoded({{"id", "a"}, {"n", stored_number("-50")}});
+  const std::string stored = encoding_of({{"id", "a"}, {"n", stored_number("-50")}});
   CHECK(stored == std::string("\x07\0\0\0"
                               "\x02"
                               "\x02"
@@ -57,15 +57,15 @@ TEST_CASE("an item is encoded as item_codec.h describes") {
 
 TEST_CASE("items of every type are decoded unchanged and their encoding begins with their size") {
   const Item item = all_types();
-  const std::string stored = encoded(item);
+  const std::string stored = encoding_of(item);
   CHECK(decode_item(stored) == item);
   CHECK(stored_item_size(stored) == item_size(item));
-  CHECK(decode_item(encoded({})) == Item{});
+  CHECK(decode_item(encoding_of({})) == Item{});
 }
 
 TEST_CASE("one attribute can be read without the others") {
   const Item item = all_types();
-  const std::string stored = encoded(item);
+  const std::string stored = encoding_of(item);
   for (const Attribute& attribute : item) {
     const auto found = stored_attribute(stored, attribute.name);
     REQUIRE(found);

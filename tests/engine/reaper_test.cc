@@ -17,7 +17,7 @@ using namespace engine;
 
 namespace {
 
-std::shared_ptr<LiveTable> expiring(World& world, const std::string& name = "carts") {
+std::shared_ptr<LiveTable> expiring_table(World& world, const std::string& name = "carts") {
   Table description = simple_table(name);
   description.stream = stream_of(StreamView::new_and_old_images);
   description.indexes = {global_index("by_user", "user"), local_index("by_day", "day")};
@@ -48,7 +48,7 @@ using Strings = std::vector<std::string>;
 
 TEST_CASE("an item and its entries are deleted at the first instant after its TTL", "[reaper]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   world.put(carts, expiring_item("a", 60));
   CHECK(world.advance(start_ms + 60'000) == 0);
   CHECK(world.get(carts, {{"id", "a"}}));
@@ -64,7 +64,7 @@ TEST_CASE("an item and its entries are deleted at the first instant after its TT
 
 TEST_CASE("an advance visits the due instants of all tables in order", "[reaper]") {
   World world;
-  auto carts = expiring(world), orders = expiring(world, "orders");
+  auto carts = expiring_table(world), orders = expiring_table(world, "orders");
   world.put(carts, expiring_item("late", 300));
   world.put(carts, expiring_item("early", 10));
   world.put(orders, expiring_item("middle", 20));
@@ -81,7 +81,7 @@ TEST_CASE("an advance visits the due instants of all tables in order", "[reaper]
 
 TEST_CASE("a renewed item is not deleted by its old timer", "[reaper][holds]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   world.put(carts, expiring_item("a", 60));
   world.put(carts, expiring_item("b", 60));
   world.put(carts, expiring_item("c", 60));
@@ -97,7 +97,7 @@ TEST_CASE("a renewed item is not deleted by its old timer", "[reaper][holds]") {
 
 TEST_CASE("a new item is not deleted by the timer of a removed item with the same key", "[reaper][holds]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   world.put(carts, expiring_item("a", 60));
   world.remove(carts, {{"id", "a"}});
   world.put(carts, expiring_item("a", 600));
@@ -108,7 +108,7 @@ TEST_CASE("a new item is not deleted by the timer of a removed item with the sam
 
 TEST_CASE("a stale entry is erased and its item is kept", "[reaper][holds]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   world.put(carts, expiring_item("a", 600));
   // An outdated entry, like one that the reaper read before a renewal.
   const std::string key = key_of(*carts->description(), {{"id", "a"}});
@@ -129,7 +129,7 @@ TEST_CASE("a stale entry is erased and its item is kept", "[reaper][holds]") {
 
 TEST_CASE("the reaper re-checks an item under the item's lock", "[reaper][holds]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   world.put(carts, expiring_item("a", 60));
   std::atomic<std::int64_t> reaped{-1};
   std::thread reaper;
@@ -153,7 +153,7 @@ TEST_CASE("the reaper re-checks an item under the item's lock", "[reaper][holds]
 
 TEST_CASE("an item that is already due when it is written is deleted with its write", "[reaper]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   world.put(carts, expiring_item("a", -60));
   CHECK_FALSE(world.get(carts, {{"id", "a"}}));
   CHECK(world.all(carts, 1).empty());
@@ -164,7 +164,7 @@ TEST_CASE("an item that is already due when it is written is deleted with its wr
 
 TEST_CASE("an item whose TTL passed over five years ago stays and is not looked at again", "[reaper]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   world.put(carts, expiring_item("old", -157'784'761));
   world.put(carts, expiring_item("edge", -157'784'760));
   world.put(carts, {{"id", "negative"}, {"ttl", number(-1)}});
@@ -179,7 +179,7 @@ TEST_CASE("an item whose TTL passed over five years ago stays and is not looked 
 
 TEST_CASE("items that are due at the same instant are deleted in key order", "[reaper]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   std::vector<std::pair<std::string, std::string>> order;
   for (int i = 0; i < 300; ++i) {
     const Item item = expiring_item(std::to_string(i), 60);
@@ -196,7 +196,7 @@ TEST_CASE("items that are due at the same instant are deleted in key order", "[r
 
 TEST_CASE("switching TTL off or to another attribute erases the old expiry entries", "[reaper]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   Item both = expiring_item("both", 60);
   both.set("other", number(start_seconds + 120));
   world.put(carts, expiring_item("a", 60));
@@ -215,7 +215,7 @@ TEST_CASE("switching TTL off or to another attribute erases the old expiry entri
 TEST_CASE("a due item whose deletion fails stays for the next attempt", "[reaper]") {
   bool fails = false;
   World world({.reap = false, .write_fails = [&] { return fails; }});
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   world.put(carts, expiring_item("a", 60));
   fails = true;
   CHECK_THROWS_AS(world.advance(start_ms + 61'000), StorageFault);
@@ -228,7 +228,7 @@ TEST_CASE("a due item whose deletion fails stays for the next attempt", "[reaper
 TEST_CASE("far-off timers are not loaded and do not wake the reaper", "[reaper][holds]") {
   const Directory directory;
   World world({.directory = directory.path(), .reap = false});
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   Transaction many(world.database().write_path(), Cause::user);
   std::vector<Item> items;
   for (int i = 0; i < 2000; ++i) items.push_back(expiring_item(std::to_string(i), 1'000'000 + i));
@@ -255,7 +255,7 @@ TEST_CASE("far-off timers are not loaded and do not wake the reaper", "[reaper][
 
 TEST_CASE("a sweep starts after the entries of earlier expirations", "[reaper][holds]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   for (int i = 0; i < 100; ++i) world.put(carts, expiring_item(std::to_string(i), i));
   world.advance(start_ms + 50'000);
   // The watermark: entries 0 to 49 are tombstones, and the next sweep seeks to the entry of item 50.
@@ -272,7 +272,7 @@ TEST_CASE("a backlog is deleted after a restart while requests are served", "[re
   auto clock = std::make_shared<ManualClock>(start_ms);
   World world({.directory = directory.path(), .clock = clock, .reap = false});
   {
-    auto carts = expiring(world);
+    auto carts = expiring_table(world);
     for (int i = 0; i < 500; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
     world.put(carts, expiring_item("stays", 6000));
   }
@@ -292,7 +292,7 @@ TEST_CASE("a backlog is deleted after a restart while requests are served", "[re
 
 TEST_CASE("on the host's clock an item expires automatically and never early", "[reaper]") {
   World world({.clock = std::make_shared<SystemClock>()});
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   Instant now = world.now();
   const Instant due = now + 30;
   const std::string seconds =
@@ -309,7 +309,7 @@ TEST_CASE("on the host's clock an item expires automatically and never early", "
 
 TEST_CASE("writers and the reaper share items without losing a renewal", "[reaper][holds]") {
   World world({.clock = std::make_shared<SystemClock>()});
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   std::vector<std::thread> writers;
   for (int writer = 0; writer < 3; ++writer) {
     writers.emplace_back([&, writer] {
@@ -341,7 +341,7 @@ TEST_CASE("writers and the reaper share items without losing a renewal", "[reape
 TEST_CASE("an item that becomes due while another thread has the turn is deleted when the turn ends",
           "[reaper][holds]") {
   World world({.clock = std::make_shared<SystemClock>()});
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   Account& owner = world.database().accounts().of(account);
   const auto removed = [&] { return carts->expiry_stats().deleted(); };
   for (int round = 1; round <= 20; ++round) {
@@ -363,7 +363,7 @@ TEST_CASE("an item that becomes due while another thread has the turn is deleted
 
 TEST_CASE("a timer that is pushed while the next expiry is looked up is not lost", "[reaper][holds]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   world.put(carts, expiring_item("far", 1'000'000));
   std::atomic<bool> stop{false};
   std::thread asker([&] {
@@ -383,7 +383,7 @@ TEST_CASE("a timer that is pushed while the next expiry is looked up is not lost
 TEST_CASE("a requested sweep of one table also deletes items that fire in the account's other tables",
           "[reaper]") {
   World world;
-  auto carts = expiring(world), orders = expiring(world, "orders");
+  auto carts = expiring_table(world), orders = expiring_table(world, "orders");
   world.database().tables().update(carts, [](Table& table) { table.expiry.kind = ExpiryMode::Kind::manual; });
   for (int i = 0; i < 1000; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
   world.put(orders, expiring_item("a", 60));
@@ -395,7 +395,7 @@ TEST_CASE("a requested sweep of one table also deletes items that fire in the ac
 
 TEST_CASE("a switch to manual mode ends a running sweep", "[reaper]") {
   World world;
-  auto carts = expiring(world);
+  auto carts = expiring_table(world);
   constexpr std::int64_t count = 30'000;
   for (std::int64_t i = 0; i < count; ++i) world.put(carts, expiring_item(std::to_string(i), 60));
   world.clock().set(start_ms + 61'000);
@@ -411,7 +411,7 @@ TEST_CASE("a switch to manual mode ends a running sweep", "[reaper]") {
 
 TEST_CASE("an account does not wait for another account's backlog", "[reaper]") {
   World world({.reap = true});
-  auto backlog = expiring(world);
+  auto backlog = expiring_table(world);
   Table other = simple_table("mine");
   other.account = "000000000042";
   auto mine = world.create(other);

@@ -41,8 +41,8 @@ int n_of(World& world, const std::shared_ptr<LiveTable>& table, const Sight& sig
   return item ? std::stoi(item->find("n")->get_if<Number>()->to_string()) : -1;
 }
 
-std::vector<Item> walk(World& world, const std::shared_ptr<LiveTable>& table, KeyRange range,
-                       const Sight& sight) {
+std::vector<Item> walk_table(World& world, const std::shared_ptr<LiveTable>& table, KeyRange range,
+                             const Sight& sight) {
   std::vector<Item> items;
   Cursor cursor(world.database().reader(), *table, std::move(range), sight);
   while (cursor.next()) items.push_back(cursor.item().item());
@@ -173,7 +173,7 @@ TEST_CASE("a lagging read sees a table as of one commit and later reads see no o
     if (random() % 8 == 0) sight.lag.reset();
     const KeyRange range = random_range(made, index, random);
     const State& state = model.seen(sight);
-    CHECK(walk(world, table, range, sight) == walked(made, state, range));
+    CHECK(walk_table(world, table, range, sight) == walked(made, state, range));
     const Item item = random_item(random);
     if (index > 1) continue;
     const auto found = state.find(key_of(made, item));
@@ -191,14 +191,14 @@ TEST_CASE("a read without a lag brings only its own copy of the table up to date
   follow(world, {.writes = 3, .milliseconds = {}});
   world.put(carts, {{"id", "a"}, {"user", "u"}});
   const auto seen = [&](IndexId index, std::string_view copy) {
-    return walk(world, carts, {.index = index}, behind(3, copy)).size();
+    return walk_table(world, carts, {.index = index}, behind(3, copy)).size();
   };
   CHECK(seen(0, "") == 0);
   CHECK(seen(1, "by_user") == 0);
   CHECK(get(world, carts, {{"id", "a"}}, Sight{}));
   CHECK(seen(0, "") == 1);
   CHECK(seen(1, "by_user") == 0);
-  CHECK(walk(world, carts, {.index = 2}, Sight{.copy = "by_name", .lag = {}}).size() == 1);
+  CHECK(walk_table(world, carts, {.index = 2}, Sight{.copy = "by_name", .lag = {}}).size() == 1);
   CHECK(seen(2, "by_name") == 1);
   CHECK(seen(1, "by_user") == 0);
 
@@ -303,10 +303,10 @@ TEST_CASE("a lagging read sees no item that is due by now", "[recent_writes]") {
   };
   put(start_seconds + 10);
   static_cast<void>(get(world, carts, {{"id", "a"}}, Sight{}));
-  static_cast<void>(walk(world, carts, {.index = 1}, Sight{.copy = "by_user", .lag = {}}));
+  static_cast<void>(walk_table(world, carts, {.index = 1}, Sight{.copy = "by_user", .lag = {}}));
   const auto seen = [&] {
     return std::pair(get(world, carts, {{"id", "a"}}, behind(5)).has_value(),
-                     walk(world, carts, {.index = 1}, behind(5, "by_user")).size());
+                     walk_table(world, carts, {.index = 1}, behind(5, "by_user")).size());
   };
   SECTION("it was renewed") { put(start_seconds + 100); }
   SECTION("it was removed") { world.remove(carts, {{"id", "a"}}); }
@@ -324,7 +324,7 @@ TEST_CASE("a lagging read sees no expired item even if the table's mode or TTL c
   follow(world, {.writes = 5, .milliseconds = {}});
   world.put(carts, {{"id", "a"}, {"user", "u"}, {"ttl", number(start_seconds + 10)}});
   REQUIRE(get(world, carts, {{"id", "a"}}, Sight{}));
-  REQUIRE(walk(world, carts, {.index = 1}, Sight{.copy = "by_user", .lag = {}}).size() == 1);
+  REQUIRE(walk_table(world, carts, {.index = 1}, Sight{.copy = "by_user", .lag = {}}).size() == 1);
   world.advance(start_ms + 10'001);
   const auto change = [&](const std::function<void(Table&)>& edit) {
     REQUIRE(world.database().tables().update(carts, edit));
@@ -339,7 +339,7 @@ TEST_CASE("a lagging read sees no expired item even if the table's mode or TTL c
     change([](Table& table) { table.ttl.reset(); });
   }
   CHECK_FALSE(get(world, carts, {{"id", "a"}}, behind(5)));
-  CHECK(walk(world, carts, {.index = 1}, behind(5, "by_user")).empty());
+  CHECK(walk_table(world, carts, {.index = 1}, behind(5, "by_user")).empty());
 }
 
 TEST_CASE("writes beyond the limits become visible and use no memory", "[recent_writes]") {
@@ -474,7 +474,7 @@ TEST_CASE("during writes no reader goes backward and no read sees half of a tran
       } else {
         const bool of_index = random() % 2 == 0;
         if (of_index) sight.copy = "by_user";
-        const auto items = walk(world, carts, {.index = IndexId{of_index}}, sight);
+        const auto items = walk_table(world, carts, {.index = IndexId{of_index}}, sight);
         halves += items.size() != 2 || number_in(items[0]) != number_in(items[1]);
         if (!items.empty()) advance_to(of_index ? last_of_index : last, number_in(items[0]));
       }

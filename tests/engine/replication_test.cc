@@ -25,9 +25,7 @@ using namespace engine;
 
 namespace {
 
-using Tables = std::vector<std::shared_ptr<LiveTable>>;
-
-std::size_t stored_keys(World& world, char kind) {
+std::size_t stored_keys_of_kind(World& world, char kind) {
   Storage::Iterator iterator(world.database().storage(), std::string(1, kind),
                              std::string(1, static_cast<char>(kind + 1)));
   std::size_t count = 0;
@@ -77,8 +75,8 @@ TEST_CASE("a new replica has all items and receives each later write with a stre
   CHECK(records[2].new_image == cart("a", "2"));
   CHECK(records[3].old_image == cart("a", "2"));
   CHECK(records_of(world, "us-east-1").size() == 4);
-  CHECK(stored_keys(world, 'F') == 0);
-  CHECK(stored_keys(world, 'Y') == 0);  // no older write is in flight, so no tombstone is needed
+  CHECK(stored_keys_of_kind(world, 'F') == 0);
+  CHECK(stored_keys_of_kind(world, 'Y') == 0);  // no older write is in flight, so no tombstone is needed
   CHECK(world.inconsistency(carts).empty());
 }
 
@@ -146,7 +144,7 @@ TEST_CASE("the later of two regions' writes prevails in both even if it is a del
     CHECK(world.get(table, {{"id", "b"}}) == cart("b", "east"));
     CHECK_FALSE(world.get(table, {{"id", "c"}}));
   }
-  CHECK(stored_keys(world, 'Y') == 0);
+  CHECK(stored_keys_of_kind(world, 'Y') == 0);
   CHECK(world.inconsistency(carts).empty());
 }
 
@@ -176,7 +174,7 @@ TEST_CASE("an item expires where it was written and its removal arrives elsewher
   set_route(world, "us-east-1", "eu-west-1", {});
   settle(world);
   CHECK(causes("eu-west-1") == std::map<std::string, Cause>{{"a", Cause::user}, {"b", Cause::time_to_live}});
-  CHECK(stored_keys(world, 'W') == 0);
+  CHECK(stored_keys_of_kind(world, 'W') == 0);
   CHECK(world.inconsistency(carts).empty());
 }
 
@@ -243,7 +241,7 @@ TEST_CASE("after a region is removed its items expire in the oldest remaining re
   CHECK(records_of(world, "ap-south-1").back().cause == Cause::user);
   remove_replica(world, "us-east-1", "ap-south-1");
   CHECK(carts->description()->replicas.empty());
-  for (const char kind : {'W', 'Y', 'F'}) CHECK(stored_keys(world, kind) == 0);
+  for (const char kind : {'W', 'Y', 'F'}) CHECK(stored_keys_of_kind(world, kind) == 0);
   CHECK(world.inconsistency(carts).empty());
 }
 
@@ -563,7 +561,7 @@ TEST_CASE("with strong consistency a write takes effect in all regions with one 
     CHECK(world.all(table).empty());
     CHECK(world.records(table->description()->stream->id).size() == 3);
   }
-  CHECK(stored_keys(world, 'W') == 0);
+  CHECK(stored_keys_of_kind(world, 'W') == 0);
   REQUIRE(world.database().tables().update_together(second, [](std::vector<Table>& tables) {
     tables.resize(1);
     return true;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t hash_max = ~std::uint64_t{0};
 
-Table streamed(std::string name) {
+Table table_with_stream(std::string name) {
   Table table = simple_table(std::move(name));
   table.stream = stream_of(StreamView::new_and_old_images);
   return table;
@@ -182,7 +182,7 @@ TEST_CASE("a stream's open shards and its shards in total are limited", "[shards
 
 TEST_CASE("concurrent splits do not exceed the limit on open shards", "[shards]") {
   World world({.stream_shards = first_shards_max, .reap = false});
-  const auto carts = world.create(streamed("carts"));
+  const auto carts = world.create(table_with_stream("carts"));
   std::atomic<int> split{0}, refused{0};
   std::vector<std::thread> threads;
   for (int caller = 0; caller < 4; ++caller) {
@@ -202,7 +202,7 @@ TEST_CASE("concurrent splits do not exceed the limit on open shards", "[shards]"
 TEST_CASE("records are in the shard of their partition even after a split and a restart", "[shards]") {
   const Directory directory;
   World world({.directory = directory.path(), .stream_shards = 4, .reap = false});
-  auto carts = world.create(streamed("carts"));
+  auto carts = world.create(table_with_stream("carts"));
   const StreamId id = carts->description()->stream->id;
   REQUIRE(carts->description()->stream->shards.size() == 4);
   for (int i = 0; i < 40; ++i) world.put(carts, {{"id", std::to_string(i)}});
@@ -237,17 +237,17 @@ TEST_CASE("a table that has no stream or is dropped has no shard to split", "[sh
   World world;
   auto plain = world.create(simple_table("plain"));
   CHECK(world.database().tables().reshard(plain, 0, Resharding::split).error() == ReshardRefusal::no_stream);
-  auto carts = world.create(streamed("carts"));
+  auto carts = world.create(table_with_stream("carts"));
   world.database().tables().update(carts, [](Table& table) { table.stream.reset(); });
   CHECK(world.database().tables().reshard(carts, 0, Resharding::split).error() == ReshardRefusal::no_stream);
-  auto gone = world.create(streamed("gone"));
+  auto gone = world.create(table_with_stream("gone"));
   world.database().tables().drop(gone);
   CHECK(world.database().tables().reshard(gone, 0, Resharding::split).error() == ReshardRefusal::no_stream);
 }
 
 TEST_CASE("a closed shard is forgotten with its records a day after it was closed", "[shards]") {
   World world;
-  auto carts = world.create(streamed("carts"));
+  auto carts = world.create(table_with_stream("carts"));
   const StreamId stream = carts->description()->stream->id;
   world.put(carts, {{"id", "a"}});
   world.advance(start_ms + 1000, true);
@@ -283,7 +283,7 @@ TEST_CASE("while eight clients write and shards split each record is in one shar
   const bool syncs = GENERATE(false, true);
   World world(
       {.directory = syncs ? directory.path() : "", .fsync = syncs, .stream_shards = 2, .reap = false});
-  auto carts = world.create(streamed("carts"));
+  auto carts = world.create(table_with_stream("carts"));
   const StreamId stream = carts->description()->stream->id;
   constexpr int writers = 8, partitions = 97;
   const int writes = syncs ? 100 : 2500;

@@ -27,7 +27,7 @@ Item expiring(int id, std::int64_t in_seconds) {
   return {{"id", std::to_string(id)}, {"user", "u"}, {"ttl", number(start_seconds + in_seconds)}};
 }
 
-std::size_t stored(const std::shared_ptr<LiveTable>& table) {
+std::size_t stored_items(const std::shared_ptr<LiveTable>& table) {
   return static_cast<std::size_t>(table->counter(0).items);
 }
 
@@ -66,7 +66,7 @@ std::string run(std::uint64_t seed) {
   CHECK_FALSE(carts->description()->ttl->backfilling);
   stepped.clock->move(3'000'000);
   stepped.scheduler->run();
-  CHECK(stored(carts) == 0);
+  CHECK(stored_items(carts) == 0);
   CHECK(world.inconsistency(carts) == "");
 
   std::string text;
@@ -86,12 +86,12 @@ TEST_CASE("due items are hidden immediately and deleted by the reaper's step", "
   world.enable_ttl(carts);
   for (int i = 0; i < 10; ++i) world.put(carts, expiring(i, 60));
   stepped.scheduler->run();
-  CHECK(stored(carts) == 10);
+  CHECK(stored_items(carts) == 10);
   stepped.clock->move(60'001);
-  CHECK(stored(carts) == 10);
+  CHECK(stored_items(carts) == 10);
   CHECK(world.all(carts).empty());
   CHECK(stepped.scheduler->step_one());
-  CHECK(stored(carts) == 0);
+  CHECK(stored_items(carts) == 0);
 }
 
 TEST_CASE("the reaper and backfills leave tables correct in whatever order they take their steps",

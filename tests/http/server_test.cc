@@ -55,7 +55,7 @@ std::string chunked(std::string_view body, std::size_t chunk_bytes) {
 }
 
 // A CreateTable that was executed by mistake shows in ListTables.
-std::string create_table(const std::string& name) {
+std::string table_request(const std::string& name) {
   return R"({"TableName":")" + name +
          R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id",)"
          R"("KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})";
@@ -72,7 +72,7 @@ struct BigItems {
       REQUIRE(running.emulator->execute({"000000000000", "us-east-1"}, "DynamoDB_20120810." + operation, body)
                   .status == 200);
     };
-    execute("CreateTable", create_table("big"));
+    execute("CreateTable", table_request("big"));
     for (int i = 0; i < count; ++i) {
       const std::string item = R"({"id":{"S":")" + std::to_string(i) + R"("},"text":{"S":")" +
                                std::string(item_bytes, 'x') + R"("}})";
@@ -220,7 +220,7 @@ TEST_CASE("responses larger than the socket buffer arrive complete and in order"
     return R"({"id":{"S":")" + std::to_string(i) + R"("},"text":{"S":")" +
            std::string(static_cast<std::size_t>(40'000 + i), static_cast<char>('a' + i)) + R"("}})";
   };
-  execute("CreateTable", create_table("long"));
+  execute("CreateTable", table_request("long"));
   for (int i = 0; i < items; ++i) execute("PutItem", R"({"TableName":"long","Item":)" + item(i) + "}");
 
   HttpClient client(running.port(), small_receive_bytes);
@@ -426,7 +426,7 @@ TEST_CASE("request bodies can be chunked") {
 
 TEST_CASE("compressed requests are accepted and malformed ones get 500 and change nothing") {
   Running running;
-  const std::string body = create_table("compressed");
+  const std::string body = table_request("compressed");
   for (const std::string& broken : {body, std::string(), http::compress(body, http::Encoding::gzip) + "junk",
                                     http::compress(body, http::Encoding::gzip).substr(1)}) {
     const HttpAnswer answer =
@@ -449,7 +449,7 @@ TEST_CASE("compressed requests are accepted and malformed ones get 500 and chang
 
 TEST_CASE("a response of 4 KB or more is compressed on request and its checksum covers the bytes sent") {
   Running running;
-  REQUIRE(running.ask(operation_request("CreateTable", create_table("long"))).status == 200);
+  REQUIRE(running.ask(operation_request("CreateTable", table_request("long"))).status == 200);
   const std::string item = R"({"id":{"S":"1"},"text":{"S":")" + std::string(5000, 'x') + R"("}})";
   REQUIRE(running.ask(operation_request("PutItem", R"({"TableName":"long","Item":)" + item + "}")).status ==
           200);
@@ -523,9 +523,9 @@ TEST_CASE("a request line or headers over 16 KB get 400 even if they trickle in"
 
 TEST_CASE("a truncated body is never executed") {
   Running running;
-  const std::string request = operation_request("CreateTable", create_table("cut"));
+  const std::string request = operation_request("CreateTable", table_request("cut"));
   const std::string in_chunks =
-      operation_request("CreateTable", chunked(create_table("cut"), 10), {{"Transfer-Encoding", "chunked"}});
+      operation_request("CreateTable", chunked(table_request("cut"), 10), {{"Transfer-Encoding", "chunked"}});
   for (const std::string& whole : {request, in_chunks}) {
     HttpClient client(running.port());
     client.send(std::string_view(whole).substr(0, whole.size() - 1));
@@ -585,7 +585,7 @@ TEST_CASE("no bytes crash the server", "[holds]") {
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const std::string good =
-      operation_request("CreateTable", create_table("fuzz"), {{"Accept-Encoding", "gzip"}}) +
+      operation_request("CreateTable", table_request("fuzz"), {{"Accept-Encoding", "gzip"}}) +
       operation_request("ListTables", chunked("{}", 1), {{"Transfer-Encoding", "chunked"}}) +
       http_request("GET", "/?X-Amz-Algorithm=a&X-Amz-Credential=%2F%2");
   for (int round = 0; round < 300; ++round) {

@@ -17,8 +17,8 @@ std::string header_of(const http::ClientRequest& request, std::string_view name)
   return "";
 }
 
-std::string authorization(http::ClientRequest request, std::string_view body, const std::string& server,
-                          const std::string& region) {
+std::string authorization_of(http::ClientRequest request, std::string_view body, const std::string& server,
+                             const std::string& region) {
   http::sign(request, body, *compat::outbound::Url::parse(server), key, {"s3", region}, may_24);
   CHECK(header_of(request, "X-Amz-Content-Sha256").size() == 64);
   return header_of(request, "Authorization");
@@ -27,16 +27,16 @@ std::string authorization(http::ClientRequest request, std::string_view body, co
 }  // namespace
 
 TEST_CASE("S3 requests are signed with their body's hash and the exact path that is sent") {
-  CHECK(authorization({.method = "GET", .path = "/test.txt", .headers = {{"Range", "bytes=0-9"}}}, "",
-                      "http://examplebucket.s3.amazonaws.com", "us-east-1") ==
+  CHECK(authorization_of({.method = "GET", .path = "/test.txt", .headers = {{"Range", "bytes=0-9"}}}, "",
+                         "http://examplebucket.s3.amazonaws.com", "us-east-1") ==
         "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
         "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, "
         "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
-  CHECK(authorization({.method = "PUT", .path = "/exports/a%20b/c%2Bd"}, "{}", "http://s3.test:9000",
-                      "eu-west-1")
+  CHECK(authorization_of({.method = "PUT", .path = "/exports/a%20b/c%2Bd"}, "{}", "http://s3.test:9000",
+                         "eu-west-1")
             .ends_with("Signature=41c6c3f664cc702804d594d174e0315250d9f88522343dca587616d40add01fc"));
-  CHECK(authorization({.method = "GET", .path = "/exports/a//b?prefix=p%20q&list-type=2"}, "",
-                      "http://s3.test:9000", "eu-west-1")
+  CHECK(authorization_of({.method = "GET", .path = "/exports/a//b?prefix=p%20q&list-type=2"}, "",
+                         "http://s3.test:9000", "eu-west-1")
             .ends_with("Signature=d6f86dfcfb4417bfcd6de51d571b7ef5d33541c75c4fb01cd2c2fd177b4db642"));
 }
 

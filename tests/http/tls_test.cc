@@ -32,7 +32,7 @@ Url url_of(const Running& running, const std::string& host = "127.0.0.1") {
                      compat::outbound::Schemes::http_and_https);
 }
 
-std::string problem_of(const std::string& cert, const std::string& key) {
+std::string tls_problem(const std::string& cert, const std::string& key) {
   const auto tls = http::tls_of_server(cert, key);
   REQUIRE_FALSE(tls);
   return tls.error();
@@ -135,21 +135,21 @@ TEST_CASE("a client verifies the issuer and the server's name in the certificate
 TEST_CASE("an invalid certificate or key file is reported clearly") {
   const Certificate certificate, other;
   CHECK(http::tls_of_server(certificate.cert, certificate.key));
-  CHECK(problem_of("", certificate.key) ==
+  CHECK(tls_problem("", certificate.key) ==
         "TLS needs a certificate and its key, but there is no certificate (--tls-cert)");
-  CHECK(problem_of(certificate.cert, "") ==
+  CHECK(tls_problem(certificate.cert, "") ==
         "TLS needs a certificate and its key, but there is no key (--tls-key)");
-  CHECK(problem_of("/nowhere", certificate.key) ==
+  CHECK(tls_problem("/nowhere", certificate.key) ==
         "cannot use the TLS certificate /nowhere: No such file or directory");
-  CHECK(problem_of(certificate.cert, "/nowhere") ==
+  CHECK(tls_problem(certificate.cert, "/nowhere") ==
         "cannot use the TLS key /nowhere: No such file or directory");
-  CHECK(problem_of(certificate.cert, other.key) ==
+  CHECK(tls_problem(certificate.cert, other.key) ==
         "cannot use the TLS key " + other.key + ": it does not match the certificate");
-  CHECK(problem_of(certificate.cert, certificate.encrypted_key) ==
+  CHECK(tls_problem(certificate.cert, certificate.encrypted_key) ==
         "cannot use the TLS key " + certificate.encrypted_key + ": it is encrypted");
-  CHECK(problem_of(certificate.key, certificate.key) ==
+  CHECK(tls_problem(certificate.key, certificate.key) ==
         "cannot use the TLS certificate " + certificate.key + ": no start line");
-  CHECK(problem_of(certificate.cert, certificate.cert)
+  CHECK(tls_problem(certificate.cert, certificate.cert)
             .starts_with("cannot use the TLS key " + certificate.cert));
 }
 

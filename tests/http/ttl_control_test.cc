@@ -11,9 +11,11 @@ using Json = nlohmann::json;
 
 namespace {
 
-constexpr std::int64_t new_year_2031 = 1'924'992'000;  // seconds
+constexpr std::int64_t new_year = 1'924'992'000;  // seconds
 
-std::string ttl(std::int64_t seconds) { return R"(,"ttl":{"N":")" + std::to_string(seconds) + R"("})"; }
+std::string ttl_member(std::int64_t seconds) {
+  return R"(,"ttl":{"N":")" + std::to_string(seconds) + R"("})";
+}
 
 // A clock frozen at 2031-01-01, and a table with TTL enabled.
 struct NewYear : Running {
@@ -32,9 +34,9 @@ struct NewYear : Running {
 TEST_CASE("TTL status shows pending and due items and their windows") {
   NewYear server;
   server.create_table("plain", false, false);
-  server.put("carts", "a", ttl(new_year_2031 + 30));
-  server.put("carts", "b", ttl(new_year_2031 + 59));
-  server.put("carts", "c", ttl(new_year_2031 + 3600));
+  server.put("carts", "a", ttl_member(new_year + 30));
+  server.put("carts", "b", ttl_member(new_year + 59));
+  server.put("carts", "c", ttl_member(new_year + 3600));
   server.put("carts", "d");
   CHECK(server.ok("GET", "/_mayfly/ttl") == Json::parse(R"({"tables":{
     "carts":{"status":"ENABLED","attribute":"ttl","mode":"exact","pending":3,"due":0,
@@ -56,9 +58,9 @@ TEST_CASE("TTL status shows pending and due items and their windows") {
 
 TEST_CASE("TTL windows have the requested length and align to it") {
   NewYear server;
-  server.put("carts", "a", ttl(new_year_2031 + 30));
-  server.put("carts", "b", ttl(new_year_2031 + 3599));
-  server.put("carts", "c", ttl(new_year_2031 + 3600));
+  server.put("carts", "a", ttl_member(new_year + 30));
+  server.put("carts", "b", ttl_member(new_year + 3599));
+  server.put("carts", "c", ttl_member(new_year + 3600));
   const Json hours = Json::parse(R"([
       {"window":"2031-01-01T00:00:00.000Z_2031-01-01T01:00:00.000Z","count":2},
       {"window":"2031-01-01T01:00:00.000Z_2031-01-01T02:00:00.000Z","count":1}])");
@@ -119,11 +121,11 @@ TEST_CASE("explain reports when an item expired and whether it was already expir
   const auto explain = [&](const std::string& id) {
     return server.ok("POST", "/_mayfly/ttl/carts/explain", R"({"key":{"id":{"S":")" + id + R"("}}})");
   };
-  server.put("carts", "a", ttl(new_year_2031 + 30));
+  server.put("carts", "a", ttl_member(new_year + 30));
   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":172800})");
   CHECK(explain("a") == Json::parse(R"({"expires_at":"2031-01-01T00:00:30.001Z","reason":"expired","message":
     "By its ttl, the item expired at 2031-01-01T00:00:30.001Z. It was deleted at 2031-01-01T00:00:30.001Z."})"));
-  server.put("carts", "b", ttl(new_year_2031 + 3600));  // by a clock that was not advanced
+  server.put("carts", "b", ttl_member(new_year + 3600));  // by a clock that was not advanced
   CHECK(explain("b") ==
         Json::parse(R"({"expires_at":"2031-01-01T01:00:00.001Z","reason":"born_expired","message":
     "The item was written at 2031-01-03T00:00:00.000Z with a ttl that was 1d 22h in the past, so it was deleted immediately. Does its writer use a different clock than the account?"})"));
@@ -132,7 +134,7 @@ TEST_CASE("explain reports when an item expired and whether it was already expir
   CHECK(carts["expired"] == 2);
   CHECK(carts["born_expired"] == 1);
   CHECK(carts["lag_ms"]["max"] == 0);
-  server.put("carts", "b", ttl(new_year_2031 + 400'000));
+  server.put("carts", "b", ttl_member(new_year + 400'000));
   CHECK(explain("b")["reason"] == "not_due");
 }
 
@@ -141,10 +143,10 @@ TEST_CASE("items that never expire are counted by reason and the latest are expl
   CHECK_FALSE(server.ok("GET", "/_mayfly/ttl/carts").contains("never"));
   CHECK_FALSE(server.ok("GET", "/_mayfly/ttl/carts").contains("suspects"));
   server.put("carts", "a", R"(,"ttl":{"S":"soon"})");
-  server.put("carts", "b", ttl(new_year_2031 * 1000));
+  server.put("carts", "b", ttl_member(new_year * 1000));
   server.put("carts", "c", R"(,"ttl":{"BOOL":true})");
-  server.put("carts", "d", ttl(12));
-  server.put("carts", "e", ttl(new_year_2031 - 60));
+  server.put("carts", "d", ttl_member(12));
+  server.put("carts", "e", ttl_member(new_year - 60));
   const Json never{{"milliseconds", 1}, {"string", 1}, {"wrong_type", 1}, {"too_old", 1}};
   const Json shown = server.ok("GET", "/_mayfly/ttl/carts");
   CHECK(shown["never"] == never);
@@ -199,9 +201,9 @@ TEST_CASE("a message quotes only the beginning of a long TTL string or key") {
 TEST_CASE("an await that times out explains the item's TTL") {
   NewYear server;
   server.put("carts", "text", R"(,"ttl":{"S":"1795590184"})");
-  server.put("carts", "later", ttl(new_year_2031 + 60));
+  server.put("carts", "later", ttl_member(new_year + 60));
   server.put("carts", "none");
-  server.put("carts", "passed", ttl(new_year_2031 - 60));
+  server.put("carts", "passed", ttl_member(new_year - 60));
   const auto timed_out = [&](const std::string& id, const std::string& more) {
     const HttpAnswer answer = server.call(
         "POST", "/_mayfly/await",
@@ -254,8 +256,8 @@ TEST_CASE("an advance adds up its time units") {
 TEST_CASE("in manual mode an expired item is deleted when a sweep is requested") {
   NewYear server;
   CHECK(server.ok("PUT", "/_mayfly/ttl/carts", R"({"mode":"manual"})")["mode"] == "manual");
-  server.put("carts", "a", ttl(new_year_2031 + 30));
-  server.put("carts", "b", ttl(new_year_2031 + 3600));
+  server.put("carts", "a", ttl_member(new_year + 30));
+  server.put("carts", "b", ttl_member(new_year + 3600));
   CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":60})")["expired"] == 0);
   CHECK(server.ok("GET", "/_mayfly/ttl/carts")["due"] == 1);
   CHECK(server.count("carts") == 2);
@@ -273,7 +275,7 @@ TEST_CASE("in aws mode an expired item is readable until its seeded delay has pa
     NewYear server;
     server.ok("PUT", "/_mayfly/ttl/carts",
               R"({"mode":"aws","delay_seconds":[600,1680],"seed":)" + std::to_string(seed) + "}");
-    server.put("carts", "a", ttl(new_year_2031 + 30));
+    server.put("carts", "a", ttl_member(new_year + 30));
     CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":630})")["expired"] == 0);
     CHECK(server.count("carts") == 1);
     const Json why = server.ok("POST", "/_mayfly/ttl/carts/explain", R"({"key":{"id":{"S":"a"}}})");
@@ -327,7 +329,7 @@ TEST_CASE("TimeToLive can change again after its cooldown on the account's clock
 
 TEST_CASE("a snapshot restores items with their pending expiries and the clock any number of times") {
   NewYear server;
-  server.put("carts", "a", ttl(new_year_2031 + 60));
+  server.put("carts", "a", ttl_member(new_year + 60));
   server.put("carts", "b");
   const std::string id = server.ok("POST", "/_mayfly/snapshots")["id"];
   CHECK(server.ok("GET", "/_mayfly/snapshots") == Json{{"snapshots", {{{"id", id}}}}});
@@ -375,8 +377,8 @@ TEST_CASE("a reset restores an account's initial state and leaves other accounts
 
 TEST_CASE("metrics count operations as well as items and expiries") {
   NewYear server;
-  server.put("carts", "a", ttl(new_year_2031 + 60));
-  server.put("carts", "b", ttl(new_year_2031 + 7200));
+  server.put("carts", "a", ttl_member(new_year + 60));
+  server.put("carts", "b", ttl_member(new_year + 7200));
   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":3600})");
   HttpClient client(server.port());
   client.send(operation_request("GetItem", R"({"TableName":"none","Key":{"id":{"S":"1"}}})"));

@@ -14,7 +14,7 @@ using namespace compat::partiql;
 
 namespace {
 
-std::string repeated(const std::string& text, int times) {
+std::string repeated_times(const std::string& text, int times) {
   std::string all;
   for (int i = 0; i < times; ++i) all += text;
   return all;
@@ -108,11 +108,11 @@ TEST_CASE("deeply nested statements are rejected without deep recursion") {
   CHECK(refusal("INSERT INTO t VALUE {'a':" + std::string(8000, '[')) ==
         "Statement wasn't well formed, can't be processed: Unexpected term");
   CHECK(refusal("INSERT INTO t VALUE {'a':" + std::string(40, '[') + std::string(40, ']') + "}") ==
-        "Nesting Levels have exceeded supported limits under root" + repeated("[0]", 32));
-  CHECK(refusal("UPDATE t SET a = {'b':" + repeated("{'c':", 31) + "1" + std::string(32, '}')) ==
-        "Nesting Levels have exceeded supported limits under root.b" + repeated(".c", 31));
-  CHECK(refusal("UPDATE t SET a = {'b':" + repeated("{'c':", 30) + "1" + std::string(31, '}')).empty());
-  CHECK(refusal("UPDATE t SET a = 1" + repeated(" + 1", 1900)) ==
+        "Nesting Levels have exceeded supported limits under root" + repeated_times("[0]", 32));
+  CHECK(refusal("UPDATE t SET a = {'b':" + repeated_times("{'c':", 31) + "1" + std::string(32, '}')) ==
+        "Nesting Levels have exceeded supported limits under root.b" + repeated_times(".c", 31));
+  CHECK(refusal("UPDATE t SET a = {'b':" + repeated_times("{'c':", 30) + "1" + std::string(31, '}')).empty());
+  CHECK(refusal("UPDATE t SET a = 1" + repeated_times(" + 1", 1900)) ==
         "Statement wasn't well formed, can't be processed: Unexpected term");
 }
 

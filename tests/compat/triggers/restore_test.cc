@@ -17,7 +17,7 @@ void restore(TriggerWorld& world, const std::string& id) {
   world.control("POST /_mayfly/snapshots/" + id + "/restore");
 }
 
-void reshard(TriggerWorld& world, engine::ShardNumber shard, engine::Resharding how) {
+void reshard_one(TriggerWorld& world, engine::ShardNumber shard, engine::Resharding how) {
   engine::Database& database = world.triggers().database();
   REQUIRE(database.tables().reshard(database.catalog().find(world.scope, "carts"), shard, how));
 }
@@ -33,7 +33,7 @@ TEST_CASE("records written after a restore that undoes a split or a roll are del
       world.put("carts", "a");
       CHECK(world.settle().empty());
       const std::string id = take(world);
-      reshard(world, 0, how);
+      reshard_one(world, 0, how);
       world.put("carts", "b");
       CHECK(world.settle().empty());
       restore(world, id);
@@ -41,7 +41,7 @@ TEST_CASE("records written after a restore that undoes a split or a roll are del
       CHECK(world.settle().empty());
       CHECK(world.delivered("f") == "a b c");
       // New shards with the same numbers. No positions are stored in them.
-      reshard(world, 0, how);
+      reshard_one(world, 0, how);
       world.put("carts", "d");
       CHECK(world.settle().empty());
       CHECK(world.delivered("f") == "a b c d");
@@ -78,7 +78,7 @@ TEST_CASE("a mapping newer than the snapshot keeps its positions in shards that 
   const std::string id = take(world);
   world.map(arn, "early");
   world.map(arn, "late", R"("StartingPosition":"LATEST")");
-  reshard(world, 0, engine::Resharding::split);
+  reshard_one(world, 0, engine::Resharding::split);
   world.put("carts", "b");
   CHECK(world.settle().empty());
   restore(world, id);
@@ -86,7 +86,7 @@ TEST_CASE("a mapping newer than the snapshot keeps its positions in shards that 
   CHECK(world.settle().empty());
   CHECK(world.delivered("early") == "a b c");
   CHECK(world.delivered("late") == "b c");
-  reshard(world, 0, engine::Resharding::roll);
+  reshard_one(world, 0, engine::Resharding::roll);
   world.put("carts", "d");
   CHECK(world.settle().empty());
   CHECK(world.delivered("early") == "a b c d");
@@ -114,7 +114,7 @@ TEST_CASE("a restart does not change a restored account") {
     world.put("carts", "a");
     CHECK(world.settle().empty());
     const std::string id = take(world);
-    reshard(world, 0, engine::Resharding::split);
+    reshard_one(world, 0, engine::Resharding::split);
     world.put("carts", "b");
     CHECK(world.settle().empty());
     restore(world, id);
