@@ -177,6 +177,17 @@ Result<std::optional<StoredItem>> next_item(const Table& table, ItemWrite& write
   return std::optional<StoredItem>();
 }
 
+bool checks_indexes(const Table& table) { return !table.indexes.empty() || has_vector_indexes(table); }
+
+// An item that has the key attributes of the write's item, and maybe others. The attributes of a put are read
+// once. In a table with indexes, whose checks need all attributes, the whole item is decoded.
+const Item& with_keys(const Table& table, ItemWrite& write) {
+  if (write.kind != ItemWrite::Kind::put) return write.key_attributes;
+  if (checks_indexes(table)) return write.item.item();
+  if (write.key_attributes.empty()) write.key_attributes = engine::key_attributes(table.keys, write.item);
+  return write.key_attributes;
+}
+
 }  // namespace
 
 Result<void> check_update(const Table& table, const expression::Update& update) {
@@ -204,12 +215,8 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
   return check_keys_are_scalars(table, nested_names(update));
 }
 
-Result<void> check_no_empty_keys(const Table& table, const ItemWrite& write) {
-  if (write.kind == ItemWrite::Kind::put) {
-    return check_no_empty_keys(
-        table, table.indexes.empty() ? key_attributes(table.keys, write.item) : write.item.item());
-  }
-  CHECK_OK(check_no_empty_keys(table, write.key_attributes));
+Result<void> check_no_empty_keys(const Table& table, ItemWrite& write) {
+  CHECK_OK(check_no_empty_keys(table, with_keys(table, write)));
   if (table.indexes.empty()) return {};
   // By pointer: an update can assign one large value hundreds of times.
   std::map<std::string_view, const AttributeValue*> given;
@@ -269,15 +276,13 @@ Result<void> check_write(const Table& table, ItemWrite& write) {
   return {};
 }
 
-Result<std::string> write_key(const Table& table, const ItemWrite& write) {
-  if (write.kind == ItemWrite::Kind::put)
-    return item_key(table, engine::key_attributes(table.keys, write.item));
-  return request_key(table, write.key_attributes);
+Result<std::string> write_key(const Table& table, ItemWrite& write) {
+  const Item& keys = with_keys(table, write);
+  return write.kind == ItemWrite::Kind::put ? item_key(table, keys) : request_key(table, keys);
 }
 
 Result<void> check_new_item(const Table& table, const StoredItem& item) {
-  if (table.indexes.empty() && !has_vector_indexes(table)) return {};
-  return check_indexed(table, item.item());
+  return checks_indexes(table) ? check_indexed(table, item.item()) : Result<void>();
 }
 
 Result<void> read_current_expressions(const json::Value& request, ItemWrite& write, Frame frame) {
@@ -328,9 +333,7 @@ Result<Written> stage_write(engine::Transaction& transaction, engine::Transactio
   const bool changes = write.kind != ItemWrite::Kind::check;
   Written staged;
   if (wanted.collection_metrics && changes && has_item_collections(table))
-    staged.collection_key = write.kind == ItemWrite::Kind::put
-                                ? engine::key_attributes(table.keys, write.item)
-                                : write.key_attributes;
+    staged.collection_key = engine::key_attributes(table.keys, with_keys(table, write));
   TRY(std::optional<StoredItem> item, next_item(table, write, old_item));
   if (changes) CHECK_OK(sizes.grow(*write.table, table, old_item, item ? &*item : nullptr));
   if (wanted.capacity != ReturnCapacity::none) {

@@ -35,7 +35,7 @@ struct ItemWrite {
   std::shared_ptr<engine::LiveTable> table;
   std::string key;              // as key_codec encodes it
   engine::StoredItem item;      // for a put: the new item
-  engine::Item key_attributes;  // for the others: as in the request
+  engine::Item key_attributes;  // for the others: as in the request; for a put, see with_keys
   std::optional<expression::Condition> condition;
   expression::Update update;              // for an update
   bool item_on_failed_condition = false;  // ReturnValuesOnConditionCheckFailure
@@ -60,14 +60,14 @@ Result<void> check_update(const engine::Table& table, const expression::Update& 
 
 // For transactions: rejects an empty value for a key of the table or of an index, if the request alone shows
 // it.
-Result<void> check_no_empty_keys(const engine::Table& table, const ItemWrite& write);
+Result<void> check_no_empty_keys(const engine::Table& table, ItemWrite& write);
 
 // Encodes the key with item_key or request_key, and checks index keys or the update: everything that does not
 // depend on the existing item.
 Result<void> check_write(const engine::Table& table, ItemWrite& write);
 // Only encodes the key, or only checks the new item of a put against the indexes, for a batch, whose errors
 // for keys differ.
-Result<std::string> write_key(const engine::Table& table, const ItemWrite& write);
+Result<std::string> write_key(const engine::Table& table, ItemWrite& write);
 Result<void> check_new_item(const engine::Table& table, const engine::StoredItem& item);
 
 // Reads the write's condition and update from the parameters of either API, and whether a failed condition

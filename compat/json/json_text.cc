@@ -48,19 +48,7 @@ struct Four {
   [[nodiscard]] bool has_escapes() const { return Eight{bytes | (ones * 'x') << 32}.has_escapes(); }
 };
 #ifdef __SSE2__
-struct Sixteen {
-  __m128i bytes;
-  [[nodiscard]] __m128i escaped() const {  // all bits set for each byte that needs an escape
-    const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
-    const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
-    const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-    return _mm_or_si128(control, _mm_or_si128(quote, backslash));
-  }
-  [[nodiscard]] bool has_escapes() const { return _mm_movemask_epi8(escaped()) != 0; }
-  [[nodiscard]] bool has_escapes(std::size_t among_first) const {
-    return (static_cast<unsigned>(_mm_movemask_epi8(escaped())) & ((1u << among_first) - 1)) != 0;
-  }
-};
+using Sixteen = SixteenBytes;
 struct SixtyFour {
   Sixteen parts[4];
   [[nodiscard]] bool has_escapes() const {
@@ -160,24 +148,6 @@ char* write_escape(unsigned char byte, char* to) {
 }
 
 }  // namespace
-
-void TextAppender::quoted(std::string_view text, const char* end) {
-#ifdef __SSE2__
-  if (text.size() <= sizeof(Sixteen) && end - text.data() >= static_cast<std::ptrdiff_t>(sizeof(Sixteen))) {
-    Sixteen read;
-    std::memcpy(&read, text.data(), sizeof read);
-    if (!read.has_escapes(text.size())) {
-      char* to = room(sizeof read + 2);
-      *to++ = '"';
-      std::memcpy(to, &read, sizeof read);
-      to += text.size();
-      *to++ = '"';
-      return written(to);
-    }
-  }
-#endif
-  quoted_at_length(text);
-}
 
 void TextAppender::quoted_at_length(std::string_view text) {
   char* to = room(text.size() + 2);

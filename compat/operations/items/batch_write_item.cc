@@ -99,7 +99,7 @@ Result<std::vector<TableWrites>> read_request(const json::Value& request, Frame 
 
 // In a batch, the error for a key of the wrong type or without an attribute is always that it does not match
 // the schema, even for items.
-Result<std::string> checked_key(const engine::Table& table, const ItemWrite& write) {
+Result<std::string> checked_key(const engine::Table& table, ItemWrite& write) {
   auto key = write_key(table, write);
   if (!key && key.error().about == Error::About::key_schema) {
     return error::validation("The provided key element does not match the schema");

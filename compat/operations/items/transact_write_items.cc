@@ -137,7 +137,7 @@ Result<void> find_and_check(const Context& context, const std::vector<Action>& a
   for (std::size_t i = 0; i < writes.size(); ++i) {
     TRY(writes[i].table, find_table(context, actions[i].request->member("TableName")->string()));
   }
-  for (const ItemWrite& write : writes) CHECK_OK(check_no_empty_keys(*write.table->description(), write));
+  for (ItemWrite& write : writes) CHECK_OK(check_no_empty_keys(*write.table->description(), write));
   for (std::size_t i = 0; i < writes.size(); ++i) {
     // An action breaks these rules independently of the others, so only this action gets a reason.
     auto checked = check_write(*writes[i].table->description(), writes[i]);
