@@ -64,7 +64,7 @@ struct TableWrites {
   std::vector<Entry> entries;
 };
 
-Result<ItemWrite> read_write(const json::Value& request, Frame frame) {
+Result<void> read_write(const json::Value& request, Frame frame, ItemWrite& write) {
   const json::Value* put = request.member("PutRequest");
   const json::Value* remove = request.member("DeleteRequest");
   if ((put == nullptr) == (remove == nullptr)) {
@@ -72,13 +72,13 @@ Result<ItemWrite> read_write(const json::Value& request, Frame frame) {
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
         "datatypes");
   }
-  ItemWrite write{.kind = put ? ItemWrite::Kind::put : ItemWrite::Kind::remove};
   if (put == nullptr) {
+    write.kind = ItemWrite::Kind::remove;
     TRY(write.key_attributes, read_item(*remove->member("Key"), frame));
-    return write;
+  } else {
+    TRY(write.item, read_new_item(*put->member("Item"), frame));
   }
-  TRY(write.item, read_new_item(*put->member("Item"), frame));
-  return write;
+  return {};
 }
 
 Result<std::vector<TableWrites>> read_request(const json::Value& request, Frame frame) {
@@ -88,7 +88,7 @@ Result<std::vector<TableWrites>> read_request(const json::Value& request, Frame 
     TableWrites& table = tables.emplace_back(TableWrites{.name = member.name});
     table.entries.reserve(std::min(member.value.items().size(), batch_write_requests_max));
     for (const json::Value& each : member.value.items()) {
-      TRY(table.entries.emplace_back().write, read_write(each, frame));
+      CHECK_OK(read_write(each, frame, table.entries.emplace_back().write));
       if (++requests > batch_write_requests_max) {
         return error::validation("Too many items requested for the BatchWriteItem call");
       }
