@@ -174,7 +174,7 @@ void Transaction::State::expire_written() {
   expiry.removes_written = true;
   for (const ItemChange& item : held.items())
     if (item.write == Write::put && has_departed(item, item.new_item.bytes()))
-      expiry.adopt(held, item, item.new_item);
+      expiry.adopt(held, item, StoredItem(std::string(item.new_item.bytes())));
   if (expiry.held.items().empty()) return;
   const auto expire = [&] {
     expiry.read_versions();
