@@ -16,7 +16,7 @@ using json::Value;
 
 bool is_empty_object(const Value& value) { return value.is(Value::Kind::object) && value.members().empty(); }
 
-// What a request can change besides settings.
+// The members of a request that change something other than a setting.
 constexpr std::string_view parts[] = {
     "ProvisionedThroughput",       "BillingMode",        "StreamSpecification",
     "GlobalSecondaryIndexUpdates", "VectorIndexUpdates", "ReplicaUpdates",
