@@ -1,8 +1,9 @@
 // The settings that CreateTable and UpdateTable take and that DescribeTable shows, with one description each.
 //
 // The descriptions provide members of both requests' shapes, UpdateTable's rule about the changes that one
-// request can combine, and members of a table's description. To add a setting, describe it here, and add its stored form
-// to settings.h. A setting that depends on others, such as the billing mode, stays with the operations.
+// request can combine, and members of a table's description. To add a setting, describe it here, and add its
+// stored form to settings.h. A setting that depends on others, such as the billing mode, stays with the
+// operations.
 //
 // The descriptions are in a header because shapes are constants.
 #pragma once
