@@ -71,7 +71,7 @@ only_in "engine/base/attempt catches what a unit of work throws; other files cat
         'catch [(](const )?(engine::)?(std::exception|StorageFault|std::bad_alloc|[.][.][.])' \
         '(engine/(base/attempt[.]h|tables/committer[.]cc|database[.]cc)|compat/emulator[.]cc|embed/mayfly_c[.]cc)' engine compat http cli embed
 only_in "thread-local variables use THREAD_LOCAL, so that they work in the shared library" '(^|[^_a-z])thread_local($|[^._a-z])' \
-        'engine/base/thread_local[.]h|compat/json/json[.]h' engine compat http embed
+        'engine/base/thread_local[.]h' engine compat http embed
 # Until C++23 the temporary shared pointer is destroyed before the first iteration.
 only_in "no range-based for loop iterates over a member of an object that only a returned shared pointer holds" \
         '[^_a-z]for [(][^;]* : [^;()]*(description|mapping|present|share|share_stream|kept)[(][a-z_]*[)]->[a-z_>-]*[)]' \

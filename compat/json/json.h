@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/thread_local.h"
+
 namespace mayfly::json {
 
 inline constexpr int depth_max = 600;  // of nested arrays and objects
@@ -24,7 +26,7 @@ struct Member;
 
 // How many members Value::member has compared names with on this thread since it started. Tests use it to
 // check that the cost of a request grows linearly with its size.
-extern constinit thread_local std::uint64_t members_compared;
+extern constinit THREAD_LOCAL std::uint64_t members_compared;
 
 class Value {
  public:
