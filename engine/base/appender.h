@@ -1,6 +1,5 @@
-// Appends bytes to a string through its own write cursor. The string grows once for many bytes, and writing
-// into the reserved room costs no more than copying the bytes. Use it for text that is large or written
-// often.
+// Appends bytes to a string at a write cursor. The string grows in large steps, so appending usually costs no
+// more than copying the bytes. Use an Appender for text that is large or written often.
 //
 //   {
 //     Appender out(text, about_bytes);   // the expected number of bytes
@@ -53,8 +52,8 @@ class Appender {
   }
   void written(char* to) { at_ = to; }
 
-  // size() is the size of the whole string up to the cursor. at() points to bytes that are already written
-  // and may be overwritten.
+  // size() is the size of the whole string up to the cursor. at() points to bytes that are already written;
+  // the caller may overwrite them.
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(at_ - out_.data()); }
   [[nodiscard]] char* at(std::size_t offset) { return out_.data() + offset; }
 

@@ -1,14 +1,16 @@
-// attempt() runs a unit of work and handles the two exceptions that work may throw. The rules below apply to
-// every thread. They say which exceptions are thrown, where those are caught, and what happens to all others.
+// attempt() runs a unit of work and handles the two exceptions that work may throw. The rules below apply
+// to every thread. They say which exceptions are thrown, where those are caught, and what happens to all
+// other exceptions.
 //
 // Any unit of work can fail for two reasons that are not bugs: storage fails (StorageFault), or memory runs
-// out (std::bad_alloc). Code that runs one unit after another on behalf of others (a request, a task's step,
-// a batch of expiries) runs each of them in attempt() and decides what happens if it fails: a 500, or a pause
-// and a retry. A unit that failed has changed nothing, or has left a state from which work can continue.
+// out (std::bad_alloc). Code that runs such units one after another (requests, steps of tasks, batches of
+// expiries) runs each unit in attempt() and decides what to do if the unit fails: return a 500, or pause and
+// retry. A unit that failed has changed nothing, or has left a state from which work can continue.
 //
 // Errors of a client or of the network are values (expected.h) and are never thrown. Any other exception is
-// therefore a bug in Mayfly. It is not caught: it ends the process where it was thrown, with its message on
-// stderr and the stack intact. Mayfly neither continues with half-done work nor hides the bug behind a 500.
+// therefore a bug in Mayfly. It is not caught, so the process ends where the exception was thrown, with its
+// message on stderr and the stack intact. Mayfly neither continues with half-done work nor hides the bug
+// behind a 500.
 //
 //   const bool done = attempt([&] { return walk.step(items); }, [&](std::string_view) { return false; });
 #pragma once

@@ -32,8 +32,8 @@ class Bell {
   }
 
   // Waits until the bell has rung since `ticket` was taken. Returns false if the deadline passes first. The
-  // deadline is on the host's clock, not on a steady one: if that clock is set, or the machine sleeps, the
-  // wait still ends when that clock reaches the deadline.
+  // deadline is a time of the host's system clock, not of a steady clock. So even if the system clock is set
+  // or the machine sleeps, the wait ends when the system clock reaches the deadline.
   bool wait(Ticket ticket, std::optional<RealTime> deadline) const {
     Lock lock(mutex_);
     const auto rung = [&]() REQUIRES(mutex_) { return rings_ != ticket; };

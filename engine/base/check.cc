@@ -17,7 +17,8 @@ struct Installed {
   void* context = nullptr;
 };
 
-// Also held while the handler runs: if two checks fail at the same time, only one is reported.
+// The mutex is also held while the handler runs, so that only one check is reported if two fail at
+// the same time.
 std::mutex& installing() {
   static std::mutex mutex;
   return mutex;
@@ -26,8 +27,8 @@ Installed installed;
 
 THREAD_LOCAL bool is_failing = false;
 
-// Does not use `stderr`: libmayfly.so, linked from the same object files, could not refer to it
-// (engine/base/thread_local.h).
+// Does not use `stderr`, because libmayfly.so is linked from the same object files and could not refer to
+// that variable (engine/base/thread_local.h).
 void print(const FailedCheck& failed) {
   std::array<char, 1024> line;
   const int length = std::snprintf(line.data(), line.size(),
@@ -46,7 +47,7 @@ void set_check_handler(CheckHandler handler, void* context) {
 
 void check_failed(const char* expression, const char* file, int line) noexcept {
   const FailedCheck failed{expression, file, line};
-  if (is_failing) {  // in the handler itself
+  if (is_failing) {  // the check failed in the handler itself
     print(failed);
     std::abort();
   }

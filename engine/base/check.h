@@ -2,14 +2,15 @@
 //
 //   MAYFLY_CHECK(!old_image.empty() || !new_image.empty());
 //
-// A failed check is a bug in Mayfly: no request, file or fault can cause one. The handler is called with the
-// expression and its location, on the thread that found the failure. When the handler returns or throws, the
-// process aborts, because nothing after the check can be relied upon. Without a handler, the expression and
-// its location are printed to standard error.
+// A failed check is a bug in Mayfly: no request, file or fault can make a check fail. The handler is called
+// with the expression and its location, on the thread that found the failure. When the handler returns or
+// throws, the process aborts, because nothing after the check can be relied upon. Without a handler, the
+// expression and its location are printed to standard error.
 //
 // MAYFLY_DEBUG_CHECK is for checks that cost more than 0.5 % of a hot path's instructions. Only engine/values
-// has such checks. They are enabled where MAYFLY_DEBUG_CHECKS is defined: in test programs and the
-// simulation, which link that room with them, in builds with sanitizers, and for fuzzing.
+// has such checks. They are enabled if MAYFLY_DEBUG_CHECKS is defined. It is defined in builds with
+// sanitizers, in builds for fuzzing, and in a second build of engine/values, which test programs and the
+// simulation link.
 #pragma once
 
 namespace mayfly::engine {

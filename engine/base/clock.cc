@@ -23,7 +23,8 @@ Instant SystemClock::now() const {
 
 std::optional<std::chrono::nanoseconds> SystemClock::real_time_until(Instant instant) const {
   const auto host = std::chrono::duration_cast<std::chrono::nanoseconds>(host_time().time_since_epoch());
-  constexpr std::chrono::nanoseconds far = std::chrono::hours(24);  // later instants overflow nanoseconds
+  // An instant that is much later overflows nanoseconds.
+  constexpr std::chrono::nanoseconds far = std::chrono::hours(24);
   if (instant - now() > std::chrono::duration_cast<std::chrono::milliseconds>(far).count()) return far;
   const auto left = std::chrono::nanoseconds(std::chrono::milliseconds(instant)) - host;
   return left < std::chrono::nanoseconds::zero() ? std::chrono::nanoseconds::zero() : left;
@@ -43,9 +44,10 @@ void ManualClock::set(Instant now) {
 
 namespace {
 
-constexpr Instant far_ms = 24 * 3600 * 1000;  // callers that wait for longer look again then
+constexpr Instant far_ms = 24 * 3600 * 1000;  // callers that wait longer check again after this time
 
-// The host's clock may have been set back, perhaps while the server was down. Then no time has elapsed.
+// The host's clock may have been set back, perhaps while the server was down. In that case, the result is
+// that no time has elapsed.
 Instant elapsed_since(Instant begin, Instant now) { return now > begin ? now - begin : 0; }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Clocks. No other code reads the time.
+// Clocks. No code outside clock.cc reads the host's time.
 //
-// Everything that DynamoDB would stamp or time follows an account's Clock: TTL, creation times, stream times
-// and windows. Instants are milliseconds since the Unix epoch, UTC.
+// An account's Clock provides every time that DynamoDB would take from its own clock: for TTL, creation
+// times, stream times and windows. Instants are milliseconds since the Unix epoch, UTC.
 #pragma once
 
 #include <atomic>
@@ -19,20 +19,22 @@ namespace mayfly::engine {
 
 using Instant = std::int64_t;  // ms since the epoch
 
-// 9999-12-31T23:59:59.999Z. Clocks end here, and an item with a later TTL never expires.
+// 9999-12-31T23:59:59.999Z. An account's clock stops at this instant, and an item with a later
+// TTL never expires.
 inline constexpr Instant last_instant = 253'402'300'799'999;
 
 class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual Instant now() const = 0;
-  // The real time until now() reaches `instant` if the clock is not changed; nullopt if it never does. For a
-  // distant instant the result may be shorter (24 hours), so callers look again after it.
+  // Returns the real time until now() reaches `instant`, assuming that the clock is not changed; nullopt if
+  // now() never reaches it. For a distant instant, the result may be too short (24 hours), so callers check
+  // again after that time.
   [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> real_time_until(Instant instant) const = 0;
 };
 
-// The host's clock. If the host's time is set back, this clock stands still until the host has caught up:
-// now() never decreases.
+// The host's clock. If the host's time is set back, this clock stands still until the host's time has caught
+// up, so now() never decreases.
 class SystemClock final : public Clock {
  public:
   [[nodiscard]] Instant now() const override;
@@ -58,24 +60,24 @@ class ManualClock final : public Clock {
 // How the clock of an account runs.
 struct ClockSetting {
   enum class Mode : std::uint8_t {
-    real,    // the host's time
+    real,    // shows the host's time
     frozen,  // stands still until it is moved
-    offset,  // as fast as the host's, at a different time
-    rate,    // `rate` times as fast as the host's
+    offset,  // runs as fast as the host's clock, with a constant difference
+    rate,    // runs `rate` times as fast as the host's clock
   };
   Mode mode = Mode::real;
   double rate = 1;  // for Mode::rate; positive
   friend bool operator==(const ClockSetting&, const ClockSetting&) = default;
 };
 
-// The clock of one account, computed from its setting and the host's clock. Moving the clock does not delete
-// items that become due: TimeTravel::advance does that.
+// The clock of one account, computed from its setting and the host's clock. This class does not delete the
+// items that become due when the clock is moved: TimeTravel::advance deletes them.
 //
 // Thread-safe.
 class AccountClock final : public Clock {
  public:
-  // Where a setting started: at that moment, the host's clock showed `host` and this clock `here`. Mode::real
-  // does not use them.
+  // The moment at which a setting started: the host's clock showed `host`, and this clock showed `here`. In
+  // Mode::real, both times are unused.
   struct Anchor {
     ClockSetting setting;
     Instant host = 0, here = 0;
@@ -88,11 +90,13 @@ class AccountClock final : public Clock {
 
   [[nodiscard]] ClockSetting setting() const;
   [[nodiscard]] Anchor anchor() const;  // as if the setting had started now
-  // Uses this setting from now on, starting at `now` (in Mode::real: at the host's time).
+  // Makes the clock run by this setting from now on. The clock starts at `now` or, in Mode::real, at the
+  // host's time.
   void set(ClockSetting setting, Instant now);
   void set(Anchor anchor);  // as if the setting had started at the anchor
-  // The clock stands still while it is being moved. stop() stops it and returns its time; `setting` is how it
-  // will run afterwards. hold() sets it to an intermediate instant. set() starts it again.
+  // The clock stands still while it is being moved. stop() stops it and returns its time; `setting` is
+  // the setting by which it will run afterwards. hold() sets it to an intermediate instant. set()
+  // starts it again.
   Instant stop(ClockSetting setting);
   void hold(Instant now);
 

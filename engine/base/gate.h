@@ -1,10 +1,10 @@
-// A shared mutex that does not starve threads that want it exclusively.
+// A shared mutex that does not starve threads that need exclusive access.
 //
-// Threads enter through a turnstile. A thread that wants the mutex exclusively keeps the turnstile closed
-// while it waits for the earlier holders to leave. (glibc's rwlock prefers readers, and a busy table always
-// has one.)
+// Threads enter through a turnstile. A thread that needs exclusive access keeps the turnstile closed while it
+// waits for the earlier holders to release the mutex. (glibc's rwlock prefers readers. A busy table always
+// has readers, so a writer might wait forever.)
 //
-// Gates are held by lock objects that move, which Clang's analysis does not follow.
+// The lock objects that hold a gate can be moved, and Clang's analysis cannot follow such objects.
 #pragma once
 
 #include "engine/base/hurry.h"

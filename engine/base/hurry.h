@@ -1,17 +1,17 @@
 // A Hurry is a time budget for a thread that other threads wait for: the thread must not block, and must not
 // spend long on one request.
 //
-// Code announces the cost of its work before doing it, in nanoseconds of the slowest case that was measured.
-// When the announced costs exceed the budget, or another thread holds a lock that is needed, the work is
-// abandoned by throwing NotNow. It has changed nothing by then, and a thread without a budget starts it
-// again. Once a transaction commits, the work can no longer be abandoned, and the Hurry is over: the
-// transaction announces the cost of its commit beforehand.
+// Code announces the cost of its work before it does the work. The cost is the time of the slowest measured
+// case, in nanoseconds. When the announced costs exceed the budget, or another thread holds a lock that the
+// work needs, the work is abandoned by throwing NotNow. At that point, the work has changed nothing, and a
+// thread without a budget starts it again. A transaction announces the cost of its commit before it commits.
+// From then on, the work can no longer be abandoned, so the commit ends the Hurry.
 //
 //   const Hurry hurry(5'000'000);
 //   try { return answer(request); } catch (const NotNow& why) { return hand_over(request, why); }
 //
-// Threads without a Hurry work and wait as long as necessary; for them an announcement costs a few
-// instructions.
+// Threads without a Hurry work and wait as long as necessary; an announcement costs them only a
+// few instructions.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class Hurry {
   Hurry(const Hurry&) = delete;
   Hurry& operator=(const Hurry&) = delete;
 
-  // Announces work of this cost. Throws NotNow if the cost exceeds what is left of the budget.
+  // Announces work of this cost. Throws NotNow if the cost exceeds the remaining budget.
   static void spend(std::uint64_t nanoseconds) {
     left_ -= static_cast<std::int64_t>(nanoseconds);
     if (left_ < 0) [[unlikely]]
@@ -45,7 +45,7 @@ class Hurry {
   }
   // Whether this thread is in a Hurry, and so must not block.
   static bool is_on() { return is_on_; }
-  // Throws NotNow, in place of blocking. Requires: is_on().
+  // Throws NotNow. Call this function instead of blocking. Requires: is_on().
   [[noreturn]] static void give_way();
   // Ends the Hurry: from here on the work cannot be abandoned.
   static void end() {

@@ -7,8 +7,8 @@
 //   const Lock lock(mutex_);                         // until the end of the block
 //   moved_.wait(lock, [&]() REQUIRES(mutex_) { return !windows_.empty(); });
 //
-// Other compilers see std::mutex; for them the annotations are only documentation. While an Interleaving is
-// in use, taking a lock and waiting let other threads run first.
+// For other compilers, the annotations are only documentation. While an Interleaving is in use, taking a lock
+// and waiting let other threads run first.
 #pragma once
 
 #include <condition_variable>
@@ -34,8 +34,8 @@
 #define TRY_ACQUIRE(...) MAYFLY_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define RELEASE(...) MAYFLY_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define RELEASE_GENERIC(...) MAYFLY_THREAD_ATTRIBUTE(release_generic_capability(__VA_ARGS__))
-// For code that the analysis cannot follow, such as a lock that moves or one of many locks. Each use explains
-// why it is correct.
+// For code that the analysis cannot follow, such as code that moves a lock object or that holds one of many
+// locks. Each use explains why the code is correct.
 #define NO_THREAD_SAFETY_ANALYSIS MAYFLY_THREAD_ATTRIBUTE(no_thread_safety_analysis)
 
 namespace mayfly::engine {
@@ -79,8 +79,8 @@ class CAPABILITY("mutex") SharedMutex {
   std::shared_mutex mutex_;
 };
 
-// Holds a Mutex, or a SharedMutex exclusively, for its own lifetime. unlock() and lock() release and retake
-// it in between.
+// Holds a Mutex, or a SharedMutex in exclusive mode, during this object's lifetime. unlock() and lock()
+// release and retake the mutex in between.
 template <class M>
 class SCOPED_CAPABILITY Lock {
  public:
@@ -106,7 +106,7 @@ class SCOPED_CAPABILITY Lock {
   bool held_ = true;
 };
 
-// Holds a SharedMutex in shared mode for its own lifetime.
+// Holds a SharedMutex in shared mode during this object's lifetime.
 class SCOPED_CAPABILITY SharedLock {
  public:
   explicit SharedLock(SharedMutex& mutex) ACQUIRE_SHARED(mutex) : mutex_(mutex) { mutex.lock_shared(); }
@@ -118,7 +118,7 @@ class SCOPED_CAPABILITY SharedLock {
   SharedMutex& mutex_;
 };
 
-// std::condition_variable for Mutex and Lock. A wait that a std::stop_token can end uses
+// A std::condition_variable that works with Mutex and Lock. For a wait that a std::stop_token can end, use
 // std::condition_variable_any, which accepts a Lock directly.
 class Condition {
  private:
@@ -132,8 +132,8 @@ class Condition {
     return wait(held);
   }
 
-  // Waits through the Interleaving. Returns false if the predicate is false and no other thread can change
-  // that.
+  // Waits by letting the Interleaving run other threads. Returns false if the predicate is still false and no
+  // other thread can make it true.
   template <class Predicate>
   bool wait_for_others(std::unique_lock<std::mutex>& held, Interleaving& interleaving,
                        Predicate predicate) NO_THREAD_SAFETY_ANALYSIS {
@@ -150,7 +150,7 @@ class Condition {
   void notify_one() { condition_.notify_one(); }
   void notify_all() { condition_.notify_all(); }
 
-  // Requires: the caller holds `lock`. The waits release it, and hold it again when they return.
+  // Requires: the caller holds `lock`. Each wait releases the lock and takes it again before it returns.
   template <class Predicate>
   void wait(const Lock<Mutex>& lock, Predicate predicate) {
     with(lock, [&](auto& held) {
@@ -175,8 +175,7 @@ class Condition {
     return with(lock, [&](auto& held) { return condition_.wait_for(held, duration, predicate); });
   }
 
-  // Returns after one notification, or spuriously. An Interleaving does not control threads that wait this
-  // way.
+  // Returns after one notification, or spuriously. An Interleaving does not control this wait.
   void wait(const Lock<Mutex>& lock) {
     with(lock, [&](auto& held) { condition_.wait(held); });
   }

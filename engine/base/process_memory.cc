@@ -34,8 +34,8 @@ std::uint64_t address_bytes() {
   return limit.rlim_cur;
 }
 
-// The line "0::/system.slice/mayfly.service" names the process's control group. The limit of this group, and
-// that of each group above it, is in a separate file: a number, or "max".
+// The line "0::/system.slice/mayfly.service" names the process's control group. The limit of each group,
+// from this one up to the root, is in a separate file, which contains a number or "max".
 std::uint64_t group_bytes() {
   std::ifstream groups("/proc/self/cgroup");
   std::string group;

@@ -1,6 +1,6 @@
-// The only source of random ids. With a seeded source in its place, ids are the same in every run. Ids of
-// HTTP requests and of DNS queries come from http instead, because nothing that is stored or passed on
-// depends on them.
+// The source of random ids. With a seeded source, the ids are the same in every run. Only the ids of HTTP
+// requests and DNS queries have another source, which is in http/, because nothing that is stored or passed
+// on depends on those ids.
 //
 // Thread-safe.
 #pragma once

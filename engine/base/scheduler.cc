@@ -45,7 +45,7 @@ void Scheduler::step(Lock<Mutex>& lock, std::size_t place) {
   lock.lock();
   if (!ended_) rest(task, next);
   lock.unlock();
-  task.reset();  // this may be the last reference, so destroy the task without the lock
+  task.reset();  // this may be the last reference, so destroy the task without holding the lock
   lock.lock();
 }
 
@@ -76,7 +76,7 @@ void ThreadScheduler::task_came() {
   came_.notify_one();
 }
 
-// Every waiting thread waits for a later alarm, so wake one to wait for the new alarm.
+// Every waiting thread waits for a later alarm, so wake one thread to wait for the new alarm.
 void ThreadScheduler::alarm_came() { came_.notify_one(); }
 
 void ThreadScheduler::grow() {
@@ -84,7 +84,7 @@ void ThreadScheduler::grow() {
   try {
     threads_.emplace_back([this] { work(); });
   } catch (const std::system_error&) {
-    // The existing threads continue, and the next task tries again.
+    // The existing threads continue, and the next queued task tries to create a thread again.
   }
 }
 

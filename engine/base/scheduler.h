@@ -1,9 +1,9 @@
 // Runs background tasks in steps: the reaper, backfills, the trimming of streams, storage's upkeep, triggers
 // and destinations.
 //
-// At most one thread at a time steps a task, and a task that waits occupies no thread. A step returns when
-// the next step is due, and wake() makes the task run earlier. A wake() during a step causes one more step,
-// so no event is missed. Tasks run in the order in which they are queued.
+// At most one thread at a time steps a task, and a task that waits occupies no thread. A step returns the
+// time at which the next step is due, and wake() makes the task run earlier. A wake() during a step causes
+// one more step, so no event is missed. Tasks run in the order in which they are queued.
 //
 //   class Walk final : public Task { Next step() override { … return Next::at(deadline); } };
 //   scheduler->wake(walk);
@@ -44,7 +44,7 @@ class Task {
     static Next at_once() { return {true, std::nullopt}; }
     static Next when_woken() { return {false, std::nullopt}; }
     static Next at(RealTime instant) { return {false, instant}; }
-    static Next after(const Scheduler& scheduler, std::chrono::nanoseconds pause);  // not before the pause
+    static Next after(const Scheduler& scheduler, std::chrono::nanoseconds pause);  // after at least `pause`
     bool now;
     std::optional<RealTime> alarm;
   };
@@ -72,9 +72,9 @@ class Scheduler {
   [[nodiscard]] virtual bool start() { return true; }
   // Makes the task's next step run as soon as possible. Thread-safe and cheap.
   void wake(const std::shared_ptr<Task>& task) EXCLUDES(mutex_);
-  // Waits for running steps to end and starts no further ones.
+  // Waits for running steps to end and starts no further steps.
   virtual void end() EXCLUDES(mutex_);
-  // The time that alarms use.
+  // The current time of the clock that alarms use.
   [[nodiscard]] virtual RealTime now() const = 0;
 
  protected:
@@ -82,7 +82,7 @@ class Scheduler {
 
   // Called after a task has been queued.
   virtual void task_came() REQUIRES(mutex_) {}
-  // Called after an alarm has been set that is earlier than all others.
+  // Called after an alarm has been set that is earlier than all other alarms.
   virtual void alarm_came() REQUIRES(mutex_) {}
 
   // Queues the tasks whose alarms are due.
@@ -106,7 +106,7 @@ inline Task::Next Task::Next::after(const Scheduler& scheduler, std::chrono::nan
 }
 
 // Steps tasks on at most `threads_max` threads, which are created when tasks need them. If a thread cannot be
-// created, the existing threads continue, and the next task tries again.
+// created, the existing threads continue, and the next queued task tries to create a thread again.
 class ThreadScheduler final : public Scheduler {
  public:
   explicit ThreadScheduler(std::size_t threads_max) : threads_max_(threads_max) {}
@@ -130,7 +130,7 @@ class ThreadScheduler final : public Scheduler {
 };
 
 // Each part of Mayfly that works in the background has a separate scheduler, so that no part waits for
-// another part's steps. A test can share one scheduler among them.
+// another part's steps. A test can use one scheduler for all parts.
 using MakeScheduler = std::function<std::shared_ptr<Scheduler>(std::size_t threads_max)>;
 inline std::shared_ptr<Scheduler> make_thread_scheduler(std::size_t threads_max) {
   return std::make_shared<ThreadScheduler>(threads_max);

@@ -1,4 +1,4 @@
-// Measures durations for metrics, by the host's steady clock and independently of accounts' clocks.
+// Measures durations for metrics with the host's steady clock, independently of accounts' clocks.
 //
 //   const Stopwatch stopwatch;
 //   ...

@@ -1,5 +1,5 @@
-// The exception that reads and writes throw when the disk is full, a file is damaged, and the like. The
-// client is never the cause. engine/base/attempt.h says where it is caught.
+// The exception that reads and writes throw when storage fails, for example because the disk is full or a
+// file is damaged. A client's mistake never causes it. engine/base/attempt.h says where it is caught.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// ASCII letters and digits, and lists in running text.
+// Recognizes ASCII letters and digits, and joins texts into lists.
 //
 //   joined(tables, ", ", &Table::name)  == "carts, sessions"
 //   alternatives(level_names)           == "debug, info or off"
@@ -11,12 +11,12 @@
 
 namespace mayfly::engine {
 
-// In any locale, and false for other scripts.
+// The results do not depend on the locale, and are false for letters and digits of other scripts.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
 
-// `text_of`: what is written of each element. No separator follows empty texts at the beginning.
+// `text_of` returns the text of an element. Empty texts at the beginning are not followed by a separator.
 template <class Range, class Text = std::identity>
 std::string joined(const Range& range, std::string_view separator, const Text& text_of = {}) {
   std::string all;

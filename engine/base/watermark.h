@@ -1,7 +1,7 @@
-// The sequence number of the last readable change record: every record up to it can be read, and no later one
-// can.
+// The sequence number of the last readable change record: records up to this number can be read, and later
+// records cannot be read yet.
 //
-// Only the committer moves it, after a batch is written. Thread-safe.
+// Only the committer advances it, after it has written a batch. Thread-safe.
 #pragma once
 
 #include <atomic>
