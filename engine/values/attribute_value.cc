@@ -16,7 +16,7 @@ auto position(Attributes& attributes, std::string_view name) {
   return std::lower_bound(attributes.begin(), attributes.end(), name, before);
 }
 
-// Pointers to the members, in sorted order.
+// Returns pointers to the members, in sorted order.
 template <class T>
 std::vector<const T*> in_order(const std::vector<T>& members) {
   std::vector<const T*> sorted;
@@ -63,7 +63,8 @@ void Set<T>::insert_all(const Set& other) {
 
 template <class T>
 void Set<T>::erase_all(const Set& other) {
-  // Look up each member of the larger set in the smaller one. Either set can be larger by a million members.
+  // Look up each member of the larger set in the smaller one. Either set can have a million members more
+  // than the other.
   std::sort(members_.begin(), members_.end());
   if (other.size() < members_.size()) {
     const std::vector<const T*> gone = in_order(other.members_);
@@ -137,7 +138,7 @@ AttributeValue* Map::find(std::string_view name) {
 }
 
 void Map::set(std::string name, AttributeValue value) {
-  if (attributes_.empty() || attributes_.back().name < name) {  // always so when the input is sorted
+  if (attributes_.empty() || attributes_.back().name < name) {  // always true if the input is sorted
     attributes_.push_back({std::move(name), std::move(value)});
     return;
   }
@@ -171,7 +172,7 @@ void Map::change(std::vector<Attribute> set, const std::vector<std::string_view>
     while (gone != erased.end() && *gone < attribute.name) ++gone;
     if (gone != erased.end() && *gone == attribute.name) continue;
     add_before(&attribute);
-    if (!result.empty() && result.back().name == attribute.name) continue;  // replaced
+    if (!result.empty() && result.back().name == attribute.name) continue;  // a new value has replaced it
     result.push_back(std::move(attribute));
   }
   add_before(nullptr);

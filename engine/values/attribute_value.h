@@ -1,8 +1,9 @@
-// DynamoDB's ten types as one variant, and Item: attribute names with their values.
+// AttributeValue is a variant of DynamoDB's ten types. Item maps attribute names to values.
 //
-// Maps are sorted by the bytes of their names, and sets by bytes or numbers, which is the order in which
-// clients see them returned. Sets that an earlier version stored may be unsorted, so two sets with the same
-// members are equal in any order. Maps and sets are built by factories; Set::make reports duplicates.
+// Maps are sorted by the bytes of their names, and sets by the bytes or the numbers of their members.
+// Responses have the same order. Sets that an earlier version stored may be unsorted, so the comparison
+// of two sets ignores the order of their members. Maps and sets are built by factories; Set::make
+// reports duplicates.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +32,8 @@ struct Null {
   friend bool operator==(const Null&, const Null&) = default;
 };
 
-// A set has no duplicates. make() keeps one of each and returns false if there were duplicates. DynamoDB has
-// no empty sets; compat rejects them.
+// A set has no duplicates. make() drops duplicates and returns false if there were any. DynamoDB has no empty
+// sets; compat rejects them.
 template <class T>
 class Set {
  public:
@@ -63,19 +64,20 @@ using NumberSet = Set<Number>;
 using BinarySet = Set<Binary>;
 using List = std::vector<AttributeValue>;
 
-// Names to values, sorted by name. Also the shape of a whole item.
+// Attribute names with their values, sorted by name. A whole item is also a Map.
 class Map {
  public:
   Map() = default;
   Map(std::initializer_list<Attribute> attributes);
-  // From attributes in any order. If several have the same name, the last one wins.
+  // Accepts attributes in any order. If several attributes have the same name, the map keeps the last one.
   static Map from_unsorted(std::vector<Attribute> attributes);
 
   [[nodiscard]] const AttributeValue* find(std::string_view name) const;
   [[nodiscard]] AttributeValue* find(std::string_view name);
   void set(std::string name, AttributeValue value);  // inserts or replaces
-  bool erase(std::string_view name);                 // false if it is absent
-  // Sets and erases many attributes in one pass. If several in `set` have the same name, the last one wins.
+  bool erase(std::string_view name);                 // returns false if the name is absent
+  // Sets and erases many attributes in one pass. If several attributes in `set` have the same name, the map
+  // keeps the last one.
   // Requires: both arguments are sorted by name.
   void change(std::vector<Attribute> set, const std::vector<std::string_view>& erased);
   void reserve(std::size_t count);
@@ -156,7 +158,8 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
-// Defined below Attribute: a vector of an incomplete type can be declared, but not used.
+// These functions are defined after Attribute, because a vector of an incomplete type can be declared
+// but not used.
 inline std::size_t Map::size() const { return attributes_.size(); }
 inline bool Map::empty() const { return attributes_.empty(); }
 inline auto Map::begin() const { return attributes_.begin(); }
@@ -184,8 +187,8 @@ std::partial_ordering compare_scalars(const AttributeValue& a, const AttributeVa
 // "S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M".
 std::string_view type_name(Type type);
 
-// The type with this name; nullopt if there is no such type. Fast, because a request calls it for every
-// value.
+// Returns the type with this name; nullopt if there is no such type. It must be fast, because it is called
+// for every value of a request.
 constexpr std::optional<Type> type_named(std::string_view name) {
   constexpr std::size_t bytes_max = 4;
   const auto code = [](std::string_view text) {

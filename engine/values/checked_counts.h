@@ -1,4 +1,4 @@
-// Counts of what a verification has checked.
+// The number of keys of each kind that a verification has checked.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ constexpr Number::Wide ten_to_the(int power) {
   return value;
 }
 
-// Walks the bytes as StoredReader does, and stops at the first one that encode_item cannot have written.
+// Walks the bytes as StoredReader does, and stops at the first byte that encode_item cannot have written.
 class Check {
  public:
   explicit Check(std::string_view stored) : stored_(stored) {}
@@ -96,7 +96,7 @@ class Check {
     return true;
   }
 
-  // Reads a length; `body` must then read exactly as many bytes.
+  // Reads a length; `body` must then read exactly that many bytes.
   template <class Body>
   bool sized(Body&& body) {
     if (rest() < size_bytes) return fail("it ends too early");

@@ -6,7 +6,7 @@
 //     S, B    := text                             text := length:varint bytes
 //     N       := number
 //     BOOL, NULL: nothing
-//     SS, BS  := bytes:u32le count:varint text*      bytes: the size of what follows, for skipping it
+//     SS, BS  := bytes:u32le count:varint text*      bytes: the size of the rest, to skip it
 //     NS      := bytes:u32le count:varint number*
 //     L       := bytes:u32le count:varint value*
 //     M       := bytes:u32le map
@@ -38,14 +38,14 @@ void encode_item(const Item& item, std::string& out);     // appends
 Item decode_item(std::string_view stored);                // Requires: valid stored bytes
 std::uint32_t stored_item_size(std::string_view stored);  // item_size without decoding
 
-// One top-level attribute; nullopt if the item lacks it. Decodes nothing else.
+// Returns one top-level attribute; nullopt if the item lacks it. Decodes no other attribute.
 std::optional<AttributeValue> stored_attribute(std::string_view stored, std::string_view name);
 
-// The top-level attributes that have one of these names.
+// Returns the top-level attributes that have one of these names.
 Item stored_attributes(std::string_view stored, std::span<const std::string_view> names);
 
 // Writes stored bytes directly, without building an Item. Requires: names are sorted and unique, one value
-// follows each name, and there are as many as count() or open() announced.
+// follows each name, and there are as many names or values as count() or open() announced.
 //
 //   StoredWriter out(stored, about_bytes);
 //   out.count(1);
@@ -64,7 +64,8 @@ class StoredWriter {
   void value(const AttributeValue& value);  // of any type
   // Begins a list or a map. Pass the result to close().
   std::size_t open(Type type, std::size_t count);
-  // Begins a set of texts likewise. element() adds each text; texts are sorted and unique.
+  // Begins a set of strings or binaries. Pass the result to close(). element() adds a member.
+  // Requires: the members are sorted and unique.
   std::size_t open_set(Type type, std::size_t count);
   void element(std::string_view text) { counted(text); }
   void close(std::size_t opened);
@@ -78,7 +79,7 @@ class StoredWriter {
 
   Appender out_;
   const std::size_t begin_;
-  std::size_t item_bytes_ = 0;  // item_size of what is written so far
+  std::size_t item_bytes_ = 0;  // item_size() of the bytes written so far
 };
 
 // Reads stored bytes directly, without building an Item. Texts are views into the bytes. After tag(), read
@@ -124,7 +125,7 @@ class StoredReader {
     return count();
   }
   void skip(Tag tag);                // skips the payload of the value that tag() returned
-  std::string_view bytes(Tag tag) {  // the same, and returns the skipped bytes
+  std::string_view bytes(Tag tag) {  // does the same and returns the skipped bytes
     const char* const from = at_;
     skip(tag);
     return {from, static_cast<std::size_t>(at_ - from)};

@@ -1,8 +1,9 @@
-// The size of an item in bytes by DynamoDB's count, which limits, pages and capacity units are based on.
+// The size of an item in bytes, as DynamoDB counts it. Limits, pages and capacity units are based
+// on this size.
 //
 // Rules: "Amazon DynamoDB item sizes and formats" in AWS's developer guide. Names count their UTF-8 bytes;
-// strings and binaries their bytes; a number about one byte per two significant digits, plus one; null and
-// boolean 1; a list or map 3, plus 1 per element, plus the sizes of its elements.
+// strings and binaries count their bytes; a number counts about one byte per two significant digits, plus
+// one; null and boolean count 1; a list or map counts 3, plus 1 per element, plus the sizes of its elements.
 #pragma once
 
 #include <cstddef>

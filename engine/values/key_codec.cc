@@ -3,15 +3,17 @@
 //   zero     := 80
 //   positive := c0 magnitude pair+ 00      magnitude: the power of ten of the leading digit, plus 130
 //   negative := 40 ~magnitude ~pair+ ff    pair: two digits of the significand, from the left, plus 1;
-//                                          an odd last digit is padded with 0
+//                                          a single last digit is padded with 0
 //
 //   -314 = 40 7b df d6 ff     0 = 80     5 = c0 82 33 00     50 = c0 83 33 00     314 = c0 84 20 29 00
 //
 // If one number's pairs are the beginning of another's, the number with more pairs has the larger absolute
-// value. The terminator ensures this order: it is less than every pair, or greater if the number is negative.
+// value. The terminator ensures this order: it is less than every pair or, if the number is negative, greater
+// than every pair.
 //
-// The hash is AWS's: it covers "Outliers", then each partition value. Strings and binaries are hashed as they
-// are, numbers in base 100 (append_hashed_number below). So a scan returns items in the same order as on AWS.
+// The hash is AWS's: it is computed from the text "Outliers" followed by each partition value. Strings and
+// binaries are hashed as they are, and numbers are hashed in base 100 (append_hashed_number below). So a scan
+// returns items in the same order as on AWS.
 #include "engine/values/key_codec.h"
 
 #include <boost/uuid/detail/md5.hpp>
@@ -65,7 +67,7 @@ std::string_view bytes_of(const AttributeValue& scalar) {
   return binary->bytes;
 }
 
-// The bytes of a number that are hashed:
+// The bytes that are hashed for a number:
 //
 //   zero     := 80
 //   number   := exponent digit+ [66]     base 100, digits aligned at the point, no trailing zero digit
@@ -84,7 +86,8 @@ void append_hashed_number(std::string& out, const Number& number) {
   int count = number.write_digits(digits + (odd ? 1 : 0)) + (odd ? 1 : 0);
   if (count % 2 != 0) digits[count++] = '0';
 
-  // magnitude + 1 digits precede the point, rounded up to pairs: an even number, so the division is exact.
+  // magnitude + 1 digits precede the point. Rounded up to whole pairs, their number is even, so the
+  // division is exact.
   const int exponent = (magnitude + 1 + (odd ? 1 : 0)) / 2 - 64;
   out += static_cast<char>(number.negative() ? ~exponent : exponent);
   for (int i = 0; i < count; i += 2) {
@@ -106,7 +109,7 @@ void append_hashed_number(std::string& out, const Number& number) {
 }
 
 // Boost reads the words of whole 64-byte blocks in place, aligned or not, but copies smaller pieces to its
-// own buffer. To avoid misaligned reads, this passes only smaller pieces.
+// own buffer. To avoid misaligned reads, this function passes only smaller pieces.
 void process(boost::uuids::detail::md5& md5, std::string_view bytes) {
   constexpr std::size_t piece_bytes_max = 63;
   for (; bytes.size() > piece_bytes_max; bytes.remove_prefix(piece_bytes_max))

@@ -18,7 +18,7 @@
 
 namespace mayfly::engine {
 
-// Limits for S and B; numbers always fit.
+// The limits for strings and binaries; numbers always fit.
 inline constexpr std::size_t partition_key_bytes_max = 2048;
 inline constexpr std::size_t sort_key_bytes_max = 1024;
 
@@ -33,8 +33,8 @@ void append_scalar_prefix(std::string& out, const AttributeValue& scalar);
 void append_partition(std::string& out, ScalarPointers partition_values);
 void append_key(std::string& out, ScalarPointers partition_values, ScalarPointers sort_values);
 
-// The first eight bytes of an encoded key as a number. The segments of a scan divide the range of this
-// number.
+// The first eight bytes of an encoded key as a number. The segments of a scan divide the range
+// of these numbers.
 std::uint64_t partition_hash(std::string_view encoded_key);
 
 // The smallest byte string greater than every string that starts with `prefix`; empty if there is none.

@@ -47,7 +47,7 @@ int count_digits(Wide value) {
   return guess + (guess < wide_digits_max && value >= power_of_ten[guess] ? 1 : 0);
 }
 
-// Divides out the trailing zeros, halving the step each time. Returns their count.
+// Divides out the trailing zeros, halving the step each time. Returns the number of these zeros.
 int strip_zeros(Wide& value) {
   int stripped = 0;
   for (const int step : {32, 16, 8, 4, 2, 1}) {
@@ -102,7 +102,7 @@ Expected<Number, NumberError> Number::parse(std::string_view text) {
 
   // Zeros wait in `pending` until a nonzero digit follows them. So the zeros before the first nonzero digit
   // and after the last one never reach the significand, which is therefore normalized.
-  std::uint64_t narrow = 0;  // the first 19 digits; wider arithmetic only when there are more
+  std::uint64_t narrow = 0;  // the first 19 digits; more digits need wider arithmetic
   Wide significand = 0;
   std::int64_t digits = 0, pending = 0, fraction = 0;
   bool any = false, point = false;
@@ -183,14 +183,14 @@ Expected<Number, NumberError> Number::add(const Number& a, const Number& b) {
   const int shift = upper.exponent_ - lower.exponent_;
 
   // With a shift, the sum ends in the last digit of `lower`. That digit is not zero, so the sum has no
-  // trailing zeros to strip. From 40 digits on, subtracting a number of 38 digits cannot bring it down to 38
-  // digits.
+  // trailing zeros to strip. If the shifted number has 40 digits or more, subtracting a number of 38 digits
+  // cannot reduce it to 38 digits.
   const int shifted_digits = upper.digit_count() + shift;
   if (shifted_digits > digits_max + 1) return Unexpected{NumberError::overflow};
   Wide x = upper.significand();
   if (shifted_digits > digits_max) {
-    // 39 digits may not fit into a Wide, but only a significand that begins with 1 can come down to 38
-    // digits.
+    // A number of 39 digits may not fit into a Wide, but only a significand that begins with 1 can be reduced
+    // to 38 digits.
     if (same_sign || x / power_of_ten[upper.digit_count() - 1] != 1) return Unexpected{NumberError::overflow};
   }
   x *= power_of_ten[shift];

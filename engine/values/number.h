@@ -1,8 +1,8 @@
 // DynamoDB's decimal number type: up to 38 significant digits, magnitude from 1e-130 to 9.99…e+125, or zero.
 //
 // A Number is always normalized: value = (-1)^negative * significand * 10^exponent, the significand has no
-// trailing zeros, and zero is {0, 0, false}. As a result, equal numbers are equal member by member, and all
-// texts of the same number print alike ("1.0", "1e0", "001" -> "1").
+// trailing zeros, and zero is {0, 0, false}. As a result, equal numbers have equal members, and a number
+// prints as the same text whichever text it was parsed from ("1.0", "1e0", "001" -> "1").
 //
 //   Number::parse("3.140")->to_string() == "3.14"
 //
@@ -71,8 +71,8 @@ class Number {
   [[nodiscard]] int digit_count() const;
   // The power of ten of the leading digit: 2 for 314, -1 for 0.5. Requires: not zero.
   [[nodiscard]] int magnitude() const { return exponent_ + digit_count() - 1; }
-  // Writes the significand's digits, leading digit first, into a buffer of digits_max bytes. Returns their
-  // count.
+  // Writes the significand's digits, leading digit first, into a buffer of digits_max bytes. Returns the
+  // number of digits.
   int write_digits(char* digits) const;
 
   friend bool operator==(const Number&, const Number&) = default;

@@ -1,5 +1,5 @@
-// The syntax of region names, which appear in storage keys, ARNs, paths and headers. Any name of these
-// characters is accepted, whether or not AWS has such a region.
+// The syntax of region names, which appear in storage keys, ARNs, paths and headers. Any name that consists
+// of these characters is accepted, whether or not AWS has such a region.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// Selects the state of a table that a read sees: the latest one, or one that lags behind (recent_writes.h).
+// Selects the state of a table that a read sees: the latest state, or a state that lags
+// behind (recent_writes.h).
 //
 //   reader.get(*live, key, Sight{.lag = Lag{.writes = 2}});   // without the last two commits
-//   reader.get(*live, key, Sight{});                          // the latest state, also for later reads
+//   reader.get(*live, key, Sight{});                          // the latest state; later reads see it too
 //
 // Without a Sight, a read sees the latest state and does not affect other reads.
 #pragma once

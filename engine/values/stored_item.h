@@ -11,7 +11,7 @@
 
 namespace mayfly::engine {
 
-// Not thread-safe, because reads decode.
+// Not thread-safe, because item() decodes the bytes on its first call.
 class StoredItem {
  public:
   StoredItem() = default;
@@ -20,7 +20,7 @@ class StoredItem {
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
   [[nodiscard]] std::size_t size() const;  // as DynamoDB counts bytes
   [[nodiscard]] const Item& item() const;  // decodes once
-  // Only the top-level attributes that have one of these names. Decodes nothing else.
+  // Returns only the top-level attributes that have one of these names. Decodes no other attributes.
   [[nodiscard]] Item attributes(std::span<const std::string_view> names) const;
   Item take() &&;
   void assign(std::string_view bytes);  // reuses the buffer
