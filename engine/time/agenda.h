@@ -2,12 +2,12 @@
 // those whose alarm is due. The cost of a step therefore depends only on its work, not on the number of other
 // accounts.
 //
-//   agenda.add(&account);                                       // something in it has changed
+//   agenda.add(&account);                                       // something in the account has changed
 //   for (Account* account : agenda.take(scheduler.now())) …
 //   agenda.set_alarm(&account, instant);                        // look again at that time
 //   if (const auto alarm = agenda.next_alarm()) return Next::at(*alarm);
 //
-// Thread-safe. It does not wake the task: call add() first, then wake the task.
+// Thread-safe. An Agenda does not wake the task: call add() first, then wake the task.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,8 @@ class AgendaOf {
     order_.emplace(instant, account);
   }
 
-  // Removes and returns, by id, the accounts that were added and those whose alarm is not after `now`.
+  // Removes the accounts that were added and those whose alarm is not after `now`, and returns them
+  // ordered by id.
   [[nodiscard]] std::vector<Name> take(RealTime now) {
     const Lock lock(mutex_);
     for (auto due = order_.begin(); due != order_.end() && due->first <= now; ++due)

@@ -1,8 +1,9 @@
-// Statistics about the items of a table that have expired since it was opened: how many were deleted, how
-// late, and the most recent deletions.
+// Statistics about the items of a table that have expired since the table was opened: how many were deleted,
+// how late they were deleted, and the most recent deletions.
 //
-// Lateness is a histogram whose buckets grow by a quarter, so a quantile is accurate to within 25 %. An item
-// whose TTL had already passed when it was written counts as on time.
+// Lateness is recorded in a histogram in which each bucket ends a quarter later than the previous bucket, so
+// a quantile is accurate to within 25 %. An item whose TTL had already passed when it was written counts as
+// deleted on time.
 //
 // Thread-safe.
 #pragma once
@@ -27,20 +28,21 @@ class ExpiryStats {
 
   struct Deletion {
     Instant due, at;
-    bool born_due;  // already due when it was written
+    bool born_due;  // the item was already due when it was written
   };
   void record(std::string_view key, const Deletion& deletion);
 
-  // The latest deletion of this key; nullopt if it is not among the last `remembered_max` deletions.
+  // The latest deletion of the item with this key; nullopt if it is not among the last
+  // `remembered_max` deletions.
   [[nodiscard]] std::optional<Deletion> last_of(std::string_view key) const;
   [[nodiscard]] std::int64_t deleted() const { return deleted_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t born_due() const { return born_due_.load(std::memory_order_relaxed); }
-  // The number since the last call.
+  // The number of items that were born due since the last call.
   std::int64_t take_born_due();
   [[nodiscard]] Instant lag_ms_max() const { return lag_ms_max_.load(std::memory_order_relaxed); }
   [[nodiscard]] Instant lag_ms_total() const { return lag_ms_total_.load(std::memory_order_relaxed); }
-  // The lag that this share of deletions did not exceed, rounded up to the end of its bucket but not above
-  // lag_ms_max(); 0 if there are no deletions yet.
+  // The lag that this share of all deletions did not exceed, rounded up to the end of its bucket but not
+  // above lag_ms_max(); 0 if there are no deletions yet.
   [[nodiscard]] Instant lag_ms_at(double share) const;
 
   // The largest lag in a bucket. Each bucket begins after the previous bucket's end.
@@ -59,7 +61,7 @@ class ExpiryStats {
     Deletion deletion;
   };
   mutable Mutex mutex_;
-  std::vector<Remembered> remembered_ GUARDED_BY(mutex_);  // when it is full, the oldest is overwritten
+  std::vector<Remembered> remembered_ GUARDED_BY(mutex_);  // when it is full, the oldest entry is overwritten
   std::size_t next_ GUARDED_BY(mutex_) = 0;
   std::int64_t born_due_taken_ GUARDED_BY(mutex_) = 0;
 };

@@ -1,8 +1,8 @@
-// The time by which streams and their readers age: the account's time without jumps of its clock.
+// The time by which streams and their readers age: the time of the account's clock without the clock's jumps.
 //
-// A jump must not make its own effects disappear: a record written before or during an advance of 48 hours is
-// not 48 hours older afterwards. So this class remembers the jumps, and the age of a record is the time since
-// its creation without the jumps.
+// A jump must not make its own effects disappear: a record that was written before or during an advance of 48
+// hours must not be 48 hours older afterwards. So this class remembers the jumps, and the age of a record is
+// the time since its creation without the jumps.
 //
 //   StreamTime time;
 //   time.jump(1000, 5000);
@@ -31,7 +31,7 @@ class StreamTime {
   // (from:i64le to:i64le)*
   void append_to(std::string& out) const;
   static StreamTime from_bytes(std::string_view bytes);
-  static bool is_sound(std::string_view bytes);  // whether append_to() can have made them
+  static bool is_sound(std::string_view bytes);  // whether append_to() can have written these bytes
 
  private:
   struct Jump {

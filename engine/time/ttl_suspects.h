@@ -1,6 +1,6 @@
 // Keeps the latest items of a table whose TTL looks like a mistake: the TTL can never expire the item, or had
-// already passed when it was written. The list explains to developers why a test failed. It is kept in
-// memory, from the time the table is opened.
+// already passed when the item was written. The list helps developers find out why a test failed. It is kept
+// in memory, from the time the table is opened.
 //
 // Thread-safe.
 #pragma once
@@ -22,7 +22,7 @@ namespace mayfly::engine {
 struct TtlSuspect {
   std::string key;                   // encoded
   Item key_attributes;               // the same key, as attributes
-  std::optional<NeverReason> never;  // nullopt: the item was deleted immediately
+  std::optional<NeverReason> never;  // nullopt: the TTL had passed, so the item was deleted immediately
   std::optional<Instant> at;         // when the item was written, if that is known
 };
 
@@ -30,7 +30,7 @@ class TtlSuspects {
  public:
   static constexpr std::size_t kept_max = 10;
 
-  // Adds the item, replacing an earlier entry of the same item. Returns true if it is the first item that
+  // Adds the item, and replaces an earlier entry for the same item. Returns true if it is the first item that
   // never expires for this reason.
   bool note(TtlSuspect suspect);
   [[nodiscard]] std::vector<TtlSuspect> latest() const;  // latest first
