@@ -11,7 +11,7 @@ namespace {
 
 constexpr char absent = 0, present = 1;
 
-// In memory, approximate: a node of the map and the overhead of its strings.
+// The approximate memory that a node of the map takes, including the overhead of its strings.
 constexpr std::size_t node_bytes = 140;
 
 std::int64_t held_bytes(std::string_view key, const BeforeImages::Value& value) {

@@ -7,9 +7,9 @@
 //
 //   'B' log:u32be key   0x00 (the key was absent), or 0x01 value; only in a data directory
 //
-// There are images of items, index entries, expiry entries and the versions of global tables' items. There
-// are also images of change records, old versions of items, tombstones and departures, if they are not later
-// than the snapshot. A key gets its image whether it is written, erased, or part of an erased range.
+// Items, index entries, expiry entries and the versions of global tables' items have images. Change records,
+// old versions of items, tombstones and departures have images only if they are not later than the snapshot.
+// A key gets an image whether it is written, erased, or part of an erased range.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@
 
 namespace mayfly::engine {
 
-using ImageLog = std::uint32_t;  // one per snapshot, and a new one after each restore; 0: none
+using ImageLog = std::uint32_t;  // one log per snapshot, and a new log after each restore; 0: no log
 
 // What writers need to know about the latest snapshot of an account.
 struct ImageKeeper {
   ImageLog log = 0;            // 0: the account has no snapshot
-  std::uint64_t sequence = 0;  // the snapshot has no later change records and old versions
+  std::uint64_t sequence = 0;  // of the last change record or old version in the snapshot
 };
 
 // The key and the value of an image in a data directory.
@@ -46,8 +46,8 @@ class BeforeImages {
  public:
   explicit BeforeImages(const Storage& storage) : storage_(storage), in_memory_(!storage.durable()) {}
 
-  // Adds the images of the keys that the batch changes. If the batch is never written, the images do no harm:
-  // the keys still have these values.
+  // Adds the images of the keys that the batch changes. If the batch is never written, the images are still
+  // right, because the keys still have these values.
   // Requires: no other thread changes these keys before the batch is written.
   void stage(Batch& batch, const ImageKeeper& keeper);
 
@@ -73,7 +73,8 @@ class BeforeImages {
   using Images = std::map<std::string, Value, std::less<>>;
 
   const Storage& storage_;
-  // In memory, images need not survive a restart, and a map costs a tenth of what RocksDB does.
+  // The images of an in-memory database need not survive a restart, and a map costs a tenth as
+  // much as RocksDB.
   const bool in_memory_;
   mutable Mutex mutex_;
   std::map<ImageLog, Images> images_ GUARDED_BY(mutex_);

@@ -18,20 +18,21 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view mark_name = "MAYFLY";
 constexpr std::string_view mark = "Mayfly's data, format 4\n";
-// Format 1 stores tables' settings elsewhere (table.cc). Formats 1 and 2 have no old versions of items.
-// Formats 1 to 3 have no expiry entries for items that never expire, and a program that writes these formats
-// would take such entries for items that are long overdue (expiry_index.h).
+// Format 1 stores tables' settings among the members of their descriptions (table.cc). Formats 1 and 2
+// have no old versions of items. Formats 1 to 3 have no expiry entries for items that never expire, and
+// a program that writes these formats would mistake such entries for those of items that are long
+// overdue (expiry_index.h).
 constexpr std::string_view older_marks[] = {"Mayfly's data, format 1\n", "Mayfly's data, format 2\n",
                                             "Mayfly's data, format 3\n"};
 
 enum class Contents { none, marked, older_mark, other_mark, database, strange };
 
-// In a directory of another user, any name can be a pipe, a device or a link. With these flags, opening it
-// neither waits nor follows a link.
+// In a directory of another user, any file can be a pipe, a device or a link. With these flags, opening the
+// file neither waits nor follows a link.
 constexpr int file_flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-// The mark's text, or enough of another text to show that it differs. nullopt if the file is not a regular
-// file or cannot be read.
+// Returns the text of the file, or enough of a longer text to show that it is not the mark; nullopt if the
+// file is not a regular file or cannot be read.
 std::optional<std::string> read_mark(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | file_flags);
   if (file < 0) return std::nullopt;
@@ -53,10 +54,10 @@ Contents contents_of(const std::string& path, std::error_code& error) {
       const auto text = read_mark(entries->path());
       if (!text) return Contents::strange;
       if (std::ranges::find(older_marks, *text) != std::end(older_marks)) return Contents::older_mark;
-      return *text == mark || text->empty() ? Contents::marked
-                                            : Contents::other_mark;  // empty: killed while writing it
+      // A process that is killed before it writes the mark leaves an empty file.
+      return *text == mark || text->empty() ? Contents::marked : Contents::other_mark;
     }
-    if (name == "lost+found") continue;  // made by the file system, at a mount point
+    if (name == "lost+found") continue;  // the file system creates it at a mount point
     any = true;
     database = database || name == "CURRENT";
   }
@@ -67,7 +68,7 @@ Unexpected<std::string> cannot(std::string_view what, const std::string& path, c
   return Unexpected{"cannot " + std::string(what) + " the data directory " + path + ": " + why};
 }
 
-// nullopt if the directory is empty.
+// Returns nullopt if the directory is empty.
 Expected<std::optional<DataDirectory>, std::string> recognise(const std::string& path) {
   std::error_code error;
   const Contents contents = contents_of(path, error);

@@ -2,12 +2,12 @@
 // their progress.
 //
 // The engine does not interpret a document's bytes. The documents of an account have adjacent keys, so that a
-// reset, a snapshot or a restore of the account finds them. Documents are as durable as items. Several can be
-// written together.
+// reset, a snapshot or a restore of the account finds them. Documents are as durable as items. Several
+// documents can be written atomically.
 //
 // Documents whose kind begins with '@' belong to the account's state: snapshots keep them, a restore replaces
 // them with those of the snapshot, a reset erases them, and listeners that keep them in memory are notified.
-// Documents of other kinds stay as they are.
+// Snapshots, restores and resets ignore documents of other kinds.
 //
 //   documents.put({"000000000000", "function", "reminder"}, R"({"url":"http://127.0.0.1:9000/"})");
 //   for (const Document& document : documents.list("function")) …
@@ -42,23 +42,24 @@ struct Document {
 
 class Documents {
  public:
-  // The prefix of all keys of an account's state. No other keys have it.
+  // The prefix of all keys of an account's state. No other keys have this prefix.
   static std::string state_prefix(std::string_view account);
 
-  // Whether a key of kind 'D' names a document.
+  // Whether a key of kind 'D' is well-formed.
   static bool is_key(std::string_view key);
 
   // Called when a restore or a reset has replaced an account's state, before any request sees the new state
-  // and while no request of the account is being served (Account::begin_request). It may read and write
-  // documents.
+  // and while no request of the account is being served (Account::begin_request). The listener may read and
+  // write documents.
   using Listener = std::function<void(std::string_view account)>;
 
   explicit Documents(Storage& storage) : storage_(storage) {}
 
-  // Sets the listener of `owner`; an empty one removes it. Requires: no account is being replaced.
+  // Sets the listener of `owner`; an empty listener removes it. Requires: no account's state is
+  // being replaced.
   void listen(const void* owner, Listener listener);
-  // Tells all listeners, in the order in which they were set. If one fails, the others are still told, and
-  // then the first fault is thrown.
+  // Notifies all listeners, in the order in which they were set. If a listener fails, the others are still
+  // notified, and then the first fault is thrown.
   // Requires: the caller holds the account's requests exclusively.
   void replaced(std::string_view account) const {
     std::exception_ptr fault;
@@ -74,13 +75,13 @@ class Documents {
   [[nodiscard]] std::optional<std::string> get(const DocumentName& name) const;
   void put(const DocumentName& name, std::string_view bytes);
   void erase(const DocumentName& name);
-  // Erases, then puts, atomically.
+  // Erases the documents in `erased`, then writes those in `put`, all in one batch.
   void write(const std::vector<DocumentName>& erased, const std::vector<Document>& put);
-  // For callers that write a document together with something else.
+  // Adds the document to a batch in which the caller also writes other data.
   static void stage(Batch& batch, const Document& document);
 
-  // Ordered by account and name. The second function lists the documents of one account whose names begin
-  // with `prefix`.
+  // Both functions return the documents ordered by account and name. The second function lists the documents
+  // of one account whose names begin with `prefix`.
   [[nodiscard]] std::vector<Document> list(std::string_view kind) const;
   [[nodiscard]] std::vector<Document> list(std::string_view account, std::string_view kind,
                                            std::string_view prefix = {}) const;

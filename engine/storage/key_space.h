@@ -1,18 +1,19 @@
-// Every key in storage, by kind. All integers in keys are big-endian, so that keys sort as numbers do.
+// Lists every kind of key in storage. All integers in keys are big-endian, so that keys sort as numbers do.
 //
 //   'I' table:u32 index:u16 key              item (index 0): item_codec's bytes
 //                                            index entry: the item's own encoded key; `key` is then
 //                                            the entry's (index_entries.h)
-//   'X' table:u32 window:u64 due:u64 key     nothing: when an item expires, or that it never does
-//                                            (expiry_index.h)
-//   'O' table:u32 key number:u64             an item's state until the commit of this number (history.h)
+//   'X' table:u32 window:u64 due:u64 key     nothing: the key says when an item expires, or that
+//                                            it never expires (expiry_index.h)
+//   'O' table:u32 key number:u64             an item's state before the commit with this number
+//                                            (history.h)
 //   'P' point:u32                            a past state of a table that can be read (points.h)
 //   'S' stream:u32 shard:u32 sequence:u64    change record (change_log.cc)
 //   'T' table:u32                            table's description, as an item (table.h)
 //   'R' stream:u32                           stream's description, as an item
 //   'N' table:u32 index:u16                  items:i64le bytes:i64le, as DescribeTable counts them; for index
 //                                            `expiry_entries`: items that will expire, and 0; for
-//                                            `never_counter`s: items that never will, and 0; for
+//                                            `never_counter`s: items that never expire, and 0; for
 //                                            `old_versions`: keys of kind 'O', and their bytes
 //   'C' account                              clock and jumps (account.h)
 //   'Q', 'U'                                 tokens of idempotent requests (request_tokens.h)
@@ -39,11 +40,11 @@ namespace mayfly::engine {
 inline constexpr std::size_t table_prefix_bytes = 1 + 4;
 inline constexpr std::size_t item_prefix_bytes = table_prefix_bytes + 2;
 
-// A storage key. Value, u64le: the last sequence number of the streams that have been forgotten.
+// A storage key. Its value, a u64le, is the last sequence number of all streams that have been forgotten.
 inline constexpr std::string_view last_sequence_key = "Msequence";
-// A storage key. Value, u64le: the last number that is used by an old version of an item in a data directory
-// (committer.h), or by a tombstone without a record. Only the commit section writes it, so it never goes
-// back.
+// A storage key. Its value, a u64le, is the last number that is used by an old version of an item in a data
+// directory (committer.h) or by a tombstone without a record. Only the commit section writes the value, so it
+// never decreases.
 inline constexpr std::string_view last_version_key = "Mlast-version";
 
 inline std::string table_prefix(char kind, TableId table) {
@@ -103,7 +104,7 @@ inline std::string version_key(TableId table, std::string_view key, std::uint64_
 }
 
 // Whether a key of kind 'O' is long enough to contain an item's key and a number. The next two functions
-// require this.
+// require such a key.
 inline bool is_version_key(std::string_view key) {
   return key.size() > version_prefix_bytes + sizeof(std::uint64_t);
 }

@@ -8,13 +8,14 @@
 namespace mayfly::engine {
 namespace {
 
-// The number of ids of tables, streams or points per block. Larger blocks mean that a change copies more, and
-// smaller blocks mean that each snapshot holds more pointers.
+// The number of ids of tables, streams or points per block. With larger blocks, a change copies more bytes;
+// with smaller blocks, each snapshot holds more pointers.
 constexpr std::uint32_t ids_per_block = 64;
 
-constexpr std::uint64_t block_bytes = 96;  // an empty block: the object, its control block, allocations
+// The size of an empty block: the object, its control block and the overhead of its allocations.
+constexpr std::uint64_t block_bytes = 96;
 
-// The group of a member. The members of a group are in one block. Each document is a separate group.
+// Returns the group of a member. All members of a group are in one block. Each document has a separate group.
 std::string group_of(char kind, std::string_view name) {
   std::string group(1, kind);
   if (kind == 'E' || name.size() < sizeof(std::uint32_t)) return group.append(name);

@@ -1,9 +1,9 @@
 // The members of one snapshot, as they are kept in memory: the table and stream descriptions, counters,
 // points and documents that a directory stores under the kinds 'H', 'J', 'K', 'L' and 'E' (snapshots.h).
 //
-// Members lie in blocks. A snapshot shares each block that has not changed since the snapshot before it, so
-// it costs a pointer for each block and a copy of the blocks that changed. If nothing has changed, it shares
-// the whole object. Storage counts the memory of each object once (Storage::Holding).
+// Members are stored in blocks. A snapshot and the previous one share each block that has not changed, so a
+// snapshot costs a pointer per block and a copy of each changed block. If nothing has changed, it shares the
+// whole object. Storage counts the memory of each object once (Storage::Holding).
 //
 //   SnapshotMembers::Builder builder;
 //   builder.add('H', name, description);
@@ -35,7 +35,8 @@ class SnapshotMembers {
 
  private:
   struct Block;
-  using Blocks = std::vector<std::pair<std::string, std::shared_ptr<const Block>>>;  // by kind and group
+  // Sorted by kind and group.
+  using Blocks = std::vector<std::pair<std::string, std::shared_ptr<const Block>>>;
 
   SnapshotMembers(const Storage& storage, Blocks blocks);
   [[nodiscard]] std::shared_ptr<const Block> find(std::string_view group) const;  // nullptr: not found
@@ -46,7 +47,7 @@ class SnapshotMembers {
 
 class SnapshotMembers::Builder {
  public:
-  // A block can be shared only if its members are added in the same order as before.
+  // A block can be shared only if its members are added in the same order as in the previous snapshot.
   // Requires: no member is added twice.
   void add(char kind, std::string_view name, std::string_view value);
   // `before`: the members of the account's previous snapshot, or nullptr.

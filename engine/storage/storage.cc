@@ -52,7 +52,8 @@ class NoLog final : public rocksdb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
-// An Env with the given files, and with jobs that StorageJobs counts. Threads and time are those of `base`.
+// An Env that uses the given file system and schedules its jobs through StorageJobs. `base` provides threads
+// and the time.
 class EnvWithFiles final : public rocksdb::EnvWrapper {
  public:
   EnvWithFiles(rocksdb::Env& base, const std::shared_ptr<rocksdb::FileSystem>& files,
@@ -86,13 +87,13 @@ class EnvWithFiles final : public rocksdb::EnvWrapper {
 };
 
 // Expiry entries of a table, and change records of a shard, are mostly written and erased in key order. With
-// this extractor, RocksDB searches for the position of such a key from the position of the previous one, not
+// this extractor, RocksDB searches for the position of such a key from the position of the previous key, not
 // from the beginning. A clock jump over 100,000 items that expire at one instant takes a quarter less time.
-// For items, which are ordered by hash, it would be slower.
+// For items, which are ordered by hash, this search would be slower.
 //
 // For an erased range, RocksDB would take the position from the wrong list (MemTable::Add). So no erased
-// range may begin with such a key, and no log that contains one may be read. Therefore, only storage in
-// memory uses this.
+// range may begin with such a key, and no log with such a range may be replayed. Therefore, only in-memory
+// storage uses this extractor.
 class WrittenInOrder final : public rocksdb::SliceTransform {
  public:
   static bool has(std::string_view key) {
@@ -129,17 +130,17 @@ rocksdb::Options common_options() {
   options.max_background_jobs = 2;
   options.max_file_opening_threads = 1;
   options.arena_block_size = 64 << 10;
-  options.allow_concurrent_memtable_write = false;  // one committer
+  options.allow_concurrent_memtable_write = false;  // there is only one committer
   options.enable_write_thread_adaptive_yield = false;
   options.delayed_write_rate = 0;
-  options.avoid_flush_during_shutdown = true;  // the logs have all data, or storage is in memory
+  options.avoid_flush_during_shutdown = true;  // the logs contain all data, or storage is in memory
   options.fail_if_options_file_error = false;  // see without_options_files()
-  options.max_bgerror_resume_count = 0;        // the upkeep resumes, because RocksDB would need a new thread
+  options.max_bgerror_resume_count = 0;        // the upkeep resumes RocksDB, which would need a new thread
   return options;
 }
 
 // With a million items on disk, the filter and the hash index shorten a get from 7.3 to 3.4 us. In memory,
-// they save a write of a new item from searching every file for an old one.
+// they let a write of a new item skip the files, which it would otherwise search for an old item.
 rocksdb::BlockBasedTableOptions table_options() {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -147,12 +148,13 @@ rocksdb::BlockBasedTableOptions table_options() {
   return table;
 }
 
-// In memory, values of at least this size are kept in separate files.
+// In-memory storage keeps values of at least this size in separate files.
 constexpr std::uint64_t large_value_bytes = 16 << 10;
 
-// A compaction holds its input until its output is complete. So the sizes that bound flushes and compactions
-// depend on the memory limit: together, flushes and compactions need about a quarter of it in addition. From
-// 2 GB on, these sizes are RocksDB's defaults, with a buffer of 32 MB.
+// A compaction keeps its input until its output is complete. So the limits of the sizes of flushes and
+// compactions depend on the memory limit: together, flushes and compactions need about a quarter of that
+// limit in addition to the data. With a memory limit of 2 GB or more, these sizes are RocksDB's defaults,
+// with a buffer of 32 MB.
 rocksdb::Options memory_options(rocksdb::Env* env, std::shared_ptr<rocksdb::Cache> block_cache,
                                 std::uint64_t bytes_max) {
   constexpr std::uint64_t mb = 1 << 20;
@@ -163,7 +165,8 @@ rocksdb::Options memory_options(rocksdb::Env* env, std::shared_ptr<rocksdb::Cach
   options.max_bytes_for_level_base = std::clamp(bytes_max / 8, 4 * mb, 256 * mb);
   options.max_compaction_bytes = std::clamp(bytes_max / 8, 4 * mb, 1600 * mb);
   options.memtable_insert_with_hint_prefix_extractor = std::make_shared<WrittenInOrder>();
-  // Compactions move references to large values, not the values. give_back() collects overwritten values.
+  // Compactions move references to large values, not the values themselves. give_back() frees
+  // overwritten values.
   options.enable_blob_files = true;
   options.min_blob_size = large_value_bytes;
   options.blob_file_size = std::clamp(bytes_max / 32, mb, 32 * mb);
@@ -177,7 +180,8 @@ rocksdb::Options memory_options(rocksdb::Env* env, std::shared_ptr<rocksdb::Cach
 rocksdb::Options disk_options() {
   rocksdb::Options options = common_options();
   options.write_buffer_size = 16 << 20;
-  // Each recovery from a full disk creates a small file, and a compaction may lack space for a long time.
+  // Each recovery from a full disk creates a small file, and a compaction may lack the space to merge these
+  // files for a long time.
   options.level0_slowdown_writes_trigger = 64;
   options.level0_stop_writes_trigger = 96;
   options.wal_recovery_mode =
@@ -188,10 +192,11 @@ rocksdb::Options disk_options() {
   return options;
 }
 
-// Up to this many keys, erasing them one by one is cheaper than a range tombstone.
+// Erasing at most this many keys one by one is cheaper than a range tombstone.
 constexpr int single_erasures_max = 4096;
 
-// While a thread waits inside RocksDB for RocksDB's jobs, an Interleaving lets no other thread run first.
+// While this object exists, its thread waits inside RocksDB for RocksDB's jobs, and an Interleaving lets no
+// other thread run first.
 class WaitingForJobs {
  public:
   WaitingForJobs() { interleave("waits for jobs"); }
@@ -216,23 +221,24 @@ class Raised {
 };
 
 constexpr std::chrono::milliseconds resume_pause{1000}, flush_pause{50};
-// A flush begins when it gets RocksDB's lock, under which no file is written. So this limit is reached only
-// if the host stalls.
+// A flush begins as soon as it gets RocksDB's lock. RocksDB does not write files while it holds this lock, so
+// a flush waits this long only if the host stalls.
 constexpr std::chrono::milliseconds begin_wait_max{1000};
 constexpr std::int64_t report_pause_ms = 1000;
 
-// The upkeep compacts once there is at least erased_bytes_min of garbage (erased or overwritten bytes) and it
-// is a large part of all bytes, so that the compaction costs little compared with the writes before it. The
-// part is a quarter in a quiet moment and half while writes continue. A moment is quiet if at most
-// quiet_writes_max writes, with at most quiet_bytes_max bytes, happen within quiet_time. After idle_time
-// without any write, erased_bytes_min_idle of garbage is enough. When that lower limit applied at all times,
-// a BatchWriteItem of 25 items of 1 KB took three quarters more instructions.
+// The upkeep compacts once there is at least erased_bytes_min of garbage (erased or overwritten bytes) and
+// the garbage is a large part of all bytes, so that the compaction costs little compared with the writes
+// before it. The required part is a quarter in a quiet moment and half while writes continue. A moment is
+// quiet if at most quiet_writes_max writes, with at most quiet_bytes_max bytes, happen within quiet_time.
+// After idle_time without any write, erased_bytes_min_idle of garbage is enough. When that lower limit
+// applied at all times, a BatchWriteItem of 25 items of 1 KB took three quarters more instructions.
 constexpr std::uint64_t erased_bytes_min = 8 << 20, erased_bytes_min_idle = 2 << 20;
 constexpr std::uint64_t erased_share_quiet = 4, erased_share_busy = 2;
 constexpr std::chrono::milliseconds quiet_time{200}, idle_time{2000};
 constexpr std::uint64_t quiet_writes_max = 20, quiet_bytes_max = 1 << 20;
 // A compaction copies the values in the oldest files of large values and then deletes these files. It
-// processes one part of the files at a time, because copying all of them could double the memory in use.
+// processes one of this many parts of the files at a time, because copying all files could double the
+// memory in use.
 constexpr std::uint64_t large_value_parts = 4;
 
 // The maximum number of ranges with many erased keys that wait for a compaction.
@@ -241,14 +247,15 @@ constexpr std::size_t dead_ranges_max = 8;
 constexpr std::chrono::milliseconds compaction_rest{100};
 constexpr int compaction_rests = 9;
 
-// Memory is checked each time this many bytes have been written, and at this interval while it is full.
+// Memory use is checked each time this many bytes have been written and, while memory is full,
+// at this interval.
 constexpr std::uint64_t written_bytes_between_looks = 1 << 20;
 constexpr std::chrono::milliseconds room_pause{1000};
-// Once memory is within this fraction of the limit, the process returns freed memory to the system
-// immediately.
+// Once memory use is within 1/trim_fraction of the limit, the process returns freed memory to the
+// system immediately.
 constexpr std::uint64_t trim_fraction = 8;
 
-// Every Mayfly database has one of these keys after its first opening or its first table.
+// Every Mayfly database has at least one of these keys once it has been opened or has a table.
 constexpr std::string_view our_keys[] = {"Mexpiry-window", "Mnext-ids"};
 
 bool has_our_keys(rocksdb::DB& db) {
@@ -282,13 +289,13 @@ Batch::Kind Batch::take(std::string_view& rest, std::string_view& first, std::st
 }
 
 struct Storage::Engine final {
-  // Notes errors that stop RocksDB from writing. It continues only after it is resumed.
+  // Notes errors that stop RocksDB from writing. RocksDB continues only after it is resumed.
   class Failures final : public rocksdb::EventListener {
    public:
     explicit Failures(Engine& engine) : engine_(engine) {}
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
       const Interleaving::Alone alone;
-      // RocksDB retries a compaction and accepts writes in the meantime.
+      // RocksDB retries a failed compaction and accepts writes in the meantime.
       const bool stops = error->severity() >= rocksdb::Status::Severity::kHardError;
       if (!stops && reason == rocksdb::BackgroundErrorReason::kCompaction) {
         engine_.compaction_fails = true;
@@ -377,17 +384,18 @@ struct Storage::Engine final {
 
   const std::function<void(std::string_view)> report;
   const std::uint64_t memory_bytes_max;
-  const bool is_process;  // in memory
+  const bool is_process;  // false for a directory
   const std::shared_ptr<StorageJobs> jobs = std::make_shared<StorageJobs>();
   std::atomic<bool> refuses_files{false};
   std::atomic<bool> resuming{false};
-  // For a directory: writers hold it shared, and a resumption holds it exclusively. Both only try to take it.
+  // Used only for a directory. Writers hold it in shared mode, and a resumption holds it in exclusive mode.
+  // Neither waits for it; both only try to take it.
   std::shared_mutex writing;
   std::atomic<std::int64_t> memory_file_bytes{0};
   std::unique_ptr<rocksdb::Env> memory_files;  // nullptr: the files are in a directory
   std::unique_ptr<rocksdb::Env> env;           // declared before the database, which it must outlive
   bool memory = false;
-  std::shared_ptr<rocksdb::Cache> block_cache;  // in memory
+  std::shared_ptr<rocksdb::Cache> block_cache;  // nullptr for a directory
   std::unique_ptr<rocksdb::DB> db;
   rocksdb::WriteOptions write;
   rocksdb::ReadOptions read;
@@ -397,26 +405,26 @@ struct Storage::Engine final {
   std::atomic<std::uint64_t> erased_bytes{0};  // since the last compaction by give_back()
   std::atomic<std::uint64_t> written_bytes{0};
   const std::shared_ptr<std::atomic<std::int64_t>> held_bytes =
-      std::make_shared<std::atomic<std::int64_t>>(0);  // outside RocksDB
+      std::make_shared<std::atomic<std::int64_t>>(0);  // memory outside RocksDB
   std::atomic<bool> full{false};
   std::atomic<std::uint64_t> bytes_after_trim{0};  // of the process, after the last trim
   std::atomic<bool> failing{false};
   std::atomic<bool> stopped{false};           // RocksDB has an error and has not been resumed since
-  std::atomic<bool> compaction_fails{false};  // the last compaction that ended failed
+  std::atomic<bool> compaction_fails{false};  // the latest finished compaction failed
   Mutex mutex;
-  std::string failure GUARDED_BY(mutex);  // while `failing`
+  std::string failure GUARDED_BY(mutex);  // the reason, while `failing`
   std::int64_t reported_ms GUARDED_BY(mutex) = 0;
   struct DeadRange {
     std::string begin, end;
   };
-  std::vector<DeadRange> dead GUARDED_BY(mutex);  // to be compacted
-  std::atomic<bool> job_ended{false};             // in memory
+  std::vector<DeadRange> dead GUARDED_BY(mutex);  // ranges to be compacted
+  std::atomic<bool> job_ended{false};             // used only in memory
   // Used only by the upkeep.
   std::uint64_t writes_before = 0, bytes_before = 0;
   bool trims = false;  // trim in the next quiet moment
   RealTime idle_since{}, rests_until{};
 
-  // Recovers from errors and returns memory in the background, because writers must not wait for either.
+  // Recovers from errors and returns memory in the background, because writers must not wait for this work.
   class Upkeep final : public Task {
    public:
     explicit Upkeep(Engine& engine) : engine_(engine) {}
@@ -461,8 +469,8 @@ void Storage::Engine::fail(const std::string& text) {
   scheduler->wake(upkeep);
 }
 
-// Throws if storage fails or is being resumed. A write does not wait for a resumption, because its duration
-// depends on the disk.
+// Throws if storage fails or is being resumed. A write does not wait for a resumption, because the duration
+// of a resumption depends on the disk.
 void Storage::Engine::begin_write(std::shared_lock<std::shared_mutex>& lock) {
   if (!failing) lock = std::shared_lock(writing, std::try_to_lock);
   if (lock && !failing) return;
@@ -477,7 +485,7 @@ void Storage::Engine::begin_write(std::shared_lock<std::shared_mutex>& lock) {
 // Makes RocksDB write its buffers to files and accept writes again. Returns false if that has not succeeded
 // yet.
 bool Storage::Engine::resume_rocksdb() {
-  // RocksDB would resume even without an error, and wait until no compaction is left to retry.
+  // Even without an error, RocksDB would wait until no compaction is left to retry.
   if (!stopped) return true;
   if (jobs->flush_runs()) return false;
   stopped = false;
@@ -486,8 +494,8 @@ bool Storage::Engine::resume_rocksdb() {
     resumed = db->Resume().ok();
   } else {
     // The held flush must not run before a resumption is in progress, and the resumption cannot end before
-    // the flush has run. So two threads resume: RocksDB refuses the second call as busy, which shows that the
-    // first is in progress.
+    // the flush has run. So two threads call Resume(): RocksDB rejects the second call as busy, which shows
+    // that the first call is in progress.
     const auto resume_or_release = [this] {
       const rocksdb::Status status = db->Resume();
       if (status.IsBusy()) jobs->release();
@@ -522,15 +530,15 @@ bool Storage::Engine::resume() {
   const Raised until_the_end(resuming);
   const WaitingForJobs waiting;
   if (!resume_rocksdb()) return false;
-  // If RocksDB could not write to its log, that log ends within a record and accepts no further ones. Only a
-  // resumption begins a new log, and only if there is a buffer to write. So put an entry into the buffer, and
-  // cause an error to resume from by refusing to create the new log.
+  // If RocksDB could not write to its log, that log ends within a record and accepts no further records. Only
+  // a resumption begins a new log, and only if there is a buffer to write. So put an entry into the buffer,
+  // and cause an error to resume from by refusing to create the new log.
   rocksdb::WriteOptions without_log;
   without_log.disableWAL = true;
   without_log.no_slowdown = true;
   if (const rocksdb::Status status = db->Delete(without_log, "Mresumed"); !status.ok()) {
-    // RocksDB announces an error before it takes effect. A resumption between the two finds nothing to do, so
-    // another one must follow. An "incomplete" write is one that a compaction delays.
+    // RocksDB announces an error before the error takes effect. A resumption between these two events finds
+    // nothing to do, so it must be repeated. An "incomplete" write is one that a compaction delays.
     if (!status.IsIncomplete()) stopped = true;
     return false;
   }
@@ -539,7 +547,7 @@ bool Storage::Engine::resume() {
   bool begun = false;
   {
     const Raised meanwhile(refuses_files);
-    begun = db->Flush(at_once).ok();  // it succeeds if the log was empty
+    begun = db->Flush(at_once).ok();  // the flush succeeds if the log was empty
   }
   return begun || resume_rocksdb();
 }
@@ -630,7 +638,7 @@ void Storage::Engine::compact_all() {
     const bool few_files = property(rocksdb::DB::Properties::kNumBlobFiles) < large_value_parts;
     options.blob_garbage_collection_age_cutoff = few_files ? 1 : 1.0 / large_value_parts;
     (void)db->CompactRange(options, nullptr, nullptr);
-    block_cache->EraseUnRefEntries();  // includes the blocks of deleted files
+    block_cache->EraseUnRefEntries();  // also frees the blocks of deleted files
     const std::uint64_t large_garbage = property(rocksdb::DB::Properties::kLiveBlobFileGarbageSize);
     if (large_garbage < std::max(erased_bytes_min_idle, footprint_bytes() / erased_share_quiet)) return;
   }
@@ -640,7 +648,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
   if (!memory) return std::nullopt;
   if (is_process && trim_may_help(resident_memory_bytes())) trim();
   if (job_ended.exchange(false)) {
-    trims = true;  // later: the job frees its memory only after it has called its listeners
+    trims = true;  // later, because a job frees its memory only after it has called its listeners
     return quiet_time;
   }
   const std::uint64_t erased = erased_bytes;
@@ -665,7 +673,7 @@ std::optional<std::chrono::milliseconds> Storage::Engine::give_back() {
     erased_bytes -= erased;
     compact_all();
   }
-  trims = !quiet && !full;  // while writes continue, the allocator soon reuses its pages
+  trims = !quiet && !full;  // while writes continue, the allocator soon reuses freed pages
   if (trims) return quiet_time;
   trim();
   if (quiet && is_process) give_back_code();
@@ -718,7 +726,8 @@ Storage::Storage(StorageOptions options, std::unique_ptr<Engine> engine)
 
 Storage::~Storage() {
   if (!engine_->db) return;
-  // The upkeep may be compacting or resuming, which may take a long time, or forever if the disk stays full.
+  // The upkeep may be compacting or resuming, which can take a long time and, if the disk stays
+  // full, never ends.
   engine_->db->DisableManualCompaction();
   rocksdb::CancelAllBackgroundWork(engine_->db.get(), /*wait=*/false);
   engine_->jobs->release_for_good();
@@ -728,8 +737,9 @@ Storage::~Storage() {
 
 namespace {
 
-// RocksDB has no separate status code for a held LOCK file. The text is "IO error: While lock file: .../LOCK:
-// ..." if another process holds it, and "IO error: lock hold by current process, ..." if this process does.
+// RocksDB has no separate status code for a held LOCK file. The text is "IO error: While lock file:
+// .../LOCK: ..." if another process holds it, and "IO error: lock hold by current process, ..." if this
+// process holds it.
 Unexpected<std::string> cannot_open(const std::string& directory, const rocksdb::Status& status) {
   const std::string text = status.ToString();
   if (status.IsIOError() && (text.find("While lock file") != std::string::npos ||
@@ -813,7 +823,8 @@ Expected<std::unique_ptr<Storage>, std::string> Storage::open(StorageOptions opt
 
 Expected<DirectoryLock, std::string> DirectoryLock::take(const std::string& directory) {
   rocksdb::FileLock* lock = nullptr;
-  // Opening a database creates the file. Creating it here would change the directory.
+  // RocksDB creates the LOCK file when it opens a database. Creating the file here would
+  // change the directory.
   if (rocksdb::Env::Default()->FileExists(directory + "/LOCK").IsNotFound()) return DirectoryLock(lock);
   const auto status = rocksdb::Env::Default()->LockFile(directory + "/LOCK", &lock);
   if (!status.ok()) return cannot_open(directory, status);
@@ -891,7 +902,7 @@ void Storage::write(const Batch& batch) {
   if (options_.write_fails && options_.write_fails()) engine_->fault("a test made this write fail");
   std::shared_lock<std::shared_mutex> writing;
   if (durable()) engine_->begin_write(writing);
-  THREAD_LOCAL rocksdb::WriteBatch rocksdb_batch;  // reuses its buffer
+  THREAD_LOCAL rocksdb::WriteBatch rocksdb_batch;  // thread-local, so that its buffer is reused
   rocksdb_batch.Clear();
   bool any_range = false;
   batch.for_each([&](Batch::Kind kind, std::string_view first, std::string_view second) {
@@ -905,7 +916,7 @@ void Storage::write(const Batch& batch) {
     }
   });
   rocksdb::WriteOptions write = engine_->write;
-  // Writes that outpace compactions wait for them, but not for a compaction that runs out of space.
+  // Writes that outpace compactions wait for them, unless compactions fail, for example for lack of space.
   write.no_slowdown = engine_->compaction_fails.load(std::memory_order_relaxed);
   const rocksdb::Status written = engine_->db->Write(write, &rocksdb_batch);
   if (!written.ok()) {
@@ -976,7 +987,7 @@ struct Storage::Iterator::State {
     dead_keys += count;
     return count > dead_keys_max;
   }
-  // For a seek: notes that the erased keys are between `from` and the iterator's position.
+  // After a seek, notes that the erased keys are between `from` and the iterator's position.
   void note_dead(std::string_view from, bool backward) {
     std::string here = place(backward);
     std::string there(from);
@@ -1020,7 +1031,7 @@ Storage::Iterator::Iterator(const Storage& storage, std::string_view lower, std:
   options.iterate_lower_bound = &state_->lower_slice;
   options.iterate_upper_bound = &state_->upper_slice;
   state_->iterator.reset(storage.engine_->db->NewIterator(options));
-  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);  // applies to this thread
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);  // applies to the calling thread
 }
 
 Storage::Iterator::~Iterator() = default;

@@ -6,19 +6,19 @@
 // - A Snapshot and an Iterator see the state of one instant.
 // - In a directory, a write that has returned survives a crash of the process and, with `fsync`, of the
 //   machine. A directory that has lost such a write for another reason is not opened (write_ahead_log.h).
-// - In memory, the memory of erased data is returned to the host within seconds after writes stop.
+// - In-memory storage returns the memory of erased data to the host within seconds after writes stop.
 //
 // Errors: each error that RocksDB reports is counted, reported and thrown as StorageFault. After a write
-// fails for lack of space or file descriptors, later writes throw immediately until storage has recovered. It
-// tries to recover once a second, on a background thread. Reads do not wait for a recovery, and closing the
-// storage ends it.
+// fails for lack of space or file descriptors, later writes throw immediately until storage has recovered.
+// Storage tries to recover once a second, on a background thread. Reads do not wait for a recovery, and
+// closing the storage ends the recovery.
 //
 // Thread-safe. A Batch, an Iterator or a Snapshot may be used by only one thread at a time.
 //
-// RocksDB keeps erased keys until a compaction drops them, and an iterator steps over each of them. The reads
-// of a queue begin where its items were erased, so they would become slower with every item. Therefore, a
-// step of an iterator that passes more than `dead_keys_max` erased keys has their range compacted, in the
-// background and for at most a tenth of the time.
+// RocksDB keeps erased keys until a compaction drops them, and an iterator steps over each of them. If a
+// table is used as a queue, each read begins where items were erased, so reads would become slower with every
+// erased item. Therefore, when one step of an iterator passes more than `dead_keys_max` erased keys, their
+// range is compacted in the background. Such compactions take at most a tenth of the time.
 //
 //   Batch batch;
 //   batch.put("k", "v");
@@ -48,15 +48,16 @@ class Env;
 namespace mayfly::engine {
 
 struct StorageOptions {
-  std::string directory;  // empty: in memory
+  std::string directory;  // empty: data is in memory
   bool fsync = false;
   // Receives a sentence when storage starts to fail, when it recovers, and at most once a second while
-  // operations fail. It is called on the thread on which this happens.
+  // operations fail. It is called on the thread that notices the failure or the recovery.
   std::function<void(std::string_view)> report;
   MakeScheduler make_scheduler = make_thread_scheduler;  // for background work
-  rocksdb::Env* env = nullptr;                           // files and memory; nullptr: the host's
-  std::uint64_t memory_bytes_max = 0;  // in memory, for has_room(); 0: half of process_memory_bytes()
-  // In memory: has_room() counts all memory of the process, because nothing else uses the process.
+  rocksdb::Env* env = nullptr;                           // provides files and memory; nullptr: the host's
+  std::uint64_t memory_bytes_max = 0;  // for has_room(), in memory; 0: half of process_memory_bytes()
+  // For in-memory storage: has_room() counts all memory of the process, because the process
+  // does nothing else.
   bool is_process = false;
   // For tests: called before every write. If it returns true, the write fails as on a full disk.
   std::function<bool()> write_fails;
@@ -82,7 +83,7 @@ class Batch {
   void make_room(std::size_t entries, std::size_t bytes) {
     bytes_.reserve(bytes_.size() + entries * entry_head_bytes + bytes);
   }
-  // `value_bytes`: the size of the erased value, if known.
+  // `value_bytes` is the size of the erased value, or 0 if it is unknown.
   void erase(std::string_view key, std::uint64_t value_bytes = 0) {
     append(Kind::erase, key, {});
     erased_bytes_ += erased_bytes_of_key + value_bytes;
@@ -102,7 +103,7 @@ class Batch {
   }
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
-  // An estimate of the bytes in storage that the batch turns into garbage, not counting ranges.
+  // An estimate of the bytes in storage that the batch turns into garbage, not counting erased ranges.
   [[nodiscard]] std::uint64_t erased_bytes() const { return erased_bytes_; }
 
   // Calls visit(kind, first, second) for each entry, in order.
@@ -117,9 +118,9 @@ class Batch {
   }
 
  private:
-  // Two RocksDB entries: the put and the erasure.
+  // The size of two RocksDB entries: the put and the erasure.
   static constexpr std::uint64_t erased_bytes_of_key = 150;
-  static constexpr std::uint64_t replaced_bytes_of_key = 75;  // one RocksDB entry
+  static constexpr std::uint64_t replaced_bytes_of_key = 75;  // the size of one RocksDB entry
 
   static constexpr std::size_t entry_head_bytes = 1 + 4 + 4;
 
@@ -141,7 +142,7 @@ class DirectoryLock {
 
  private:
   explicit DirectoryLock(void* lock) : lock_(lock) {}
-  void* lock_;  // RocksDB's
+  void* lock_;  // RocksDB's FileLock
 };
 
 class Storage final : public StorageHealth {
@@ -162,11 +163,11 @@ class Storage final : public StorageHealth {
   // Reads a RocksDB table file to its end and verifies all checksums. Returns the error, or an empty string
   // if the file is intact.
   static std::string table_file_flaw(const std::string& path);
-  // Rebuilds, from its files, a directory that cannot be opened.
+  // Makes a directory that cannot be opened usable again, by rebuilding it from its files.
   // Requires: no process has the directory open.
   static Expected<void, std::string> put_together(const std::string& directory);
 
-  // Whether a key exists that every Mayfly database has after its first opening or its first table.
+  // Whether storage has a key that identifies it as a Mayfly database.
   [[nodiscard]] bool has_our_keys() const;
   // The paths of the live table files of a directory.
   [[nodiscard]] std::vector<std::string> table_files() const;
@@ -186,7 +187,7 @@ class Storage final : public StorageHealth {
   [[nodiscard]] std::uint64_t footprint_bytes() const override;  // includes the bytes that hold() has added
   // Adds `bytes`, which may be negative, to the memory outside RocksDB that counts in the footprint.
   void hold(std::int64_t bytes) const;
-  // Adds bytes to that memory for the lifetime of this object, which may outlive the storage.
+  // Adds bytes to that memory during this object's lifetime. The object may outlive the storage.
   class Holding {
    public:
     Holding(const Storage& storage, std::uint64_t bytes);
@@ -206,8 +207,8 @@ class Storage final : public StorageHealth {
   [[nodiscard]] bool has_room() const override;
   [[nodiscard]] std::uint64_t memory_bytes_max() const override;
 
-  // Adds the erasure of all keys in [begin, end) to the batch. If they are few, they are erased one by one,
-  // because a RocksDB range tombstone slows down every later read a little until it is compacted away.
+  // Adds the erasure of all keys in [begin, end) to the batch. If there are few keys, they are erased one by
+  // one, because a RocksDB range tombstone slows down every later read a little until it is compacted away.
   void erase_range(Batch& batch, std::string_view begin, std::string_view end) const;
   // Does the same for all keys that begin with the prefix.
   void erase_prefix(Batch& batch, std::string_view prefix) const;
@@ -229,8 +230,8 @@ class Storage final : public StorageHealth {
   // state.
   [[nodiscard]] bool get(std::string_view key, std::string& value, const Snapshot* snapshot = nullptr) const;
 
-  // Walks [lower, upper) as of the snapshot or, without one, as of the iterator's creation. It has no
-  // position until the first seek.
+  // Walks [lower, upper) as of the snapshot or, without one, as of the iterator's creation. The iterator has
+  // no position until the first seek.
   class Iterator {
    public:
     Iterator(const Storage& storage, std::string_view lower, std::string_view upper,
@@ -241,8 +242,8 @@ class Storage final : public StorageHealth {
 
     void seek_to_first();
     void seek_to_last();
-    void seek(std::string_view key);  // to the first key at or after `key`
-    // For tests: the number of erased keys that its moves have passed.
+    void seek(std::string_view key);  // moves to the first key at or after `key`
+    // For tests: the number of erased keys that the iterator has passed.
     [[nodiscard]] std::uint64_t dead_keys_passed() const;
     void next();
     void prev();

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sorted by name, which is the order of age.
+// Returns the paths sorted by name, and thus from the oldest file to the newest.
 std::vector<std::string> files_ending(const std::string& directory, std::string_view ending) {
   std::vector<std::string> paths;
   std::error_code error;
@@ -40,7 +40,7 @@ Expected<void, std::string> move_to(const std::string& lost, const std::string& 
   return {};
 }
 
-// Cuts the first damaged log before its damage and moves later logs away. The records before the damage
+// Cuts off the first damaged log before the damage and moves later logs away. The records before the damage
 // remain, as after a power failure.
 Expected<void, std::string> cut_logs(const std::string& directory, const std::string& lost,
                                      std::vector<std::string>& done) {
@@ -48,7 +48,7 @@ Expected<void, std::string> cut_logs(const std::string& directory, const std::st
   const auto damaged =
       std::find_if(flaws.begin(), flaws.end(), [](const LogFlaw& flaw) { return flaw.damaged; });
   if (damaged == flaws.end()) return {};
-  // Move the later logs first: if this function is interrupted, the damaged log is still found damaged.
+  // Move the later logs first: if this function is interrupted, the next call still finds the damaged log.
   for (const std::string& log : files_ending(directory, ".log"))
     if (log > damaged->path) CHECK_OK(move_to(lost, log, done));
   std::error_code error;

@@ -28,7 +28,7 @@ IOStatus passing(IOStatus status) {
 }
 
 // Creates the file with mode 0600 before RocksDB opens it. RocksDB creates files with 0644, but an existing
-// file keeps its mode, so the file never has a wider one. Refuses a symbolic link: RocksDB would follow it
+// file keeps its mode, so the file never has a wider mode. Refuses a symbolic link: RocksDB would follow it
 // and truncate its target.
 IOStatus make_private(const std::string& path, int flags = 0) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags,

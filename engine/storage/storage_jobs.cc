@@ -14,7 +14,7 @@ struct StorageJobs::Job {
   rocksdb::Env::Priority priority;
   void* tag;
   void (*unscheduled)(void*);
-  std::uint64_t number = 0;  // for flushes
+  std::uint64_t number = 0;  // the number of a flush, or 0
   bool begins = false;
 
   [[nodiscard]] bool is_flush() const { return priority == rocksdb::Env::Priority::HIGH; }

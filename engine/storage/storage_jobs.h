@@ -1,9 +1,9 @@
-// Keeps RocksDB from losing a flush when an error occurs before it.
+// Keeps RocksDB from losing a flush when an error occurs before the flush begins.
 //
 // A flush that begins after an error has taken effect returns without flushing. RocksDB (7.8 to 10.10:
-// DBImpl::BackgroundFlush) no longer counts it but leaves its request queued, so it is never scheduled again,
-// and DB::Resume waits for it forever. (A compaction that begins after an error is counted again and is not
-// lost.)
+// DBImpl::BackgroundFlush) no longer counts the flush but leaves its request queued, so the flush is never
+// scheduled again, and DB::Resume waits for it forever. (A compaction that begins after an error is counted
+// again and is not lost.)
 //
 // RocksDB notifies its listeners of an error before the error takes effect, without holding its lock. At that
 // moment, hold() waits for the flush that is about to begin, and holds back each later flush. A held flush
@@ -13,10 +13,10 @@
 //   if (jobs->begin_resuming()) …    // flushes are held: DB::Resume waits for them until release()
 //
 // A resumption must not begin while a flush runs. If that flush fails, or its announced error takes effect,
-// while RocksDB resumes, DB::Resume schedules another flush but does not wait for it. That flush then begins
-// after the failed resumption and is lost.
+// while RocksDB resumes, DB::Resume schedules another flush but does not wait for it. The new flush then
+// begins after the failed resumption and is lost.
 //
-// RocksDB counts a held flush as scheduled, so a DB::Resume that begins later ends only after it.
+// RocksDB counts a held flush as scheduled, so a DB::Resume that begins later ends only after that flush.
 // Requires: RocksDB schedules one flush at a time, as it does with max_background_jobs = 2.
 #pragma once
 
@@ -45,15 +45,17 @@ class StorageJobs : public std::enable_shared_from_this<StorageJobs> {
   // Notes that the calling thread's job, if there is one, has begun: an error no longer makes RocksDB lose
   // it.
   void begun();
-  // Whether the calling thread runs a compaction.
+  // Whether the calling thread is running a compaction.
   static bool compacts();
   // Holds all flushes from now on. Waits until each flush that was let through earlier has begun or ended.
   // Returns false if that takes longer than `time`.
   // Requires: the caller does not hold RocksDB's lock.
   bool hold(std::chrono::milliseconds time);
-  // Whether a flush that was let through has not ended. After an error, RocksDB makes it sleep for a second.
+  // Whether a flush that was let through is still running. After an error, RocksDB makes the flush sleep
+  // for a second.
   bool flush_runs();
-  // Lets flushes that are scheduled from now on run. Returns whether an earlier one has not been let through.
+  // Lets all flushes run that are scheduled from now on. Returns whether an earlier flush has not
+  // been let through.
   // Requires: RocksDB has an error and is not resuming, so that it schedules no flush; and no flush runs.
   bool begin_resuming();
   // Runs the held flushes.
@@ -70,7 +72,9 @@ class StorageJobs : public std::enable_shared_from_this<StorageJobs> {
   void has_ended(Job& job);
   void dropped(const Job& job);
 
-  std::mutex mutex_;  // taken under RocksDB's lock; not a Mutex: Interleaving does not step RocksDB's threads
+  // Taken while RocksDB's lock is held. It is not a Mutex, because an Interleaving does not control
+  // RocksDB's threads.
+  std::mutex mutex_;
   std::condition_variable begun_;
   std::vector<std::unique_ptr<Job>> held_;
   std::uint64_t scheduled_ = 0;   // all flushes so far

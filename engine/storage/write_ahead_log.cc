@@ -1,7 +1,7 @@
 // RocksDB's log format:
 //
-//   log      := block*                            of 32768 bytes, the last one shorter
-//   block    := fragment* [zeros]                 fewer than 7 bytes are left at its end
+//   log      := block*                            of 32768 bytes; the last block may be shorter
+//   block    := fragment* [zeros]                 the zeros are fewer than 7 bytes
 //   fragment := crc:u32le length:u16le type:u8 payload
 //   type     := 1 a whole record, 2 a record's first fragment, 3 a middle one, 4 its last
 //   crc      := masked CRC-32C of type and payload
@@ -29,11 +29,11 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t log_block_bytes = 32768;
 constexpr std::size_t head_bytes = 4 + 2 + 1;
-constexpr std::size_t sector_bytes = 512;  // written as a whole by a disk
+constexpr std::size_t sector_bytes = 512;  // a disk writes each sector as a whole
 
 enum Type : unsigned char { whole = 1, first = 2, middle = 3, last = 4 };
 
-// Slicing by eight: eight tables process eight bytes at a time, some 1.5 GB a second.
+// Slicing by eight: with eight tables, eight bytes are processed at a time, at about 1.5 GB/s.
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 constexpr Tables make_tables() {
   Tables tables{};
@@ -70,7 +70,8 @@ struct Fragment {
   Type type;
 };
 
-// The fragment at `offset` if it is intact, with the length in its header or with `length`.
+// Returns the fragment at `offset` if it is intact. If `length` is given, it replaces the length in the
+// fragment's header.
 std::optional<Fragment> intact_fragment(std::string_view log, std::size_t offset,
                                         std::optional<std::size_t> length = {}) {
   if (log.size() - offset < head_bytes || block_rest(offset) < head_bytes) return std::nullopt;
@@ -148,7 +149,8 @@ LogCheck check_log(std::string_view log, bool is_last) {
     const bool fits = fragment && begins_record(fragment) != within;
     if (!fits) {
       if (!within) record = at;
-      // Opening a directory skips a log without a record, and such a log may stay next to a later one.
+      // RocksDB skips a log without a record when it opens a directory, and such a log may remain next to
+      // a later log.
       const bool may_be_torn = (is_last || record == 0) && !record_follows(log, at);
       if (may_be_torn && (is_cut(log, at) || has_unwritten_sector(log, at)))
         return {LogCheck::Result::torn, record};

@@ -2,11 +2,11 @@
 //
 // A killed process leaves a log that ends within a record. A power cut leaves sectors that were never
 // written. With fsync, nothing in such a torn tail was acknowledged, so the tail is cut off. Any other
-// deviation from what was written is damage to acknowledged data. RocksDB's own modes do not distinguish the
-// two:
+// deviation from what was written is damage to acknowledged data. RocksDB's own modes do not distinguish torn
+// tails from damage:
 // - kPointInTimeRecovery, the default, silently opens the part before the first damage.
 // - kTolerateCorruptedTailRecords mistakes a changed length for a torn tail.
-// - kAbsoluteConsistency, which is right for logs that have passed this check, rejects torn tails.
+// - kAbsoluteConsistency, which suits logs that have passed this check, rejects torn tails.
 //
 //   CHECK_OK(mend_write_ahead_logs(directory));
 #pragma once
@@ -20,13 +20,13 @@
 
 namespace mayfly::engine {
 
-// A log that does not end after its last record.
+// A log that is torn or damaged.
 struct LogFlaw {
   std::string path;
   bool damaged;        // false: torn
   std::size_t offset;  // of the torn or damaged record
 };
-// Returns the flawed logs, by log number. Changes nothing. The error is a human-readable sentence.
+// Returns the flawed logs, ordered by log number. Changes nothing. The error is a human-readable sentence.
 Expected<std::vector<LogFlaw>, std::string> flawed_logs(const std::string& directory);
 std::string sentence(const LogFlaw& flaw);  // "the log … is damaged at byte 17"
 
