@@ -8,7 +8,7 @@
 namespace mayfly::engine {
 namespace {
 
-// nullopt if the value is malformed.
+// Returns nullopt if the value is malformed.
 std::optional<Counts> counts_in(std::string_view value) {
   if (value.size() != counter_bytes) return std::nullopt;
   return Counts{read_little_endian<std::int64_t>(value), read_little_endian<std::int64_t>(value.substr(8))};

@@ -16,9 +16,9 @@ struct Counts {
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
-// Adds a finding if the counter is wrong. `key` is its key in storage. `present` is its value if the counter
-// is not in storage; a counter that is in neither place counts as zero. `right` has the actual counts. `what`
-// names the counter in messages, for example "carts: the counter of its items".
+// Adds a finding if the counter is wrong. `key` is the counter's key in storage. `present` is the counter's
+// value if storage does not have it. A counter without a value counts as zero. `right` has the actual counts.
+// `what` names the counter in messages, for example "carts: the counter of its items".
 void check_counter(const KeyView& keys, const std::string& key, const std::optional<Counts>& present,
                    const Counts& right, const std::string& what, Findings& findings);
 

@@ -25,11 +25,11 @@ namespace {
 constexpr std::string_view damaged_file = "a damaged file";
 constexpr std::size_t mends_at_once = 256;
 // A repair can reveal further findings, such as an index entry of an item that was moved out. The next pass
-// repairs those.
+// repairs those findings.
 constexpr int passes_max = 8;
 
-// A directory that is open for reading. open_whole returns nullopt if files are damaged; the listener has
-// been told which.
+// A directory that is open for reading. open_whole() returns nullopt if files are damaged, after it has told
+// the listener which files are damaged.
 struct Opened {
   DirectoryLock lock;
   std::unique_ptr<Storage> storage;
@@ -54,7 +54,7 @@ Expected<std::optional<Opened>, std::string> open_whole(const std::string& path,
   return std::optional<Opened>({std::move(lock), *std::move(storage)});
 }
 
-// Checks everything once.
+// Checks the whole directory once.
 Expected<Checked, std::string> pass(const Storage& storage, const Findings::Found& found,
                                     const CheckListener& listener) {
   const std::uint64_t estimate = storage.key_count_estimate();
@@ -71,7 +71,7 @@ Expected<Checked, std::string> pass(const Storage& storage, const Findings::Foun
       [](std::string_view why) -> Outcome { return Unexpected{std::string(why)}; });
 }
 
-// A file to which lines are appended. They are on the disk before the entries that they record are erased.
+// A file to which lines are appended. The lines are on disk before the entries that they record are erased.
 class MovedOut {
  public:
   static Expected<std::unique_ptr<MovedOut>, std::string> open(const std::string& path) {

@@ -5,9 +5,9 @@
 //   verified->wrong == 0                         // nothing is wrong
 //
 // Verifying changes no byte. Repairing writes what can be derived from the items and drops entries that point
-// to nothing. It does so in small steps, so it can be interrupted and started again. Both refuse a directory
-// that is open elsewhere or has an unknown format. Both check everything, in an amount of memory that does
-// not grow with the data.
+// to nothing. It does so in small steps, so it can be interrupted and started again. Both operations refuse a
+// directory that is open elsewhere or has an unknown format. Both operations check everything, and their
+// memory use does not grow with the data.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ struct CheckListener {
   using Line = std::function<void(std::string_view kind, std::string_view line)>;
   Line wrong;             // for findings that remain
   Line mended = nullptr;  // for findings that were repaired
-  // `keys` keys have been checked, of about `estimate` in total.
+  // Called when `keys` of about `estimate` keys have been checked.
   std::function<void(std::uint64_t keys, std::uint64_t estimate)> progress = nullptr;
 };
 
 struct DirectoryChecked {
   std::optional<Checked> checked;  // by the last pass; nullopt: a file is damaged
-  std::uint64_t wrong = 0;         // number of findings
-  std::uint64_t mended = 0;        // number of findings
+  std::uint64_t wrong = 0;         // number of findings that remain
+  std::uint64_t mended = 0;        // number of repaired findings
 };
 
 // The error is a human-readable sentence that says why the directory could not be checked.
@@ -42,10 +42,11 @@ Expected<DirectoryChecked, std::string> verify_directory(const std::string& path
                                                          const CheckListener& listener);
 
 struct RepairOptions {
-  // A file to which entries that cannot be repaired are moved out of the directory. It gets a line for each
-  // key: the key and its value in hexadecimal digits. If it is empty, such entries stay.
+  // Entries that cannot be repaired are moved out of the directory, to this file. The file gets a line
+  // for each key: the key and its value in hexadecimal digits. If the name is empty, such entries stay
+  // in the directory.
   std::string move_out_file;
-  // Give up files that RocksDB cannot read, with everything in them (storage_damage.h).
+  // Whether to give up files that RocksDB cannot read, with everything in them (storage_damage.h).
   bool give_up_damaged_files = false;
 };
 Expected<DirectoryChecked, std::string> repair_directory(const std::string& path,

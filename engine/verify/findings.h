@@ -17,8 +17,8 @@ namespace mayfly::engine {
 struct Finding {
   std::string_view kind;          // category under which it is counted: "a missing index entry"
   std::string text;               // one line; may contain the raw bytes of keys
-  Batch mend;                     // repairs it, whatever else is wrong; empty if it cannot be repaired
-  std::vector<std::string> keys;  // in storage; may be moved out of the directory if `mend` is empty
+  Batch mend;                     // repairs this error, even if there are others; empty: no repair
+  std::vector<std::string> keys;  // storage keys that a repair may move out if `mend` is empty
 };
 
 class Findings {

@@ -14,7 +14,7 @@
 
 namespace mayfly::engine {
 
-// Describes the flaw of a version; empty if it has none.
+// Describes the flaw of a version; empty if the version has no flaw.
 std::string HistoryVerification::flaw_of(std::string_view key, std::string_view version) const {
   if (!is_version_key(key)) return "its key is malformed";
   if (!is_version(version)) return "its bytes are malformed";
@@ -55,7 +55,8 @@ void HistoryVerification::check_versions(const std::string& counter, const std::
 
 void HistoryVerification::check_point(const Storage& storage, const Storage::Snapshot& at,
                                       const Point& point) {
-  if (point.by_instant) return;  // its counts are from the time when it was taken, not from its instant
+  // The counts of such a point are those at the time when it was taken, not those at its instant.
+  if (point.by_instant) return;
   Counts there;
   for (PastWalk walk(storage, at, table_.id); walk.next();) {
     const auto stored = walk.at(point.number);

@@ -1,6 +1,6 @@
-// Verifies that old versions of items (history.h) can be used to read past states: each version decodes,
-// belongs to a commit that exists and holds its own item; the counters agree with the versions; and each
-// point has as many items and bytes as when it was taken.
+// Verifies that old versions of items (history.h) can be used to read past states: each version can be
+// decoded, belongs to an existing commit and holds the item that its key names; the counters agree with the
+// versions; and each point has as many items and bytes as it had when it was taken.
 #pragma once
 
 #include <functional>
@@ -25,14 +25,16 @@ class HistoryVerification {
                       std::optional<VersionNumber> up_to, Findings& findings)
       : keys_(keys), table_(table), name_(std::move(name)), up_to_(up_to), findings_(findings) {}
 
-  // `counter`: the key of the counter of versions. `present`: its value, if it is not in storage.
+  // `counter` is the key of the counter of versions. `present` is the value of this counter if storage does
+  // not have it.
   void check_versions(const std::string& counter, const std::optional<Counts>& present);
 
   // The highest number among the checked versions.
   [[nodiscard]] VersionNumber last_number() const { return last_number_; }
-  [[nodiscard]] bool sound() const { return sound_; }  // each checked version decodes
+  [[nodiscard]] bool sound() const { return sound_; }  // every checked version can be decoded
 
-  // Checks a point of the table against the state of storage at `at`. Requires: all its versions are sound.
+  // Checks a point of the table against the state of storage at `at`. Requires: all versions of the
+  // table are sound.
   void check_point(const Storage& storage, const Storage::Snapshot& at, const Point& point);
 
  private:

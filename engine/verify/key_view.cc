@@ -80,7 +80,7 @@ void KeyView::Walk::settle() {
     if (source_ + 1 == sources_.size()) return;
     const std::string_view image = sources_[source_].iterator.value();
     if (is_image(image) && image_value(image)) return;
-    pass();  // the key did not exist then, or its image is malformed
+    pass();  // the key did not exist at that time, or its image is malformed
   }
 }
 

@@ -6,7 +6,8 @@
 //   const KeyView then(storage, at, {log_of_the_snapshot, log_of_the_next});
 //   for (KeyView::Walk walk(then, lower, upper); walk.valid(); walk.next()) … walk.key() …
 //
-// Only for databases in a directory: an in-memory database does not keep its images in storage.
+// A snapshot's view needs a database in a directory: an in-memory database does not keep its
+// images in storage.
 #pragma once
 
 #include <string>
@@ -29,11 +30,11 @@ class KeyView {
   // The storage keys that hold the value of this key. Empty for a snapshot's view, whose keys also belong to
   // other snapshots.
   [[nodiscard]] std::vector<std::string> holding(std::string_view key) const;
-  // put() and erase() add to the batch what sets or erases the key in this view.
+  // put() and erase() add to the batch the writes that set or erase the key in this view.
   void put(Batch& batch, std::string_view key, std::string_view value) const;
   void erase(Batch& batch, std::string_view key) const;
 
-  // In key order.
+  // Walks the keys in [lower, upper), in key order.
   class Walk {
    public:
     Walk(const KeyView& view, std::string_view lower, std::string_view upper);
@@ -45,7 +46,7 @@ class KeyView {
    private:
     struct Source {
       Storage::Iterator iterator;
-      std::size_t prefix_bytes;  // the part of an image's key before the key itself
+      std::size_t prefix_bytes;  // of the part of an image's key before the key itself
       bool at_end = false;
       [[nodiscard]] std::string_view key() const { return iterator.key().substr(prefix_bytes); }
     };

@@ -1,6 +1,6 @@
 // Verifies the replication data of a table (replica_log.h) against its items:
 // - Each version belongs to an item, or to a deletion that left a tombstone.
-// - Each tombstone has its version.
+// - Each tombstone matches a version.
 // - Each write in flight goes to a replica.
 // - A table without replicas has no replication data.
 #pragma once
@@ -16,8 +16,8 @@ namespace mayfly::engine {
 
 class ReplicaVerification {
  public:
-  // `name`: the table's name for messages. `upto`: later tombstones and writes in flight are not checked,
-  // because a snapshot does not include them.
+  // `name`: the table's name for messages. Tombstones and writes in flight that are later than `upto` are not
+  // checked, because a snapshot does not include them.
   // Requires: the referenced objects outlive this object.
   ReplicaVerification(const KeyView& keys, const Table& table, std::string name, Sequence upto,
                       Findings& findings);

@@ -133,7 +133,8 @@ void StreamVerification::check_record(std::string_view key, std::string_view byt
                    {std::string(key)}});
 }
 
-// Checks each span of numbers that contains records, one shard after the other within a span.
+// Checks one span of numbers after the other, and skips spans without records. Within a span, checks one
+// shard after the other.
 void StreamVerification::check_numbers() {
   std::vector<bool> given(numbers_at_once);
   for (Sequence begin = 0;;) {

@@ -1,8 +1,8 @@
 // Verifies the descriptions of streams, and their records:
-// - Shards form a forest. A child begins after its parent's last record and has hashes of its parent. The
-//   open shards of an enabled stream divide all hashes among them.
-// - A record can be decoded. It is in an existing shard, which has the hash of its item and includes its
-//   number, and the number has not been undone.
+// - Shards form a forest. A child begins after its parent's last record, and its hash range is within its
+//   parent's range. The open shards of an enabled stream together cover every hash exactly once.
+// - Each record can be decoded and is in an existing shard. The hash of its item and its number are within
+//   the ranges of that shard, and its number has not been undone.
 // - No two records of any streams have the same number. Numbers are checked one span after the other, so the
 //   check takes little memory.
 #pragma once
@@ -19,7 +19,8 @@
 
 namespace mayfly::engine {
 
-// Returns a sentence for each flaw of a description's shards. `last`: the last number that was ever assigned.
+// Returns a sentence for each flaw of a description's shards. `last` is the last number that
+// was ever assigned.
 std::vector<std::string> shard_flaws(const Stream& stream, Sequence last);
 
 class StreamVerification {

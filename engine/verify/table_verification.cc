@@ -39,7 +39,8 @@ void TableVerification::run() {
   check_gone_indexes();
   check_expiry_index();
 
-  // A misplaced item will have entries once it has been moved to its own key.
+  // The right counts are not known yet: a misplaced item will have entries once it has been moved to
+  // its own key.
   if (undecoded_ > 0 || misplaced_ > 0) return;
   check_counter(0, "its items");
   for (const Index& index : table_.indexes) check_counter(index.id, "the entries of its index " + index.name);
@@ -116,8 +117,8 @@ void TableVerification::check_expiry(std::string_view key, const Item& item) {
   const bool there = keys_.has(entry);
   there_[expiry_entries] += there ? 1 : 0;
   check_never(key, ttl, there);
-  // An item that was already too old when it was written has no expiry entry; one that became too old later
-  // has an entry until the next sweep.
+  // An item that was already too old when it was written has no expiry entry; an item that became too old
+  // later has an entry until the next sweep.
   const bool may_lack = table_.ttl->backfilling || is_too_old(*due, now_);
   if (!there && may_lack) return;
   counts_[expiry_entries].items += 1;
@@ -128,7 +129,8 @@ void TableVerification::check_expiry(std::string_view key, const Item& item) {
           putting(entry, {}));
 }
 
-// An item that became too old has such an entry only after it was swept.
+// Checks the entry of an item that never expires. An item that became too old has such an entry only after it
+// has been swept.
 void TableVerification::check_never(std::string_view key, const TtlValue& ttl, bool has_expiry_entry) {
   const auto reason = ttl.never_at(now_);
   if (!reason) return;
@@ -184,7 +186,7 @@ void TableVerification::check_index_entry(const Index& index, std::string_view e
         erasing(item_key(table_.id, index.id, entry)));
 }
 
-// Finds the entries that a removed index has left.
+// Finds the entries that a removed index has left behind.
 void TableVerification::check_gone_indexes() {
   std::vector<IndexId> ids{0};
   for (const Index& index : table_.indexes) ids.push_back(index.id);

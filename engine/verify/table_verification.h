@@ -1,15 +1,15 @@
 // Checks that everything stored for a table matches its items.
 //
-// - Each item decodes and is stored under its own key.
+// - Each item can be decoded and is stored under its own key.
 // - Each item has the index entries and the expiry entry that it should have.
-// - No entry is left over.
-// - The counters match.
+// - There are no other entries.
+// - The counters match the items and the entries.
 //
 // The check walks the items and looks up each entry that an item should have. If the number of stored entries
-// equals the number found that way, no entry is left over; otherwise the check walks the entries and looks up
-// the item of each. Memory use is therefore constant, however large the table is. Entries may be missing
-// while an index is being created or TTL is being enabled. An item that cannot be decoded is not used to
-// check its entries, and the counters of a table that has such an item are not checked.
+// equals the number found that way, there are no other entries; otherwise the check walks the entries and
+// looks up the item of each entry. Memory use is therefore constant, however large the table is. Entries may
+// be missing while an index is being created or TTL is being enabled. An item that cannot be decoded is not
+// used to check its entries, and the counters of a table that has such an item are not checked.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ class TableVerification {
   void check_gone_indexes();
   void check_counter(IndexId index, const std::string& what);
 
-  enum class Owner : std::uint8_t { there, missing, unknown };  // unknown: it cannot be decoded
+  enum class Owner : std::uint8_t { there, missing, unknown };  // unknown: the item cannot be decoded
   Owner find_item(std::string_view key, Item& item) const;
 
   void found(std::string_view kind, const std::string& what, Batch mend, std::vector<std::string> keys = {});

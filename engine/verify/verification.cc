@@ -87,7 +87,7 @@ class Verification {
     StoredHead says;
     std::map<TableId, Table> tables;
     std::map<TableId, Table> past_tables;  // tables that points refer to
-    bool lacks_tables = false;             // some of them could not be decoded
+    bool lacks_tables = false;             // a table of the snapshot could not be decoded
     std::string name;
   };
 
@@ -99,7 +99,7 @@ class Verification {
   void read_points();
   void read_heads();
   void read_members(SnapshotId id, Head& head);
-  // Calls visit(key, value) with keys as they are in a data directory.
+  // Calls visit(key, value) for each member, with the key that it has in a data directory.
   template <class Visit>
   void each_member(char kind, SnapshotId id, const Head& head, Visit visit) const;
   void check_streams_of_tables();
@@ -155,7 +155,7 @@ class Verification {
   std::map<SnapshotId, Head> heads_;
   std::set<SnapshotId> undecoded_heads_;
   Sequence last_sequence_ = 0;
-  VersionNumber last_version_ = 0;   // the latest one that is stored
+  VersionNumber last_version_ = 0;   // the latest number of an old version
   std::set<TableId> unsound_pasts_;  // tables whose old versions cannot all be decoded
 };
 
@@ -209,7 +209,8 @@ void Verification::check_accounts() {
   });
 }
 
-// The latest instant that the table can have seen, because clocks only go forward.
+// The latest instant that the account's clock can have shown. Clocks only go forward, so it is not before the
+// table's creation.
 Instant Verification::latest_now(const Table& table) const {
   if (of_.now) return of_.now(table.account);
   const Instant host = (of_.host ? *of_.host : system_clock_).now();
@@ -255,7 +256,7 @@ void Verification::read_streams() {
       streams_.emplace(id, std::pair(*std::move(stream), std::move(name)));
       return;
     }
-    // A table's description includes that of its stream.
+    // A table's description includes the description of its stream.
     const auto owner = std::find_if(tables_.begin(), tables_.end(), [&](const auto& table) {
       return table.second.stream && table.second.stream->id == id;
     });
@@ -349,7 +350,7 @@ void Verification::check_ids() {
   for (const auto& [id, each] : streams_)
     for (const Undoing& undoing : each.first.undone) given = std::max(given, undoing.last);
   const bool odd = now_.get(last_sequence_key, value) && value.size() != sizeof(Sequence);
-  // In memory, numbers used only by old versions are not stored.
+  // An in-memory database does not store numbers that only old versions use.
   if ((given > last_sequence_ && storage_.durable()) || odd)
     found("a wrong number", "the next stream record would get a number that was already assigned",
           putting(last_sequence_key, little_endian(given)));
@@ -427,7 +428,7 @@ void Verification::check_points() {
     const TableId table = point.table.id;
     HistoryVerification history(now_, point.table, named(point.table), std::nullopt, findings_);
     const bool lives = tables_.count(table) > 0 || undecoded_tables_.count(table) > 0;
-    // In memory, the counter of a dropped table is not stored.
+    // An in-memory database does not store the counter of a dropped table.
     if (seen.insert(table).second && !lives && storage_.durable()) {
       history.check_versions(counter_key(table, old_versions), std::nullopt);
       if (!history.sound()) unsound_pasts_.insert(table);
@@ -435,7 +436,7 @@ void Verification::check_points() {
     if (unsound_pasts_.count(table) == 0) history.check_point(storage_, at_, point);
     last_version_ = std::max(last_version_, history.last_number());
   }
-  // In memory, the last number is not stored.
+  // An in-memory database does not store the last number.
   if (storage_.durable() && last_version_ > last_sequence_)
     found("a wrong number", "the next commit would get a number that was already assigned",
           putting(last_version_key, little_endian(last_version_)));
@@ -450,8 +451,8 @@ void Verification::check_points() {
 
 // --- leftovers of tables
 
-// Finds data of tables that are in neither the catalog nor a snapshot nor a point. Their entries and counters
-// are dangling, unless they have items.
+// Finds data of tables that are in neither the catalog nor a snapshot nor a point. The entries and counters
+// of such a table are dangling, unless the table has items.
 void Verification::check_tables_gone() {
   const auto is_known = [&](TableId id) {
     return undecoded_points_ || tables_.count(id) > 0 || undecoded_tables_.count(id) > 0 ||
@@ -608,10 +609,10 @@ void Verification::check_snapshots() {
     found("a wrong number", "the next snapshot would get an id that was already assigned",
           putting(last_snapshot_ids_key, bytes_of(right)));
   }
-  // In memory, images are kept elsewhere. And if the log of a snapshot is unknown, the snapshots before it
-  // lack images.
+  // An in-memory database does not keep images in storage. And if the log of a snapshot is unknown, images of
+  // the earlier snapshots are missing.
   if (!storage_.durable() || !undecoded_heads_.empty()) return;
-  // Check the latest first, because a repair in one snapshot also repairs the earlier ones.
+  // Check the latest snapshot first, because a repair in a snapshot also repairs the earlier snapshots.
   for (auto head = heads_.rbegin(); head != heads_.rend(); ++head) {
     std::vector<ImageLog> logs;
     for (auto later = heads_.find(head->first); later != heads_.end(); ++later)
@@ -640,7 +641,7 @@ void Verification::check_snapshots() {
   }
 }
 
-// Finds members of missing snapshots, and counters of tables that their snapshot does not have.
+// Finds members of missing snapshots, and counters of tables that the counters' snapshot does not contain.
 void Verification::check_members() {
   for (const char kind : {'H', 'J', 'K', 'E', 'L'}) {
     each(std::string(1, kind), [&](std::string_view key, std::string_view) {
@@ -661,8 +662,8 @@ void Verification::check_members() {
   }
 }
 
-// Erases an image of a lost snapshot, and moves it to the snapshot before it if that one has no image of the
-// key. In that case the key did not change between the two snapshots, so the image is right for both.
+// Erases an image of a lost snapshot. If the previous snapshot has no image of the key, moves the image to
+// that snapshot: the key did not change between the two snapshots, so the image is right for both.
 Batch Verification::handing_on(std::string_view key, std::string_view image) const {
   Batch mend = erasing(key);
   if (!begins_with_id(key) || !is_image(image)) return mend;
@@ -683,7 +684,7 @@ void Verification::check_images() {
   for (const auto& [id, head] : heads_) logs.insert(head.says.log);
   each("B", [&](std::string_view key, std::string_view value) {
     findings_.pass(findings_.checked.images);
-    // The log of a head that cannot be decoded is unknown.
+    // The log of a head that cannot be decoded is unknown, so the image may belong to it.
     if (!begins_with_id(key) || (logs.count(id_in(key)) == 0 && undecoded_heads_.empty()))
       return found("leftover data of a snapshot", "found an image of a missing snapshot: " + hexadecimal(key),
                    handing_on(key, value));

@@ -1,5 +1,5 @@
-// Verifies that storage keeps the invariants of architecture.md, key by key. This is the only checker: it
-// checks data directories (directory_check.h), and databases in tests.
+// Verifies that storage keeps the invariants of architecture.md, key by key. There is no other checker: data
+// directories (directory_check.h) and databases in tests are checked by this code.
 //
 //   Findings findings([&](Finding finding) { std::puts(finding.text.c_str()); });
 //   const Storage::Snapshot at(storage);
@@ -11,9 +11,9 @@
 // - points against the versions that are kept for them (history_verification.h);
 // - the next ids and numbers against those already in use.
 //
-// Each snapshot is checked as the account that it would be restored to. The mend of a finding sets derived
-// data to what it should be and deletes dangling entries. It never touches an item, a record or a description
-// that is intact. Mends can be applied together or selectively: each one leaves storage no worse than it was.
+// Each snapshot is checked as if it had been restored. The mend of a finding sets derived data to what it
+// should be and deletes dangling entries. It never touches an item, a record or a description that is intact.
+// Mends can be applied together or selectively: each mend leaves storage no worse than it was.
 #pragma once
 
 #include <functional>
@@ -39,7 +39,7 @@ struct VerificationOf {
       snapshot_members = nullptr;
 };
 
-// Reads only the state as of `at`. Throws StorageFault.
+// Reads only the state as of `at`. Throws StorageFault if a read fails.
 void verify(const Storage& storage, const Storage::Snapshot& at, const VerificationOf& of,
             Findings& findings);
 
