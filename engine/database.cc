@@ -30,7 +30,7 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t background_threads_max = 2;  // so the reaper never waits for backfills or trimming
+constexpr std::size_t background_threads_max = 2;  // so that the reaper never waits for backfills or trimming
 
 std::int64_t settled_window(Storage& storage, std::int64_t asked_ms) {
   if (std::string value; storage.get(expiry_window_key, value)) {
@@ -54,7 +54,7 @@ DatabaseOptions with_defaults(DatabaseOptions options) {
 
 }  // namespace
 
-// The members are in construction order: each uses only the parts above it.
+// The members are in construction order: each member uses only the members above it.
 struct Database::Parts {
   Parts(DatabaseOptions given, std::unique_ptr<Storage> opened)
       : options(with_defaults(std::move(given))), storage(std::move(opened)) {}
@@ -94,13 +94,14 @@ struct Database::Parts {
       .locks = locks,
       .failpoints = failpoints,
       .region_claims = region_claims,
-      // The background tasks follow below. No transaction begins before all of them are built.
+      // These two functions use background tasks that are declared below. No transaction begins before all of
+      // them are constructed.
       .versions_written = [this](std::size_t bytes) { history_trimmer.written(bytes); },
       .sent_to_replicas = [this](Account& account) { replication.wake(account); },
       .never_expires = options.never_expires,
   };
 
-  // --- background tasks, and what starts them
+  // --- background tasks, and the parts that start them
   Reaper reaper{{.accounts = accounts,
                  .catalog = catalog,
                  .storage = *storage,
@@ -202,7 +203,7 @@ Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
 
 Database::~Database() {
   parts_->reaper.stop();
-  parts_->scheduler->end();  // its tasks use all other parts
+  parts_->scheduler->end();  // before the parts that its tasks use are destroyed
 }
 
 const DatabaseOptions& Database::options() const { return parts_->options; }
