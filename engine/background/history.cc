@@ -20,7 +20,7 @@ bool History::keep(const std::shared_ptr<LiveTable>& table, std::int64_t days) {
     const Instant now = table->account().clock().now();
     if (!description.recovery) description.recovery = Recovery{.since = now, .days = days};
     Recovery& recovery = *description.recovery;
-    // Lengthening the period does not bring back what a shorter period has given up.
+    // A longer period does not bring back instants that a shorter period has given up.
     recovery.given_up = std::max(recovery.given_up, now - std::min(days, recovery.days) * day_ms);
     recovery.days = days;
   }) != nullptr;
@@ -99,7 +99,7 @@ bool History::drop_point(PointId id) {
   if (!point) return false;
   bool dropped = false;
   const auto drop = [&](LiveTable* live) {
-    if (!points_.find(id)) return;  // another thread dropped it
+    if (!points_.find(id)) return;  // another thread has dropped the point
     const TableId table = point->table.id;
     Batch batch;
     batch.erase(point_key(id));

@@ -14,7 +14,7 @@ class Storage;
 
 inline constexpr Instant day_ms = Instant{24} * 3600 * 1000;
 
-// The earliest instant whose end can be restored.
+// Returns the earliest instant that a table can be restored to.
 Instant earliest_of(const Recovery& recovery, Instant now);
 
 class HistorySize {
@@ -25,7 +25,7 @@ class HistorySize {
 
   struct Footprint {
     std::int64_t versions = 0;
-    std::int64_t bytes = 0;  // of their keys and values
+    std::int64_t bytes = 0;  // the total size of their keys and values
   };
   [[nodiscard]] Footprint footprint() const;
   [[nodiscard]] std::uint64_t bytes_max() const;

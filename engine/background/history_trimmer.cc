@@ -22,12 +22,13 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t versions_at_once_max = 1000;  // looked at in one step
-constexpr std::size_t bytes_at_once_max = 4 << 20;  // erased in one step
-constexpr std::int64_t passes_in_a_period = 24;     // walks over a table's versions
-constexpr std::uint64_t free_part = 8;              // this part of the limit is free after a weighing
-constexpr std::uint64_t looks_in_a_bound = 16;      // how often the total is checked per limit of new bytes
-constexpr std::size_t ages_max = 256;               // age classes of a weighing
+constexpr std::size_t versions_at_once_max = 1000;  // versions examined in one step
+constexpr std::size_t bytes_at_once_max = 4 << 20;  // bytes erased in one step
+constexpr std::int64_t passes_in_a_period = 24;     // walks over a table's versions in one recovery period
+constexpr std::uint64_t free_part = 8;              // after a weighing, 1/free_part of the limit is free
+// The total is checked each time bytes_max / looks_in_a_bound bytes of versions have been written.
+constexpr std::uint64_t looks_in_a_bound = 16;
+constexpr std::size_t ages_max = 256;  // the number of age classes in a weighing
 constexpr Instant long_ago = std::numeric_limits<Instant>::min();
 
 std::int64_t bytes_of(const Storage::Iterator& version) {
@@ -43,9 +44,9 @@ struct HistoryTrimmer::Walk {
   std::string key = {};
   VersionNumber number = 0;
   Instant at = long_ago;
-  std::uint64_t restores = 0;  // how many there had been when it began
+  std::uint64_t restores = 0;  // the number of restores when the walk began
 
-  // Arrives at a version. If its item is not that of the last version, it has no predecessor.
+  // Moves the walk to a version. If the last version is another item's, the new one has no predecessor.
   void reach(std::string_view version) {
     if (version_item_key(version) == key) return;
     key = version_item_key(version);
@@ -62,8 +63,8 @@ struct HistoryTrimmer::Walk {
 // The points and instants that need a table's versions.
 struct HistoryTrimmer::Needs {
   std::vector<VersionNumber> points;  // ascending
-  std::vector<Instant> held;          // the instants of points by instant, ascending
-  std::optional<Instant> instants;    // the earliest that can be restored
+  std::vector<Instant> held;          // the instants that points by instant hold, ascending
+  std::optional<Instant> instants;    // the earliest instant that can be restored
 
   Needs(const Points& all_points, TableId table, const LiveTable* live)
       : points(all_points.numbers(table)), held(all_points.instants(table)) {
@@ -72,8 +73,8 @@ struct HistoryTrimmer::Needs {
     if (recovery) instants = std::max(recovery->since, recovery->given_up);
   }
 
-  // Both say whether a version is needed, given the previous version of its item (0 and long_ago if there is
-  // none).
+  // by_point() and by_instant() tell whether a version is needed. They also take the previous version of its
+  // item (0 and long_ago if there is none).
   [[nodiscard]] bool by_point(const Walk& before, VersionNumber number, Instant at) const {
     const auto point = std::lower_bound(points.begin(), points.end(), before.number);
     if (point != points.end() && *point < number) return true;
@@ -87,10 +88,10 @@ struct HistoryTrimmer::Needs {
 
 // The bytes of versions by age, without the versions that points need.
 struct HistoryTrimmer::Weighing {
-  std::vector<TableId> tables;  // still to be weighed
+  std::vector<TableId> tables;  // tables that are still to be weighed
   std::optional<Walk> walk;
   Instant age_width_ms = 1;
-  std::array<std::int64_t, ages_max> by_age{};  // youngest first
+  std::array<std::int64_t, ages_max> by_age{};  // the youngest versions first
   std::int64_t of_points = 0;
 };
 
@@ -155,7 +156,7 @@ void HistoryTrimmer::replaced(Account& account) {
   {
     const Lock lock(mutex_);
     to_trim_.insert(tables.begin(), tables.end());
-    // Do not weigh, which would examine all accounts, if there cannot be fewer bytes than before.
+    // Skip the weighing, which examines all accounts, if the total cannot have shrunk.
     if (!tables.empty() || weighed_ > 0 || points_exceed_) ask_to_weigh();
   }
   time_moved(account);
@@ -169,7 +170,7 @@ void HistoryTrimmer::time_moved(Account& account) {
 void HistoryTrimmer::ask_to_weigh() {
   to_weigh_ = true;
   weighed_ = 0;
-  points_exceed_ = false;  // until the next weighing
+  points_exceed_ = false;  // assumed until the next weighing
 }
 
 void HistoryTrimmer::written(std::uint64_t bytes) {
@@ -208,7 +209,7 @@ bool HistoryTrimmer::trim_some() {
   if (done) {
     walk_.reset();
     const Lock lock(mutex_);
-    to_weigh_ = true;  // the total has shrunk, or not by enough
+    to_weigh_ = true;  // the total may have shrunk, or may still exceed the limit
   }
   return true;
 }
@@ -217,7 +218,7 @@ void HistoryTrimmer::trim_step(Walk& walk, bool& done) {
   uses_.catalog.hold_changes([&] {
     const std::shared_ptr<LiveTable> live = uses_.catalog.find(walk.table);
     const Needs needs(uses_.points, walk.table, live.get());
-    // A dropped table without points has nothing left to erase, except what a snapshot holds.
+    // A dropped table without points has no versions to erase, except those that a snapshot needs.
     if (!live && needs.points.empty()) {
       done = true;
       return;
@@ -368,7 +369,8 @@ void HistoryTrimmer::move_on(LiveTable& live, Instant until) {
 
 namespace {
 
-// When to give up the instants that are older than the period. This is done once per 24th of the period.
+// Returns when to give up the instants that are older than the period. This happens each time a 24th of the
+// period has passed.
 Instant next_move_on(const Recovery& recovery) {
   const Instant period = recovery.days * day_ms;
   return std::max(recovery.since, recovery.given_up) + period + period / passes_in_a_period;

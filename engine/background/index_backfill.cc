@@ -16,8 +16,8 @@
 namespace mayfly::engine {
 
 namespace {
-constexpr std::size_t filled_together_max = 64;  // locked together
-constexpr std::size_t background_items = 1024;   // per step
+constexpr std::size_t filled_together_max = 64;  // items that are locked together
+constexpr std::size_t background_items = 1024;   // items per background step
 
 bool lacks_entries(const std::optional<TimeToLive>& ttl) {
   return ttl && (ttl->backfilling || !ttl->lists_never);
@@ -102,7 +102,7 @@ void BackfillWalk::finish() {
   });
 }
 
-// A task that advances the walks in turn, one per step.
+// A task that advances the walks in turn. Each step advances one walk.
 class IndexBackfill::Walks final : public Task {
  public:
   explicit Walks(std::shared_ptr<Scheduler> scheduler) : scheduler_(std::move(scheduler)) {}
@@ -153,7 +153,7 @@ void IndexBackfill::start(std::shared_ptr<LiveTable> table, const Table& descrip
     while (!walk.step(background_items)) {}
     return true;
   };
-  // A failure is not reported. The description already says that entries are missing, and callers may rely on
+  // Failures are not reported. The description already says that entries are missing, and callers may rely on
   // the backfill being completed.
   const auto fails = [](std::string_view) { return false; };
   if (attempt(some, fails)) return;

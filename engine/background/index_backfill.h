@@ -2,9 +2,9 @@
 //
 // From the moment the description says that an index is being created, writes maintain the index. A walk over
 // the items adds the missing entries, each under its item's lock and through Transaction, so the walk and the
-// writes may reach an item in any order. The first items are filled in before update_table returns, the rest
-// by a background task (scheduler.h). After a restart, Index::state and TimeToLive::backfilling tell which
-// tables to walk again.
+// writes may reach an item in any order. The entries of the first items are added before update_table
+// returns, and a background task (scheduler.h) adds the rest. After a restart, Index::state and
+// TimeToLive::backfilling tell which tables must be walked again.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +22,20 @@ namespace mayfly::engine {
 
 struct WritePath;
 
-// One resumable walk over a table's items, for those indexes (or the expiry index) that are unfinished when
-// it starts.
+// A resumable walk over a table's items. It fills those of the table's indexes, including the expiry index,
+// that are unfinished when the walk starts.
 class BackfillWalk {
  public:
   BackfillWalk(Catalog& catalog, const WritePath& path, std::shared_ptr<LiveTable> table,
                const Table& description);
 
-  // Fills in at most `items` more items. Returns true when done: the description now says that the indexes
-  // are filled, or they are no longer wanted. After a failure (attempt.h), step() can be called again.
+  // Adds the entries of at most `items` more items. Returns true when the walk is done: either the table's
+  // description now says that the indexes are filled, or the indexes are no longer wanted. After a failure
+  // (attempt.h), step() can be called again.
   bool step(std::size_t items);
 
   static bool needed(const Table& description);
-  // Whether `after` needs a backfill that `before` did not. Backfills in progress already have a walk.
+  // Whether `after` needs a backfill that `before` did not need. A backfill in progress already has a walk.
   static bool needed_since(const Table& before, const Table& after);
 
  private:
@@ -48,18 +49,18 @@ class BackfillWalk {
   std::shared_ptr<LiveTable> table_;
   std::vector<IndexId> indexes_;
   std::optional<std::uint32_t> ttl_number_;  // nullopt: this walk does not fill the expiry index
-  std::string next_key_;                     // encoded item key to continue from
+  std::string next_key_;                     // the encoded item key at which the walk continues
 };
 
 class IndexBackfill {
  public:
-  // Walks end with the scheduler. Requires: the other arguments outlive this object.
+  // Background walks end when the scheduler ends. Requires: the other arguments outlive this object.
   IndexBackfill(Catalog& catalog, const WritePath& path, std::shared_ptr<Scheduler> scheduler);
   IndexBackfill(const IndexBackfill&) = delete;
   IndexBackfill& operator=(const IndexBackfill&) = delete;
 
-  // Fills in at most `at_once` items now and the rest in the background. If filling fails now (attempt.h), it
-  // is retried in the background.
+  // Adds the entries of at most `at_once` items before it returns, and the rest in the background. If the
+  // first part fails (attempt.h), it is retried in the background.
   void start(std::shared_ptr<LiveTable> table, const Table& description, std::size_t at_once);
 
  private:

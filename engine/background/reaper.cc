@@ -22,9 +22,9 @@
 namespace mayfly::engine {
 
 namespace {
-constexpr std::size_t batch_items_max = 64;   // locked together, for less than a millisecond
-constexpr std::size_t slice_items_max = 256;  // of one account, before the next account is served
-constexpr std::size_t kept_sweeps_max = 16;   // each holds an iterator
+constexpr std::size_t batch_items_max = 64;   // items that are locked together, for less than a millisecond
+constexpr std::size_t slice_items_max = 256;  // items of one account, before the next account is served
+constexpr std::size_t kept_sweeps_max = 16;   // each kept sweep holds an iterator
 
 std::int64_t total(const Deletions& deletions) {
   std::int64_t sum = 0;
@@ -38,9 +38,9 @@ struct Entry {
 };
 }  // namespace
 
-// A walk over the due entries of one table, as they were when the sweep began. The iterator stays past the
-// tombstones that the sweep itself makes. An entry that is written in the meantime is pushed to the timer,
-// and settling the timer respects it.
+// A walk over the due entries of one table, as they were when the sweep began. The iterator only moves
+// forward, so it never reads the tombstones that the sweep itself leaves. An entry that is written during the
+// sweep is pushed to the timer, and settling the timer takes it into account.
 struct Reaper::Sweep {
   TimerQueue::Look look;
   std::shared_ptr<LiveTable> table;
@@ -106,8 +106,8 @@ Reaper::Progress Reaper::step(Sweep& sweep, std::size_t items_max, Deletions& de
     Transaction transaction(uses_.path, Cause::time_to_live);
     for (const Entry& entry : batch) transaction.add(sweep.table, entry.item_key);
     if (!transaction.lock()) return Progress::outdated;
-    // A new mode or TTL attribute applies from the next batch on: the change has made the timer due for
-    // another look.
+    // A new expiry mode or TTL attribute applies from the next batch on, because the change has made the
+    // timer due for another look.
     if (&transaction.table(0) != sweep.description.get()) return Progress::outdated;
     std::int64_t removed = 0;
     for (std::size_t slot = 0; slot < batch.size(); ++slot)
@@ -183,8 +183,8 @@ void Reaper::sweep_some(const Account::Turn& turn, TableId table, std::size_t it
 
 std::optional<Instant> Reaper::next_expiry(const Account::Turn& turn) {
   TimerQueue& timers = turn.account().timers();
-  // A timer may be early, because its item was renewed or deleted. Repeat until the earliest timer agrees
-  // with the index.
+  // A timer may be earlier than the first entry of its table's index, because an item was renewed or deleted.
+  // Repeat until the earliest timer agrees with the index.
   while (const auto look = timers.look_earliest()) {
     const std::optional<Sweep> sweep = begin(turn, look, never, Which::fires);
     if (!sweep) continue;
@@ -196,7 +196,7 @@ std::optional<Instant> Reaper::next_expiry(const Account::Turn& turn) {
   return std::nullopt;
 }
 
-// Each step is one round: it deletes a few items of each account that may have some to delete.
+// Each step is one round: it deletes a few items of each account that may have expired items.
 class Reaper::Rounds final : public Task {
  public:
   explicit Rounds(Reaper& reaper) : reaper_(reaper) {}
@@ -284,9 +284,9 @@ class Reaper::Rounds final : public Task {
 
   Reaper& reaper_;
   Agenda agenda_;
-  std::map<Account*, Sweep> sweeps_;          // to be continued in the next round
-  std::map<std::string, Deletions> expired_;  // by account, since the last tell()
-  std::optional<Stopwatch> told_;             // since the last tell()
+  std::map<Account*, Sweep> sweeps_;          // sweeps that the next round continues
+  std::map<std::string, Deletions> expired_;  // deletions by account since the last tell()
+  std::optional<Stopwatch> told_;             // measures the time since the last tell()
 };
 
 Reaper::Reaper(Uses uses, std::shared_ptr<Scheduler> scheduler)

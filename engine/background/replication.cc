@@ -21,13 +21,13 @@
 namespace mayfly::engine {
 namespace {
 
-constexpr std::size_t batch_writes_max = 64;              // in one transaction
-constexpr std::size_t slice_writes_max = 256;             // of one flow, before the next one
+constexpr std::size_t batch_writes_max = 64;   // writes that one transaction applies
+constexpr std::size_t slice_writes_max = 256;  // writes of one flow, before the next flow is served
 constexpr std::string_view routes_kind = "@replication";  // documents named "us-east-1>eu-west-1"
 
 std::string route_name(const Route& route) { return route.from + '>' + route.to; }
 
-// "1 500": paused, with a lag of half a second.
+// Encodes a setting. For example, "1 500" means paused, with a lag of half a second.
 std::string setting_bytes(const RouteSetting& setting) {
   return (setting.paused ? "1 " : "0 ") + std::to_string(setting.lag_ms);
 }
@@ -55,7 +55,7 @@ std::optional<std::chrono::nanoseconds> sooner(std::optional<std::chrono::nanose
 
 }  // namespace
 
-// Each step is one round: it runs a slice of each account that may have writes to replicate.
+// Each step is one round: it does a slice of work for each account that may have writes to replicate.
 class Replication::Rounds final : public Task {
  public:
   static constexpr auto wait_after_fault = fault_wait;
@@ -116,7 +116,7 @@ void Replication::replaced(Account& account) {
 // --- the routes
 
 void Replication::load(std::string_view account) {
-  const Lock moving(moving_);  // orders this before or after a concurrent set_route()
+  const Lock moving(moving_);  // a concurrent set_route() runs entirely before or after this
   std::map<Route, RouteSetting> loaded;
   for (const Document& document : uses_.documents.list(account, routes_kind))
     if (const auto route = read_route(document)) loaded.insert(*route);
@@ -218,7 +218,7 @@ Replication::Flows& Replication::flows_of(Account& account) {
   }
   const Lock lock(mutex_);
   const auto stale = stale_.find(&account);
-  if (stale->second == change) stale_.erase(stale);  // otherwise, they have changed again
+  if (stale->second == change) stale_.erase(stale);  // otherwise, the replicas have changed again
   return flows;
 }
 
@@ -293,7 +293,7 @@ Replication::Step Replication::move(Account& account, Flow& flow, Sequence upto,
 Replication::Step Replication::copy(Account& account, Flow& flow, std::size_t items_max) {
   const std::shared_ptr<LiveTable> to = uses_.catalog.find(flow.to);
   if (!to || !copies(*to->description(), flow.from)) return {};
-  if (is_stale(account)) return {.progress = Progress::more};  // the flows may lack some of its replicas
+  if (is_stale(account)) return {.progress = Progress::more};  // flows to new replicas may be missing
   for (std::size_t items = 0; items < items_max; items += batch_writes_max)
     if (copy_items(flow, to, batch_writes_max)) return {.items = items + 1};
   return {.progress = Progress::more, .items = items_max};
@@ -414,7 +414,7 @@ bool Replication::forget_tombstones(Flows& flows, TableId id) {
 
 void Replication::round(Account& account) {
   const std::shared_lock request(account.requests(), std::try_to_lock);
-  if (!request) return;  // the account is being replaced, and the end of that wakes this task
+  if (!request) return;  // the account is being replaced; the end of the replacement wakes this task
   bool any_more = false;
   std::optional<std::chrono::nanoseconds> pause;
   // A flow that fails does not delay the others.

@@ -1,27 +1,31 @@
 // Replicates the writes of global tables to their replicas, and copies the items to new replicas.
 //
 // The commit of a write also stores one departure for each replica (replica_log.h). Writes in flight are
-// therefore in storage, in the order of the writes. A task takes a departure once the route between the two
-// regions is not paused and the lag has passed. A Transaction then applies the write and erases the departure
-// in one commit. So each write arrives exactly once, even after a crash, and no queue grows in memory.
+// therefore in storage, in the order in which they were made. A background task takes a departure as soon as
+// the route between the two regions is not paused and the lag has passed. A Transaction then applies the
+// write and erases the departure in one commit. So each write arrives exactly once, even after a crash, and
+// no queue grows in memory.
 //
-// Order: the writes to an item in one region arrive in their order. If two regions write to an item, the
-// later write wins, whatever the order of arrival. The writes of one transaction can arrive separately.
+// Order: the writes that one region makes to an item arrive in the order in which they were made. If two
+// regions write to the same item, the later write wins, whichever arrives first. The writes of one
+// transaction can arrive at different times.
 //
-// A lag is measured by the account's clock, like every duration of DynamoDB: on a frozen clock, a write with
-// a lag arrives only when the clock is moved. Lags and pauses are part of the account's state. Snapshots
-// include them and the writes in flight, and a restore brings both back.
+// A lag is measured by the account's clock, like all other durations in DynamoDB: on a frozen clock, a write
+// with a lag arrives only when the clock is moved. Lags and pauses are part of the account's state. Snapshots
+// also include the writes in flight. A restore brings back lags, pauses and writes in flight.
 //
 //   replication.set_route("000000000000", {"us-east-1", "eu-west-1"}, {.paused = true});
 //   replication.settle(account, stop);               // every write that can arrive by now has arrived
 //
-// A caller that waits for replicas runs the steps itself. A step of the task and settling exclude each other.
+// A caller that waits for replicas calls settle(), which replicates the writes on the caller's thread. Calls
+// of settle() and steps of the background task never run at the same time.
 //
 // An account's routes and flows are used only while no other thread can replace the account: a background
-// step holds the account's requests (account.h), and settling holds its turn or its requests.
+// step holds the account's requests (account.h), and a caller of settle() holds its turn or its requests.
 //
 // Thread-safe. Locks: `moving_` is taken after an account's turn and requests, and before any table's gate. A
-// step of the task, which holds `moving_`, only tries to take an account's requests.
+// background step, which already holds `moving_`, does not wait for an account's requests: if it cannot take
+// them, it skips the account.
 #pragma once
 
 #include <cstdint>
@@ -65,13 +69,13 @@ struct RouteSetting {
 
 // The writes in flight from one table to one replica.
 struct InFlight {
-  // Further writes are not counted.
+  // The maximum value of `writes`; further writes are not counted.
   static constexpr std::int64_t counted_max = 100'000;
 
   std::string account, table;
   Route route;
   std::int64_t writes = 0;
-  std::optional<Instant> oldest;  // when the oldest of them was written, by the account's clock
+  std::optional<Instant> oldest;  // when the oldest write was made, by the account's clock
 };
 
 class Replication {
@@ -95,13 +99,13 @@ class Replication {
   Replication(const Replication&) = delete;
   Replication& operator=(const Replication&) = delete;
 
-  // Starts replication in the background. Without it, only settle() replicates writes. Steps end with the
-  // scheduler.
+  // Starts replication in the background. Before this call, only settle() replicates writes. Background steps
+  // end when the scheduler ends.
   void start();
-  // Must be called when the account may have writes to replicate: writes were sent, or a lag or a pause
-  // has ended.
+  // Must be called when the account may have writes to replicate, that is, after a commit has stored
+  // departures or after a lag or a pause has ended.
   void wake(Account& account);
-  // For tests: the number of accounts that its rounds have looked at.
+  // For tests: the number of times that the background task has examined an account.
   [[nodiscard]] std::uint64_t looks() const { return agenda_.looks(); }
   // Must be called after the replicas of a table of the account have changed.
   void members_changed(Account& account);
@@ -113,18 +117,18 @@ class Replication {
   [[nodiscard]] bool set_route(std::string_view account, const Route& route, const RouteSetting& setting);
   [[nodiscard]] RouteSetting route(std::string_view account, const Route& route) const;
   [[nodiscard]] std::map<Route, RouteSetting> routes(
-      std::string_view account) const;  // without default settings
+      std::string_view account) const;  // omits default settings
   [[nodiscard]] std::vector<InFlight> in_flight(std::string_view account) const;
   [[nodiscard]] std::vector<InFlight> in_flight() const;
-  // Whether any write is in flight from one table to another. Faster than counting them.
+  // Whether any write is in flight from one table to another. Faster than in_flight().
   [[nodiscard]] bool is_in_flight(TableId from, TableId to) const;
 
   // Replicates all writes made so far that can arrive by now, and copies the items to new replicas. Ends
   // early if `stop` is requested.
   // Requires: the caller holds the account's turn or its requests.
   void settle(Account& account, const std::stop_token& stop = {});
-  // Does the same for a caller that holds neither: holds the account's requests for one slice at a time, so
-  // that other requests can go in between.
+  // Does the same for a caller that holds neither the account's turn nor its requests. Holds the account's
+  // requests for one slice of work at a time, so that other requests can run between slices.
   void settle_in_slices(std::string_view account, const std::stop_token& stop = {});
   // Copies about `items_max` items to a new replica from each of its sources.
   // Requires: the caller holds the account's turn or its requests.
@@ -136,8 +140,9 @@ class Replication {
   struct Flow {
     TableId from, to;
     Route route;
-    Sequence first = 0;     // earlier writes have arrived
-    std::string copied_to;  // progress of a copy: items, then tombstones, before this key are copied
+    Sequence first = 0;  // all earlier writes have arrived
+    // The progress of a copy, which copies the items and then the tombstones: keys before this one are done.
+    std::string copied_to;
     bool items_copied = false;
   };
   struct Flows {
@@ -148,23 +153,24 @@ class Replication {
   enum class Progress : std::uint8_t { more, waits, done };
   struct Step {
     Progress progress = Progress::done;
-    std::optional<std::chrono::nanoseconds> pause;  // for `waits`; nullopt: until wake()
+    std::optional<std::chrono::nanoseconds> pause;  // how long `waits` lasts; nullopt: until wake()
     std::size_t items = 0;
   };
 
-  // Runs a slice of settle(), for writes up to `upto`. Returns false if it was the last slice.
+  // Runs one slice of settle(), for writes up to `upto`. Returns false if it was the last slice.
   [[nodiscard]] bool settle_some(Account& account, Sequence upto);
   // The account's flows. They are rebuilt if replicas have changed since the last call.
   Flows& flows_of(Account& account) REQUIRES(moving_);
   [[nodiscard]] bool is_stale(Account& account) const;
-  void look(Flow& flow) const REQUIRES(moving_);  // for the first write that has not arrived
+  void look(Flow& flow) const REQUIRES(moving_);  // finds the first write that has not arrived
   Step move(Account& account, Flow& flow, Sequence upto, std::size_t items_max) REQUIRES(moving_);
   Step copy(Account& account, Flow& flow, std::size_t items_max) REQUIRES(moving_);
   bool copy_items(Flow& flow, const std::shared_ptr<LiveTable>& to, std::size_t items) REQUIRES(moving_);
   void finish_copy(const Flow& flow, const std::shared_ptr<LiveTable>& to) REQUIRES(moving_);
-  // Erases some tombstones that no older write can still reach. Returns false if more tombstones may follow.
+  // Erases some tombstones that are no longer needed because no older write can still arrive. Returns false
+  // if more tombstones may follow.
   bool forget_tombstones(Flows& flows, TableId table) REQUIRES(moving_);
-  // Runs a slice of each of the account's flows.
+  // Runs one slice of each flow of the account.
   void round(Account& account) REQUIRES(moving_);
   [[nodiscard]] std::vector<InFlight> counted(std::string_view account) const;
   void load(std::string_view account);
@@ -172,7 +178,7 @@ class Replication {
 
   const Uses uses_;
   const std::shared_ptr<Scheduler> scheduler_;
-  std::shared_ptr<Rounds> rounds_;  // from start() on
+  std::shared_ptr<Rounds> rounds_;  // set by start()
   Mutex moving_;
   std::map<Account*, Flows, AccountOrder> flows_ GUARDED_BY(moving_);
   Agenda agenda_;        // accounts that may have writes to replicate

@@ -23,10 +23,10 @@ using SnapshotId = std::uint32_t;  // never reused
 struct SnapshotHead {
   ImageLog log = 0;
   Sequence sequence = 0;
-  // The ids of the account's tables and of its points' tables, sorted. The vector is shared with the
-  // previous snapshot if both are equal.
+  // The sorted ids of the account's tables and of the tables that its points belong to. Two successive
+  // snapshots with the same ids share one vector.
   std::shared_ptr<const std::vector<TableId>> tables;
-  std::shared_ptr<const SnapshotMembers> members;  // in memory; nullptr: they are in storage
+  std::shared_ptr<const SnapshotMembers> members;  // nullptr if the members are in storage
 };
 
 class SnapshotHeads {
@@ -35,7 +35,7 @@ class SnapshotHeads {
 
   [[nodiscard]] OfAccount of(std::string_view account) const;
   void set(const std::string& account, OfAccount heads);
-  [[nodiscard]] std::vector<std::string> accounts() const;  // with snapshots
+  [[nodiscard]] std::vector<std::string> accounts() const;  // those that have snapshots
   // Whether a snapshot of the account contains the table, or a point of it.
   [[nodiscard]] bool have(std::string_view account, TableId table) const;
   [[nodiscard]] std::optional<SnapshotHead> find(std::string_view account, SnapshotId id) const;

@@ -50,7 +50,7 @@ std::string head_value(const Account& account, Sequence sequence, ImageLog log, 
 }
 
 // Reads the last ids that were assigned.
-// Requires: the catalog is held still, so that no other thread assigns ids.
+// Requires: the caller is in Catalog::hold_still or Catalog::replace, so that no other thread assigns ids.
 SnapshotIds last_ids(const Storage& storage) {
   std::string value;
   if (!storage.get(last_snapshot_ids_key, value)) return {};
@@ -93,8 +93,9 @@ std::vector<std::pair<Sequence, Sequence>> recorded_ranges(const Stream& stream,
   return ranges;
 }
 
-// The undone records of a stream that is restored to `sequence`: those that were undone when the snapshot was
-// taken, those that were undone since and do not come back, and those that this restore undoes.
+// The undone records of a stream that is restored to `sequence`: those that were already undone when the
+// snapshot was taken, those that were undone later and that the restore does not bring back, and those that
+// this restore undoes.
 std::vector<Undoing> undone_after(const Stream& kept, const Stream* live, Sequence sequence,
                                   const std::optional<Undoing>& now) {
   std::vector<Undoing> undone = kept.undone;
@@ -154,12 +155,12 @@ struct Snapshots::Kept {
   std::string clock;
   std::vector<Table> tables;
   std::vector<Stream> streams;
-  std::vector<std::pair<std::string, std::string>> counters;   // key under 'N', value
-  std::vector<std::pair<std::string, std::string>> documents;  // key under 'D', value
+  std::vector<std::pair<std::string, std::string>> counters;   // keys of kind 'N' and values
+  std::vector<std::pair<std::string, std::string>> documents;  // keys of kind 'D' and values
   std::vector<Point> points;
 };
 
-// In key order, so that a batch writes the keys in order.
+// The changes are sorted by key, so that a batch writes the keys in order.
 struct Snapshots::Changes {
   std::map<std::string, std::optional<std::string>, std::less<>> to;  // nullopt: the key is erased
   std::map<StreamId, Sequence> first_undone;                          // for streams with later records
@@ -168,7 +169,7 @@ struct Snapshots::Changes {
 Snapshots::Snapshots(const Uses& uses) : uses_(uses) {
   const Storage& storage = uses_.storage;
   std::map<std::string, Heads> loaded;
-  Storage::Iterator copies(storage, "Z", "[");  // earlier versions kept copies of whole accounts here
+  Storage::Iterator copies(storage, "Z", "[");  // earlier Mayfly versions kept copies of accounts here
   copies.seek_to_first();
   if (copies.valid())
     throw StorageFault(
@@ -331,7 +332,7 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
   std::set<StreamId> streams;
   for (const Stream& stream : kept.streams) streams.insert(stream.id);
   // The data of a table that only earlier snapshots contain is still in place, and must be restored as well:
-  // a restore of one of those snapshots may have brought the table back, and it may have changed since.
+  // a restore of one of those snapshots may have brought the table back, and it may have changed since then.
   std::set<TableId> tables;
   const std::vector<TableId>* seen = nullptr;
   for (auto earlier = heads.begin(); earlier != std::next(heads.find(id)); ++earlier) {
@@ -346,10 +347,11 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
   Changes changes;
   for (auto later = heads.find(id); later != heads.end(); ++later) {
     uses_.before_images.each(later->second.log, [&](std::string_view key, const auto& value) {
-      if (is_kept(key)) changes.to.try_emplace(std::string(key), value);  // the earliest image counts
+      if (is_kept(key)) changes.to.try_emplace(std::string(key), value);  // keeps the earliest image
     });
   }
-  // Erase later old versions. They can only belong to items that have changed since.
+  // Erase old versions that were stored after the snapshot. They can only belong to items that have changed
+  // since then.
   std::vector<std::string> later_versions;
   for (const auto& [key, value] : changes.to) {
     if (key.front() != 'I' ||
@@ -363,7 +365,7 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
       later_versions.emplace_back(versions.key());
   }
   for (std::string& key : later_versions) changes.to[std::move(key)] = std::nullopt;
-  // Erase later tombstones and departures.
+  // Erase tombstones and departures that were stored after the snapshot.
   for (const TableId table : tables) {
     for (const char kind : {'F', 'Y'}) {
       const std::string prefix = table_prefix(kind, table);
@@ -372,8 +374,8 @@ Snapshots::Changes Snapshots::changes_since(const Heads& heads, SnapshotId id, c
         if (replica_sequence(keys.key()) > head.sequence) changes.to[std::string(keys.key())] = std::nullopt;
     }
   }
-  // Erase later records. Skip ranges that earlier restores have undone: they contain only RocksDB's
-  // tombstones.
+  // Erase records that were stored after the snapshot. Skip ranges that earlier restores have undone: they
+  // contain only RocksDB's tombstones.
   for (const Stream& stream : kept.streams) {
     const std::optional<Stream> live = uses_.catalog.find_stream(stream.id);
     if (!live) continue;
@@ -433,7 +435,7 @@ bool Snapshots::restore(std::string_view of, SnapshotId id) {
       batch.put(head_key(id), head_value(account, latest.sequence, latest.log, kept.clock));
     } else {
       uses_.before_images.stage(batch, {latest.log, latest.sequence});
-      // Erase the images of keys that now have their value from the latest snapshot, whether the image
+      // Erase the images of keys that have the same value again as in the latest snapshot, whether the image
       // existed before or has just been added.
       for (const auto& [key, value] : changes.to) {
         auto image = uses_.before_images.find(latest.log, key);

@@ -1,17 +1,17 @@
 // Takes and restores snapshots of an account's state: tables, indexes, pending expirations, streams, the
 // clock, and documents that layers above the engine store with it (documents.h).
 //
-// Taking a snapshot copies only descriptions and counters. From then on, the old value of each key is saved
-// before the key changes for the first time (before_images.h). So the cost of a restore depends on the
-// changes since the snapshot, not on the size of the account. A restore puts back the images of the
-// snapshot's log and of the logs of all later snapshots; the earliest image of each key counts. Tables and
-// streams keep their ids. The restore is a single batch, so a crash leaves either the old state or the new
-// one.
+// Taking a snapshot copies only descriptions and counters. From then on, before a key changes for the first
+// time, its old value is saved as an image in the snapshot's log (before_images.h). So the cost of a restore
+// depends on the changes since the snapshot, not on the size of the account. A restore writes back the images
+// in the snapshot's log and in the logs of all later snapshots; if several logs have an image of a key, the
+// earliest one is used. Tables and streams keep their ids. The restore is a single batch, so a crash leaves
+// either the old state or the new one.
 //
-// Later snapshots remain. For them, a restore is an ordinary change, so images of the keys that it changes
-// are saved. If it changes a key back to its value in the latest snapshot, that image is removed from the log
-// again. So memory does not grow with the number of restores. The data of a table that only snapshots have
-// stays in place, and the catalog does not contain the table.
+// Snapshots that are later than the restored one remain. For them, a restore is an ordinary change, so images
+// of the keys that it changes are saved. If the restore changes a key back to its value in the latest
+// snapshot, the image of that key is removed from the log again. So memory does not grow with the number of
+// restores. A table that only snapshots contain is not in the catalog, but its data stays in place.
 //
 // Rejected: copies under new ids. They cost as much as the whole account at each restore, and an id that a
 // caller still holds would become invalid.
@@ -29,7 +29,7 @@
 //   'E' snapshot:u32 name        a document of the account's state: its key without Documents::state_prefix
 //   'L' snapshot:u32 point:u32   a point of one of the account's tables, as under 'P' (points.h)
 //
-// In memory, everything but 'G' is kept outside storage, and snapshots share identical members
+// If storage is in memory, everything but 'G' is kept outside it, and snapshots share identical members
 // (snapshot_members.h).
 //
 // A snapshot contains the part of a dropped table that its points still need.
@@ -73,16 +73,16 @@ struct SnapshotIds {
   std::uint32_t restore = 0;
 };
 std::string bytes_of(const SnapshotIds& ids);
-std::optional<SnapshotIds> snapshot_ids(std::string_view bytes);  // nullopt: they are malformed
+std::optional<SnapshotIds> snapshot_ids(std::string_view bytes);  // nullopt if `bytes` are malformed
 
-// The contents of a key of kind 'G' and its value.
+// The decoded key and value of kind 'G'.
 struct StoredHead {
   std::string account;
   Sequence sequence = 0;
   ImageLog log = 0;
   Instant now = 0;  // the time of the account's clock after a restore
 };
-// nullopt if they are malformed.
+// Returns nullopt if the key or the value is malformed.
 std::optional<StoredHead> stored_head(std::string_view key, std::string_view value, const Clock& host);
 
 class Snapshots {
@@ -97,7 +97,7 @@ class Snapshots {
     const Watermark& watermark;
     SnapshotHeads& heads;
     RequestTokens& tokens;
-    // Parts that cache an account's state, and must know when a restore or a reset has replaced it.
+    // Parts that cache an account's state and must be told when a restore or a reset has replaced it.
     Documents& documents;
     RecentWrites& recent_writes;
     Failpoints& failpoints;
@@ -107,7 +107,7 @@ class Snapshots {
     Replication& replication;
   };
 
-  // Loads the snapshots from storage, and makes writers of their accounts save images for them.
+  // Loads the snapshots from storage. From then on, writes to their accounts save images for them.
   explicit Snapshots(const Uses& uses);
 
   SnapshotId take(std::string_view account);
@@ -129,7 +129,7 @@ class Snapshots {
  private:
   using Head = SnapshotHead;
   using Heads = SnapshotHeads::OfAccount;
-  struct Kept;     // the contents of H, J, K, E and L
+  struct Kept;     // the decoded 'H', 'J', 'K', 'E' and 'L' members of a snapshot
   struct Changes;  // the changes that a restore makes
 
   void set_heads(Account& account, Heads heads);
@@ -139,7 +139,7 @@ class Snapshots {
   using Put = std::function<void(char kind, std::string_view name, std::string_view value)>;
   void put_members(const std::vector<std::shared_ptr<LiveTable>>& tables, const Account& account,
                    const Put& put) const;
-  void stage_forgetting(Batch& batch, SnapshotId id) const;  // everything but its images
+  void stage_forgetting(Batch& batch, SnapshotId id) const;  // erases everything but images
   [[nodiscard]] Changes changes_since(const Heads& heads, SnapshotId id, const Kept& kept) const;
   void adopt(const Account::Turn& turn);
 

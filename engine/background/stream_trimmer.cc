@@ -15,8 +15,8 @@ namespace {
 constexpr Instant retention_ms = 24 * 3600 * 1000;
 constexpr Instant trim_pause_ms = 60 * 1000;  // so that records are trimmed in batches, not one by one
 
-// For an account that has no streams or is being trimmed. A stream that is created in the meantime sets a new
-// time.
+// The next time of an account that has no streams or is being trimmed. A stream that is created in the
+// meantime sets another time.
 constexpr Instant no_next = std::numeric_limits<Instant>::max();
 
 }  // namespace
@@ -80,8 +80,8 @@ std::uint64_t StreamTrimmer::looks() const { return rounds_ ? rounds_->looks() :
 
 Instant StreamTrimmer::trim(Account& account) {
   const Account::Timeline timeline = account.timeline();
-  // Read the time before the records, because a record that is added in the meantime is not older than this
-  // time. If the clock was moved back, there may be records from the future, and new records are older than
+  // Read the time before the records, because no record that is added in the meantime is older than this
+  // time. If the clock was moved back, some records may be from the future, and new records are older than
   // those.
   const Instant here = account.clock().now(), now = account.stream_now();
   const std::optional<Instant> found =
@@ -125,7 +125,7 @@ void StreamTrimmer::watch(Account& account) {
   {
     const Lock lock(mutex_);
     Watched& watched = watched_.try_emplace(account.id(), Watched{no_next}).first->second;
-    if (watched.next != no_next) return;  // a new stream's records are not too old before then
+    if (watched.next != no_next) return;  // no record of the new stream is too old before that time
     watched.next = 0;
   }
   wake(account);

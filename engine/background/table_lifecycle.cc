@@ -20,7 +20,8 @@ bool expires_alike(const Table& one, const Table& other) {
   return !one.ttl || one.ttl->number == other.ttl->number;
 }
 
-// Items that expired under the old rule would become visible again, under the new rule, to a read that lags.
+// Forgets recent writes if the TTL rule changes. Otherwise, a read that lags would apply the new rule, and
+// items that expired under the old rule would become visible to it again.
 // Requires: no thread writes, and no read uses the new rule yet.
 void change_expiry(RecentWrites& recent, const Table& before, const Table& after) {
   if (!expires_alike(before, after)) recent.forget(after.id);
@@ -54,15 +55,15 @@ void TableLifecycle::changed(const std::shared_ptr<LiveTable>& table, const Tabl
   if (after.stream && (!before.stream || before.stream->id != after.stream->id))
     uses_.stream_trimmer.stream_made(table->account());
   if (BackfillWalk::needed_since(before, after)) uses_.backfill.start(table, after, options_.at_once_max);
-  // Items that the change made due are deleted before it returns, up to a limit. So the change is complete
-  // even on a frozen clock.
+  // Items that the change made due are deleted before this returns, up to a limit, so that the change is
+  // complete even on a frozen clock.
   const bool makes_due =
       after.ttl && (!before.ttl || before.ttl->number != after.ttl->number || before.expiry != after.expiry);
   if (makes_due) {
     if (const auto turn = table->account().try_turn()) {
       attempt([&] { uses_.reaper.sweep_some(*turn, table->id(), options_.at_once_max); },
               [](std::string_view) {
-                // The reaper tries again.
+                // The reaper retries the deletion.
               });
     }
   }
@@ -102,7 +103,7 @@ Expected<Catalog::Together, Catalog::Refusal> TableLifecycle::update_together(
 }
 
 bool TableLifecycle::drop(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last) {
-  // Its replicas remain, but no longer list it.
+  // The replicas of the table remain, but no longer list it.
   const auto leave = [&](std::vector<Table>& tables) {
     return std::erase_if(tables, [&](const Table& each) { return each.id == table->id(); }) == 1;
   };

@@ -1,6 +1,6 @@
 // Creates, changes and drops tables, and starts the background work that a change requires.
 //
-//   auto table = tables.create(description);             // nullptr: the name is taken
+//   auto table = tables.create(description);             // nullptr if the name is taken
 //   tables.update(table, [](Table& edited) { edited.ttl = TimeToLive{.attribute = "expires"}; });
 //   tables.drop(table);
 //
@@ -45,7 +45,7 @@ class TableLifecycle {
     Replication& replication;
   };
   struct Options {
-    ExpiryMode expiry;        // of new tables
+    ExpiryMode expiry;        // the expiry mode of new tables
     std::size_t at_once_max;  // items that update() backfills before it returns
   };
 
@@ -66,16 +66,16 @@ class TableLifecycle {
       const std::shared_ptr<LiveTable>& table, const Catalog::ChangeTogether& change,
       std::size_t tables_max = no_limit, Catalog::Leaving leaving = Catalog::Leaving::nothing,
       const Catalog::Describe& describe = {});
-  // If `last` is not null, also takes a point of the table (history.h), regardless of limits. The point is in
-  // the same batch as the drop, so no write happens between the two. Returns false, without a point, if
-  // another caller has already dropped the table.
+  // Drops the table. If `last` is not null, also takes a point of the table (history.h), regardless of
+  // limits. The point is in the same batch as the drop, so no write happens between the two. Returns false,
+  // without a point, if another caller has already dropped the table.
   bool drop(const std::shared_ptr<LiveTable>& table, std::optional<Point>* last = nullptr);
   // Calls `look` while no thread writes to the table, and no thread changes the table or a replica of it.
-  // Returns false, without the call, if the table was dropped.
+  // Returns false without calling `look` if the table was dropped.
   bool hold(const std::shared_ptr<LiveTable>& table, const std::function<void()>& look);
   // Closes an open shard of the table's stream, or all of its open shards if `shard` is nullopt, between two
-  // writes. A closed shard continues in one child with the same hashes, or in two children with half of them
-  // each. Returns the children.
+  // writes. A closed shard continues in one child with the same hashes, or in two children with half of the
+  // hashes each. Returns the children.
   Expected<std::vector<Shard>, ReshardRefusal> reshard(const std::shared_ptr<LiveTable>& table,
                                                        std::optional<ShardNumber> shard, Resharding how);
 

@@ -2,13 +2,13 @@
 // TTL).
 //
 // Guarantees:
-// - When a call returns, every item that fired on the way is deleted, gone from indexes and readable in
-//   streams.
+// - When a call returns, every item that fired during the move has been deleted, its index entries are gone,
+//   and its stream record can be read.
 // - Callers that read the clock during a move see it advance in steps.
 // - Only one move runs at a time; a second one begins where the first ended.
-// - A move always ends, whatever other clients write during it. The number of its stops is limited to the
-//   number of entries that were pending when it began, plus stops_spare. Entries that are left after that
-//   fire on arrival. `stop` ends the move at the current instant.
+// - A move always ends, whatever other clients write during it. The number of stops is limited to the number
+//   of entries that were pending when the move began, plus stops_spare. Items whose entries remain after that
+//   are deleted when the clock arrives at its target. `stop` ends the move at the current instant.
 // - Stream records do not age during a move, so a jump cannot trim the records that it produced, unless
 //   `age_streams` asks for aging.
 #pragma once
@@ -70,22 +70,23 @@ class TimeTravel {
 
   explicit TimeTravel(const Uses& uses) : uses_(uses) {}
 
-  // Registers the listener from now on. Each `owner` has one. An empty listener unregisters; when that call
-  // returns, no call to the old one is running.
+  // Registers a listener, replacing the previous one of the same `owner`. An empty listener only removes the
+  // previous one. When this returns, no call to the previous listener is running.
   void listen(const void* owner, Listener listener);
 
-  // Moves the clock to `to`. If `to` is in the past, the clock stays, but items that fire now are still
-  // deleted. A clock in mode real changes to mode offset.
+  // Moves the clock to `to`. If `to` is in the past, the clock does not move, but items that fire now are
+  // still deleted. A clock in mode real changes to mode offset.
   Advanced advance(std::string_view account, Instant to, bool age_streams = false,
                    const std::stop_token& stop = {});
   // Moves the clock by `by` from where the previous move ended.
   Expected<Advanced, ClockRefusal> advance_by(std::string_view account, std::chrono::milliseconds by,
                                               bool age_streams = false, const std::stop_token& stop = {});
-  // Moves to the next instant at which an item fires, if there is one.
+  // Moves the clock to the next instant at which an item fires, if there is one.
   Advanced advance_to_next_expiry(std::string_view account, bool age_streams = false,
                                   const std::stop_token& stop = {});
-  // Changes the clock's setting. A later `now` is an advance; an earlier one is allowed only for accounts
-  // without tables. Without `now`, the time stays as it is, or in mode real becomes the host's.
+  // Changes the clock's setting. If `now` is later than the clock, the clock advances to it; an earlier `now`
+  // is allowed only for accounts without tables. Without `now`, the time stays the same, except that a clock
+  // in mode real takes the host's time.
   Expected<Advanced, ClockRefusal> set(std::string_view account, ClockSetting setting,
                                        std::optional<Instant> now, bool age_streams = false,
                                        const std::stop_token& stop = {});
