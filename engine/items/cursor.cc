@@ -20,15 +20,15 @@ namespace mayfly::engine {
 
 namespace {
 
-// The state of an item before a write that the read does not see, and the item's position in the range at
-// that time.
+// The state of an item before a write that the read does not see, and the position that the item had in the
+// range before that write.
 struct Earlier {
-  std::string position;  // without table and index
+  std::string position;  // the key without table and index
   std::string item_key;
   std::string bytes;
 };
 
-// Sorted in the order of the walk.
+// Returns the earlier states in the range, sorted in the order of the walk.
 std::vector<Earlier> earlier_in(const KeyRange& range, const Table& table, const Unseen& unseen) {
   std::vector<Earlier> found;
   const auto index = std::find_if(table.indexes.begin(), table.indexes.end(),
@@ -52,7 +52,7 @@ std::vector<Earlier> earlier_in(const KeyRange& range, const Table& table, const
 
 struct Cursor::State {
   const Storage& storage;
-  // For an index, whose entries point to items: both are read as of one instant.
+  // Used only for an index: its entries and the items that they point to are read as of one instant.
   std::optional<Storage::Snapshot> snapshot;
   std::optional<Storage::Iterator> iterator;
   TableId table;
@@ -72,11 +72,11 @@ struct Cursor::State {
 
   State(const Storage& storage, const LiveTable& live) : storage(storage), table(live.id()) {}
 
-  bool step();  // to the next entry, or the first
+  bool step();  // moves to the next entry, or to the first one
   void step_stored();
   [[nodiscard]] std::string_view stored_position() const;
   [[nodiscard]] std::string_view stored_item_key() const;
-  bool read();  // reads the item at this entry; false if it has departed
+  bool read();  // reads the item at this entry; returns false if it has departed
 };
 
 Cursor::Cursor(const ItemReader& reader, const LiveTable& table, KeyRange range,
@@ -103,7 +103,7 @@ Cursor::Cursor(const ItemReader& reader, const LiveTable& table, KeyRange range,
 }
 
 Cursor::~Cursor() {
-  if (state_) state_->iterator.reset();  // destroyed before its snapshot
+  if (state_) state_->iterator.reset();  // the iterator must be destroyed before its snapshot
 }
 Cursor::Cursor(Cursor&&) noexcept = default;
 Cursor& Cursor::operator=(Cursor&&) noexcept = default;

@@ -20,9 +20,9 @@ namespace mayfly::engine {
 class ItemReader;
 class LiveTable;
 
-// Byte bounds within one table or index, made by key_codec: [lower, upper). An empty `upper` is the end of
-// the table or index. The keys of an index's entries are described in index_entries.h; index_entry_key
-// returns the position of an item.
+// A range of keys in one table or index, as bytes encoded by key_codec: [lower, upper). An empty `upper`
+// means the end of the table or index. index_entries.h describes the keys of index entries; index_entry_key
+// returns an item's position in an index.
 struct KeyRange {
   IndexId index = 0;
   std::string lower;
@@ -40,11 +40,11 @@ class Cursor {
 
   // Moves to the next item. Returns false at the end, and also after skipping departed_max expired items in a
   // row, so that no read takes long because the reaper is behind. In that case paused() is true, key() and
-  // item() are the last skipped item, and next() continues after it.
+  // item() return the last skipped item, and next() continues after it.
   static constexpr std::size_t departed_max = 10'000;
   bool next();
   [[nodiscard]] bool paused() const;
-  [[nodiscard]] const StoredItem& item() const;  // the whole item, even if an index is read
+  [[nodiscard]] const StoredItem& item() const;  // the whole item, even if the cursor reads an index
   [[nodiscard]] std::string_view key() const;    // encoded, without table and index; valid until next()
 
  private:

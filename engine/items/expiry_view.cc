@@ -69,7 +69,7 @@ std::vector<TtlSuspect> ExpiryView::suspects(const LiveTable& table) const {
   for (TtlSuspect& noted : table.ttl_suspects().latest()) {
     const bool there = storage_.get(item_key(table.id(), 0, noted.key), bytes, &at);
     const auto never = there ? ttl_of_stored(*description, bytes).never_at(now) : std::nullopt;
-    if (noted.never ? never != noted.never : there) continue;  // it has been rewritten or deleted
+    if (noted.never ? never != noted.never : there) continue;  // the item has been rewritten or deleted
     suspects.push_back(std::move(noted));
   }
   Storage::Iterator entries(storage_, ExpiryIndex::never_begin(table.id()),

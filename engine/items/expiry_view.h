@@ -3,8 +3,8 @@
 //
 //   for (const UpcomingExpiry& next : expiries.upcoming(*table, 10)) ...
 //
-// Each call sees the state of one instant. It takes time in proportion to the entries that it reads, starting
-// at the table's low watermark.
+// Each call reads the state at one instant. It takes time proportional to the number of entries that it
+// reads, starting at the table's low watermark.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Storage;
 struct UpcomingExpiry {
   Item key;  // the item's key attributes
   Instant due;
-  Instant fires;  // expiry_mode.h; `never`: on request
+  Instant fires;  // see expiry_mode.h; `never` if the item is deleted only on request
 };
 
 struct ExpiryWindow {
@@ -38,8 +38,8 @@ struct ExpiryWindow {
 };
 
 struct ExpiryTotals {
-  std::int64_t pending;  // entries in the index: items that will expire, or are due
-  std::int64_t due;      // of these: the clock has reached `due`
+  std::int64_t pending;  // entries in the index: items that will expire or are already due
+  std::int64_t due;      // the pending items whose due instant the clock has reached
   std::optional<Instant> next_due;
 };
 
@@ -48,15 +48,16 @@ class ExpiryView {
   // Requires: both arguments outlive this object.
   ExpiryView(const Storage& storage, const ExpiryIndex& index) : storage_(storage), index_(index) {}
 
-  // In expiry order, at most `limit`.
+  // Returns the next expiries in order, at most `limit`.
   [[nodiscard]] std::vector<UpcomingExpiry> upcoming(const LiveTable& table, std::size_t limit) const;
-  // The first windows that contain items, at most `limit`. They are `window_ms` long or, without it, as long
-  // as the index's own windows.
+  // Returns the first windows that contain items, at most `limit`. Each window is `window_ms` long or,
+  // without it, as long as the index's own windows.
   [[nodiscard]] std::vector<ExpiryWindow> windows(const LiveTable& table, std::size_t limit,
                                                   std::optional<Instant> window_ms = {}) const;
-  // Items that have a TTL but never expire, and items that were already due when they were written: latest
-  // write first, at most TtlSuspects::kept_max, without items that have been rewritten since. Writes from
-  // before a restart are not remembered; of these, the items that never expire are found in the index.
+  // Returns items that have a TTL but never expire, and items that were already due when they were written.
+  // The latest write is first, at most TtlSuspects::kept_max items are returned, and items that have been
+  // rewritten since then are omitted. Writes from before a restart are not remembered; of the items that they
+  // wrote, those that never expire are found in the index.
   [[nodiscard]] std::vector<TtlSuspect> suspects(const LiveTable& table) const;
   [[nodiscard]] ExpiryTotals totals(const LiveTable& table) const;
 
@@ -67,10 +68,10 @@ class ExpiryView {
 
 // Counts by table name, over all regions of the account. Tables without such items are omitted.
 struct TtlMistakes {
-  std::map<std::string, NeverCounts> never;      // items that have a TTL and never expire
+  std::map<std::string, NeverCounts> never;      // items that have a TTL but never expire
   std::map<std::string, std::int64_t> born_due;  // items that were already due when they were written
 };
-// `born_due` counts items since the last call.
+// Returns the counts. `born_due` counts only items that were written since the last call.
 TtlMistakes take_ttl_mistakes(const Catalog& catalog, std::string_view account);
 
 }  // namespace mayfly::engine

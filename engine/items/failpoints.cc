@@ -59,7 +59,8 @@ bool Failpoints::holds(const LiveTable& table, std::string_view key, Instant due
   const Lock lock(mutex_);
   for (Point& point : points_) {
     if (point.table.get() != &table || point.key != key) continue;
-    // An item can have two entries, one of them stale. The reaper must look at the earlier one again.
+    // An item can have two entries, one of them stale. When the point is released, the reaper must look at
+    // the earlier entry again.
     point.due = point.waiting ? std::min(point.due, due) : due;
     point.waiting = true;
     return true;

@@ -1,13 +1,13 @@
-// Points at which an expiry stops, after an item was found due and before it is deleted, so that a test can
-// write in between.
+// A failpoint makes an expiry wait after the reaper has found an item due and before it deletes the item, so
+// that a test can write to the item in between.
 //
-//   failpoints.arm(table, key, keys);     // when the item is due, it stays and is listed as waiting
+//   failpoints.arm(table, key, keys);     // when the item is due, it is kept and listed as waiting
 //   ... a user's write, which succeeds: no lock is held
-//   failpoints.release(*table, key);      // the reaper checks again: an item that was renewed stays
+//   failpoints.release(*table, key);      // the reaper checks again: it keeps an item that was renewed
 //
-// A waiting expiry blocks only an advance of its own account's clock, which returns once all items that
-// became due are deleted. Releasing a point removes it. Thread-safe; while no point is armed, a sweep pays
-// for one relaxed load.
+// A waiting expiry blocks only calls that advance the clock of its account, because such a call returns when
+// all items that became due are deleted. Releasing a point removes it. Thread-safe. While no point is armed,
+// a sweep costs one additional relaxed load.
 #pragma once
 
 #include <atomic>
@@ -31,26 +31,27 @@ class Failpoints {
  public:
   struct Point {
     std::shared_ptr<LiveTable> table;
-    std::string key;  // key_codec's
+    std::string key;  // encoded by key_codec
     Item keys;        // the same key, as attributes
     bool waiting = false;
-    Instant due = 0;  // of the waiting expiry
+    Instant due = 0;  // when the waiting expiry was due
   };
 
-  static constexpr std::size_t points_max = 1'000;  // for all accounts; each lookup scans all points
+  // The limit for all accounts together. It is small because each lookup scans all points.
+  static constexpr std::size_t points_max = 1'000;
 
   // Returns false if the point is new and `points_max` points exist already.
   bool arm(std::shared_ptr<LiveTable> table, std::string key, Item keys);
   bool release(const LiveTable& table, std::string_view key);  // false if there is no such point
   void release_all(std::string_view account);
-  void forget(const LiveTable& table);  // the table was dropped: removes its points
+  void forget(const LiveTable& table);  // removes the points of a dropped table
   [[nodiscard]] std::vector<Point> of(std::string_view account) const;
 
   // The reaper calls these before it takes a lock. If holds() returns true, the item must not be deleted now.
-  // When the point is released, the expiry is put back into the account's timers.
+  // When the point is released, the expiry is added to the account's timers again.
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
   bool holds(const LiveTable& table, std::string_view key, Instant due);
-  // Whether a point keeps the item, which is then treated as an ordinary item, even if it is due.
+  // Whether a point keeps the item. Readers and writers treat such an item as ordinary, even if it is due.
   [[nodiscard]] bool keeps(const LiveTable& table, std::string_view key) const;
   // Waits until no expiry of the account waits at a point. Returns false if none was waiting, or if `stop`
   // was requested first. Requires: the caller has the account's turn and holds no item's lock.

@@ -10,7 +10,7 @@
 namespace mayfly::engine {
 
 namespace {
-constexpr std::size_t batch_bytes_max = 1 << 20;  // a batch ends with the item that reaches it
+constexpr std::size_t batch_bytes_max = 1 << 20;  // a batch ends with the item that reaches this limit
 }  // namespace
 
 Expected<Filled, FillRefusal> fill(const WritePath& path, HistoryCursor& from,

@@ -1,5 +1,5 @@
-// Fills a table with the items of a past state of another table. Restores use it. Like all writes, it goes
-// through transactions (transaction.h).
+// Fills a table with the items of a past state of another table, for restores. Like all writes, the items are
+// written by transactions (transaction.h).
 //
 //   HistoryCursor then(reader, point);
 //   const auto filled = fill(path, then, table, stop, [&](const Filled& so_far) { … });
@@ -22,25 +22,25 @@ namespace mayfly::engine {
 class LiveTable;
 struct WritePath;
 
-inline constexpr std::size_t fill_batch_items_max = 256;  // in one transaction
+inline constexpr std::size_t fill_batch_items_max = 256;  // items per transaction
 
 struct Filled {
   std::int64_t items = 0;
-  std::int64_t bytes = 0;  // by DynamoDB's count
+  std::int64_t bytes = 0;  // the items' size as DynamoDB counts it
 };
 
-// Why a table was not filled to the end.
+// Why a table was not filled completely.
 enum class FillRefusal : std::uint8_t {
-  gone,     // the cursor has nothing to read
+  gone,     // the past state cannot be read: HistoryCursor::gone()
   dropped,  // the table was dropped in the meantime
-  stopped,  // by the stop token
+  stopped,  // the stop token was triggered
   no_room,  // the memory limit is reached (Storage::has_room)
 };
 
 // Calls `progress` (may be empty) after each batch of at most `batch_items_max` items, and checks `stop`
-// before each. Does not catch StorageFault. Requires: `into` has the key schema of the cursor's table; if it
-// has indexes, they are active or being created, so that each item gets its entries. Items are written as the
-// cursor returns them; if TTL is on for `into`, items that are due expire as usual.
+// before each batch. Does not catch StorageFault. Requires: `into` has the key schema of the cursor's table;
+// if it has indexes, they are active or being created, so that each item gets its entries. Items are written
+// as the cursor returns them; if TTL is on for `into`, items that are due expire as usual.
 Expected<Filled, FillRefusal> fill(const WritePath& path, HistoryCursor& from,
                                    const std::shared_ptr<LiveTable>& into, const std::stop_token& stop,
                                    const std::function<void(const Filled& so_far)>& progress = nullptr,

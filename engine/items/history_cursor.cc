@@ -29,7 +29,8 @@ std::optional<Table> description_at(const Storage& storage, const Storage::Snaps
   std::string stored;
   if (!storage.get(table_prefix('T', id), stored, &snapshot)) return std::nullopt;
   Table table = decoded(decode_table(stored), "a table's description");
-  // The period is not checked: an instant before it stays readable until the trimmer gives it up.
+  // The recovery period is not checked: an instant that is older than the period stays readable until the
+  // trimmer gives it up.
   if (!table.recovery || at < std::max(table.recovery->since, table.recovery->given_up)) return std::nullopt;
   return table;
 }
@@ -42,14 +43,14 @@ struct HistoryCursor::State {
   Storage::Snapshot snapshot;
   std::optional<PastWalk> walk;  // nullopt: gone()
   Table table;
-  std::optional<VersionNumber> number;  // the point's, if there is one
+  std::optional<VersionNumber> number;  // the point's number; nullopt without a point
   bool by_instant = true;
   Instant at = 0;
   StoredItem item;
 
   explicit State(const Storage& storage) : snapshot(storage) {}
 
-  // The stored item of the walk's key in the past state; nullopt if there was none.
+  // The stored item of the walk's current key in the past state; nullopt if there was no item.
   std::optional<std::string_view> then() {
     if (!by_instant) return walk->at(*number);
     const auto is_earlier = [&] {
@@ -148,7 +149,7 @@ HistoryChanges& HistoryChanges::operator=(HistoryChanges&& other) noexcept {
 
 bool HistoryChanges::gone() const { return !state_->walk; }
 
-// Whether the walk's key was written after `from` and up to `to`. If so, sets the images and `written`.
+// Whether the current key was written after `from` and up to `to`. If so, sets the images and `written`.
 bool HistoryChanges::State::changed() {
   had_old = has_new = false;
   std::optional<Instant> last;
@@ -175,9 +176,10 @@ bool HistoryChanges::State::changed() {
   const auto stored = walk->has_version() ? version_item(walk->version()) : walk->item();
   if (first) had_old = take(stored, from, old_item);
   has_new = take(stored, to, new_item);
-  // Removing an item that had expired before `from` is not a write, but writing another item in its place is.
+  // If an item that had expired by `from` was only removed, that is not a write. If another item replaced it,
+  // that is a write.
   if (reaped && !last && stored) last = reaped;
-  // The item expired in between, and the reaper has not removed it by `to`.
+  // The item expired between `from` and `to`, and the reaper had not removed it by `to`.
   if (stored && !has_new && (had_old || last)) {
     const Instant fired = fires_at(table, *due_of_stored(table, *stored));
     last = std::max({last.value_or(fired), fired, table.ttl->since});

@@ -1,15 +1,16 @@
-// The items of a table in a past state, in key order: at a point, or at the end of an instant.
+// Reads the items of a table in a past state, in key order. The state is that of a point, or that at the end
+// of an instant.
 //
 //   HistoryCursor then(reader, point);
 //   while (then.next()) use(then.key(), then.item());
-//   if (then.gone()) …                              // the point was dropped before the cursor was made
+//   if (then.gone()) …                       // the point was dropped before the cursor was constructed
 //
-// A cursor reads a snapshot of storage that it takes when it is made. Later changes do not affect it, even if
-// the point or the table is dropped. Like Cursor, it skips items that had fired by their TTL. For a point,
-// the TTL settings are those in the point's description; for an instant, they are the table's present ones if
-// TTL was already enabled at that instant.
+// A cursor reads a snapshot of storage that it takes when it is constructed. Later changes do not affect it,
+// even if the point or the table is dropped. Like Cursor, it skips items that had already fired. For a point,
+// the TTL settings are those in the point's description; for an instant, they are the table's present
+// settings if TTL was already enabled at that instant.
 //
-// Not thread-safe. Must end before the database.
+// Not thread-safe. Must be destroyed before the database.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +36,9 @@ class HistoryCursor {
   HistoryCursor(HistoryCursor&&) noexcept;
   HistoryCursor& operator=(HistoryCursor&&) noexcept;
 
-  // True if there was nothing to read when the cursor was made: the point was dropped or, for an instant, the
-  // table was dropped, recovery was off, or the instant had been given up. next() then returns false from the
-  // beginning.
+  // True if the state could not be read when the cursor was constructed: the point was dropped or, for an
+  // instant, the table was dropped, recovery was off, or the instant had been given up. In that case, the
+  // first call to next() returns false.
   [[nodiscard]] bool gone() const;
   // Returns false at the end.
   bool next();
@@ -49,12 +50,13 @@ class HistoryCursor {
   std::unique_ptr<State> state_;
 };
 
-// The keys of a table that were written after the end of instant `from` and up to the end of `to`, in key
-// order. For each key: its item at `from`, its item at `to`, and when it was last written between them.
+// Reads the keys of a table that were written after the end of instant `from` and up to the end of instant
+// `to`, in key order. For each key, returns its item at `from`, its item at `to`, and the time of its last
+// write between these instants.
 //
-// An item that expired between them counts as erased when it expired, even if the reaper deleted it later. A
-// key whose item was created and erased in between has neither image. A key that was written but has the same
-// item as before has both images.
+// An item that expired between these instants counts as erased at its expiry, even if the reaper deleted it
+// later. A key whose item was created and erased between them has no old and no new image. A key that was
+// written but has the same item as before has both images.
 //
 //   HistoryChanges changes(reader, table, from, to);
 //   while (changes.next()) use(changes.key(), changes.old_image(), changes.new_image(), changes.written());
@@ -66,7 +68,7 @@ class HistoryChanges {
   HistoryChanges(HistoryChanges&&) noexcept;
   HistoryChanges& operator=(HistoryChanges&&) noexcept;
 
-  [[nodiscard]] bool gone() const;  // like HistoryCursor::gone()
+  [[nodiscard]] bool gone() const;  // see HistoryCursor::gone()
   bool next();
   [[nodiscard]] std::string_view key() const;         // valid until next(), like the images
   [[nodiscard]] const StoredItem* old_image() const;  // nullptr if there was no item

@@ -22,14 +22,14 @@ class LiveTable;
 // An index entry whose projected content was changed by the commit, for consumed capacity.
 struct IndexEffect {
   IndexId index;
-  std::size_t old_entry_bytes;  // projected size before; 0: there was no entry
+  std::size_t old_entry_bytes;  // size of the old projection; 0: there was no entry
   std::size_t new_entry_bytes;
   bool key_changed;  // the old entry was deleted and another one inserted
 };
 
 struct HeldTable {
   std::shared_ptr<LiveTable> live;
-  std::shared_ptr<const Table> description;  // as it is while the table's gate is held
+  std::shared_ptr<const Table> description;  // the description while the table's gate is held
 };
 
 struct ItemChange {
@@ -41,13 +41,13 @@ struct ItemChange {
   StoredItem old_item;
   Write write = Write::none;
   StoredItem new_item;
-  std::optional<Instant> entry_due;   // of its expiry entry, if the reaper found the item by that entry
+  std::optional<Instant> entry_due;   // due instant of the expiry entry by which the reaper found the item
   std::optional<NeverReason> never;   // the reason why the staged item never expires
   std::optional<std::size_t> record;  // index into the staged records
   std::vector<IndexEffect> effects;
-  WriteVersion version;                 // the stored version, in a global table
-  std::optional<WriteVersion> arrives;  // the version to store instead, if the write was made elsewhere
-  std::optional<std::size_t> mirrors;   // the item that this item of a replica must become equal to
+  WriteVersion version;                 // the stored version of an item in a global table
+  std::optional<WriteVersion> arrives;  // the version to store instead, if another region made the write
+  std::optional<std::size_t> mirrors;   // index of the item that this item of a replica must become equal to
 
   [[nodiscard]] bool puts() const { return write == Write::put; }
   [[nodiscard]] bool changes() const { return write == Write::put || write == Write::remove; }

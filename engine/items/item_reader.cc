@@ -48,7 +48,7 @@ std::vector<std::optional<StoredItem>> ItemReader::get_together(std::span<const 
   if (names.empty()) return items;
   // All items are read from one state, with one description of each table, at one instant.
   const auto described = [&] {
-    std::uint64_t sum = 0;  // described() only increases, so the sum changes if any of them does
+    std::uint64_t sum = 0;  // described() only increases, so the sum changes if any description changes
     for (const ItemName& name : names) sum += name.table->described();
     return sum;
   };

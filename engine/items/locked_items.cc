@@ -52,7 +52,8 @@ void LockedItems::release() {
 
 bool LockedItems::take_gates() {
   if (tables_.size() > 1) {
-    // Gates are taken by table id; items refer to tables by position.
+    // Gates are taken in the order of table ids, so the tables are sorted. Items refer to tables by position,
+    // so their positions are updated.
     std::vector<std::shared_ptr<LiveTable>> before;
     for (const auto& table : tables_) before.push_back(table.live);
     std::sort(tables_.begin(), tables_.end(),
@@ -75,7 +76,8 @@ bool LockedItems::take_gates() {
   return true;
 }
 
-// Only for tables with strong consistency. A table's replicas cannot change while its gate is held.
+// Adds the missing mirrors of items in tables with strong consistency. A table's replicas cannot change while
+// its gate is held.
 bool LockedItems::add_mirrors() {
   bool added = false;
   for (std::size_t slot = 0; slot < items_.size(); ++slot) {
@@ -114,7 +116,8 @@ bool LockedItems::drop_mirrors() {
   return items_.size() < before;
 }
 
-// In all regions, the name of an item is its key prefixed by the id of the oldest table.
+// The name of a claimed item is its key, prefixed by the id of the oldest table of the global table. The name
+// is the same in all regions.
 bool LockedItems::claim_items() {
   for (const ItemChange& item : items_) {
     const Table& table = table_of(item);
@@ -141,7 +144,7 @@ LockedItems::Outcome LockedItems::lock(std::string_view token) {
       release();
       return Outcome::other_region_writes;
     }
-    release();  // to take all gates in order
+    release();  // so that the next round takes all gates in order
   }
   std::vector<LockTable::Stripe> stripes;
   stripes.reserve(items_.size() + 1);

@@ -1,8 +1,9 @@
 // The tables and items of a transaction, and the locks that it holds on them.
 //
 // Locks are taken in the order of lock_table.h: gates, then items and the token. Claims (region_claims.h),
-// which never wait, are made between the two. A table with strong consistency adds its replicas to the
-// transaction, with a mirror of each item, because one batch writes to all of them.
+// which never wait, are made after the gates and before the item locks. A table with strong consistency adds
+// its replicas to the transaction, with a mirror of each item, because one batch writes to the table and to
+// all replicas.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,8 @@ class LockedItems {
   // Returns the item's index in items(). Requires: lock() has not been called, and the item has not been
   // added before.
   std::size_t add(std::shared_ptr<LiveTable> table, std::string key);
-  // Adds an item of a transaction that holds the locks, to be written under those locks.
+  // Adds an item of another transaction. That transaction holds the item's locks, and the item is written
+  // under these locks.
   ItemChange& adopt(const LockedItems& holder, const ItemChange& item);
 
   enum class Outcome : std::uint8_t { locked, table_dropped, other_region_writes };
@@ -56,11 +58,11 @@ class LockedItems {
   [[nodiscard]] const std::vector<ItemChange>& items() const { return items_; }
 
  private:
-  std::size_t place_of(std::shared_ptr<LiveTable> table);  // adds it if it is missing
-  bool take_gates();                                       // false: a table was dropped
-  bool claim_items();                                      // false: a writer in another region holds one
-  bool add_mirrors();                                      // false: none was missing
-  bool drop_mirrors();                                     // false: there were none
+  std::size_t place_of(std::shared_ptr<LiveTable> table);  // adds the table if it is missing
+  bool take_gates();                                       // returns false if a table was dropped
+  bool claim_items();   // returns false if a writer in another region has claimed an item
+  bool add_mirrors();   // returns false if no mirror was missing
+  bool drop_mirrors();  // returns false if there were no mirrors
 
   const WritePath& path_;
   std::vector<HeldTable> tables_;

@@ -36,7 +36,7 @@ class PastWalk {
   [[nodiscard]] std::string_view version() const { return versions_.value(); }
   void next_version();
   // The item as it was after the commit with this number; nullopt if it did not exist. Moves past the
-  // versions up to that number, so successive calls for one key need rising numbers.
+  // versions up to that number, so successive calls for one key must pass increasing numbers.
   std::optional<std::string_view> at(VersionNumber number);
 
  private:

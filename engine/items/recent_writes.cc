@@ -25,7 +25,7 @@ bool may_miss(const Lag& lag, const RecentWrite& write, std::uint64_t number, In
 void RecentWrites::follow(const std::string& account, std::vector<Reach> reaches) {
   const Lock setting(setting_);
   bool any = false;
-  feed_.between_commits([&] {  // so that all changes of a transaction are noted, or none
+  feed_.between_commits([&] {  // so that either all changes of a transaction are noted or none are
     const Lock lock(mutex_);
     erase(account);
     if (reaches.empty()) {
@@ -102,7 +102,7 @@ void RecentWrites::note(const Change& change) {
   if (is_new) {
     log.account = table.account;
     // The changes of one commit to several tables arrive one table after the other. So a read of a table
-    // whose changes have not arrived yet may already have received this commit as its horizon.
+    // whose changes have not arrived yet may already use this commit as its horizon.
     log.forgotten = std::max(commit - 1, answered_);
   }
   if (log.latest != commit) {
@@ -156,7 +156,7 @@ Commit RecentWrites::lagging(const Log& log, const Lag& lag, Instant now) {
   return seen;
 }
 
-// Moves the copy's horizon to `seen` unless it is further already. Returns the horizon.
+// Moves the copy's horizon to `seen` unless the horizon is already later. Returns the horizon.
 Commit RecentWrites::move(Log& log, std::string_view copy, Commit seen) {
   if (log.horizons.size() >= copies_max && log.horizons.find(copy) == log.horizons.end()) {
     log.horizons.clear();

@@ -1,33 +1,33 @@
-// Keeps recent writes in memory, for tables that some reads see in an older state. Each write is kept
-// together with the previous state of its item.
+// Keeps recent writes in memory for tables that some reads see in an older state. Each write is kept together
+// with the previous state of its item.
 //
 //   recent.follow("000000000000", {{.table = "carts", .lag = {.writes = 3}}});
 //
 //   const auto horizon = recent.horizon(live, sight);
 //   ...                                                         // the reader reads from storage
 //   const Unseen unseen = recent.unseen(live, sight, horizon);  // the writes that it must not see
-//   if (const auto* before = unseen.before(item_key)) ...       // it sees these bytes instead
+//   if (const auto* before = unseen.before(item_key)) ...       // the reader sees these bytes instead
 //
 // Each copy of a table (Sight::copy) has a horizon: its readers see all writes up to this commit. A read
-// moves the horizon as far forward as its lag allows, and never back. A read without a lag moves it to the
-// latest commit, and so does forgetting. Therefore no client's reads go backwards, regardless of what other
+// moves the horizon forward as far as its lag allows, and never back. A read without a lag moves it to the
+// latest commit, and so does forget(). Therefore no client's reads go backwards, regardless of what other
 // clients read. A visible state always lies between two commits, so no read sees half of a transaction.
 // Writes from before a table was followed are visible.
 //
 // A reader must take the horizon before it reads from storage. Otherwise, the stored data might be older than
 // the horizon: items that were written in between would be shown as of the horizon, and the others as they
-// were stored. The reader must ask for the unseen writes afterwards, when every write that it may have found
-// has been noted. To ensure that, unseen() waits for commits in progress. If writes after the horizon have
-// been dropped in the meantime, this read sees the stored data, and so do later reads.
+// were stored. After it has read from storage, the reader must ask for the unseen writes. By then, every
+// write that it may have found in storage must have been noted, so unseen() waits for commits in progress. If
+// writes after the horizon have been dropped in the meantime, this and all later reads see the stored data.
 //
-// Milliseconds are those of the account's clock, which also stamps commits. On a frozen clock, writes become
-// visible only when the clock is moved, and each run gives the same results.
+// A lag in milliseconds is measured by the account's clock, which also sets the times of commits. On a frozen
+// clock, writes become visible only when the clock is moved, so every test run gives the same results.
 //
-// Everything is in memory and bounded. Writes that no lag reaches, and writes beyond the bounds, are dropped,
-// oldest first, and are visible from then on.
+// The writes are kept in memory, and their number and size are limited. Writes that are older than every lag
+// are dropped. If a limit is exceeded, the oldest writes are dropped. Dropped writes become visible.
 //
 // Rejected: reading from a RocksDB snapshot for each commit. Such snapshots keep every old version of all
-// tables, and an index would need another one.
+// tables, and an index would need another snapshot.
 // Rejected: old versions on disk, because nothing here has to survive a restart.
 //
 // Thread-safe. While no table is followed, a commit costs nothing extra and a read costs one relaxed load.
@@ -56,17 +56,17 @@ using Commit = std::uint64_t;  // ChangeFeed::commit
 
 struct RecentWrite {
   Commit commit;
-  std::uint64_t number;  // of the commit, counting only commits that changed the table
+  std::uint64_t number;  // the commit's number, counting only commits that changed the table
   Instant at;
   std::string key;     // the item's key, encoded by key_codec
-  std::string before;  // encoded by item_codec; empty: the item did not exist
+  std::string before;  // the previous item, encoded by item_codec; empty if it did not exist
 };
 
 // The writes that a read does not see: for each item, the first write after the read's horizon.
 class Unseen {
  public:
   [[nodiscard]] bool empty() const { return first_.empty(); }
-  // The item's bytes as the read sees them. Returns an empty string if the item does not exist for the read,
+  // Returns the item's bytes as the read sees them, an empty string if the item does not exist for the read,
   // and nullptr if the read sees the stored item.
   [[nodiscard]] const std::string* before(std::string_view item_key) const {
     const auto found = first_.find(item_key);
@@ -86,13 +86,14 @@ class RecentWrites {
  public:
   static constexpr std::size_t writes_max = 10'000;                        // per table
   static constexpr std::size_t bytes_max = std::size_t{64} * 1024 * 1024;  // for all tables together
-  // Writes this far beyond the reach of a lag are kept as well, for reads in progress.
+  // The additional writes, beyond those that a lag needs, that are kept for reads in progress.
   static constexpr std::uint64_t slack_writes = 64;
   static constexpr std::int64_t slack_ms = 1000;
-  // Per table. A read of one more copy makes all earlier writes to the table visible to all reads.
+  // The maximum number of copies per table. A read of a further copy makes all earlier writes to the table
+  // visible to all reads.
   static constexpr std::size_t copies_max = 64;
 
-  // How far reads of a table may lag.
+  // How far reads of a table can lag.
   struct Reach {
     std::string table;  // a table of the account, in any region; empty: all tables
     Lag lag;
@@ -101,8 +102,8 @@ class RecentWrites {
   // Requires: `feed` outlives this object.
   explicit RecentWrites(ChangeFeed& feed) : feed_(feed) {}
 
-  // Sets the tables of the account that are followed from now on, replacing the earlier setting. If
-  // `reaches` is empty, none is followed. All earlier writes become visible.
+  // Sets the tables of the account that are followed from now on, replacing the earlier setting. If `reaches`
+  // is empty, no table is followed. All earlier writes become visible.
   void follow(const std::string& account, std::vector<Reach> reaches);
   // Makes all earlier writes visible.
   void forget(TableId table);
@@ -113,21 +114,21 @@ class RecentWrites {
   // Requires: the reader has not read from storage yet.
   static constexpr Commit sees_all = ~Commit{0};
   [[nodiscard]] Commit horizon(const LiveTable& live, const Sight& sight);
-  // The writes that the read must not see.
+  // Returns the writes that the read must not see.
   // Requires: the reader took `horizon` first, and then its snapshot of storage or the item.
   [[nodiscard]] Unseen unseen(const LiveTable& live, const Sight& sight, Commit horizon);
-  // The same for one item; nullptr if the read sees the stored item.
+  // Returns the unseen write to one item; nullptr if the read sees the stored item.
   [[nodiscard]] std::shared_ptr<const RecentWrite> unseen(const LiveTable& live, const Sight& sight,
                                                           Commit horizon, std::string_view item_key);
 
-  [[nodiscard]] std::size_t bytes() const;  // of memory that the writes use
+  [[nodiscard]] std::size_t bytes() const;  // the memory that the kept writes use
 
  private:
   struct Log {
     std::string account;
     Commit latest = 0;         // the latest commit that changed the table
     Commit forgotten = 0;      // writes of commits up to this one may have been dropped
-    std::uint64_t number = 0;  // of `latest`
+    std::uint64_t number = 0;  // the number of `latest`
     std::deque<std::shared_ptr<const RecentWrite>> writes;
     std::map<std::string, Commit, std::less<>> horizons;  // by copy
   };

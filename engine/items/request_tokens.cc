@@ -11,7 +11,7 @@ namespace mayfly::engine {
 
 namespace {
 
-constexpr std::size_t forgotten_at_once_max = 16;  // more than one, so that the list shrinks with each use
+constexpr std::size_t forgotten_at_once_max = 16;  // more than one, so that each new use shortens a long list
 
 bool is_over(Instant used, Instant now) { return now - used > request_token_ms; }
 
@@ -22,10 +22,10 @@ std::string use_key(std::string_view name, Instant used) {
   return key;
 }
 
-// A name begins with its account.
+// Returns the account that the name begins with.
 std::string_view account_of(std::string_view name) { return name.substr(0, name.find('\0')); }
 
-// Whether name_of() can have made this name.
+// Whether name_of() can return this name.
 bool is_name(std::string_view name) {
   const std::size_t account_end = name.find('\0');
   if (account_end == std::string_view::npos || !is_account_id(account_of(name))) return false;
@@ -87,7 +87,7 @@ void RequestTokens::stage_use(Batch& batch, std::string_view name, std::string_v
   const std::string_view account = account_of(name);
   const Lock lock(mutex_);
   const std::string prefix = age_prefix(account);
-  // Uses with smaller keys can be erased. No caller stages a new use with a smaller key.
+  // Uses with keys smaller than `ripe_end` can be erased. No caller stages a new use with such a key.
   const std::string ripe_end = age_key(account, {}, std::max<Instant>(now - request_token_ms, 0));
   std::string& oldest = oldest_.try_emplace(std::string(account), prefix).first->second;
   oldest = std::min(oldest, ripe_end);  // the clock may have been set back

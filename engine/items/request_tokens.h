@@ -5,11 +5,11 @@
 // can move.
 //
 //   'Q' account 0 region 0 length:u8 token used:u64   digest   of the request
-//   'U' account used:u64 key                          empty    index by age, for forgetting; key: the
-//                                                              above without its 'Q' and `used`
+//   'U' account used:u64 key                          empty    an index of uses by age; `key` is the
+//                                                              key above without 'Q' and `used`
 //
-// A token that is used again after its ten minutes has two keys, and the later one counts. So forgetting an
-// old use never erases a new one, and needs no lock.
+// A token that is used again after its ten minutes has two keys, and only the later one is used. Because a
+// new use has its own key, erasing an old use never erases a new one, and needs no lock.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ class RequestTokens {
  public:
   explicit RequestTokens(const Storage& storage) : storage_(storage) {}
 
-  // The token's name in the calls below.
+  // Returns the name by which the functions below identify the token.
   // Requires: `token` has at most request_token_bytes_max bytes.
   static std::string name_of(const Scope& scope, std::string_view token);
 
@@ -40,7 +40,7 @@ class RequestTokens {
   static std::optional<std::string> age_of_use(std::string_view key);
   static std::optional<std::string> use_of_age(std::string_view key);
 
-  // The digest of the token's last use; nullopt if there was no use or it was more than ten minutes ago.
+  // Returns the digest of the token's last use; nullopt if the token was not used in the last ten minutes.
   [[nodiscard]] std::optional<std::string> find(std::string_view name, Instant now) const;
   // Stages the use, and the erasure of some uses in the account that are too old.
   void stage_use(Batch& batch, std::string_view name, std::string_view digest, Instant now);
@@ -49,9 +49,10 @@ class RequestTokens {
 
  private:
   const Storage& storage_;
-  // For each account, the key of kind 'U' at which walks start. All uses before it have been erased. Walks
-  // therefore never pass their tombstones again, however many uses one instant has. (If the write that erases
-  // them fails, they remain until the storage is opened again. They are too old to be found.)
+  // For each account, the key of kind 'U' at which walks start. All uses before it have been erased. So walks
+  // never pass the tombstones of erased uses again, no matter how many uses one instant has. (If the write
+  // that erases some uses fails, they remain until the storage is opened again. find() ignores them because
+  // they are too old.)
   Mutex mutex_;
   std::map<std::string, std::string, std::less<>> oldest_ GUARDED_BY(mutex_);
 };

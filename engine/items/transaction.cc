@@ -23,14 +23,14 @@
 namespace mayfly::engine {
 namespace {
 
-// Cost of writing an item, an index entry, or the item's part of a record.
+// The cost of writing an item, an index entry, or the item's part of a stream record.
 constexpr std::uint64_t nanoseconds_per_byte = 1;
 
 bool is_scalar(Type type) { return type <= Type::null; }
 
-// An item has one encoding, except that earlier versions stored sets in another order; the bytes then differ
-// but have the same length. Usually the first attribute that differs already shows that the items are not
-// equal.
+// Equal items have equal bytes, except that earlier versions of Mayfly stored sets in another order. In that
+// case, the bytes differ but have the same length. Usually the first attribute that differs already shows
+// that the items are not equal.
 bool is_same(const StoredItem& old_item, const StoredItem& new_item) {
   if (old_item.bytes() == new_item.bytes()) return true;
   if (old_item.bytes().size() != new_item.bytes().size()) return false;
@@ -58,12 +58,12 @@ WriteVersion decoded_version(std::string_view bytes) {
 struct Transaction::State final : ChangeSource {
   const WritePath& path;
   const Cause cause;
-  bool expires = true;           // whether items that have fired are expired before they are seen
-  bool removes_written = false;  // removes items that were already due when the caller wrote them
+  bool expires = true;           // whether lock() deletes items that have fired before a caller sees them
+  bool removes_written = false;  // whether this removes items that were already due when they were written
   LockedItems held;
   bool meets_another_region = false;
   StagedWrite staged;
-  std::string token;  // named as in request_tokens.h; empty: the request has no token
+  std::string token;  // the name from RequestTokens::name_of; empty if the request has no token
   std::string digest;
   std::optional<std::string> digest_before;
   std::vector<TimerQueue::Timer> timers;
@@ -73,21 +73,21 @@ struct Transaction::State final : ChangeSource {
   [[nodiscard]] Account& account() const { return held.account(); }
   [[nodiscard]] Instant now() const { return account().clock().now(); }
 
-  void read_items();     // from storage, under their locks
-  void read_versions();  // of global tables' items
+  void read_items();     // reads the items from storage; requires their locks
+  void read_versions();  // reads the versions of items in global tables
   // Whether an item with these stored bytes has fired and no failpoint keeps it.
   [[nodiscard]] bool has_departed(const ItemChange& item, std::string_view stored) const;
-  void expire_met();      // expires stored items, before they can be seen
-  void expire_written();  // expires items that were already due when they were written
-  // Takes an item to remove from a transaction that holds the locks.
+  void expire_met();      // deletes stored items that have fired, before a caller sees them
+  void expire_written();  // deletes items that were already due when they were written
+  // Adds an item of another transaction, which holds the locks, and stages the item's removal.
   void adopt(const LockedItems& holder, const ItemChange& item, StoredItem stored);
 
-  void spend_on_writes() const;  // charges the writes to a hurry (hurry.h), before anything is written
+  void spend_on_writes() const;  // charges the writes to the Hurry (hurry.h) before anything is written
   void write_mirrors();          // gives the mirrors the same writes as their originals
   // Stages and commits. The locks are held by this transaction, or by the one that items were adopted from.
   void write();
   void stage(ItemChange& item);
-  void follow_up();  // on the commit
+  void follow_up();  // does what must follow the commit
   void record_expiries();
   void note_suspect(const ItemChange& item);
   void tell(ChangeFeed& feed, Instant at) const override;
@@ -166,7 +166,7 @@ void Transaction::State::expire_met() {
   }
   if (expiry.held.items().empty()) return;
   expiry.write();
-  read_versions();  // an expired item now has the version of its deletion
+  read_versions();  // the version of an expired item is now that of its deletion
 }
 
 void Transaction::State::expire_written() {
@@ -181,7 +181,7 @@ void Transaction::State::expire_written() {
     expiry.write();
   };
   attempt(expire, [](std::string_view) {
-    // The write stands; the reaper will remove the item.
+    // The write is already committed, and the reaper will remove the item.
   });
 }
 
@@ -205,7 +205,7 @@ const std::optional<std::string>& Transaction::digest_before() const { return st
 
 void Transaction::put(Slot slot, Item new_item) { put_stored(slot, StoredItem(std::move(new_item))); }
 
-// An item that stays the same is not written.
+// An item that does not change is not written.
 void Transaction::put_stored(Slot slot, StoredItem new_item) {
   ItemChange& item = state_->held.items()[slot];
   item.new_item = std::move(new_item);
@@ -219,7 +219,7 @@ void Transaction::remove(Slot slot) {
 }
 
 void Transaction::free_trees(Slot slot) {
-  constexpr std::size_t small_bytes = 4096;  // smaller trees are not worth decoding again
+  constexpr std::size_t small_bytes = 4096;  // smaller trees are kept to avoid decoding them again
   if (!table(slot).indexes.empty()) return;
   ItemChange& change = state_->held.items()[slot];
   for (StoredItem* item : {&change.old_item, &change.new_item})
@@ -230,7 +230,7 @@ bool Transaction::remove_expired(Slot slot, Instant due) {
   ItemChange& item = state_->held.items()[slot];
   const Instant now = state_->now();
   item.entry_due = due;
-  // Re-check: the item may have been renewed, or removed and written anew, since its entry was read.
+  // Check the item again: it may have been renewed, or removed and written again, since its entry was read.
   const std::optional<Instant> due_now =
       item.exists ? due_of_stored(table(slot), item.old_item.bytes()) : std::nullopt;
   const bool here = expires_here(table(slot), item.version.origin);
@@ -259,7 +259,7 @@ void Transaction::replicate(Slot slot, const WriteVersion& version, std::string_
   } else {
     put_stored(slot, StoredItem(std::string(item_bytes)));
   }
-  item.arrives = version;  // even if the item stays as it is
+  item.arrives = version;  // even if the item does not change
   item.arrives->tombstone = item_bytes.empty() ? 1 : 0;
 }
 
@@ -364,7 +364,8 @@ void Transaction::State::record_expiries() {
   }
 }
 
-// Runs last, because it can throw std::bad_alloc.
+// Remembers an item that never expires or was already due when it was written. Runs last, because it can
+// throw std::bad_alloc.
 // Requires: the item is committed, and it never expires or was already due when it was written.
 void Transaction::State::note_suspect(const ItemChange& item) {
   const Table& description = held.table_of(item);

@@ -8,15 +8,16 @@
 //   transaction.commit();
 //
 // commit() writes ONE batch {items, index entries, expiry entries, change records, counters} and returns when
-// the batch can be read, also in the stream. Destroying a transaction that was not committed changes nothing.
+// readers of the tables and of the stream can see the batch. Destroying a transaction that was not committed
+// changes nothing.
 //
 // A user's transaction never sees an item that has fired by its TTL (departed.h): lock() deletes such an item
-// first, as the reaper would. An item whose TTL has already passed when it is written is deleted by commit(),
-// in a second batch after its own.
+// first, as the reaper would. If the TTL of an item has already passed when the item is written, commit()
+// deletes the item in a second batch.
 //
 // In a global table, a write also gets a version and is queued for the replicas (replica_log.h). In a global
-// table with strong consistency, the same batch writes to all replicas. A write that arrives from a replica
-// is also written by a Transaction, unless a later write has been made here.
+// table with strong consistency, the same batch writes to all replicas. A Transaction also applies the writes
+// that arrive from replicas, unless this region has already made a later write.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ class Transaction {
   using IndexEffect = engine::IndexEffect;
 
   Transaction(const WritePath& path, Cause cause);
-  // Constructs a transaction for writes that were made elsewhere: it does not expire the items it meets.
+  // Constructs a transaction for writes that another region made. It does not expire the items it reads.
   struct Replicated {};
   Transaction(const WritePath& path, Replicated replicated);
   ~Transaction();
@@ -58,42 +59,43 @@ class Transaction {
   // Requires: lock() has not been called.
   void use_token(const Scope& scope, std::string_view token, std::string digest);
   // Locks tables (shared), items and the token, in key order, and reads the items. Returns false if a table
-  // was dropped, or if meets_another_region().
+  // was dropped or if meets_another_region() is true.
   [[nodiscard]] bool lock();
   // Whether another region is writing to one of the items, in a table with strong consistency.
   [[nodiscard]] bool meets_another_region() const;
 
   [[nodiscard]] const Table& table(Slot slot) const;          // valid while the table's lock is held
-  [[nodiscard]] const StoredItem* old_item(Slot slot) const;  // nullptr: no such item, or it has just expired
-  // The digest that the token was used with in the last ten minutes. If there is one, the caller must not
-  // commit.
+  [[nodiscard]] const StoredItem* old_item(Slot slot) const;  // nullptr: it does not exist or has expired
+  // The digest with which the token was used in the last ten minutes; nullopt if it was not used. If there is
+  // a digest, the caller must not commit.
   // Requires: lock() returned true.
   [[nodiscard]] const std::optional<std::string>& digest_before() const;
   void put(Slot slot, Item item);
   void put_stored(Slot slot, StoredItem item);
   void remove(Slot slot);
-  // Frees the decoded attributes of the old and the new item, unless commit() needs them. They can take forty
-  // times the item's bytes, and a transaction can have a hundred items. Invalidates references to them.
+  // Frees the decoded attributes of the old and the new item, unless commit() needs them. The attributes can
+  // take forty times the item's bytes, and a transaction can have a hundred items. Invalidates references to
+  // the attributes.
   void free_trees(Slot slot);
 
   // For the reaper: removes the item if it is expired now and its TTL is still `due`, the instant in its
-  // entry in the expiry index. Otherwise drops that entry, unless it is the item's current entry and is not
+  // entry in the expiry index. Otherwise erases that entry, unless it is the item's current entry and is not
   // due yet. Returns true if the item will be removed.
   bool remove_expired(Slot slot, Instant due);
   // For the backfill: leaves the item as it is and adds its missing entries in indexes that are being created
   // and in the expiry index.
   void fill_entries(Slot slot);
 
-  // For replication: applies a write that another region made with this version, unless a later write was
-  // made here. `item` is item_codec's bytes, or empty if the item was deleted.
+  // For replication: applies a write that another region made with this version, unless this region has made
+  // a later write. `item` is encoded by item_codec; it is empty if the item was deleted.
   void replicate(Slot slot, const WriteVersion& version, std::string_view item);
-  // Deletes the departure entry with this storage key as part of the commit: the write has arrived.
+  // Erases the departure with this storage key as part of the commit, because its write has arrived.
   void arrived(std::string_view departure_key);
   // Deletes the tombstone with this number, which is no longer needed.
   void forget_tombstone(Slot slot, Sequence tombstone);
 
-  // Commits the writes. In a Hurry (hurry.h), throws NotNow if their cost exceeds the budget; nothing is
-  // written then.
+  // Commits the writes. In a Hurry (hurry.h), throws NotNow without writing anything if their cost exceeds
+  // the budget.
   void commit();
   // Requires: commit() has returned.
   [[nodiscard]] const std::vector<IndexEffect>& index_effects(Slot slot) const;

@@ -33,9 +33,9 @@ struct WritePath {
   Failpoints& failpoints;
   RegionClaims& region_claims;
 
-  // Called after a commit, on the thread that committed. Requires: they are set before the first transaction.
+  // Called after a commit, on the thread that committed. Requires: both are set before the first transaction.
   std::function<void(std::size_t bytes)> versions_written;  // old versions of items were stored
-  std::function<void(Account& account)> sent_to_replicas;   // writes are on their way to replicas
+  std::function<void(Account& account)> sent_to_replicas;   // writes were queued for replicas
   // Called once per table and reason, for the first item that never expires (DatabaseOptions); may be empty.
   std::function<void(const Table& table, const Item& key, NeverReason reason, const AttributeValue& ttl)>
       never_expires;

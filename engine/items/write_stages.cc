@@ -20,7 +20,7 @@ void stage_item(const WriteStage& stage) {
   Batch& batch = stage.staged.batch;
   const bool puts = item.puts();
   const std::string stored_key = item_key(stage.table.id, 0, item.key);
-  // Room for the item and for its old version.
+  // Make room for the item and for its old version.
   batch.make_room(2, 2 * stored_key.size() + item.new_item.bytes().size() + item.old_item.bytes().size());
   if (puts) {
     batch.put(stored_key, item.new_item.bytes());
@@ -58,7 +58,7 @@ void stage_indexes(const WriteStage& stage) {
     const IndexId id = change.index->id;
     bool had_entry = !change.old_key.empty();
     if (had_entry && change.index->state == Index::State::creating) {
-      // The backfill may not have reached this item yet; then there is no entry to subtract from the counter.
+      // The backfill may not have reached this item yet. Then the counter does not include its entry.
       std::string unused;
       had_entry = stage.storage.get(item_key(table.id, id, change.old_key), unused);
     }
@@ -106,8 +106,8 @@ void put_never(const WriteStage& stage, NeverReason reason) {
   stage.item.never = reason;
 }
 
-// `surely` is false if the entry can be missing: the item became too old later, or the backfill has not
-// reached it yet.
+// `surely` is false if the entry may be missing, because the item became too old after it was written or the
+// backfill has not reached it yet.
 void erase_never(const WriteStage& stage, NeverReason reason, bool surely) {
   const std::string entry = ExpiryIndex::never_key(stage.table.id, reason, stage.item.key);
   if (!surely && !is_stored(stage, entry)) return;
@@ -140,7 +140,8 @@ void stage_expiry(const WriteStage& stage) {
   if (after.due) put_due(stage, *after.due);
 }
 
-// Either the entry is stale, or the item has become too old to expire and so never will.
+// Erases the expiry entry by which the reaper found the item. Either the entry is stale, or the item has
+// become too old to expire and is now listed as never expiring.
 void stage_forgotten_expiry(const WriteStage& stage) {
   const Table& table = stage.table;
   const ItemChange& item = stage.item;
@@ -204,7 +205,8 @@ void stage_replicas(const WriteStage& stage) {
   const ItemChange& item = stage.item;
   if (!item.changes() && !item.arrives) return;
   Batch& batch = stage.staged.batch;
-  // The version number is assigned by the commit. Until then the batch has only its key, for snapshots.
+  // The version number is assigned by the commit. Until then the batch contains only its key, so that
+  // snapshots save an image of it.
   batch.put(write_version_key(table.id, item.key), {});
   if (item.version.gone()) batch.erase(tombstone_key(table.id, item.version.tombstone, item.key));
   ReplicaWrite& write = stage.staged.replica_writes.emplace_back();
@@ -221,7 +223,7 @@ void stage_replicas(const WriteStage& stage) {
   write.origin = table.id;
   if (stage.cause == Cause::time_to_live) {
     write.version = WriteVersion::of_expiry(item.version.number);
-    if (!expires_here(table, item.version.origin)) return;  // the expiring region notifies the others
+    if (!expires_here(table, item.version.origin)) return;  // the other region notifies the replicas
   }
   for (const Replica& replica : table.replicas) write.to.push_back(replica.table);
 }

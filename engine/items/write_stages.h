@@ -1,7 +1,8 @@
 // The stages of a write: one function for each effect that the commit of an item has.
 //
-// A stage reads the item's change and, where it must know which entries exist, storage. It adds to the staged
-// write and, for the caller, notes on the change what it has staged. Stages lock nothing and commit nothing.
+// A stage reads the item's change. If it must know which entries exist, it also reads storage. It adds its
+// effect to the staged write, and records in the change what it has staged, for the caller. Stages lock
+// nothing and commit nothing.
 #pragma once
 
 #include <vector>
@@ -24,7 +25,7 @@ struct WriteStage {
   const ExpiryIndex& expiry;
   const Table& table;
   const LiveTable& live;
-  Cause cause;  // of the transaction
+  Cause cause;  // the transaction's cause
   ItemChange& item;
   StagedWrite& staged;
   std::vector<TimerQueue::Timer>& timers;  // to be set after the commit
@@ -45,11 +46,11 @@ void stage_forgotten_expiry(const WriteStage& stage);
 void stage_missing_entries(const WriteStage& stage);
 
 // The cause of the item's change, for records and listeners. TTL is the cause only in the region where the
-// item expires. In other regions the deletion counts as a replicated write. A transaction that meets a fired
-// item even makes the deletion itself, before the replicated one arrives.
+// item expires. In other regions the deletion counts as a replicated write. This is true even if a
+// transaction there reads the fired item and deletes it before the replicated deletion arrives.
 Cause cause_of(const ItemChange& item, const Table& table, Cause cause);
 
-// The stored item's TTL, as its expiry entry has it.
+// Returns the TTL of the stored item, which its expiry entry contains.
 TtlValue old_ttl(const ItemChange& item, const Table& table);
 
 }  // namespace mayfly::engine
