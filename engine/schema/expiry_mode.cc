@@ -9,14 +9,14 @@ namespace {
 
 std::uint64_t mixed(std::uint64_t value) { return mix(value + splitmix_step); }
 
-// Not std::hash, so that a seed means the same in every build.
+// Does not use std::hash, so that a seed gives the same results in every build.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
 }
 
-// The instant at which pass `number` begins. Each period has one pass.
+// Returns the instant at which pass `number` begins. Each period has one pass.
 Instant pass_at(const Table& table, std::int64_t number, std::int64_t period_ms) {
   const std::uint64_t drawn =
       mixed(table.expiry.seed ^ mixed(hash_of(table.name) ^ mixed(static_cast<std::uint64_t>(number))));

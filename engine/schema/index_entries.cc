@@ -16,8 +16,8 @@ struct Scalars {
   [[nodiscard]] ScalarPointers pointers() const { return {values.data(), count}; }
 };
 
-// Whether the value can be a key. Numbers always can. While an index exists, writes reject values that cannot
-// be its key; items written before the index was created may have such values.
+// Whether the value can be a key. Every number can be a key. While an index exists, writes reject values that
+// cannot be its key; items written before the index was created may have such values.
 bool may_be_key(const AttributeValue& value, std::size_t bytes_max) {
   std::size_t bytes = 1;
   if (const auto* text = value.get_if<std::string>()) bytes = text->size();
@@ -40,7 +40,7 @@ bool find_scalars(std::span<const KeyAttribute> attributes, const Item& item, st
 bool projection_differs(const Index& index, const Item& old_item, const Item& new_item) {
   switch (index.projection.kind) {
     case Projection::Kind::all: return !(old_item == new_item);
-    case Projection::Kind::keys_only: return false;  // the caller compared the keys
+    case Projection::Kind::keys_only: return false;  // the caller has already compared the keys
     case Projection::Kind::include:
       for (const std::string& name : index.projection.attributes) {
         const AttributeValue* old_value = old_item.find(name);

@@ -2,10 +2,11 @@
 //
 //   for (const IndexChange& change : index_changes(table, old_item, new_item)) ...
 //
-// An index is sparse: an item that lacks one of its key attributes, or has one of another type, has no entry.
-// An entry points to its item (its value is the item's encoded key), so a change that leaves an index's keys
-// alone writes nothing to it. Rejected: entries that copy the projection. They cost a write per index for
-// every update and twice the memory, to save one lookup per item read, which takes 1-3 us.
+// An index is sparse: it has no entry for an item that lacks one of the index's key attributes or has one of
+// another type. An entry points to its item (its value is the item's encoded key), so a change that does not
+// affect the index's key attributes writes nothing to the index. Rejected: entries that copy the projection.
+// They cost one write per index for every update and twice the memory, and save only one lookup per item that
+// is read, which takes 1-3 us.
 #pragma once
 
 #include <cstddef>
@@ -21,40 +22,40 @@ namespace mayfly::engine {
 
 struct IndexChange {
   const Index* index;
-  std::string old_key;        // the entry's key within the index; empty if there was no entry
-  std::string new_key;        // empty if there is no entry now
-  std::size_t old_bytes = 0;  // the size of the entry's projection, by DynamoDB's count
+  std::string old_key;        // the entry's key in the index; empty if there was no entry
+  std::string new_key;        // empty if the item has no entry after the change
+  std::size_t old_bytes = 0;  // the size of the old projection, as DynamoDB counts it
   std::size_t new_bytes = 0;
 
   [[nodiscard]] bool key_changed() const { return old_key != new_key; }
 };
 
-// The changes of all indexes whose projected content changes. `old_item` and `new_item` are nullptr if there
-// is no such item.
+// Returns the changes of all indexes whose projected content changes. `old_item` is nullptr if the item is
+// new, and `new_item` is nullptr if it is deleted.
 std::vector<IndexChange> index_changes(const Table& table, const Item* old_item, const Item* new_item);
 
-// The item's own key, encoded. Empty if the item lacks one of the attributes, or has one that cannot be a
-// key.
+// Returns the item's encoded key in the table; empty if a key attribute is missing or has a value that cannot
+// be a key.
 std::string table_key(const KeySchema& keys, const Item& item);
 
-// The key of the item's entry; empty if the item has no entry. Requires: the item's table key is valid.
-// In terms of key_codec's grammar:
+// Returns the key of the item's entry; empty if the item has no entry. Requires: the item's table key is
+// valid. In the grammar of key_codec.h, the entry's key is:
 //
 //   entry := key(index partition values, index sort values)
 //            partition(table partition value, table sort value)
 //
-// So entries with equal index keys are ordered by a hash of the item's whole key, as on AWS.
+// So entries with equal index keys are ordered by a hash of the item's complete key, as on AWS.
 std::string index_entry_key(const Table& table, const Index& index, const Item& item);
 
 // Whether the index projects a top-level attribute. It projects its own keys, the table's keys, and the
 // attributes that it includes.
 bool projects(const Table& table, const Index& index, std::string_view name);
-// The size of the item's attributes that the index projects, by DynamoDB's count.
+// Returns the size of the item's attributes that the index projects, as DynamoDB counts it.
 std::size_t projected_size(const Table& table, const Index& index, const Item& item);
 
-// Copies the key attributes that `from` has to `to`, which may have other attributes.
+// Copies the key attributes of `from` to `to`, which may already have other attributes. Skips missing ones.
 void copy_keys(const KeySchema& keys, const Item& from, Item& to);
-// An item with only the key attributes of `item`.
+// Returns an item with only the key attributes of `item`.
 Item key_attributes(const KeySchema& keys, const Item& item);
 Item key_attributes(const KeySchema& keys, const StoredItem& item);
 

@@ -10,8 +10,8 @@
 namespace mayfly::engine {
 namespace {
 
-// Takes a string or binary value, as encoded by append_scalar, off the front. Returns nullopt if it is
-// malformed.
+// Decodes a string or binary value that append_scalar has encoded, and removes it from the front of `rest`.
+// Returns nullopt if the value is malformed.
 std::optional<std::string> take_text(std::string_view& rest) {
   std::string text;
   for (std::size_t at = 0; at + 1 < rest.size(); ++at) {
@@ -30,7 +30,7 @@ std::optional<std::string> take_text(std::string_view& rest) {
   return std::nullopt;
 }
 
-// Takes a number off the front in the same way.
+// Decodes a number and removes it from the front of `rest`. Returns nullopt if the number is malformed.
 std::optional<std::string> take_number(std::string_view& rest) {
   const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(rest[at]); };
   if (rest.empty()) return std::nullopt;
@@ -58,7 +58,8 @@ std::optional<std::string> take_number(std::string_view& rest) {
   return number->to_string();
 }
 
-// Takes the attributes off the front and appends them to `out`. Returns false if they are malformed.
+// Decodes the attributes, removes them from the front of `rest` and appends them to `out` as text. Returns
+// false if an attribute is malformed.
 bool take(std::span<const KeyAttribute> attributes, std::string_view& rest, std::string& out) {
   for (const KeyAttribute& attribute : attributes) {
     const bool is_number = attribute.type == ScalarType::number;

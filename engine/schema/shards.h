@@ -3,14 +3,14 @@
 //
 // At any time, the open shards of an enabled stream divide all hashes among them, so that each record belongs
 // to exactly one shard. All records of a child are later than its parent's. So a reader that reads parents
-// before children reads the records of each item in order. DynamoDB splits shards and rolls them over, but
-// does not merge them.
+// before children reads the records of each item in order. As on AWS, shards can be split and rolled over,
+// but not merged.
 //
-//   Stream stream = ...;                                          // with one shard, which has number 0
+//   Stream stream = ...;                                          // it has one shard, number 0
 //   auto children = reshard(stream, 0, Resharding::split, now, watermark.published());
-//   // shard 0 is closed; 1 has the lower half of its hashes, 2 the upper half
+//   // shard 0 is closed; shard 1 has the lower half of its hashes, shard 2 the upper half
 //   children = reshard(stream, std::nullopt, Resharding::roll, now, watermark.published());
-//   // shards 1 and 2 are closed; 3 and 4 have their hashes
+//   // shards 1 and 2 are closed; shards 3 and 4 have their hashes
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,14 @@
 namespace mayfly::engine {
 
 inline constexpr std::uint32_t first_shards_max = 1000;
-// The limits on the open shards of a stream and on all its shards, including closed ones, which are forgotten
-// after 24 h. They exist because each change of a shard writes the description of all shards.
+// Limits on the number of a stream's open shards and of all its shards. All shards include closed ones, which
+// are forgotten after 24 h. The limits exist because each change of a shard writes the description of all
+// shards of the stream.
 inline constexpr std::size_t open_shards_max = 2 * first_shards_max;
 inline constexpr std::size_t shards_max = 10'000;
 
-// A shard is replaced by one child with the same hashes (roll) or by two children with half of them each
-// (split).
+// How a shard is replaced: by one child with the same hashes (roll), or by two children with half of the
+// hashes each (split).
 enum class Resharding : std::uint8_t { roll, split };
 
 enum class ReshardRefusal : std::uint8_t {
@@ -43,11 +44,12 @@ enum class ReshardRefusal : std::uint8_t {
   too_many,
 };
 
-// Returns `count` shards for a new stream, whose records will be later than `last_sequence`.
+// Returns `count` shards for a new stream. All records of the stream will be later than `last_sequence`.
 std::vector<Shard> first_shards(std::uint32_t count, Instant created, std::uint64_t last_sequence);
 
-// Closes an open shard after record `last_sequence`, or all open shards if `number` is nullopt. Adds their
-// children to the stream and returns them. If the call is refused, it changes nothing.
+// Closes the open shard with this number, or all open shards if `number` is nullopt. Records after
+// `last_sequence` belong to the children, which this adds to the stream and returns. A call that is refused
+// changes nothing.
 Expected<std::vector<Shard>, ReshardRefusal> reshard(Stream& stream, std::optional<ShardNumber> number,
                                                      Resharding how, Instant now,
                                                      std::uint64_t last_sequence);

@@ -1,6 +1,6 @@
-// All streams, enabled or closed, by id and by name. A lookup takes logarithmic time, and a walk takes time
-// proportional to its result. This matters because a test suite that creates and drops tables leaves
-// thousands of closed streams for a day.
+// Contains all streams, enabled or closed, by id and by name. A lookup takes logarithmic time, and listing
+// streams takes time proportional to the result. This matters because a test suite that creates and drops
+// tables can leave thousands of closed streams, which are kept for a day.
 //
 //   streams.put(stream);
 //   if (const Stream* found = streams.find(scope, "carts", "2024-11-18T14:36:44.149")) use(*found);
@@ -26,17 +26,17 @@ class StreamDirectory {
   void erase(StreamId id);
 
   [[nodiscard]] const Stream* find(StreamId id) const;
-  // The same with shared ownership, for use beyond the next put or erase. Each put creates a new object;
-  // nullptr if the stream does not exist.
+  // Like find(), but with shared ownership, so that the stream can be used after the next put or erase. Each
+  // put creates a new object. Returns nullptr if the stream does not exist.
   [[nodiscard]] std::shared_ptr<const Stream> share(StreamId id) const;
   [[nodiscard]] const Stream* find(std::string_view account, std::string_view region,
                                    std::string_view table_name, std::string_view label) const;
-  // The stream with the latest label among all tables that have had this name; nullptr if there is none.
+  // Returns the stream with the latest label of all tables that have had this name; nullptr without one.
   [[nodiscard]] const Stream* last_of(std::string_view account, std::string_view region,
                                       std::string_view table_name) const;
   [[nodiscard]] bool has(std::string_view account) const;
-  [[nodiscard]] std::vector<Stream> all() const;  // by id
-  // By region, table name and label.
+  [[nodiscard]] std::vector<Stream> all() const;  // sorted by id
+  // The streams of an account, sorted by region, table name and label.
   [[nodiscard]] std::vector<Stream> of(std::string_view account,
                                        std::optional<std::string_view> region = std::nullopt) const;
 

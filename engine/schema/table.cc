@@ -1,6 +1,6 @@
-// Stored form: an item (item_codec.h) with one attribute per member, under the member's name. Members that
-// are absent or false are not stored. Lists of structs are lists of maps. A format change needs a new member
-// name, so that older directories stay readable.
+// A description is stored as an item (item_codec.h) with one attribute per member, under the member's name.
+// Members that are absent or false are not stored. Lists of structs are lists of maps. A change of a member's
+// format needs a new member name, so that older data directories stay readable.
 #include "engine/schema/table.h"
 
 #include <algorithm>
@@ -143,8 +143,8 @@ KeySchema key_schema(const Map& map) {
           list_of<KeyAttribute>(map, "sort", key_attribute)};
 }
 
-// Earlier versions stored today's settings among the members: there, every attribute that is not a member is
-// a setting.
+// Earlier versions of Mayfly stored the settings next to the members: in their descriptions, every attribute
+// that is not a member is a setting.
 Item settings(const Map& map, const Map& members) {
   if (const Map* found = submap(map, "settings")) return *found;
   Item settings;
@@ -244,7 +244,7 @@ const Shard* Stream::find_shard(ShardNumber number) const {
 }
 
 const Shard& Stream::open_shard(std::uint64_t partition_hash) const {
-  // Search from the youngest shard: closed shards stay listed for a day.
+  // Search from the newest shard, because older shards that are closed stay listed for a day.
   const auto shard = std::find_if(shards.rbegin(), shards.rend(), [&](const Shard& candidate) {
     return !candidate.closed && candidate.first_hash <= partition_hash &&
            partition_hash <= candidate.last_hash;
@@ -390,7 +390,8 @@ std::string encode_description(const Stream& stream) { return encoded(to_item(st
 
 namespace {
 
-// Whether decoding kept every stored value. Members that `read` lacks are settings of earlier versions.
+// Whether decoding kept every stored value. Members that `read` lacks are settings that earlier versions of
+// Mayfly stored next to the members.
 bool agrees(const AttributeValue& stood, const AttributeValue& read);
 bool agrees(const Map& stood, const Map& read) {
   const bool has_settings = stood.find("settings") != nullptr;
@@ -410,7 +411,7 @@ bool agrees(const AttributeValue& stood, const AttributeValue& read) {
   return stood == read;
 }
 
-// Returns an empty string if both agree.
+// Returns an error text that names the first member that decoding did not keep; empty if both items agree.
 std::string first_disagreement(const Item& stood, const Item& read) {
   const auto member = std::find_if(stood.begin(), stood.end(), [&](const Attribute& attribute) {
     Item others;  // only to keep the other members out of the comparison

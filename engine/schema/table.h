@@ -1,6 +1,6 @@
-// The immutable description of a table: the settings that the engine acts on (key schema, indexes, TTL,
-// stream), and the opaque settings that upper layers store with the table. A change makes a new description;
-// catalog.h explains how it is swapped in.
+// The immutable description of a table: the settings that the engine uses (key schema, indexes, TTL, stream),
+// and the opaque settings that upper layers store with the table. A change creates a new description;
+// catalog.h explains how the new one replaces the old one.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,17 @@ using TableId = std::uint32_t;      // unique across accounts, never reused
 using StreamId = std::uint32_t;     // unique across accounts, never reused
 using ShardNumber = std::uint32_t;  // unique within a stream, never reused
 
-// Unique among a table's indexes; 0 is the table itself.
+// Unique among a table's indexes. Id 0 is the table itself.
 using IndexId = std::uint16_t;
-// The last id that an index can have. After it, ids that no index uses any longer are assigned again.
+// The last id that an index can have. After this id has been assigned, ids that no index uses any longer are
+// assigned again.
 inline constexpr IndexId last_index_id = 0xfff9;
-// Not indexes: the counters of the items that never expire. The id of a counter is this plus its NeverReason
-// (expiry_index.h).
+// Not an index id: the ids of the counters of items that never expire begin here. The id of a counter is this
+// number plus its NeverReason (expiry_index.h).
 inline constexpr IndexId never_expiring = 0xfff9;
-// Not an index: the counter of the old versions of a table's items (history.h) and of their bytes.
+// Not an index id: the id of the counter for old versions of a table's items (history.h) and their bytes.
 inline constexpr IndexId old_versions = 0xfffe;
-// Not an index: the counter of a table's entries in the expiry index.
+// Not an index id: the id of the counter of a table's entries in the expiry index.
 inline constexpr IndexId expiry_entries = 0xffff;
 
 enum class ScalarType : std::uint8_t { string, number, binary };
@@ -50,7 +51,7 @@ struct KeyAttribute {
   friend bool operator==(const KeyAttribute&, const KeyAttribute&) = default;
 };
 
-inline constexpr std::size_t key_attributes_max = 4;  // for each of a global index's two keys
+inline constexpr std::size_t key_attributes_max = 4;  // for each of the two keys of a global index
 class KeySchema {
  public:
   KeySchema() = default;
@@ -83,18 +84,18 @@ struct Index {
   Kind kind = Kind::global;
   KeySchema keys;
   Projection projection;
-  State state = State::active;  // creating: being backfilled; writes maintain the index, reads are rejected
+  State state = State::active;  // while creating, writes maintain the index and reads are rejected
   Item settings;                // opaque, like Table::settings
 };
 
 struct TimeToLive {
   std::string attribute;
   bool backfilling = false;  // items written before TTL was enabled are still being indexed
-  // Each enabling of TTL has its own number, so that one backfill never marks a later one as finished.
+  // Each time TTL is enabled, it gets a new number, so that no backfill marks a later one as finished.
   std::uint32_t number = 0;
-  Instant since = 0;  // when it was enabled; no item had expired before that
+  Instant since = 0;  // when TTL was enabled; no item had expired before that
   // Whether the expiry index also lists items that never expire. False until a backfill has added these
-  // entries, which directories of earlier versions lack.
+  // entries, which data directories of earlier Mayfly versions lack.
   bool lists_never = false;
 };
 
@@ -103,7 +104,7 @@ struct TimeToLive {
 struct Recovery {
   Instant since = 0;
   std::int64_t days = 0;
-  Instant given_up = 0;  // earlier versions are no longer kept, and instants before it cannot be restored
+  Instant given_up = 0;  // earlier versions are erased, and earlier instants cannot be restored
   friend bool operator==(const Recovery&, const Recovery&) = default;
 };
 
@@ -115,7 +116,7 @@ struct ExpiryMode {
     manual,  // on request
   };
   Kind kind = Kind::exact;
-  std::int64_t delay_ms_min = 600'000;  // for `aws`: 10 to 28 minutes by default, as measured on AWS
+  std::int64_t delay_ms_min = 600'000;  // used by `aws`; 10 to 28 minutes by default, as measured on AWS
   std::int64_t delay_ms_max = 1'680'000;
   std::uint64_t seed = 1;
   friend bool operator==(const ExpiryMode&, const ExpiryMode&) = default;
@@ -130,32 +131,32 @@ enum class StreamView : std::uint8_t { keys_only, new_image, old_image, new_and_
 struct Shard {
   struct Parent {
     ShardNumber number;
-    Instant created;  // part of the parent's name; the parent may be deleted first
+    Instant created;  // part of the parent's name; kept because the parent may be deleted first
     friend bool operator==(const Parent&, const Parent&) = default;
   };
   ShardNumber number = 0;
   std::optional<Parent> parent;
-  Instant created = 0;  // later than its parent's, even on a frozen clock
+  Instant created = 0;  // later than that of its parent, even on a frozen clock
   std::uint64_t first_hash = 0;
   std::uint64_t last_hash = ~std::uint64_t{0};
-  std::uint64_t first_sequence = 0;            // no record of the shard has an earlier one
-  std::uint64_t oldest_sequence = 0;           // records before it were trimmed
+  std::uint64_t first_sequence = 0;            // no record of the shard has an earlier number
+  std::uint64_t oldest_sequence = 0;           // records before this number were trimmed
   std::optional<Instant> closed;               // the shard is deleted 24 h later
-  std::optional<std::uint64_t> last_sequence;  // of a closed shard: no record of it has a later one
+  std::optional<std::uint64_t> last_sequence;  // of a closed shard: no record has a later number
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 
 // The range of records that a restore removed because they are later than its snapshot. Their sequence
 // numbers are never reused.
 struct Undoing {
-  std::uint32_t number = 0;           // of the restore
+  std::uint32_t number = 0;           // the number of the restore
   std::uint64_t first = 0, last = 0;  // the records' sequence numbers
   friend bool operator==(const Undoing&, const Undoing&) = default;
 };
 
 struct Stream {
-  // When the list is full, the oldest entry is dropped: a reader that has not moved since then continues
-  // without an error.
+  // When the list is full, the oldest entry is dropped. A reader that has not read since that restore then
+  // continues without an error.
   static constexpr std::size_t undone_max = 100;
 
   StreamId id = 0;
@@ -165,24 +166,24 @@ struct Stream {
   StreamView view = StreamView::new_and_old_images;
   KeySchema keys;
   Instant created = 0;
-  std::optional<Instant> disabled;  // closed: readable for 24 h
+  std::optional<Instant> disabled;  // when the stream was closed; it can be read for 24 h after that
   // Part of the names of shards and events. A restored stream keeps it but gets another id.
   std::uint32_t name = 0;
-  // By restore number: the ranges that restores removed from this stream and that no later restore brought
-  // back.
+  // The ranges that restores removed from this stream and that no later restore brought back, sorted by
+  // restore number.
   std::vector<Undoing> undone;
-  std::vector<Shard> shards;  // by number; the last one of an enabled stream is open
+  std::vector<Shard> shards;  // sorted by number; the last shard of an enabled stream is open
   Item settings;              // opaque, like Table::settings
 
   [[nodiscard]] const Shard* find_shard(ShardNumber number) const;
-  // The open shard for this hash. Requires: the stream is enabled.
+  // Returns the open shard for this hash. Requires: the stream is enabled.
   [[nodiscard]] const Shard& open_shard(std::uint64_t partition_hash) const;
   // Whether a restore removed the record with this sequence number.
   [[nodiscard]] bool is_undone(std::uint64_t sequence) const;
   // Whether a reader whose next record is `next` has read records that were removed by a restore later than
   // `seen`.
   [[nodiscard]] bool has_lost(std::uint64_t next, std::uint32_t seen) const;
-  // The number of the latest restore that removed records; 0 if none did.
+  // The number of the latest restore that removed records; 0 if no restore did.
   [[nodiscard]] std::uint32_t last_restore() const { return undone.empty() ? 0 : undone.back().number; }
 };
 
@@ -198,36 +199,36 @@ struct Table {
   std::string uuid;  // DescribeTable's TableId
   std::string account, region, name;
   Instant created = 0;
-  std::vector<KeyAttribute> attribute_definitions;  // in the order given
+  std::vector<KeyAttribute> attribute_definitions;  // in the order of the request
   KeySchema keys;
-  std::vector<Index> indexes;  // local indexes first, in the order given
+  std::vector<Index> indexes;  // local indexes first, otherwise in the order of creation
   std::optional<TimeToLive> ttl;
   ExpiryMode expiry;  // also kept while TTL is off
   std::optional<Recovery> recovery;
-  std::optional<Stream> stream;                    // the enabled one
+  std::optional<Stream> stream;                    // the enabled stream
   std::optional<std::string> latest_stream_label;  // the label of the next stream is later
   // The settings that the layer above stores with the table. The engine stores and copies them but never
-  // reads them. Indexes and streams have their own, which are removed with them.
+  // reads them. Indexes and streams have their own settings, which are removed with them.
   Item settings;
   IndexId next_index_id = 1;
   std::uint32_t next_ttl_number = 1;
   std::vector<Replica>
-      replicas;         // the other tables of the global table, oldest first; empty: not a global table
-  bool strong = false;  // whether a write reaches the replicas before it is acknowledged, not afterward
-  std::vector<TableId> copies_from;  // replicas from which items are still being copied; no stream until then
+      replicas;         // the global table's other tables, oldest first; empty if not a global table
+  bool strong = false;  // whether a write reaches the replicas before it is acknowledged
+  std::vector<TableId> copies_from;  // items are still being copied from these replicas; no stream yet
 
   // Whether writes are sent to replicas asynchronously.
   [[nodiscard]] bool replicates() const { return !replicas.empty() && !strong; }
   [[nodiscard]] const Index* find_index(std::string_view index_name) const;
 };
 
-// Descriptions as items, the form in which item_codec stores them (and which a dump can print).
+// Converts descriptions to and from items, the form in which item_codec stores them and a dump prints them.
 Item to_item(const Table& table);
 Table table_from_item(const Item& item);
 Item to_item(const Stream& stream);
 Stream stream_from_item(const Item& item);
 
-// The stored bytes of a description.
+// Returns the stored bytes of a description.
 std::string encode_description(const Table& table);
 std::string encode_description(const Stream& stream);
 
