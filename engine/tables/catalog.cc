@@ -57,7 +57,7 @@ void close_with_last_records(const Storage& storage, Stream& stream, Instant now
       end_with_last_record(storage, stream.id, shard);
 }
 
-// While an Erasing exists, readers wait until the description no longer has the data that is being erased.
+// While an Erasing exists, readers wait, because the description still lists data that is being erased.
 class Erasing {
  public:
   explicit Erasing(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
@@ -74,8 +74,8 @@ bool has_index(const Table& table, IndexId id) {
                      [&](const Index& index) { return index.id == id; });
 }
 
-// Index ids are reused in rotation: the data of a removed index is erased with it, and its id returns as late
-// as possible.
+// Index ids are reused in rotation, so that the id of a removed index is reused as late as possible. The data
+// of a removed index is erased when the index is removed.
 IndexId give_index_id(Table& table, const Table& before) {
   for (;;) {
     const IndexId id =
@@ -85,8 +85,8 @@ IndexId give_index_id(Table& table, const Table& before) {
   }
 }
 
-// How far ahead of the clock the label of a stream can be. This limits how many streams a table can get at
-// one instant.
+// The maximum distance of a stream's label from the current time. It limits the number of streams that a
+// table can get at one instant.
 constexpr Instant label_search_ms_max = Instant{1} << 40;
 
 std::string label_of(Instant instant) {
@@ -102,7 +102,7 @@ std::string label_of(Instant instant) {
 namespace {
 bool may_expire(const Table& table) { return table.ttl && table.expiry.kind != ExpiryMode::Kind::manual; }
 
-// Memory outside storage that a server needs for a table, and for each index of it. Measured, approximate.
+// The approximate memory outside storage that a table and each of its indexes need, as measured.
 constexpr std::uint64_t bytes_per_table = 3500, bytes_per_index = 360;
 
 std::uint64_t live_bytes(const Table& table) {
@@ -289,7 +289,7 @@ struct Catalog::Making {
 struct Catalog::Update {
   LiveTable* live;
   std::shared_ptr<const Table> old;
-  Table table;  // the new description, until it is published
+  Table table;  // the new description; moved away when it is published
   std::shared_ptr<const Table> description = nullptr;
   std::unique_ptr<Erasing> erasing = nullptr;
   std::vector<IndexId> given = {};
@@ -384,7 +384,7 @@ Catalog::Update Catalog::stage_update(LiveTable& live, Table edited, Batch& batc
     table.ttl->since = live.account().clock().now();
     table.ttl->lists_never = true;
   }
-  // TTL was switched on again with the same attribute: a backfill in progress continues.
+  // If TTL was switched on again with the same attribute, a backfill in progress continues.
   if (table.ttl && same_ttl && table.ttl->number != old.ttl->number) table.ttl = old.ttl;
   stage_leaving(old, table, batch);
 
@@ -420,14 +420,14 @@ void Catalog::stage_leaving(const Table& old, Table& table, Batch& batch) const 
   table.ttl->number = table.next_ttl_number++;
 }
 
-// All new descriptions are published before anything else is done, so that no reader finds one table changed
-// and its replica unchanged.
+// Publishes all new descriptions before it does anything else, so that no reader sees one table changed and
+// its replica unchanged.
 void Catalog::settle(std::vector<Update>& updates) {
   for (Update& update : updates) {
     update.description = std::make_shared<const Table>(std::move(update.table));
     update.live->describe(update.description);
   }
-  if (!updates.empty()) interleave("table changed");  // before any other thread can have seen it
+  if (!updates.empty()) interleave("table changed");  // a test can switch threads here
   for (Update& update : updates) settle_described(update);
 }
 
@@ -471,7 +471,8 @@ std::shared_ptr<const Table> Catalog::update(LiveTable& live, const std::functio
 
 Table Catalog::edited(const LiveTable& live) const {
   Table table = *live.description();
-  // The description's stream has the open shards, but only streams_ has the trimming since then.
+  // The stream in the description has the current open shards, but only streams_ shows which records and
+  // shards were trimmed since then.
   if (table.stream) table.stream = find_stream(table.stream->id);
   return table;
 }
@@ -685,7 +686,7 @@ void Catalog::replace(Account& account, const StageReplacement& stage, const std
       batch.erase(table_prefix('R', stream.id));
       old_streams.push_back(std::move(stream));
     }
-    // Sequence numbers continue from the last one that was assigned, whichever stream it belongs to.
+    // Sequence numbers continue after the last number that was assigned, whichever stream it belongs to.
     put_last_sequence(batch, watermark_.published());
 
     auto [tables, streams] = stage(old_tables, old_streams, batch);
@@ -738,8 +739,8 @@ Stream Catalog::make_stream(const Table& table, StreamView view, StreamId id) co
   stream.name = id;
   stream.created = accounts_.of(table.account).clock().now();
   stream.shards = first_shards(stream_shards_, stream.created, watermark_.published());
-  // A frozen clock would give the same label twice. The label of a stream is unique and later than those of
-  // its predecessors.
+  // A frozen clock would give the same label twice, but the label of a stream must be unique and later than
+  // the labels of its predecessors.
   std::string latest = table.latest_stream_label.value_or("");
   {
     const SharedLock lock(mutex_);
@@ -816,7 +817,7 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live,
   table.stream = find_stream(table.stream->id);
   TRY(std::vector<Shard> children,
       engine::reshard(*table.stream, shard, how, live.account().clock().now(), watermark_.published()));
-  auto child = children.begin();  // in the order of their parents
+  auto child = children.begin();  // the children are in the order of their parents
   for (Shard& parent : table.stream->shards) {
     if (child == children.end() || child->parent->number != parent.number) continue;
     end_with_last_record(storage_, table.stream->id, parent);
@@ -837,13 +838,13 @@ Expected<std::vector<Shard>, ReshardRefusal> Catalog::reshard(LiveTable& live,
 
 void Catalog::trim_stream(StreamId id, const std::vector<TrimmedShard>& trimmed, Batch& batch,
                           Account::Timeline timeline) {
-  const Lock changing(changes_);  // so that no concurrent close or restore is undone
+  const Lock changing(changes_);  // so that this does not undo a concurrent close or restore
   std::optional<Stream> stream = find_stream(id);
   if (!stream || accounts_.of(stream->account).timeline() != timeline) return;
   std::vector<Shard> left;
   auto trim = trimmed.begin();
   for (Shard& shard : stream->shards) {
-    while (trim != trimmed.end() && trim->shard < shard.number) ++trim;  // forgotten by another thread
+    while (trim != trimmed.end() && trim->shard < shard.number) ++trim;  // removed by another thread
     if (trim != trimmed.end() && trim->shard == shard.number) {
       if (trim->forgotten) continue;
       shard.oldest_sequence = std::max(shard.oldest_sequence, trim->oldest_sequence);

@@ -1,9 +1,10 @@
-// The catalog finds tables by account, region and name. It also has the streams: enabled ones, and disabled
-// ones for as long as they can be read.
+// The catalog finds tables by account, region and name. It also contains the streams, including disabled
+// streams that can still be read.
 //
-// A LiveTable is one table from its creation to its deletion. Its description is immutable, and a change
-// replaces it as a whole while no write is in progress: writers hold the table's gate shared, a change holds
-// it exclusively. A write therefore sees one set of indexes from its first read to its commit.
+// A LiveTable represents a table from its creation to its deletion. Its description is immutable, and a
+// change replaces the description as a whole while no write is in progress: writers hold the table's gate
+// shared, and a change holds it exclusively. So a write sees one set of indexes from its first read to its
+// commit, even if the table changes.
 //
 // A change is written to storage before it becomes visible in memory. A StorageFault leaves the catalog
 // unchanged.
@@ -46,11 +47,13 @@ class Batch;
 class BeforeImages;
 class Random;
 
-// The storage key of the ids that are assigned next. Value: table:u32le stream:u32le.
+// The storage key of the table id and the stream id that are assigned next. Its value is table:u32le
+// stream:u32le.
 inline constexpr std::string_view next_ids_key = "Mnext-ids";
 inline constexpr std::size_t next_ids_bytes = sizeof(TableId) + sizeof(StreamId);
 
-// The counts that DescribeTable returns. They are exact, and committed with the writes that they count.
+// The counts that DescribeTable returns. They are exact, because they are committed together with the writes
+// that they count.
 struct Counter {
   std::atomic<std::int64_t> items{0};
   std::atomic<std::int64_t> bytes{0};
@@ -74,9 +77,9 @@ class LiveTable {
   [[nodiscard]] bool dropped() const { return dropped_.load(); }
   // Whether items can expire automatically: the table has TTL, and its mode is not manual.
   [[nodiscard]] bool expires() const { return expires_.load(std::memory_order_acquire); }
-  // Whether everything that was read until now from the table (index 0) or from one of its indexes was
-  // complete. False if the table or the index is dropped: its items or entries may have been erased before
-  // the read. Waits while a thread is erasing them.
+  // Whether everything that the caller has read until now from the table (index 0) or from one of its indexes
+  // was complete. Returns false if the table or the index is dropped, because its items or entries may have
+  // been erased before the read. Waits while a thread is erasing them.
   [[nodiscard]] bool still_has(IndexId index) const;
   // How much history of its items the table keeps (history.h):
   // - unwanted: nothing
@@ -86,13 +89,13 @@ class LiveTable {
   enum class Past : std::uint8_t { unwanted, points, instants };
   [[nodiscard]] Past past() const { return past_.load(std::memory_order_relaxed); }
   [[nodiscard]] VersionNumber latest_point() const { return latest_point_.load(std::memory_order_relaxed); }
-  // Whether a snapshot has the table. If so, images of its items are saved before they change
+  // Whether a snapshot contains the table. If so, images of its items are saved before they change
   // (Catalog::keep_images).
   // Requires: a transaction holds the table.
   [[nodiscard]] bool in_snapshot() const { return kept_.load(); }
-  // Items and bytes of the table (index 0) or of one of its indexes.
+  // The number and the bytes of items in the table (index 0) or of entries in one of its indexes.
   [[nodiscard]] Counter& counter(IndexId index) const;
-  // Number and bytes of the old versions of items. A table that never had any has no such counter.
+  // The number and the bytes of old versions of items. A table that never had any has no counter of them.
   [[nodiscard]] VersionCount version_count() const;
   // The number of items that have a TTL but never expire, by reason.
   [[nodiscard]] NeverCounts never_expiring_items() const;
@@ -114,14 +117,14 @@ class LiveTable {
   mutable ExpiryStats expiry_stats_;
   mutable TtlSuspects ttl_suspects_;
   mutable Gate gate_;  // lock order: lock_table.h
-  // These four change only while the gate is held exclusively.
+  // These five members change only while the gate is held exclusively.
   std::atomic<bool> dropped_{false};
-  std::atomic<bool> erasing_{false};  // data that the description still has is being erased
-  std::atomic<bool> kept_{false};     // a snapshot has the table
+  std::atomic<bool> erasing_{false};  // data that the description still lists is being erased
+  std::atomic<bool> kept_{false};     // a snapshot contains the table
   std::atomic<Past> past_{Past::unwanted};
   std::atomic<VersionNumber> latest_point_{0};
   mutable Mutex mutex_;  // held for a few instructions
-  // The next two members also change only while the gate is held exclusively.
+  // These two members also change only while the gate is held exclusively.
   std::shared_ptr<const Table> description_ GUARDED_BY(mutex_);
   Storage::Holding held_ GUARDED_BY(mutex_);
   std::atomic<bool> expires_;  // derived from the description
@@ -166,14 +169,14 @@ class Catalog {
   using ChangeTogether = std::function<bool(std::vector<Table>& tables)>;
   struct Together {
     std::vector<std::shared_ptr<LiveTable>> tables;    // the resulting tables, by id
-    std::vector<std::shared_ptr<const Table>> before;  // their descriptions before; nullptr: new
+    std::vector<std::shared_ptr<const Table>> before;  // their old descriptions; nullptr if new
     std::vector<std::shared_ptr<LiveTable>> dropped;
-    std::vector<Point> points;  // left by the dropped tables
+    std::vector<Point> points;  // of the last states of dropped tables
   };
-  // Which of the dropped tables leave a point of their last state (points.h).
+  // Which of the dropped tables get a point of their last state (points.h).
   enum class Leaving : std::uint8_t { nothing, point, point_if_recoverable };
-  // Returns a document about such a point, to be written with it. If the function is empty, no document is
-  // written.
+  // Returns a document about such a point. The document is written together with the point. If the function
+  // is empty, no document is written.
   using Describe = std::function<Document(const Point& point)>;
   enum class Refusal : std::uint8_t { dropped, unchanged, name_taken, too_many };
   Expected<Together, Refusal> update_together(LiveTable& table, const ChangeTogether& change,
@@ -181,20 +184,20 @@ class Catalog {
                                               const Describe& describe);
 
   // --- earlier states of tables (history.h)
-  // Calls `look` while no thread writes to the table and nothing in the catalog changes. Returns false,
-  // without the call, if the table was dropped.
+  // Calls `look` while no thread writes to the table and nothing in the catalog changes. Returns false
+  // without calling `look` if the table was dropped.
   bool hold(LiveTable& table, const std::function<void()>& look);
   // Calls `look` while nothing in the catalog changes.
   void hold_changes(const std::function<void()>& look);
-  // A point of the table as it is now. Requires: no thread writes to it.
+  // Returns a point of the table's current state. Requires: no thread writes to the table.
   [[nodiscard]] Point point_of(const LiveTable& table) const;
   // Sets past() and latest_point() according to the table's description and its points.
   // Requires: no thread writes to the table, or no other thread knows it yet.
   void settle_past(LiveTable& table) const;
 
   // --- a whole account (snapshots.h)
-  // Calls `look` while no thread writes to a table of the account, changes one, or creates a table in any
-  // account.
+  // Calls `look` while no thread writes to a table of the account, changes such a table, or creates a table
+  // in any account.
   using Tables = std::vector<std::shared_ptr<LiveTable>>;
   void hold_still(std::string_view account, const std::function<void(const Tables&)>& look);
   // The tables and streams that an account has after replace().
@@ -208,8 +211,8 @@ class Catalog {
   using StageReplacement = std::function<Replacement(const Tables& old_tables,
                                                      const std::vector<Stream>& old_streams, Batch& batch)>;
   void replace(Account& account, const StageReplacement& stage, const std::function<void()>& settle);
-  // Sets whether a snapshot of the account has the table. If so, images of its items are kept from now on
-  // when they change.
+  // Sets whether a snapshot of the account contains the table. If so, images of its items are saved before
+  // they change, from now on.
   // Requires: no thread writes to the table.
   static void keep_images(LiveTable& table, bool kept) { table.kept_ = kept; }
 
@@ -223,13 +226,13 @@ class Catalog {
   [[nodiscard]] std::shared_ptr<const Stream> share_stream(StreamId stream) const;
   [[nodiscard]] std::optional<Shard> find_shard(StreamId stream, ShardNumber shard) const;
   // Closes an open shard of the table's stream, or all of its open shards if `shard` is nullopt, and opens
-  // their children. No thread writes to the table during the call, and the whole call is one change of the
+  // their children. No thread writes to the table during the call, and all shards change in one new
   // description.
   Expected<std::vector<Shard>, ReshardRefusal> reshard(LiveTable& table, std::optional<ShardNumber> shard,
                                                        Resharding how);
   // Adds the trimmed shards to the batch, writes the batch, and then makes the change visible to readers.
-  // Does nothing if `timeline`, the account's timeline in which the shards were examined, is over. Several
-  // threads can trim a stream at once.
+  // Does nothing if the account is no longer in `timeline`, the timeline in which the shards were examined.
+  // Several threads can trim a stream at the same time.
   // Requires: `trimmed` is ordered by shard number.
   struct TrimmedShard {
     ShardNumber shard;
@@ -239,10 +242,11 @@ class Catalog {
   void trim_stream(StreamId stream, const std::vector<TrimmedShard>& trimmed, Batch& batch,
                    std::uint64_t timeline);
   void forget_stream(StreamId stream, Batch& batch, std::uint64_t timeline);
-  // Erases the items, entries, old versions and counters of a table that is not in the catalog, in a snapshot
-  // or in a point.
+  // Erases the items, entries, old versions and counters of a table.
+  // Requires: the table is not in the catalog, in a snapshot or in a point.
   void erase_data(Batch& batch, TableId table) const;
-  // Erases the data that no point needs, of a table that is not in the catalog or in a snapshot.
+  // Erases the part of a table's data that no point needs.
+  // Requires: the table is not in the catalog or in a snapshot.
   void erase_unneeded(Batch& batch, TableId table) const;
 
  private:
@@ -253,8 +257,8 @@ class Catalog {
   using Names = std::map<std::string, std::shared_ptr<LiveTable>, NameLess>;
 
   [[nodiscard]] std::size_t count(const Scope& scope) const;
-  void load() REQUIRES(changes_, mutex_);             // or no other thread knows the catalog
-  std::shared_ptr<LiveTable> make_live(Table table);  // reads its counters from storage
+  void load() REQUIRES(changes_, mutex_);             // or no other thread uses the catalog yet
+  std::shared_ptr<LiveTable> make_live(Table table);  // reads the table's counters from storage
 
   // Changes that are staged in a batch, to be made in memory once the batch is written (see catalog.cc).
   struct Making;
@@ -270,7 +274,7 @@ class Catalog {
   void settle(std::vector<Update>& updates);
   void settle_described(Update& update);
   void stage_leaving(const Table& old, Table& table, Batch& batch) const;
-  [[nodiscard]] Table edited(const LiveTable& live) const;  // a copy, to be edited
+  [[nodiscard]] Table edited(const LiveTable& live) const;  // returns a copy to edit
   Drop stage_drop(LiveTable& live, Batch& batch, Leaving leaving, PointId staged);
   void settle(const Drop& drop);
   [[nodiscard]] std::vector<std::shared_ptr<LiveTable>> together_with(const LiveTable& table) const;  // by id
@@ -279,7 +283,7 @@ class Catalog {
                                           Leaving leaving, const Describe& describe) REQUIRES(changes_);
   Stream make_stream(const Table& table, StreamView view, StreamId id) const;
   void erase_all_but_past(Batch& batch, TableId table, VersionCount count) const;
-  void leave_past(TableId table) const;  // of a table that has points but is dropped
+  void leave_past(TableId table) const;  // for a dropped table that has points
 
   Storage& storage_;
   Accounts& accounts_;

@@ -58,7 +58,8 @@ void ChangeFeed::tell(const Change& change) noexcept {
   for (const Listener& listener : listeners_) {
     attempt([&] { listener(change); },
             [](std::string_view) {
-              // The listener ran out of memory. The write is committed, and its client must still be told so.
+              // The listener ran out of memory. Its error is ignored, because the write is committed and its
+              // client must be told so.
             });
   }
   is_telling = false;

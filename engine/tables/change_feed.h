@@ -1,17 +1,17 @@
-// Tells subscribers about committed changes, in commit order, after they can be read.
+// Notifies subscribers of committed changes, in commit order, after the changes can be read.
 //
 // The feed reports every item write in every table, with the item before and after it, whether or not the
-// table has a stream. A subscription receives each commit that begins after subscribe() has returned, and
-// none that ended before. Without listeners, a commit pays only for checking whether a list is empty.
+// table has a stream. A subscription receives every commit that begins after subscribe() has returned, and no
+// commit that ended before. Without listeners, a commit only checks that the list of listeners is empty.
 //
 //   auto subscription = feed.subscribe(
 //       [&](const Change& change) { work_to_do.notify(change.table->id); });
 //
-// A listener runs on the committing thread, inside the commit section. It should only take a note and wake
-// another thread. It must not write, subscribe or end a subscription, and everything in a Change becomes
-// invalid when the listener returns. A listener that needs the change for longer takes kept(), a copy of the
-// bytes, and reads it outside the commit section. Code that decodes or prints a change asserts that its
-// thread is not telling().
+// A listener runs on the committing thread, inside the commit section. It should only record what it needs
+// and wake another thread. It must not write, subscribe or end a subscription, and everything in a Change
+// becomes invalid when the listener returns. A listener that needs the change later calls kept(), which
+// copies the bytes, and reads the copy outside the commit section. Code that decodes or prints a change
+// asserts that its thread is not telling().
 #pragma once
 
 #include <cstdint>
@@ -32,20 +32,20 @@ namespace mayfly::engine {
 struct KeptChange;
 
 struct Change {
-  const std::shared_ptr<const Table>& table;  // as the write saw it
+  const std::shared_ptr<const Table>& table;  // the description that the write used
   ChangeRecord::Kind kind;
   Cause cause;
   Instant at;                           // by the account's clock
   std::string_view key;                 // encoded by key_codec
-  std::string_view old_item, new_item;  // item_codec's bytes; empty: absent
-  std::optional<Sequence> sequence;     // of the record in the table's stream, if it has one
-  ShardNumber shard;                    // of that record
+  std::string_view old_item, new_item;  // encoded by item_codec; empty if there is no item
+  std::optional<Sequence> sequence;     // the stream record's number, if there is a record
+  ShardNumber shard;                    // the shard of that record
   // Cache for kept().
   mutable std::shared_ptr<const KeptChange> copy = nullptr;
 
-  // The item's key attributes.
+  // Returns the item's key attributes.
   [[nodiscard]] Item keys() const;
-  // A copy that stays valid, shared by all listeners that need one.
+  // Returns a copy that stays valid. All listeners that call this share one copy.
   [[nodiscard]] std::shared_ptr<const KeptChange> kept() const;
 };
 
@@ -88,8 +88,8 @@ class ChangeFeed {
   using Listeners = std::list<Listener>;
 
  public:
-  // Ends when the object is destroyed. After the end, no call of the listener is in progress, and none
-  // follows.
+  // A subscription ends when this object is destroyed or end() is called. After that, the listener is not
+  // running and is not called again.
   class Subscription {
    public:
     Subscription() = default;
@@ -110,22 +110,23 @@ class ChangeFeed {
   ChangeFeed(Mutex& commits, const Watermark& watermark) : commits_(commits), watermark_(watermark) {}
 
   [[nodiscard]] Subscription subscribe(Listener listener);
-  // Calls `visit` while no commit is in progress: listeners have received all changes that can be read by
-  // then.
+  // Calls `visit` while no commit is in progress: at that time, listeners have received all changes that can
+  // be read.
   template <class Visit>
   void between_commits(Visit visit) {
     const Lock lock(commits_);
     visit();
   }
 
-  // Returns the last readable record after every listener has received all records up to it. Waits for a
-  // commit in progress.
+  // Waits for a commit in progress and returns the number of the last record that can be read. Every listener
+  // has then received all records up to this one.
   [[nodiscard]] Sequence told() {
     const Lock lock(commits_);
     return watermark_.published();
   }
 
-  // Requires: the caller holds `commits`. (The analysis cannot see that the mutex it holds is `commits`.)
+  // Requires: the caller holds `commits`. (The thread safety analysis cannot see that the mutex that the
+  // caller holds is `commits`.)
   [[nodiscard]] bool listened() const NO_THREAD_SAFETY_ANALYSIS { return !listeners_.empty(); }
   void tell(const ChangeSource& transaction, Instant at) NO_THREAD_SAFETY_ANALYSIS;
   void tell(const Change& change) noexcept NO_THREAD_SAFETY_ANALYSIS;
@@ -142,7 +143,8 @@ class ChangeFeed {
   std::uint64_t commit_ GUARDED_BY(commits_) = 0;
 };
 
-// The changes of a transaction, which the committer passes to the feed once they are committed.
+// A transaction, as a source of changes. The committer calls it to pass the changes to the feed after they
+// are committed.
 class ChangeSource {
  public:
   virtual ~ChangeSource() = default;

@@ -1,8 +1,9 @@
 // Stored bytes, under 'S' stream:u32be shard:u32be sequence:u64be:
 //
-//   record := created:i64le kind:u8 cause:u8 image* keys       in this order: old, new, then keys
-//   image  := length:u32le item_codec's bytes                  length 0: absent
-//   keys   := item_codec's bytes
+//   record := created:i64le kind:u8 cause:u8 image* keys       the old image precedes the new image
+//   image  := length:u32le item                                length 0: there is no image
+//   keys   := item
+//   item   := the bytes of item_codec.h
 #include "engine/tables/change_log.h"
 
 #include <cstring>
@@ -124,7 +125,7 @@ Sequence ChangeLog::last_sequence(const Storage& storage, const std::vector<Stre
       if (iterator.valid()) last = std::max(last, record_sequence(iterator.key()));
     }
   }
-  // Include the numbers of forgotten streams, because no number may be assigned twice.
+  // Include the numbers that forgotten streams used, because no number may be assigned twice.
   if (std::string value; storage.get(last_sequence_key, value) && value.size() == sizeof(Sequence))
     last = std::max(last, read_little_endian<Sequence>(value));
   if (std::string value; storage.get(last_version_key, value) && value.size() == sizeof(Sequence))
@@ -136,7 +137,7 @@ StreamPage ChangeLog::read(StreamId stream, ShardNumber number, Sequence from, s
                            std::size_t bytes_max) const {
   const std::optional<Shard> shard = catalog_.find_shard(stream, number);
   if (!shard) return {{}, from, /*at_end=*/true, /*ended=*/true};
-  // Read before the iterator is made, which therefore sees every record up to this number.
+  // Read the number before the iterator is created, so that the iterator sees every record up to this number.
   const Sequence last = shard->last_sequence.value_or(watermark_.published());
   StreamPage page{{}, from, false};
   std::size_t bytes = 0;

@@ -1,8 +1,8 @@
 // The change log: one record for each item write that changed something in a table with an enabled stream.
 //
-// A record belongs to the shard that is open for its item's partition (shards.h). It gets its sequence number
-// at commit, from a single committer. `published()` is the watermark: every record up to it can be read, and
-// no further record will appear at or below it. Readers stop there, so they skip no record.
+// A record belongs to the open shard that contains its item's partition (shards.h). The committer assigns its
+// sequence number at commit. `published()` is the watermark: every record up to it can be read, and no
+// further record will appear at or below it. Readers stop there, so they do not skip any record.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Account;
 class Catalog;
 class Storage;
 
-// Who made the change: a user, by a request, or the service, by deleting an expired item.
+// What made the change: a user's request, or the service, which deletes expired items.
 enum class Cause : std::uint8_t { user, time_to_live };
 
 struct ChangeRecord {
@@ -38,24 +38,24 @@ struct ChangeRecord {
   std::uint64_t size_bytes = 0;  // size(keys) + size(new image) + size(old image)
 };
 
-// Encodes a record, except for its creation time. The images are item_codec's bytes, empty if absent. The
-// view decides which of them are kept.
+// Encodes a record, except for its creation time. The images are encoded by item_codec, and are empty if
+// there is no image. The view decides which images are kept.
 std::string encode_record(Cause cause, StreamView view, const Item& keys, std::string_view old_image,
                           std::string_view new_image);
 void set_record_created(std::string& bytes, Instant created);
 Instant record_created(std::string_view bytes);
 ChangeRecord decode_record(Sequence sequence, std::string_view bytes);
-// Decodes bytes that may be damaged. The error says what is wrong with them, or that no stream with this view
-// and these keys writes such a record.
+// Decodes bytes that may be damaged. The error says what is wrong with the bytes, or that no stream with this
+// view and these keys writes such a record.
 Expected<ChangeRecord, std::string> checked_record(const Stream& stream, Sequence sequence,
                                                    std::string_view bytes);
 
-// Records of a shard, in order.
+// A part of a shard's records, in order.
 struct StreamPage {
   std::vector<ChangeRecord> records;
   Sequence next;       // where the next read starts
-  bool at_end;         // no further records at the time of reading
-  bool ended = false;  // and none will follow: the shard is closed, its children continue
+  bool at_end;         // there were no further records at the time of reading
+  bool ended = false;  // the shard is closed, and its records continue in its children
 };
 
 class ChangeLog {
@@ -63,27 +63,28 @@ class ChangeLog {
   ChangeLog(Storage& storage, Catalog& catalog, const Watermark& watermark)
       : storage_(storage), catalog_(catalog), watermark_(watermark) {}
 
-  // The last sequence number that storage contains.
+  // Returns the last sequence number that storage contains.
   static Sequence last_sequence(const Storage& storage, const std::vector<Stream>& streams);
 
-  // The records of a shard starting at `from`, in order: at most `limit` records and `bytes_max` bytes, but
-  // at least one record if there is one. A reader that reads parents to their end before their children sees
-  // each item's records in order, and each record once. A shard that was forgotten has ended.
+  // Returns the records of a shard starting at `from`, in order: at most `limit` records and `bytes_max`
+  // bytes, but at least one record if there is any. A reader that reads each parent to its end before its
+  // children sees each item's records in order, and each record once. For a forgotten shard, the page is
+  // empty and `ended`.
   [[nodiscard]] StreamPage read(StreamId stream, ShardNumber shard, Sequence from, std::size_t limit,
                                 std::size_t bytes_max) const;
 
-  // The shards that have a record numbered `from` or later, by number. Costs at most two seeks for each shard
-  // with records.
+  // Returns the shards that have a record numbered `from` or later, sorted by shard number. Costs at most two
+  // seeks for each shard with records.
   [[nodiscard]] std::vector<ShardNumber> shards_with_records(StreamId stream, Sequence from) const;
 
-  // The first sequence number that is not trimmed; for a forgotten shard, the next number that will be
-  // assigned.
+  // Returns the first sequence number of the shard that is not trimmed; for a forgotten shard, the next
+  // number that will be assigned.
   [[nodiscard]] Sequence oldest_sequence(StreamId stream, ShardNumber shard) const;
 
-  // Forgets an account's records created before `instant`, and its shards and streams closed before it.
-  // Returns the earliest time among those at which the remaining records were created and the remaining
-  // shards and streams were closed; nullopt if nothing remains. Stops forgetting once `timeline` is no longer
-  // the account's timeline (account.h).
+  // Erases an account's records that were created before `instant`, and its shards and streams that were
+  // closed before `instant`. Returns the earliest time at which a remaining record was created or a remaining
+  // shard or stream was closed; nullopt if nothing remains. Stops when `timeline` is no longer the account's
+  // timeline (account.h).
   std::optional<Instant> trim(const Account& account, Instant instant, std::uint64_t timeline);
 
  private:

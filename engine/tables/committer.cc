@@ -9,7 +9,7 @@ namespace mayfly::engine {
 
 namespace {
 
-// A tombstone without a record gets its own number, which tells whether a snapshot has the tombstone.
+// A tombstone without a record gets its own number, which tells whether a snapshot contains the tombstone.
 void stage_replica_write(Batch& batch, const ReplicaWrite& replica_write, const StagedWrite& write,
                          Sequence& sequence) {
   if (replica_write.record)
@@ -56,11 +56,11 @@ void Committer::commit_shared(StagedWrite& write) {
   queue_moved_.wait(lock, [&]() REQUIRES(queue_mutex_) { return self.done || queue_.front() == &self; });
   if (!self.done) {
     // This write is first in the queue, so it also commits all writes that are waiting now. Writes that
-    // arrive in the meantime are left for the next one.
+    // arrive in the meantime are left for the next group.
     std::vector<StagedWrite*> group;
     try {
       group.reserve(queue_.size());
-    } catch (...) {  // the writes behind this one continue without it
+    } catch (...) {  // the writes behind this one in the queue continue without it
       queue_.pop_front();
       queue_moved_.notify_all();
       throw;

@@ -1,15 +1,16 @@
-// The commit section. It runs one commit after another. Each assigns sequence numbers, writes the batch,
+// The commit section runs one commit after another. Each commit assigns sequence numbers, writes the batch,
 // updates the counters, publishes the new watermark and notifies the change feed, in that order. A reader
-// that stops at `published()` therefore sees every record up to it, and none appears there later.
+// that stops at `published()` therefore sees every record up to that number, and none appears there later.
 //
-// Old versions of items (history.h) get the number of their write's last record. A write without records
-// takes a number that no record has.
+// Old versions of items (history.h) get the number of the last record of the write that replaced them. A
+// write without records takes a number that no record has.
 //
 // If a write must reach the disk (fsync), waiting writes share one sync: the first in the queue also writes
-// the batches of the others. Without fsync, sharing would only add hand-overs, because a write takes 5 us.
+// the batches of the others. Without fsync, sharing would only add hand-overs between threads, because a
+// write takes 5 us.
 //
-// A commit that throws has changed nothing: neither the counters nor the watermark, nor (after storage has
-// been reopened) storage.
+// A commit that throws has not changed the counters or the watermark. After storage has been reopened, it
+// does not contain the commit.
 #pragma once
 
 #include <atomic>
@@ -47,7 +48,7 @@ struct StagedWrite {
   struct Version {
     TableId table;
     std::string_view item_key;
-    std::optional<std::string_view> item;  // nullopt: it did not exist
+    std::optional<std::string_view> item;  // nullopt if the item did not exist
     [[nodiscard]] std::size_t bytes() const {
       return version_key_bytes(item_key) + version_head_bytes + (item ? item->size() : 0);
     }
@@ -56,16 +57,16 @@ struct StagedWrite {
     Counter* counter;
     TableId table;
     IndexId index;
-    std::int64_t items, bytes;  // differences
+    std::int64_t items, bytes;  // the changes of the counts
   };
 
-  const Clock* clock = nullptr;  // the account's
-  Instant at = 0;                // by that clock; set at commit
+  const Clock* clock = nullptr;  // the account's clock
+  Instant at = 0;                // the time of the commit by that clock; set at commit
   Batch batch;
   std::vector<Record> records;
   boost::container::small_vector<Version, 1> versions;
   boost::container::small_vector<Count, 4> counts;
-  std::vector<ReplicaWrite> replica_writes;  // of global tables; the data that they view outlives the commit
+  std::vector<ReplicaWrite> replica_writes;  // for global tables; the viewed data outlives the commit
   const ChangeSource* source = nullptr;      // tells the feed about the write
 
   void count(const LiveTable& table, IndexId index, std::int64_t items, std::int64_t bytes) {

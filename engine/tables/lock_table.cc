@@ -14,7 +14,7 @@ LockTable::Stripe LockTable::stripe_of(TableId table, std::string_view key) {
   return static_cast<Stripe>((hash ^ (hash >> 32)) % stripe_count);
 }
 
-// held_ lists the stripes that are locked, which the analysis cannot follow.
+// held_ lists the locked stripes. The thread safety analysis cannot follow this.
 void ItemLocks::take(LockTable& table, std::vector<LockTable::Stripe> stripes) NO_THREAD_SAFETY_ANALYSIS {
   MAYFLY_CHECK(held_.empty());
   std::sort(stripes.begin(), stripes.end());

@@ -1,17 +1,17 @@
-// The engine's own locks, and the one order in which they are taken:
+// The engine's own locks. Every thread takes them in this order:
 //
 //   1. an account's turn, then its requests (account.h)
-//   2. tables, by id: writers share them (Gate); a change of the table's description holds it exclusively
+//   2. tables' gates, by table id: writers hold a gate shared, changes of a description hold it exclusively
 //   3. items and request tokens, by stripe (ItemLocks)
 //   4. the commit section (committer.h)
 //
-// A change of the catalog takes the catalog's mutex for changes after its gates, and takes no item locks. A
+// A change of the catalog takes the catalog's mutex for changes after the gates, and takes no item locks. A
 // thread has at most one Transaction. All other locks (the catalog's maps, timers) are held for a few
-// instructions, and no lock is taken under them.
+// instructions, and a thread that holds such a lock takes no other.
 //
-// Rejected: RocksDB's TransactionDB. Its locks are per key and per column family, allocate each time they are
-// taken, and rely on time-outs rather than on an order. A striped mutex costs 20 ns, and our writers know all
-// their keys beforehand.
+// Rejected: RocksDB's TransactionDB. Its locks are per key and per column family, allocate memory each time
+// they are taken, and rely on time-outs instead of an order. A striped mutex costs 20 ns, and writers know
+// all their keys before they take a lock.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class LockTable {
   std::array<Mutex, stripe_count> stripes_;
 };
 
-// Holds the locks of a set of items. Two items may share a stripe.
+// Holds the locks of a set of items. Several items can share a stripe.
 class ItemLocks {
  public:
   ItemLocks() = default;
@@ -50,7 +50,7 @@ class ItemLocks {
   ItemLocks& operator=(const ItemLocks&) = delete;
 
   // `stripes` may be in any order and contain duplicates. In a Hurry (hurry.h), throws NotNow instead of
-  // waiting. Requires: no locks are held here yet.
+  // waiting. Requires: this object holds no locks.
   void take(LockTable& table, std::vector<LockTable::Stripe> stripes);
   void release();
 

@@ -1,13 +1,13 @@
-// All points. A point is a state of a table that must stay readable, for example for a backup. It is
+// Contains all points. A point is a state of a table that must stay readable, for example for a backup. It is
 // identified by the number of the last commit that it includes.
 //
-//   'P' point:u32be -> number:u64le at:i64le items:i64le bytes:i64le table     table: its description then
+//   'P' point:u32be -> number:u64le at:i64le items:i64le bytes:i64le table     table: its description
 //
 // A point by instant is the state at the end of instant `at`, without the changes that commits after `number`
 // made at that same instant. The highest bit of its stored number is set.
 //
-// A point copies none of the table's data (history.h). For dropped tables, Points also holds the number of
-// old versions that are left, because the catalog no longer has these tables.
+// A point copies none of the table's data (history.h). For dropped tables, Points also contains the number of
+// old versions that are left, because the catalog no longer contains these tables.
 //
 // Thread-safe.
 // Requires: a caller that changes points holds the catalog's mutex for changes (lock_table.h).
@@ -32,20 +32,20 @@ namespace mayfly::engine {
 class Batch;
 class Storage;
 
-using VersionNumber = std::uint64_t;  // of a commit: the sequence number of its last record, or an extra one
+using VersionNumber = std::uint64_t;  // the last sequence number that a commit uses (committer.h)
 using PointId = std::uint32_t;        // never reused
 
 struct Point {
   PointId id = 0;
-  Table table;               // its description at that time
-  VersionNumber number = 0;  // of the last commit that the point includes
+  Table table;               // the table's description at that time
+  VersionNumber number = 0;  // the number of the last commit that the point includes
   Instant at = 0;            // by the account's clock
   bool by_instant = false;
   std::int64_t items = 0;  // as DescribeTable would have counted them, including expired items
   std::int64_t bytes = 0;
 };
 
-// Decodes a key of kind 'P' and its value. The error says what is malformed.
+// Decodes a key of kind 'P' and its value. The error says which part is malformed.
 Expected<Point, std::string> decode_point(std::string_view key, std::string_view value);
 std::string point_key(PointId id);
 std::string point_bytes(const Point& point);
@@ -70,9 +70,9 @@ class Points {
   [[nodiscard]] std::optional<VersionNumber> latest(TableId table) const;
   [[nodiscard]] bool has(TableId table) const { return latest(table).has_value(); }
   [[nodiscard]] std::vector<TableId> tables() const;
-  // The account of a table that has points; empty if the table has none.
+  // Returns the account of a table that has points; empty if the table has no points.
   [[nodiscard]] std::string account_of(TableId table) const;
-  // The highest number of any point. No later commit has this number.
+  // Returns the highest number of all points. No later commit has this number.
   [[nodiscard]] VersionNumber last_number() const;
 
   // --- changes: stage() adds a point to a batch; the other calls follow once the batch is written
@@ -85,7 +85,7 @@ class Points {
 
   // --- dropped tables that have points
   void leave(TableId table, VersionCount count);
-  [[nodiscard]] std::optional<VersionCount> left(TableId table) const;  // nullopt: it was not dropped
+  [[nodiscard]] std::optional<VersionCount> left(TableId table) const;  // nullopt if it was not dropped
   [[nodiscard]] VersionCount left() const;                              // the total for all tables
   [[nodiscard]] std::vector<TableId> dropped_tables() const;
 

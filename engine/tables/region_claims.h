@@ -1,6 +1,6 @@
 // Tracks the writes in progress to items of global tables with strong consistency. While a writer in one
-// region holds a claim on an item, writers in other regions do not wait; they are refused. Writers of one
-// region share a claim, and the item's lock orders them.
+// region holds a claim on an item, writers in other regions are refused; they do not wait. Writers in one
+// region share a claim, and the item's lock makes them run one after another.
 //
 // Thread-safe. The mutex is held for a few instructions.
 #pragma once
