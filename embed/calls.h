@@ -12,7 +12,7 @@
 
 namespace mayfly::embed {
 
-// Empty arguments mean the default account and the emulator's region.
+// Returns the scope of a call. Empty arguments mean the default account and region.
 engine::Scope scope_of(std::string_view account, std::string_view region, const compat::Emulator& emulator);
 
 // Executes an operation of DynamoDB or of DynamoDB Streams by its bare name. Unknown operations are rejected.
@@ -20,13 +20,13 @@ engine::Scope scope_of(std::string_view account, std::string_view region, const 
 compat::Answer execute(compat::Emulator& emulator, const engine::Scope& scope, std::string_view operation,
                        std::string_view body, const std::stop_token& stop = {});
 
-// `path` includes the query. Event streams are rejected, because they need HTTP.
+// Calls the control API. `path` includes the query. Event streams are rejected, because they need HTTP.
 compat::Answer control(compat::Emulator& emulator, const engine::Scope& scope, std::string_view method,
                        std::string_view path, std::string_view body, const std::stop_token& stop = {});
 
-// Logs the database's error reports.
+// Returns a function that logs the database's error reports.
 std::function<void(std::string_view)> reports_to_the_log();
-// Logs the emulator's warnings.
+// Returns a function that logs the emulator's warnings.
 std::function<void(std::string_view)> warns_in_the_log();
 
 }  // namespace mayfly::embed

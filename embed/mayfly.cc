@@ -102,7 +102,7 @@ Answer Emulator::control(std::string_view method, std::string_view path, std::st
 
 namespace {
 
-// The body of a successful response; throws otherwise.
+// Returns the body of a successful response. Throws if the response is an error.
 json::Tree succeeded(const Answer& answer) {
   auto tree = json::parse_tree(answer.body);
   if (answer.status == 200 && tree) return *std::move(tree);
@@ -119,7 +119,7 @@ std::string text_of(const json::Tree& object, std::string_view name) {
   return std::string(json::string_member(object, name).value_or(""));
 }
 
-// Converts {"carts":2}. nullptr means no counts.
+// Reads counts such as {"carts":2}. A null `object` has no counts.
 std::map<std::string, std::int64_t> counts_in(const json::Tree* object) {
   std::map<std::string, std::int64_t> counts;
   if (object == nullptr || !object->is_object()) return counts;

@@ -39,12 +39,13 @@ namespace {
 
 constexpr std::size_t word_bytes_max = 65'535, endpoints_max = 64;
 
-// The caller's destination for the answer.
+// The pointers through which the caller receives the answer.
 class Out {
  public:
   Out(char** answer, std::size_t* bytes) : answer_(answer), bytes_(bytes) { set(nullptr, 0); }
 
-  // Returns `result`, or MAYFLY_NO_MEMORY if that is an answer that cannot be allocated.
+  // Sets the answer to `text` and returns `result`. If the answer cannot be allocated, returns
+  // MAYFLY_NO_MEMORY instead, unless `result` is an error.
   int say(int result, std::string_view text) {
     if (answer_ == nullptr) {
       if (bytes_ != nullptr) *bytes_ = text.size();
@@ -75,12 +76,12 @@ int say_forked(Out& out) {
       "endpoint or call exec()");
 }
 
-// The emulator and endpoints behind a handle, until it is closed.
+// The emulator and the endpoints of a handle, until the handle is closed.
 class Opened {
  public:
   explicit Opened(std::unique_ptr<compat::Emulator> emulator) : emulator_(std::move(emulator)) {}
 
-  // Calls `call` with the emulator, which cannot be closed during the call.
+  // Calls `call` with the emulator. The emulator cannot be closed during the call.
   template <class Call>
   int with_emulator(Out& out, Call call) {
     const std::shared_lock held(calls_);
@@ -88,7 +89,7 @@ class Opened {
   }
 
   // Returns false if the limit of endpoints is reached.
-  // Requires: the caller is in with_emulator.
+  // Requires: the caller is a `call` of with_emulator().
   bool keep(std::unique_ptr<http::Server> endpoint) {
     const engine::Lock lock(mutex_);
     if (endpoints_.size() == endpoints_max) return false;
@@ -108,7 +109,7 @@ class Opened {
   }
 
  private:
-  engine::Gate calls_;  // shared by each call, exclusive for close()
+  engine::Gate calls_;  // calls hold it shared, and close() holds it exclusively
   std::stop_source stop_;
   std::unique_ptr<compat::Emulator> emulator_;
   engine::Mutex mutex_;
@@ -130,7 +131,7 @@ class Handles {
     const auto found = opened_.find(reinterpret_cast<std::uintptr_t>(handle));
     return found == opened_.end() ? nullptr : found->second;
   }
-  // Like find(), and removes the handle.
+  // Like find(), but also removes the handle.
   std::shared_ptr<Opened> take(const mayfly_handle* handle) {
     const engine::Lock lock(mutex_);
     auto taken = opened_.extract(reinterpret_cast<std::uintptr_t>(handle));
@@ -147,14 +148,14 @@ class Handles {
   std::map<std::uintptr_t, std::shared_ptr<Opened>> opened_ GUARDED_BY(mutex_);
 };
 
-// The handles of the process, because C callers have no object that could own them. Never destroyed: a thread
-// may use it until the process ends.
+// Returns all handles of the process. They are global because C callers have no object that could own them,
+// and are never destroyed because a thread may use them until the process ends.
 Handles& handles() {
   static auto* const all = new Handles;
   return *all;
 }
 
-// The process that opened the first handle; 0 if no handle was opened.
+// The id of the process that opened the first handle; 0 if no handle was opened.
 std::atomic<pid_t> owner{0};
 
 bool is_forked() {
@@ -184,20 +185,20 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// A NUL-terminated string; nullopt if it is NULL or too long.
+// Returns a NUL-terminated string; nullopt if `text` is NULL or too long.
 std::optional<std::string_view> word(const char* text) {
   if (text == nullptr) return std::nullopt;
   const std::size_t bytes = strnlen(text, word_bytes_max + 1);
   return bytes > word_bytes_max ? std::nullopt : std::optional(std::string_view(text, bytes));
 }
 
-// A string with a length; nullopt if it is NULL with a nonzero length.
+// Returns a string with a length; nullopt if `text` is NULL and the length is not zero.
 std::optional<std::string_view> body_of(const char* text, std::size_t bytes) {
   if (text == nullptr) return bytes == 0 ? std::optional(std::string_view()) : std::nullopt;
   return std::string_view(text, bytes);
 }
 
-// Returns an error message, or an empty string if both are valid. NULL is valid.
+// Returns an error message, or an empty string if both arguments are valid. NULL is valid.
 std::string_view problem_of(const char* account, const char* region) {
   if (account != nullptr && !engine::is_account_id(word(account).value_or("")))
     return "account must be NULL or twelve digits";
@@ -206,8 +207,8 @@ std::string_view problem_of(const char* account, const char* region) {
   return {};
 }
 
-// The frame of every function: reports failures for lack of memory or of storage. Any other exception is a
-// bug and ends the process (engine/base/attempt.h).
+// Every function does its work through this function, which reports failures of storage and lack of memory.
+// Any other exception is a bug and ends the process (engine/base/attempt.h).
 template <class Work>
 int guarded(Out& out, Work work) noexcept {
   if (is_forked()) return say_forked(out);
@@ -220,7 +221,7 @@ int guarded(Out& out, Work work) noexcept {
   }
 }
 
-// A call for an account of an open emulator.
+// Makes a call for an account of an open emulator and sets the answer.
 template <class Call>
 int answered(mayfly_handle* handle, const char* account, const char* region, Out& out, Call call) {
   if (const auto problem = problem_of(account, region); !problem.empty())
@@ -272,7 +273,7 @@ int mayfly_open(const char* options, size_t options_bytes, mayfly_handle** handl
     auto emulator = compat::Emulator::open(*std::move(settings));
     if (!emulator) return out.say(MAYFLY_FAILED, emulator.error());
     *handle = handles().add(std::make_shared<Opened>(*std::move(emulator)));
-    // Registered now, so that it runs before the objects that the first emulator has created are destroyed.
+    // Register close_all() now, so that it runs before the objects of the first emulator are destroyed.
     [[maybe_unused]] static const int registered = on_exit(&close_all, nullptr);
     return static_cast<int>(MAYFLY_DONE);
   });
@@ -354,7 +355,7 @@ int mayfly_set_check_handler(mayfly_check_handler handler, void* context) {
       set_check_handler(nullptr);
     } else {
       set_check_handler([handler, context](const FailedCheck& failed) {
-        handler(failed.expression.data(), failed.file.data(), failed.line, context);  // each ends with a NUL
+        handler(failed.expression.data(), failed.file.data(), failed.line, context);  // both end with a NUL
       });
     }
     return static_cast<int>(MAYFLY_DONE);

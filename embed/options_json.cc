@@ -24,8 +24,8 @@
 namespace mayfly::embed {
 namespace {
 
-// The reason why a value is invalid, to be printed after the option's name: "must be true or false". Empty if
-// the value is valid.
+// The reason why a value is invalid, such as "must be true or false", which is printed after the option's
+// name. Empty if the value is valid.
 using Problem = std::string;
 
 Problem read_text(const json::Tree& value, std::string& text) {
@@ -50,7 +50,7 @@ Problem read_whole(const json::Tree& value, std::int64_t least, std::int64_t mos
   return {};
 }
 
-// A string, or an array of strings.
+// Appends a string, or the strings of an array, to `texts`.
 Problem read_texts(const json::Tree& value, std::vector<std::string>& texts) {
   if (value.is_string()) return read_text(value, texts.emplace_back());
   if (!value.is_array()) return "must be a string or an array of strings";
@@ -59,7 +59,7 @@ Problem read_texts(const json::Tree& value, std::vector<std::string>& texts) {
   return {};
 }
 
-// One or more NAME=VALUE strings.
+// Reads one or more NAME=VALUE strings.
 Problem read_pairs(const json::Tree& value, std::map<std::string, std::string>& pairs) {
   std::vector<std::string> texts;
   if (Problem problem = read_texts(value, texts); !problem.empty()) return problem;
@@ -92,7 +92,7 @@ Problem read_word(const json::Tree& value,
   return "must be one of " + engine::joined(words, ", ", [](const auto& each) { return each.first; });
 }
 
-// The values that are read, before they are combined into the emulator's options.
+// The values of the options, before they are combined into the emulator's options.
 struct Opening {
   compat::EmulatorOptions emulator;
   std::optional<compat::outbound::Url> s3_endpoint;
@@ -238,7 +238,7 @@ constexpr Option<Opening> open_table[] = {
      }},
 };
 
-// Keys are read from the file after all options are known.
+// The settings of a server. Keys are read from their file after all options have been read.
 struct Serving {
   http::ServerSettings server;
   bool require_signature = false;
@@ -283,7 +283,7 @@ constexpr Option<Serving> serve_table[] = {
     {"waiting-max", [](const Tree& v, Serving& s) { return read_whole(v, 1, 4096, s.server.waiting_max); }},
 };
 
-// Reads each member with the table entry of its name.
+// Reads each member of the JSON object in `text` with the table entry that has the member's name.
 template <class Settings, std::size_t count>
 Problem read_options(std::string_view text, const Option<Settings> (&table)[count], Settings& settings) {
   if (text.empty()) return {};

@@ -1,5 +1,5 @@
-// The options of mayfly_c.h: a JSON object whose members have the names and bounds of the options of `mayfly
-// serve`.
+// Reads the options of mayfly_c.h: a JSON object whose members have the names and limits of the options of
+// `mayfly serve`.
 //
 //   open_options(R"({"clock":"frozen","stream-shards":4})")    -> EmulatorOptions
 //   open_options(R"({"clokc":"frozen"})")                      -> "unknown option 'clokc'"
@@ -18,8 +18,8 @@ namespace mayfly::embed {
 
 inline constexpr std::size_t options_bytes_max = std::size_t{1} << 20;
 
-// An empty text means no options. The error is a human-readable sentence. A log level takes effect
-// immediately, for the whole process.
+// An empty text sets no options. The error is a human-readable sentence. If the options
+// contain a log level, it takes effect immediately, for the whole process.
 Expected<compat::EmulatorOptions, std::string> open_options(std::string_view text);
 Expected<http::ServerSettings, std::string> serve_options(std::string_view text);
 

@@ -1,6 +1,6 @@
-// Definitions for libmayfly.so only. They replace names of glibc, so that the library can be linked from a
-// program's object files, be used in a process that forks, and run with an older glibc than it was linked
-// with.
+// Definitions that only libmayfly.so contains. They replace variables and functions of glibc, so that the
+// library can be linked from a program's object files, be used in a process that forks, and run with an older
+// glibc than it was linked with.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 // glibc's variable of this name tells whether the process has only one thread. A program's object files can
-// access it only in the binary that they are linked into, so the library defines its own. It always says no,
-// so shared_ptr counts are always atomic.
+// access it only in the binary that they are linked into, so the library defines its own. It is always 0,
+// which means that other threads may exist, so shared_ptr counts are always atomic.
 char __libc_single_threaded = 0;  // NOLINT(*-reserved-identifier)
 
 // Replaces __cxa_atexit (--wrap) so that static objects in the library, above all RocksDB's timer, are never
@@ -19,7 +19,7 @@ extern "C" int __wrap___cxa_atexit(void (*)(void*), void*, void*);  // NOLINT(*-
 extern "C" int __wrap___cxa_atexit(void (*)(void*), void*, void*) { return 0; }
 
 // c-ares and Expat use these functions if glibc has them (2.36 and later). With these definitions, the
-// library also runs with older versions.
+// library also runs with older versions of glibc.
 extern "C" void arc4random_buf(void* to, std::size_t bytes) {
   constexpr std::size_t bytes_at_once_max = 256;  // getentropy's limit
   for (auto* at = static_cast<unsigned char*>(to); bytes > 0;) {
