@@ -38,10 +38,10 @@ struct FailedCheck {
   int line = 0;
 };
 
-// Sets the function that is called when an internal check fails, on the thread where it fails, for the whole
-// process. When the handler returns or throws, the process aborts, because nothing that Mayfly does after a
-// failed check is reliable. Without a handler, or with an empty one, Mayfly writes a line to standard error
-// and aborts. Thread-safe. A handler must not call this function.
+// Sets the function that is called when an internal check fails anywhere in the process. It is called on the
+// thread where the check fails. When the handler returns or throws, the process aborts, because nothing that
+// Mayfly does after a failed check is reliable. Without a handler, or with an empty one, Mayfly writes a line
+// to standard error and aborts. Thread-safe. A handler must not call this function.
 void set_check_handler(std::function<void(const FailedCheck&)> handler);
 
 using TimePoint = std::chrono::sys_time<std::chrono::milliseconds>;
@@ -63,9 +63,10 @@ struct Options {
   // has a file size limit (RLIMIT_FSIZE), ignore SIGXFSZ; otherwise a write beyond the limit ends the
   // process.
   std::string data_directory;
-  std::string region = "us-east-1";   // for requests without a region
-  std::string destination_directory;  // the only directory for triggers' failed batches; empty: no such files
-  std::map<std::string, std::string> buckets{};  // S3 buckets for exports and imports, as directories by name
+  std::string region = "us-east-1";   // used for requests without a region
+  std::string destination_directory;  // where triggers can write failed batches; empty: disabled
+  // The directories that are used as S3 buckets for exports and imports, by bucket name.
+  std::map<std::string, std::string> buckets{};
   // The http:// URL of a server with all other buckets. If empty, no other buckets exist. Requests are signed
   // with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN if these variables are set.
   std::string s3_endpoint{};
@@ -106,8 +107,8 @@ struct Clock {
 struct Advanced {
   TimePoint now;
   std::int64_t expired = 0;                    // items that expired and were deleted
-  std::map<std::string, std::int64_t> tables;  // the same, per table
-  std::optional<TimePoint> next_expiry;        // nullopt if no item is due to expire
+  std::map<std::string, std::int64_t> tables;  // expired items per table
+  std::optional<TimePoint> next_expiry;        // nullopt if no item will expire automatically
   // Items whose TTL can never expire them, per table and reason: "milliseconds", "string", "wrong_type" or
   // "too_old".
   std::map<std::string, std::map<std::string, std::int64_t>> never;
@@ -127,7 +128,7 @@ struct Route {
 struct Explanation {
   std::string reason;                   // for example "not_due" or "milliseconds"
   std::string message;                  // a human-readable sentence
-  std::optional<TimePoint> expires_at;  // nullopt if it never expires
+  std::optional<TimePoint> expires_at;  // nullopt if the item never expires
 };
 
 // A store with DynamoDB's API. Thread-safe.
@@ -151,17 +152,20 @@ class Emulator {
   // --- the account's clock
   [[nodiscard]] TimePoint now(const Identity& identity = {}) const;
   [[nodiscard]] Clock clock(const Identity& identity = {});
-  // Freezes the clock now or at `at`, which must not be in the past if the account has tables.
+  // Freezes the clock at its current time or at `at`. If the account has tables, `at` must not be earlier
+  // than the current time.
   Advanced freeze(std::optional<TimePoint> at = {}, const Identity& identity = {});
   // Continues from the current time, `rate` times as fast as the host's clock.
   Advanced run_at(double rate, const Identity& identity = {});
-  // Follows the host's clock again. Its time must not be in the account's past if the account has tables.
+  // Makes the clock follow the host's clock again. If the account has tables, the host's time must not be
+  // earlier than the account's time.
   Advanced run_real(const Identity& identity = {});
   // Moves the clock forward. When this returns, every item that expired in between is deleted, indexes no
   // longer contain it, and its stream record can be read. A frozen clock stays frozen; other clocks continue.
   Advanced advance(std::chrono::milliseconds by, const Identity& identity = {});
   Advanced advance_to(TimePoint instant, const Identity& identity = {});
-  // Does nothing if no item is due to expire.
+  // Moves the clock to the time at which the next item expires. Does nothing if no item will
+  // expire automatically.
   Advanced advance_to_next_expiry(const Identity& identity = {});
 
   // --- time to live
@@ -181,7 +185,8 @@ class Emulator {
   std::string take_snapshot(const Identity& identity = {});  // returns its id
   void restore_snapshot(std::string_view id, const Identity& identity = {});
   void delete_snapshot(std::string_view id, const Identity& identity = {});
-  void reset(const Identity& identity = {});  // tables, streams, snapshots, mappings, faults, clock
+  // Removes tables, streams, snapshots, mappings and faults, and restarts the clock.
+  void reset(const Identity& identity = {});
 
  private:
   friend class Server;
@@ -195,10 +200,10 @@ struct ServerOptions {
   unsigned threads = 1;
   bool control = true;  // false: /_mayfly/ serves only health checks; event source mappings cannot be changed
   std::vector<std::string> allowed_hosts{};  // names with a dot that Host headers can contain
-  std::vector<std::string> cors_origins{};   // origins whose pages can call it from a browser; "*": all
-  // Reject requests that are not signed with a key from `keys_file`, which has the format of AWS's
-  // credentials files, or if it is empty, with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. The health check
-  // needs no signature.
+  std::vector<std::string> cors_origins{};   // origins whose web pages can call the server; "*": all
+  // Rejects requests that are not signed with a known key. The keys are in `keys_file`, in the format of
+  // AWS's credentials files. If `keys_file` is empty, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY contain the
+  // key. The health check needs no signature.
   bool require_signature = false;
   std::string keys_file{};
   std::string tls_cert_file{}, tls_key_file{};  // PEM files; with both, the server speaks HTTPS

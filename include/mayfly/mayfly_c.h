@@ -19,9 +19,9 @@
 //   mayfly_serve start receive no signals. No function changes how the process handles signals. If the
 //   process has a file size limit (RLIMIT_FSIZE) and a data directory, ignore SIGXFSZ; otherwise a write
 //   beyond the limit ends the process.
-// - Input. `account`, `region`, `operation`, `method` and `path` end with a NUL. Their limit is 65,535 bytes.
-//   Bodies and options are JSON in UTF-8 and have a length. NULL with length 0 means that there is no text.
-//   No function keeps or changes its input.
+// - Input. `account`, `region`, `operation`, `method` and `path` end with a NUL and have at most 65,535
+//   bytes. Bodies and options are JSON in UTF-8 and have a length. NULL with length 0 means that there is no
+//   text. No function keeps or changes its input.
 // - Output. `*answer` is UTF-8 and ends with a NUL, which `*answer_bytes` does not count. You own it: free it
 //   with mayfly_free. Either pointer can be NULL if you do not need the value. Every function sets both
 //   values, to NULL and 0 if it has nothing to return.
@@ -62,7 +62,7 @@ enum {
 // Returns the version, such as "0.1.0", in static memory: do not free it. Thread-safe; cannot fail.
 const char* mayfly_version(void);
 
-// Opens a store and sets `*handle`, to NULL if it fails.
+// Opens a store and sets `*handle`. If this fails, `*handle` is NULL.
 //
 // `options` is a JSON object. Its members have the names of options of `mayfly serve`, without the leading
 // dashes: data, fsync, region, shared-regions, clock, now, ttl-mode, ttl-delay-seconds, ttl-seed,
@@ -96,7 +96,7 @@ int mayfly_open(const char* options, size_t options_bytes, mayfly_handle** handl
 // and an empty answer. Otherwise returns MAYFLY_INVALID, MAYFLY_CLOSED, MAYFLY_FORKED, MAYFLY_NO_ANSWER or
 // MAYFLY_NO_MEMORY. If there is no memory for the answer, a write may have been made.
 //
-// Returns without waiting, except for the latency of a fault. Thread-safe; calls run in parallel.
+// Does not wait, except for the latency that a fault adds. Thread-safe; calls run in parallel.
 int mayfly_execute(mayfly_handle* handle, const char* account, const char* region, const char* operation,
                    const char* body, size_t body_bytes, char** answer, size_t* answer_bytes);
 
@@ -120,7 +120,7 @@ int mayfly_control(mayfly_handle* handle, const char* account, const char* regio
 //
 //   {"now":"2031-01-01T01:00:00Z","expired":1,"tables":{"carts":1},"next_expiry":null}
 //
-// Waits at an armed failpoint. Thread-safe, as mayfly_control is.
+// Waits while an expiry waits at an armed failpoint. Thread-safe, as mayfly_control is.
 int mayfly_advance(mayfly_handle* handle, const char* account, const char* region, int64_t milliseconds,
                    char** answer, size_t* answer_bytes);
 
@@ -146,17 +146,17 @@ int mayfly_serve(mayfly_handle* handle, const char* options, size_t options_byte
 // await, end early with their usual response (503 for an await); other calls finish. Calls that begin later
 // return MAYFLY_CLOSED. Endpoints finish the requests that they have begun and then stop listening.
 //
-// Returns MAYFLY_DONE when everything is closed; MAYFLY_CLOSED if the handle is not open (NULL never is) or
-// another thread is already closing it, without waiting for that thread; MAYFLY_FORKED. Thread-safe.
+// Returns MAYFLY_DONE when everything is closed; MAYFLY_CLOSED if the handle is not open (NULL is never open)
+// or another thread is already closing it, without waiting for that thread; MAYFLY_FORKED. Thread-safe.
 int mayfly_close(mayfly_handle* handle);
 
-// Frees an answer. NULL does nothing. Thread-safe.
+// Frees an answer. Does nothing if `answer` is NULL. Thread-safe.
 void mayfly_free(char* answer);
 
-// Called when one of Mayfly's internal checks fails, on the thread where it fails. The arguments are the
-// checked expression ("gates_held == 0"), its location in Mayfly's source ("engine/items/transaction.cc",
-// 169) and the context of mayfly_set_check_handler. A failed check is always a bug in Mayfly: no call can
-// cause one.
+// A function that is called when one of Mayfly's internal checks fails, on the thread where it fails. The
+// arguments are the checked expression ("gates_held == 0"), its location in Mayfly's source
+// ("engine/items/transaction.cc", 169) and the context of mayfly_set_check_handler. A failed check is always
+// a bug in Mayfly: no call can cause one.
 typedef void (*mayfly_check_handler)(const char* expression, const char* file, int line, void* context);
 
 // Sets the handler of the whole process. Without a handler (NULL), Mayfly writes a line to standard error.
