@@ -106,7 +106,7 @@ class History {
   std::optional<Point> hold_point(PointId id);
   [[nodiscard]] std::optional<Point> find_point(PointId id) const;
   bool drop_point(PointId id);                                              // false if there is no such point
-  [[nodiscard]] std::vector<Point> points(std::string_view account) const;  // by id
+  [[nodiscard]] std::vector<Point> points(std::string_view account) const;  // sorted by id
 
  private:
   Expected<Point, PointRefusal> take(const std::shared_ptr<LiveTable>& table, std::optional<Instant> at);

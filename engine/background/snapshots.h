@@ -23,11 +23,11 @@
 // of them has lost its position.
 //
 //   'G' snapshot:u32             account:12 sequence:u64le log:u32le clock     clock: Account::bytes
-//   'H' snapshot:u32 table:u32   table's description
-//   'J' snapshot:u32 stream:u32  stream's description
-//   'K' snapshot:u32 table:u32 index:u16   a counter, as under 'N'
+//   'H' snapshot:u32 table:u32   the table's description
+//   'J' snapshot:u32 stream:u32  the stream's description
+//   'K' snapshot:u32 table:u32 index:u16   a counter, stored as under 'N'
 //   'E' snapshot:u32 name        a document of the account's state: its key without Documents::state_prefix
-//   'L' snapshot:u32 point:u32   a point of one of the account's tables, as under 'P' (points.h)
+//   'L' snapshot:u32 point:u32   a point of one of the account's tables, stored as under 'P' (points.h)
 //
 // If storage is in memory, everything but 'G' is kept outside it, and snapshots share identical members
 // (snapshot_members.h).

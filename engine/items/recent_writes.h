@@ -130,7 +130,7 @@ class RecentWrites {
     Commit forgotten = 0;      // writes of commits up to this one may have been dropped
     std::uint64_t number = 0;  // the number of `latest`
     std::deque<std::shared_ptr<const RecentWrite>> writes;
-    std::map<std::string, Commit, std::less<>> horizons;  // by copy
+    std::map<std::string, Commit, std::less<>> horizons;  // for each copy
   };
   using Logs = std::map<TableId, Log>;
 

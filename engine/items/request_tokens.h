@@ -4,7 +4,7 @@
 // after a crash both exist or both do not. The ten minutes are measured by the account's clock, which tests
 // can move.
 //
-//   'Q' account 0 region 0 length:u8 token used:u64   digest   of the request
+//   'Q' account 0 region 0 length:u8 token used:u64   digest   the digest of the request
 //   'U' account used:u64 key                          empty    an index of uses by age; `key` is the
 //                                                              key above without 'Q' and `used`
 //

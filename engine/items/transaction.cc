@@ -230,7 +230,7 @@ bool Transaction::remove_expired(Slot slot, Instant due) {
   ItemChange& item = state_->held.items()[slot];
   const Instant now = state_->now();
   item.entry_due = due;
-  // Check the item again: it may have been renewed, or removed and written again, since its entry was read.
+  // Re-check: the item may have been renewed, or removed and written anew, since its entry was read.
   const std::optional<Instant> due_now =
       item.exists ? due_of_stored(table(slot), item.old_item.bytes()) : std::nullopt;
   const bool here = expires_here(table(slot), item.version.origin);

@@ -2,11 +2,10 @@
 //
 //   for (const IndexChange& change : index_changes(table, old_item, new_item)) ...
 //
-// An index is sparse: it has no entry for an item that lacks one of the index's key attributes or has one of
-// another type. An entry points to its item (its value is the item's encoded key), so a change that does not
-// affect the index's key attributes writes nothing to the index. Rejected: entries that copy the projection.
-// They cost one write per index for every update and twice the memory, and save only one lookup per item that
-// is read, which takes 1-3 us.
+// An index is sparse: it has no entry for an item in which an index key is missing or has another type.
+// An entry points to its item (its value is the item's encoded key), so a change that leaves an index's keys
+// alone writes nothing to it. Rejected: entries that copy the projection. They cost a write per index for
+// every update and twice the memory, to save one lookup per item read, which takes 1-3 us.
 #pragma once
 
 #include <cstddef>

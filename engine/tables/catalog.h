@@ -168,7 +168,7 @@ class Catalog {
   // points or snapshots need stays in place.
   using ChangeTogether = std::function<bool(std::vector<Table>& tables)>;
   struct Together {
-    std::vector<std::shared_ptr<LiveTable>> tables;    // the resulting tables, by id
+    std::vector<std::shared_ptr<LiveTable>> tables;    // the resulting tables, sorted by id
     std::vector<std::shared_ptr<const Table>> before;  // their old descriptions; nullptr if new
     std::vector<std::shared_ptr<LiveTable>> dropped;
     std::vector<Point> points;  // of the last states of dropped tables

@@ -1,4 +1,4 @@
-// Notifies subscribers of committed changes, in commit order, after the changes can be read.
+// Tells subscribers about committed changes, in commit order, after they can be read.
 //
 // The feed reports every item write in every table, with the item before and after it, whether or not the
 // table has a stream. A subscription receives every commit that begins after subscribe() has returned, and no
@@ -35,7 +35,7 @@ struct Change {
   const std::shared_ptr<const Table>& table;  // the description that the write used
   ChangeRecord::Kind kind;
   Cause cause;
-  Instant at;                           // by the account's clock
+  Instant at;                           // the time of the write, by the account's clock
   std::string_view key;                 // encoded by key_codec
   std::string_view old_item, new_item;  // encoded by item_codec; empty if there is no item
   std::optional<Sequence> sequence;     // the stream record's number, if there is a record

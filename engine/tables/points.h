@@ -39,7 +39,7 @@ struct Point {
   PointId id = 0;
   Table table;               // the table's description at that time
   VersionNumber number = 0;  // the number of the last commit that the point includes
-  Instant at = 0;            // by the account's clock
+  Instant at = 0;            // the time of the state, by the account's clock
   bool by_instant = false;
   std::int64_t items = 0;  // as DescribeTable would have counted them, including expired items
   std::int64_t bytes = 0;
@@ -64,7 +64,7 @@ class Points {
   explicit Points(const Storage& storage);
 
   [[nodiscard]] std::optional<Point> find(PointId id) const;
-  [[nodiscard]] std::vector<Point> of(std::string_view account) const;    // by id
+  [[nodiscard]] std::vector<Point> of(std::string_view account) const;    // sorted by id
   [[nodiscard]] std::vector<VersionNumber> numbers(TableId table) const;  // ascending
   [[nodiscard]] std::vector<Instant> instants(TableId table) const;       // of points by instant; ascending
   [[nodiscard]] std::optional<VersionNumber> latest(TableId table) const;

@@ -51,7 +51,7 @@ std::string_view tombstone_item_key(std::string_view tombstone_key);
 
 // A write in flight. Its views point into the bytes that it was decoded from.
 struct Departure {
-  Instant at = 0;  // by the account's clock
+  Instant at = 0;  // the time of the write, by the account's clock
   std::uint64_t version = 0;
   TableId origin = 0;
   std::string_view key;
