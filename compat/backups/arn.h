@@ -28,12 +28,12 @@ std::string backup_arn(const engine::Scope& scope, std::string_view table_name, 
 // Returns nullopt if this is not a backup's ARN. Accepts any partition, service, region and account.
 std::optional<BackupArn> parse_backup_arn(std::string_view arn);
 
-// Parses the ARN of a backup in a request. Errors as measured on AWS:
-// - "Invalid Backup ARN": not the ARN of a backup.
-// - "Invalid Request: BackupArn is not valid": a region, partition or service that does not exist.
-// - AccessDeniedException "Access is denied": no region, or another account.
+// Parses the ARN of a backup in a request. Returns the errors that were measured on AWS:
+// - "Invalid Backup ARN" if the text is not the ARN of a backup.
+// - "Invalid Request: BackupArn is not valid" if the region, partition or service does not exist.
+// - AccessDeniedException "Access is denied" if the ARN has no region or names another account.
 //
-// Every existing region is accepted.
+// The backup can be in any existing region.
 Result<BackupArn> read_backup_arn(const Context& context, std::string_view arn);
 
 }  // namespace mayfly::compat::backups

@@ -2,7 +2,7 @@
 //
 // A backup consists of this record and of a point (engine/tables/points.h), which holds the table's items and
 // its description at that time. The record is a document in the account's state (engine/storage/documents.h):
-// snapshots include it, restores bring it back, and a reset drops it.
+// snapshots of the account include it, restoring such a snapshot brings it back, and a reset drops it.
 //
 //   "@backup" / "REGION/01791504762511-2779fadd/carts"
 //   {"name":"nightly","system":false,"created":1791504762511,"bytes":12,"table_id":"3b24…","point":7}
@@ -39,14 +39,15 @@ struct Backup {
   [[nodiscard]] std::optional<engine::Instant> expires() const {
     return system ? std::optional(created + system_lifetime_ms) : std::nullopt;
   }
-  // Sort key of ListBackups.
+  // ListBackups sorts backups by this value.
   [[nodiscard]] auto place() const { return std::tie(id, table_name); }
 };
 
 std::string arn_of(const Backup& backup);
 
 inline constexpr std::string_view document_kind = "@backup";
-// The prefix of the region's document names, which sort in the order of ListBackups.
+// Returns the prefix of the names of the region's documents. The documents, sorted by name, are in the order
+// of ListBackups.
 std::string document_prefix(std::string_view region);
 engine::DocumentName document_name(const engine::Scope& scope, std::string_view id,
                                    std::string_view table_name);

@@ -70,7 +70,8 @@ class Backups::Expiry final : public engine::Task {
 
   void look_at(const std::string& account) {
     {
-      // Before the clock is read, so that a move of the clock is either seen here or triggers another look.
+      // Watch the account before reading its clock, so that a move of the clock is either seen here or
+      // triggers another look.
       const engine::Lock lock(mutex_);
       watched_.insert(account);
     }
@@ -104,7 +105,7 @@ class Backups::Expiry final : public engine::Task {
 
   Backups& of_;  // ends all steps before it is destroyed
   engine::AgendaOfIds agenda_;
-  std::vector<std::string> accounts_;  // taken from the agenda, not examined yet
+  std::vector<std::string> accounts_;  // taken from the agenda but not examined yet
   engine::Mutex mutex_;
   std::set<std::string, std::less<>> watched_ GUARDED_BY(mutex_);  // accounts with something to expire
 };
@@ -202,8 +203,8 @@ Backup Backups::backup_of(const engine::Point& point, std::string_view name, boo
   backup.bytes = point.bytes;
   backup.table_uuid = point.table.uuid;
   backup.point = point.id;
-  // On AWS, the ids of SYSTEM backups end with zeros. On a frozen clock, several tables of the same name can
-  // be deleted at the same instant.
+  // On AWS, the ids of SYSTEM backups end with zeros. Here, the number counts up from 0 if necessary, because
+  // on a frozen clock several tables of the same name can be deleted at the same instant.
   auto number = system ? 0 : static_cast<std::uint32_t>(database_.options().random->next() | 1);
   do {
     backup.id = backup_id(point.at, number++);

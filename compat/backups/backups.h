@@ -40,21 +40,22 @@ inline constexpr engine::Instant recovery_lag_ms = std::int64_t{300} * 1000;
 
 class Backups {
  public:
-  // `exact`: tables can be restored to the present, not only to five minutes ago. Requires: `database`
-  // outlives this object.
+  // `exact`: tables can be restored to any time up to the present; otherwise, to any time up to five minutes
+  // ago. Requires: `database` outlives this object.
   Backups(engine::Database& database, std::size_t backups_max, bool exact);
   ~Backups();
   Backups(const Backups&) = delete;
   Backups& operator=(const Backups&) = delete;
 
-  // LimitExceededException: the account has the maximum number of backups, or the history or the memory is
-  // full. TableNotFoundException: the table has been dropped. Requires, like every change here: the account
-  // is not being replaced (documents.h), as in a request.
+  // Creates a backup. Errors: LimitExceededException if the account has the maximum number of backups, or if
+  // the history or the memory is full; TableNotFoundException if the table has been dropped. Requires, like
+  // every function here that changes something: the account is not being replaced (documents.h). This is
+  // always so within a request.
   Result<Backup> create(const std::shared_ptr<engine::LiveTable>& table, std::string_view name);
   // Returns nullopt if the backup does not exist or has expired.
   [[nodiscard]] std::optional<Backup> find(const engine::Scope& scope, std::string_view table_name,
                                            std::string_view id) const;
-  // All backups of the region, in the order of ListBackups.
+  // Returns all backups of the region, in the order of ListBackups.
   [[nodiscard]] std::vector<Backup> list(const engine::Scope& scope) const;
   // Returns false if the backup is already gone.
   bool erase(const Backup& backup);
@@ -62,17 +63,17 @@ class Backups {
   void let_go(std::string_view account, engine::PointId point);
   // Drops the table, leaving a SYSTEM backup if recovery is on. Returns false if the table is already gone.
   bool drop_table(const std::shared_ptr<engine::LiveTable>& table);
-  // Like TableLifecycle::update_together. A dropped table leaves a SYSTEM backup if its recovery is on.
+  // Like TableLifecycle::update_together, but a dropped table leaves a SYSTEM backup if its recovery is on.
   Expected<engine::Catalog::Together, engine::Catalog::Refusal> update_together(
       const std::shared_ptr<engine::LiveTable>& table, const engine::Catalog::ChangeTogether& change);
 
   // --- recovery
-  // Turns recovery on for this number of days, or off for nullopt. TableNotFoundException: the table has been
-  // dropped.
+  // Turns on recovery, which then covers the last `days` days, or turns it off if `days` is nullopt. Error:
+  // TableNotFoundException if the table has been dropped.
   Result<void> set_recovery(const std::shared_ptr<engine::LiveTable>& table,
                             std::optional<std::int64_t> days);
-  // The restorable period as DescribeContinuousBackups reports it: whole seconds, except for an exact
-  // `latest`.
+  // The restorable period as DescribeContinuousBackups reports it. Both times are whole seconds, except that
+  // `latest` has milliseconds if the constructor's `exact` was true.
   struct Window {
     engine::Instant earliest, latest;
     // The first restorable instant. It can be later than `earliest`, which is rounded down to a whole second.
@@ -91,20 +92,21 @@ class Backups {
   [[nodiscard]] std::uint64_t looks() const;
 
  private:
-  class Expiry;  // the task
+  class Expiry;  // the background task
 
-  // Brings points in line with the documents of backups and restores: after a start, and after a restore or
-  // reset of the account. Also turns on recovery for tables of old data directories, where recovery was only
-  // a setting.
+  // Makes the points match the documents of backups and restores. Called at the start of the server, and
+  // after an account was restored or reset. Also turns on recovery for tables of old data directories, where
+  // recovery was only a setting.
   void reconcile(std::string_view account);
   void forget_expired(std::string_view account) REQUIRES(mutex_);
   void let_go_locked(std::string_view account, engine::PointId point) REQUIRES(mutex_);
   void drop_left_over(std::string_view account) REQUIRES(mutex_);
   [[nodiscard]] bool any_left_over(std::string_view account);
-  void watch_expiry(std::string_view account);  // the account has a SYSTEM backup or a left-over point
+  void watch_expiry(std::string_view account);  // for an account with a SYSTEM backup or a left-over point
   [[nodiscard]] std::set<std::string> accounts() const;
   [[nodiscard]] std::vector<Backup> all(std::string_view account) const;
-  // The record for a new point. Its id is unique as long as no other backup is written meanwhile.
+  // Returns the record of a backup for a new point. The record's id is unique if no other backup is written
+  // before this one.
   [[nodiscard]] Backup backup_of(const engine::Point& point, std::string_view name, bool system) const;
 
   engine::Database& database_;

@@ -12,9 +12,9 @@ namespace mayfly::compat::backups {
 // Writes the member "BackupDetails". `arn`: as given in the request; `status`: "CREATING", "AVAILABLE",
 // "DELETED".
 void write_details(json::Writer& out, const Backup& backup, std::string_view arn, std::string_view status);
-// Writes the member "BackupDescription": the details, the table at the time of the backup, and the features
-// that a restore brings back or that must be set again. As on AWS, tags, recovery, table class, protection
-// and policy are not included.
+// Writes the member "BackupDescription": the details, the table at the time of the backup, and the table's
+// features, whether a restore brings them back or they must be set again. As on AWS, tags, recovery, table
+// class, protection and policy are not included.
 void write_description(json::Writer& out, const Backup& backup, const engine::Point& point,
                        std::string_view arn, std::string_view status);
 // Writes an element of "BackupSummaries".

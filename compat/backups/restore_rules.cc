@@ -216,8 +216,8 @@ Result<void> read_vectors(const Value& request, const engine::Table& source, con
   if (list == nullptr) {
     settings.vector_indexes = before.vector_indexes;
   } else if (!list->items().empty()) {
-    // Uses the source's definitions: an index on attributes that they lack cannot match any of the source's
-    // indexes.
+    // Use the source's attribute definitions: an index on an attribute without a definition cannot match any
+    // of the source's indexes.
     engine::Table with_definitions = restored;
     with_definitions.attribute_definitions = source.attribute_definitions;
     TRY(settings.vector_indexes, read_vector_indexes(*list, with_definitions, true));

@@ -4,11 +4,12 @@
 //   TRY(engine::Table table, restored_table(context, request, point.table));
 //
 // A restored table copies the keys, indexes, billing mode, throughput, on-demand maxima and encryption of its
-// source. It does not copy TTL, stream, recovery, tags, policy, protection and table class. Indexes in the
+// source. It does not copy TTL, stream, recovery, tags, policy, protection or table class. Indexes in the
 // request must match indexes of the source by keys and projection, but can have other names. An empty list
-// drops all indexes; without a list, all are kept.
+// drops all indexes; without a list, all indexes are kept.
 //
-// Requires: requests have passed shape validation. Rules: responses recorded on AWS in October 2026.
+// Requires: requests have passed shape validation. The rules come from responses that were recorded on AWS in
+// October 2026.
 #pragma once
 
 #include "compat/context.h"
@@ -21,10 +22,12 @@ namespace mayfly::compat::backups {
 // Rejects index keys that are invalid for any table, and throughput that is out of bounds.
 Result<void> check_overrides(const json::Value& request);
 
-// "Invalid Request: sseSpecificationOverride must be provided for cross-region restores"
+// Rejects a restore from another region whose request does not specify the encryption: "Invalid Request:
+// sseSpecificationOverride must be provided for cross-region restores".
 Result<void> check_region(const Context& context, const json::Value& request, std::string_view source_region);
 
-// The description of the table TargetTableName in the request's account and region, without ids and times.
+// Returns the description of the restored table, TargetTableName in the request's account and region, without
+// ids and times.
 Result<engine::Table> restored_table(const Context& context, const json::Value& request,
                                      const engine::Table& source);
 

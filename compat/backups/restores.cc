@@ -296,7 +296,7 @@ Result<Restores::Started> Restores::start(const Context& context, engine::Table 
     HeldPoint point(backups_, context.scope.account, origin);
     auto source = source_of(origin);
     change_settings(table, [&](TableSettings& settings) { settings.restored_from = origin; });
-    // Announced before it is created, so that no client ever sees the table as complete.
+    // Announce the table before creating it, so that no client ever sees it as complete.
     Announcement announcement(table_changes_, context.scope,
                               change_of(std::make_shared<engine::Table>(table), origin));
     if (!announcement.held()) return error::table_already_exists("Table already exists: " + name);
@@ -381,8 +381,8 @@ void Restores::let_go(std::string_view account, const RestoreOrigin& origin) {
 
 void Restores::in_background(std::unique_ptr<Job> job) {
   fills_->add(std::move(job));
-  // If no thread can be started now, the next restore that needs one starts it and continues this one as
-  // well.
+  // If no thread can be started now, the next restore that needs a thread starts one, which also continues
+  // this restore.
   static_cast<void>(scheduler_->start());
   scheduler_->wake(fills_);
 }

@@ -56,11 +56,11 @@ class Restores {
   Restores(const Restores&) = delete;
   Restores& operator=(const Restores&) = delete;
 
-  // Creates the table and starts to fill it. Returns the announced description, and the table for its
-  // counters. Errors, in AWS's order: BackupInUseException, TableInUseException or
-  // TableAlreadyExistsException, LimitExceededException. BackupNotFoundException and TableNotFoundException
-  // mean that the source has been removed meanwhile. Requires, like erase: the account is not being replaced,
-  // as in a request.
+  // Creates the table and starts to fill it. Returns the table's description as it was announced, and the
+  // table itself, which has its counters. Errors, in AWS's order: BackupInUseException, TableInUseException
+  // or TableAlreadyExistsException, LimitExceededException. BackupNotFoundException and
+  // TableNotFoundException mean that the source has been removed meanwhile. Requires, as erase() does: the
+  // account is not being replaced. This is always so within a request.
   struct Started {
     TableChange change;
     std::shared_ptr<engine::LiveTable> table;
@@ -71,13 +71,13 @@ class Restores {
   // given in the request.
   Result<void> erase(const Backup& backup, std::string_view arn);
 
-  // The number of restores in the background, and the progress of those of one account.
+  // The number of background restores of all accounts, and the progress of one account's background restores.
   [[nodiscard]] std::size_t under_way() const;
   struct Progress {
     engine::Scope scope;
     std::string table_name;
     engine::Instant started = 0;
-    // For a point in time, the total is the source's item count when the restore began.
+    // For a restore to a point in time, the total is the source's item count when the restore began.
     std::int64_t items = 0, items_total = 0;
   };
   [[nodiscard]] std::vector<Progress> progress(std::string_view account) const;
@@ -92,7 +92,7 @@ class Restores {
     RestoreOrigin origin;
     std::int64_t items_total = 0;
     std::optional<engine::HistoryCursor> from;  // nullopt after a failure: start over
-    std::uint64_t generation = 0;               // of the account
+    std::uint64_t generation = 0;               // of the account when the job began
   };
   enum class Went : std::uint8_t {
     on,
@@ -101,10 +101,10 @@ class Restores {
     gone,     // the source is gone
     no_room,  // memory is full
   };
-  class Fills;  // the task
+  class Fills;  // the background task
 
-  // The origin, with a point held for this restore. BackupNotFoundException, TableNotFoundException: the
-  // source is gone. LimitExceededException: the history or the memory is full.
+  // Returns the origin with a point that is held for this restore. Errors: BackupNotFoundException or
+  // TableNotFoundException if the source is gone; LimitExceededException if the history or memory is full.
   Result<RestoreOrigin> hold(RestoreOrigin origin) const;
   [[nodiscard]] std::optional<engine::HistoryCursor> source_of(const RestoreOrigin& origin) const;
   [[nodiscard]] std::int64_t items_of(const RestoreOrigin& origin) const;
@@ -131,8 +131,8 @@ class Restores {
   engine::Bell ended_;
   const std::shared_ptr<Fills> fills_;
 
-  // Held while restores are admitted and backups erased. Lock order: the account's request first, then this
-  // mutex, then storage.
+  // Held while restores are admitted and while backups are erased. Lock order: the account's request first,
+  // then this mutex, then storage.
   mutable engine::Mutex mutex_;
   std::map<std::string, std::uint64_t, std::less<>> generations_ GUARDED_BY(mutex_);  // by account
 };
