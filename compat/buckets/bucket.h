@@ -8,13 +8,13 @@
 //   Outcome<Listing> listing =
 //       wait<Listing>([&](auto done) { bucket->list("2024/", {}, stop, done); });
 //
-// A bucket holds at most a piece of an object or a page of a listing in memory. No call blocks: each calls
-// its `done` once, either before it returns (a directory) or on another thread (an endpoint), like
+// A bucket holds at most a piece of an object or a page of a listing in memory. No function blocks: each
+// calls its `done` once, either before it returns (a directory) or on another thread (an endpoint), like
 // outbound/invoker.h. `done` must only record the outcome and wake a waiter. Requires: one thread at a time
 // uses a bucket or an upload, and an upload's next call begins after the previous one has called its `done`.
 //
 // Keys are S3's: up to 1,024 bytes of UTF-8. All kinds of buckets reject keys that have "." or ".." as a
-// part, because a proxy in front of an endpoint could take them for a path out of the bucket.
+// part, because a proxy in front of an endpoint could resolve such a key to a path outside the bucket.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ struct Listing {
 struct Piece {
   std::string bytes;
   std::uint64_t object_bytes = 0;
-  std::string version;  // of the object: passing it to the next read ensures that the object is the same
+  std::string version;  // of the object; a read with this version fails if the object has changed
 };
 
 struct Stored {
@@ -66,13 +66,13 @@ struct Stored {
 template <class T>
 using Done = std::function<void(Outcome<T>)>;
 
-// An upload in progress. If it is destroyed before finish(), the bucket keeps nothing of it.
+// An upload in progress. If the upload is destroyed before finish(), the bucket keeps none of its data.
 class Upload {
  public:
   virtual ~Upload() = default;
   // Requires: at most part_bytes bytes.
   virtual void append(std::string_view bytes, std::stop_token stop, Done<void> done) = 0;
-  // Requires: called once, and no earlier call failed.
+  // Requires: finish() is called once, and no earlier call has failed.
   virtual void finish(std::stop_token stop, Done<Stored> done) = 0;
 };
 
@@ -85,14 +85,14 @@ class Bucket {
                     Done<Listing> done) = 0;
   virtual void head(std::string_view key, std::stop_token stop, Done<Object> done) = 0;
   // Reads up to piece_bytes_max bytes from `offset` on. `version` is empty, or the version of an earlier
-  // piece. Error: PreconditionFailed if the object was replaced since that piece.
+  // piece. Error: PreconditionFailed if the object was replaced after that piece was read.
   virtual void read(std::string_view key, std::uint64_t offset, std::string_view version,
                     std::stop_token stop, Done<Piece> done) = 0;
-  // If the key is invalid, append() and finish() return the error.
+  // If the key is invalid, append() and finish() of the upload return the error.
   virtual std::unique_ptr<Upload> upload(std::string_view key) = 0;
 };
 
-// Returns what is wrong with the key in any kind of bucket; nullopt if it is valid.
+// Returns the failure with which all kinds of buckets reject this key; nullopt if the key is valid.
 std::optional<Failure> problem_of_key(std::string_view key);
 
 // Calls `start` with a `done` callback and waits for the outcome.

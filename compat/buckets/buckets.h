@@ -36,7 +36,7 @@ class Buckets {
 };
 
 // Whether the name has 2 to 255 letters, digits, '.', '-' and '_', with a letter or a digit at both ends. The
-// pattern is the API model's.
+// pattern comes from AWS's API model.
 bool is_bucket_name(std::string_view name);
 
 }  // namespace mayfly::compat::buckets

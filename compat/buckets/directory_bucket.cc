@@ -80,7 +80,7 @@ std::string version_of(const struct stat& status) {
   return text;
 }
 
-// The failure of writing an object.
+// Returns the failure for an errno from writing an object.
 Failure failure_of_writing(int number) {
   if (number != ENOTDIR && number != EISDIR && number != EEXIST && number != ENOTEMPTY)
     return failure_of_errno(number);
@@ -260,7 +260,7 @@ void DirectoryBucket::read(std::string_view key, std::uint64_t offset, std::stri
                                  piece.bytes.size() - filled, static_cast<off_t>(offset + filled));
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return done(Unexpected{failure_of_errno(errno)});
-      if (count == 0) return done(Unexpected{changed_meanwhile()});  // it was truncated
+      if (count == 0) return done(Unexpected{changed_meanwhile()});  // the file was truncated
       filled += static_cast<std::size_t>(count);
     }
   }

@@ -6,8 +6,8 @@
 // No key leads out of the directory, and no link is followed (outbound/beneath.h). A file is written under a
 // temporary name, which begins with `upload_name` and is not a valid key, and is renamed to its key when it
 // is complete. A server that is killed can leave such a file behind. Files are accessible only to their owner
-// (0600), and so are the directories created for them (0700). A full disk is a failure, InternalError, and
-// leaves existing objects intact.
+// (0600), and so are the directories created for them (0700). If the disk is full, a write fails with
+// InternalError and existing objects stay intact.
 //
 // Differences from S3: keys have no empty parts ("/a", "a//b", "a/") and at most 64 parts of at most 255
 // bytes each, and no key is a path prefix of another ("a" and "a/b"). Files with other names, links, and

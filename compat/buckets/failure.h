@@ -38,11 +38,11 @@ Failure changed_meanwhile();
 Failure internal_error(std::string message);
 Failure service_unavailable(std::string message);
 Failure request_timeout(std::string message);
-// For a response without an informative body, such as a HEAD's.
+// Returns the failure for a response whose body does not describe the error, such as a response to HEAD.
 Failure failure_of_status(int status);
 
-// FailureCode and FailureMessage. The developer guide's "Import format quotas and validation" shows a
-// complete example.
+// Return the values of FailureCode and FailureMessage. The developer guide's "Import format quotas and
+// validation" shows a complete example.
 std::string failure_code(const Failure& failure);
 std::string failure_message(const Failure& failure);
 

@@ -40,7 +40,7 @@ struct Range {
   std::uint64_t first, last, all;
 };
 
-// "bytes 0-9/443"
+// Parses a Content-Range header: "bytes 0-9/443".
 std::optional<Range> range_of(std::string_view text) {
   constexpr std::string_view unit = "bytes ";
   if (!text.starts_with(unit)) return std::nullopt;
@@ -95,7 +95,7 @@ class S3Bucket::Requests {
     std::vector<std::pair<std::string, std::string>> headers{};
     std::string body{};
   };
-  // Passes a response with a status up to `status_max` to `answered`, and everything else as a failure.
+  // Passes the response to `answered` if its status is at most `status_max`; otherwise, passes a failure.
   void send(Request request, int status_max, std::stop_token stop, Done<InvocationAnswer> answered) const {
     std::string url = base_;
     if (!request.key.empty()) {
@@ -137,8 +137,8 @@ std::string parameter(std::string_view name, std::string_view value) {
 
 }  // namespace
 
-// Keeps data that is not sent yet. The first full part begins a multipart upload; an object that fits in one
-// part is sent by a single PUT.
+// Buffers data that is not sent yet. The first full part begins a multipart upload; an object that fits in
+// one part is sent by a single PUT.
 class S3Bucket::PartsUpload final : public Upload {
  public:
   PartsUpload(std::shared_ptr<const Requests> requests, std::string_view key)
@@ -148,7 +148,7 @@ class S3Bucket::PartsUpload final : public Upload {
     state_->requests->send(
         {.method = "DELETE", .key = state_->key, .query = parameter("uploadId", state_->id)}, any_status, {},
         [](const auto&) {
-          // Ignored: bucket owners have lifecycle rules that remove abandoned uploads.
+          // A failure is ignored: bucket owners have lifecycle rules that remove abandoned uploads.
         });
   }
 
@@ -225,7 +225,7 @@ class S3Bucket::PartsUpload final : public Upload {
                           success_max, std::move(stop),
                           [state, done = std::move(done)](Outcome<InvocationAnswer> answer) {
                             if (!answer) return done(Unexpected{answer.error()});
-                            // S3 sends the status 200 before it knows the outcome; an error is in the body.
+                            // S3 sends status 200 before it knows the outcome; only the body shows an error.
                             const auto etag = read_etag(answer->body);
                             if (!etag) return done(Unexpected{failure_of(*answer)});
                             state->id.clear();

@@ -3,11 +3,11 @@
 //   http://127.0.0.1:9000/BUCKET/2024/05/data.json.gz
 //
 // Requests are signed for S3 and the endpoint's region if the invoker has a key. Each request and each
-// response has a bounded size and takes at most a minute. An object is read in ranges; each range is
-// conditional on the object being the same (If-Match). An object longer than a part is uploaded in parts. An
-// upload that is destroyed is aborted. Redirects are failures. Rejected: reading a whole object in one
-// response. Such a response would stay open as long as the reader takes, and a broken connection would
-// restart it.
+// response has a bounded size and takes at most a minute. An object is read in ranges. The request for each
+// range has If-Match, so that it fails if the object has changed. An object longer than a part is uploaded in
+// parts. An upload that is destroyed is aborted. Redirects are failures. Rejected: reading a whole object in
+// one response. Such a response would stay open until the reader is done, and a broken connection would force
+// a new read from the object's start.
 #pragma once
 
 #include <memory>

@@ -34,7 +34,7 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // Returns false if the text is not XML, or not XML that S3 sends.
+  // Returns false if the text is not XML, or is XML that S3 does not send.
   bool read(std::string_view xml) {
     for (std::size_t fed = 0;;) {
       const std::string_view piece = xml.substr(fed, fed_bytes);
