@@ -23,14 +23,15 @@
 
 namespace mayfly::compat::control {
 
-// Returns a 400: "'fault' must be throttle or latency, got "throtle".", with at most 64 bytes of the value's
-// JSON.
+// Returns a 400 error such as "'fault' must be throttle or latency, got "throtle"." The message quotes at
+// most 64 bytes of the value's JSON.
 Unexpected<Error> must_be(std::string_view name, std::string_view what, const json::Tree& got);
 
-// Checks that `object` has each required member, each of its type and within its limits, and no others. The
-// error names the first invalid member in the order of the descriptions or, if there is none, an unknown
-// member. Members that are null count as missing. `whole` names the object in the error about an unknown
-// member: "this call". Requires: `object` is an object.
+// Checks that `object` has all required members and no unknown ones, and that each member has its described
+// type and is within its limits. The error names the first missing or invalid member in the order of the
+// descriptions. If only unknown members are wrong, the error names one of them. Members that are null count
+// as missing. `whole` names the object in the error about an unknown member: "this call". Requires: `object`
+// is an object.
 Result<void> check(const json::Tree& object, std::span<const Member> members, std::string_view whole);
 
 // The possible values of a member by name: {{"user", Cause::user}, {"service", Cause::time_to_live}}.
@@ -52,8 +53,8 @@ class Body {
   Body(const json::Tree* object, std::span<const Member> members) : object_(object), members_(members) {}
 
   [[nodiscard]] bool empty() const;
-  // Each of these returns nullopt, or nullptr, if the member is missing. Requires: the description has the
-  // member.
+  // Each of these functions returns nullopt or nullptr if the member is missing. Requires: the description
+  // has the member.
   [[nodiscard]] const json::Tree* any(std::string_view name) const;
   [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
   [[nodiscard]] std::optional<double> number(std::string_view name) const;

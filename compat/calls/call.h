@@ -39,20 +39,21 @@ struct Call {
   Answer& answer;  // the handler's result becomes its body
 
   [[nodiscard]] engine::Database& database() const { return emulator.database(); }
-  // Error: 404 "There is no table 'carts' in account 000000000000, region us-east-1."
+  // Finds a table. If it does not exist, the error is 404 "There is no table 'carts' in account 000000000000,
+  // region us-east-1."
   [[nodiscard]] Result<std::shared_ptr<engine::LiveTable>> table(std::string_view name) const;
   [[nodiscard]] Unexpected<Error> no_such_table(std::string_view name) const;
   // Returns the body's member "key", {"id":{"S":"1"}}: an item that has the key's attributes. It is read as
   // operations read a key, so errors have DynamoDB's wording.
   [[nodiscard]] Result<engine::Item> key() const;
-  // The same key, encoded by key_codec.
+  // Returns the same key, encoded by key_codec.
   [[nodiscard]] Result<std::string> item_key(const engine::Table& table) const;
 };
 
-// 404 and 409 for errors that DynamoDB does not have.
+// Return errors with the status 404 or 409 that DynamoDB does not have.
 Unexpected<Error> not_found(std::string message);
 Unexpected<Error> conflict(std::string message);
-// 503: the call was told to stop while it waited.
+// Returns the 503 error of a call that was told to stop while it waited.
 Unexpected<Error> stopped();
 
 json::Tree item_tree(const engine::Item& item);

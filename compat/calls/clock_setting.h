@@ -1,4 +1,4 @@
-// Parses how a clock begins, as command-line options spell it.
+// Parses a clock's initial setting as it is written in command-line options.
 //
 //   parse_clock_setting("rate=60")  -> sixty times as fast as the host's clock
 //   parse_clock_setting("stopped")  -> nullopt; the error message is clock_settings

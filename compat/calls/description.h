@@ -39,7 +39,7 @@ enum class Kind : std::uint8_t {
   range,   // [least, most]: two whole numbers
   object,  // with `members`
   list,    // of objects with `members`
-  map,     // from any names to values like members[0]
+  map,     // from any names to values that members[0] describes
   any,
 };
 
@@ -54,12 +54,12 @@ struct Member {
   Kind kind = Kind::text;
   std::string_view about = {};  // human-readable: "Maximum items to list"
   Given given = Given::sometimes;
-  double least = 0, most = 0;                      // for numbers; equal: no limits
+  double least = 0, most = 0;                      // for numbers; if equal, there are no limits
   std::span<const std::string_view> choices = {};  // the possible texts; empty: all
   std::string_view standard = {};                  // the value if it is missing, in JSON
   std::span<const Member> members = {};
-  // How the call's command accepts the member: "--limit", or "KEY" for a positional argument. Empty: the
-  // command does not accept it, unless it is a member of the path, which is TABLE.
+  // How the call's command accepts the member: "--limit", or "KEY" for a positional argument. If it is empty,
+  // the command does not accept the member, except that a member of the path is the argument TABLE.
   std::string_view option = {};
 
   // Member{"limit", Kind::whole, "Maximum items to list"}.within(1, 100).by_default("10").as("--limit")
@@ -95,7 +95,7 @@ struct Member {
 enum class Effect : std::uint8_t {
   reads,     // changes nothing
   adds,      // adds something
-  sets,      // overwrites something; a repetition changes nothing
+  sets,      // overwrites something; repeating the call changes nothing more
   destroys,  // can delete something
 };
 
@@ -103,7 +103,7 @@ enum class Effect : std::uint8_t {
 enum class Waits : std::uint8_t {
   not_at_all,  // an io thread answers it
   briefly,
-  for_changes,  // for the changes that it makes, for example an advance
+  for_changes,  // for the changes that it makes itself, as an advance does
   for_others,   // for a change or a job of another client
   forever,      // it streams events
 };
@@ -128,11 +128,11 @@ struct ControlCall {
   // cli/options/control_options.cc describes.
   std::string_view command = {};
   // `rows`: the member whose elements the command prints as rows. `when_empty`: the sentence that it prints
-  // if there are no rows. Without `rows`, it always prints the sentence.
+  // if there are no rows. Without `rows`, the command always prints the sentence.
   std::string_view rows = {}, when_empty = {};
 };
 
-// --- members of several calls
+// --- members that several calls share
 
 inline constexpr Member table_place[] = {{"table", Kind::text, "Table", Given::always}};
 inline constexpr Member key_member =

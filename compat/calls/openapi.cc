@@ -7,7 +7,7 @@ namespace {
 
 using json::Tree;
 
-// An object with `members` and no others.
+// Returns the schema of an object that has `members` and no others.
 Tree object_of(std::span<const Member> members) {
   Tree properties = Tree::object(), required = Tree::array();
   for (const Member& member : members) {
@@ -53,7 +53,8 @@ void add_limits(Tree& schema, const Member& member) {
   };
   switch (member.kind) {
     case Kind::text:
-      // Mayfly counts bytes, and a character has at least one.
+      // The limits are in bytes, but JSON Schema counts characters. A text never has more characters than
+      // bytes, so the schema accepts every text that is short enough.
       if (member.least > 0) schema["minLength"] = number(member.least);
       schema["maxLength"] = number(member.most);
       break;
@@ -99,7 +100,7 @@ Tree operation(const ControlCall& call) {
   Tree success = is_json && call.name != "openapi" ? object_of(call.answer)
                                                    : Tree{{"type", is_json ? "object" : "string"}};
   Tree& responses = shown["responses"] = Tree::object();
-  // A health check that fails has the same members.
+  // The response to a failed health check has the same members.
   if (call.waits == Waits::not_at_all)
     responses["503"] = Tree{{"description", "Unhealthy"}, {"content", content(call.answer_type, success)}};
   responses["200"] =

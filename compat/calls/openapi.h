@@ -10,11 +10,11 @@
 
 namespace mayfly::compat::control {
 
-// The OpenAPI 3.1 document of these calls.
+// Returns the OpenAPI 3.1 document that describes these calls.
 json::Tree openapi(std::span<const ControlCall* const> calls);
 
 json::Tree json_schema(const Member& member);
-// Only the member's type: {"type":"integer"}.
+// Returns only the member's type: {"type":"integer"}.
 json::Tree json_type(const Member& member);
 
 }  // namespace mayfly::compat::control
