@@ -3,9 +3,10 @@
 //   {"table":"carts","key":{"id":{"S":"1"}},"event":"REMOVE","by":"service","timeout_seconds":5}
 //   -> {"record":{"eventName":"REMOVE",…}}
 //
-// Changes count from the call on; with "since", the changes in the table's stream from that time on count as
-// well. On time-out the response is 408. Its message explains the item's TTL, "records" has the item's
-// changes that did happen, and "left_out" counts older changes that are not in "records", if any.
+// Changes count if they happen after the call starts. With "since", earlier changes in the table's stream
+// count as well, back to that time. On time-out the response is 408. Its message explains the item's TTL,
+// "records" has the item's changes that did happen, and "left_out" counts older changes that are not in
+// "records", if any.
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -29,7 +30,7 @@ namespace {
 
 constexpr double timeout_seconds_default = 5;
 constexpr double timeout_seconds_max = 600;
-// Limits for a time-out response, and for the changes kept for one.
+// Limits on a time-out response, and on the changes that are kept for it.
 constexpr std::size_t records_max = 100;
 constexpr std::size_t records_bytes_max = 1024 * 1024;
 constexpr std::size_t stream_page_records = 1000;
@@ -51,8 +52,8 @@ struct Wanted {
   }
 };
 
-// Keeps the item's last changes, as many and as large as a response allows, and always the very last one.
-// Counts the older ones.
+// Keeps the item's last changes, within the limits on a response, and always keeps the very last change.
+// Counts the older changes, which it drops.
 template <class T>
 class LastChanges {
  public:
@@ -83,7 +84,8 @@ class LastChanges {
   std::size_t bytes_ = 0, left_out_ = 0;
 };
 
-// The item's changes reported since the subscription: the first wanted change, and those before it.
+// The item's changes that were reported since the subscription began: the first wanted change, and the other
+// changes before it.
 struct Inbox {
   engine::Mutex mutex;
   std::condition_variable_any came;
@@ -138,7 +140,8 @@ std::string ttl_sentence(Call& call, const engine::LiveTable& table, const Wante
   return expects_expiry || !says_little ? " " + explanation.message : std::string();
 }
 
-// `item` is like carts/{"id": "1"}. `why` has further sentences, or is empty.
+// Returns the error of a time-out. `item` names the item, as in carts/{"id": "1"}. `why` has further
+// sentences or is empty.
 Unexpected<Error> time_is_up(const Happened& happened, double seconds, const std::string& item,
                              const std::string& why) {
   std::string extra = "\"records\":[";
@@ -158,16 +161,17 @@ Unexpected<Error> time_is_up(const Happened& happened, double seconds, const std
       Error{.kind = Error::Kind::timed_out, .message = std::move(message), .extra = std::move(extra)}};
 }
 
-// Reads the item's records in the stream from `since` on. Returns the wanted record if it is among them.
-// `read_to` becomes the last of the item's records that was read; the subscription can report this and
-// earlier records again.
+// Reads the item's records in the stream from `since` on. Returns the wanted record if it is among them. Sets
+// `read_to` to the sequence number of the last record of the item that it read. The subscription can report
+// the same records again.
 Result<std::optional<std::string>> look_back(Call& call, const engine::Table& table, const Wanted& wanted,
                                              engine::Instant since, Happened& happened,
                                              engine::Sequence& read_to) {
   engine::Database& database = call.database();
   const auto stream = database.catalog().find_stream(call.scope, table.name, table.stream->label);
   if (!stream) return std::optional<std::string>();
-  // An item's records are in one open shard at a time, and a child's number is higher than its parent's.
+  // An item's records are in one open shard at a time, and a child's number is higher than its parent's, so
+  // this loop reads the item's records in order.
   for (const engine::Shard& shard : stream->shards) {
     for (engine::Sequence from = database.change_log().oldest_sequence(stream->id, shard.number);;) {
       if (call.stop.stop_requested()) return stopped();
@@ -225,7 +229,7 @@ Result<json::Tree> await_change(Call& call) {
     return answer_with(shown_record(*inbox.found));
   }
   if (call.stop.stop_requested()) return stopped();
-  // A change that was both reported and read can count twice in left_out.
+  // A change that was both reported and read can be counted twice in left_out.
   happened.leave_out(inbox.others.left_out());
   inbox.others.each([&](const std::shared_ptr<const engine::KeptChange>& other) {
     if (!other->sequence || *other->sequence > read_to) note(happened, shown_record(*other));

@@ -51,7 +51,8 @@ void add_advanced(json::Tree& shown, const engine::Advanced& advanced) {
   shown["next_expiry"] = time_or_null(advanced.next_expiry);
 }
 
-// Adds items whose TTL looks like a mistake: {"never":{"carts":{"string":1}},"born_expired":{"carts":2}}.
+// Adds the numbers of items whose TTL looks like a mistake:
+// {"never":{"carts":{"string":1}},"born_expired":{"carts":2}}.
 void add_mistakes(json::Tree& shown, Call& call) {
   const engine::TtlMistakes mistakes =
       engine::take_ttl_mistakes(call.database().catalog(), call.scope.account);
@@ -97,7 +98,8 @@ Unexpected<Error> would_go_back(engine::Instant to, engine::Instant now) {
 }
 
 // Waits until earlier writes have reached replicas, functions, Kinesis and readers, and until jobs are over.
-// Shows which mappings are unfinished and which batches were given up. Functions and jobs may write again.
+// Shows which mappings are unfinished and which batches were given up. Functions and jobs may write more
+// items meanwhile.
 void add_settled(json::Tree& shown, Call& call, double seconds_max) {
   const auto time_max = std::chrono::milliseconds(std::llround(seconds_max * 1000));
   const auto deadline = engine::host_time() + time_max;
@@ -188,7 +190,7 @@ Result<json::Tree> advance_clock(Call& call) {
   add_advanced(shown, advanced);
   if (stayed) shown["message"] = "No item is going to expire, so the clock did not move.";
   if (settle) add_settled(shown, call, settle_seconds.value_or(settle_seconds_default));
-  add_mistakes(shown, call);  // functions may have written more of them
+  add_mistakes(shown, call);  // functions may have written more such items
   return shown;
 }
 

@@ -1,14 +1,14 @@
-// The control API, JSON in and JSON out: time, TTL, waiting, snapshots, faults. docs/control.md documents it
-// for users.
+// The control API, with requests and responses in JSON, for time, TTL, waiting, snapshots and faults.
+// docs/control.md documents the API for users.
 //
 //   answer(emulator, {.method = "POST", .path = "/_mayfly/clock/advance",
 //                     .body = R"({"seconds":60})", .scope = scope})
 //     -> 200 {"now":"2026-11-20T00:01:00Z","expired":0,"tables":{},"next_expiry":null}
 //
-// Each call has a description (calls/description.h), from which its route and the checks of its body follow.
-// Descriptions and handlers are in their family's file (families.h), next to the rules that they share.
-// Errors look like DynamoDB's; errors that DynamoDB does not have are named "mayfly#…". A body that is too
-// large gets 413.
+// Each call has a description (calls/description.h), from which its route and the checks of its body are
+// derived. Descriptions and handlers are in their family's file (families.h), next to the rules that they
+// share. Errors look like DynamoDB's; errors that DynamoDB does not have are named "mayfly#…". A body that is
+// too large is rejected with 413.
 #pragma once
 
 #include <cstddef>
@@ -43,9 +43,9 @@ struct Request {
   bool in_pieces = false;  // the caller can receive a long response through `Answer::source`
 };
 
-// Answers a request. Blocks as long as the call asks for. Thread-safe.
+// Answers a request. Blocks for as long as the call asks it to. Thread-safe.
 Answer answer(Emulator& emulator, const Request& request);
-// The same for a caller that has found the request's call (index.h).
+// The same for a caller that has already found the request's call (index.h).
 Answer answer(Emulator& emulator, const Request& request, const FoundCall& found);
 
 }  // namespace mayfly::compat::control

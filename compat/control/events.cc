@@ -23,7 +23,7 @@ class Events final : public BodySource {
 
   bool next(std::string& piece, const std::stop_token& stop) override {
     if (std::exchange(greeted_, true)) return reader_->next(piece, stop);
-    // A client that waits for the first byte then knows that its changes will be reported.
+    // Once a client has received this first line, it knows that all changes from then on will be reported.
     piece += ": mayfly\n\n";
     return true;
   }

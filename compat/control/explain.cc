@@ -42,7 +42,7 @@ Explanation explain_number(const engine::Table& table, const engine::Number& val
   return {"due", due, text + ", which has passed; the item is about to be deleted."};
 }
 
-// Returns the largest two units: "49h", "1m 30s".
+// Formats a duration in its two largest units: "2d 1h", "1m 30s".
 std::string span(engine::Instant ms) {
   const std::pair<std::int64_t, const char*> units[] = {
       {86'400'000, "d"}, {3'600'000, "h"}, {60'000, "m"}, {1000, "s"}, {1, "ms"}};

@@ -1,4 +1,4 @@
-// PUT, GET, DELETE /_mayfly/failpoints: hold an expired item's deletion (engine/items/failpoints.h).
+// PUT, GET, DELETE /_mayfly/failpoints: pause the deletion of an expired item (engine/items/failpoints.h).
 //
 //   PUT    {"table":"carts","key":{"id":{"S":"1"}}}  arms a failpoint
 //   GET    {"failpoints":[{"table":"carts","key":{…},"state":"waiting","due":"…Z"}]}

@@ -26,7 +26,8 @@ std::string_view status_of(Call& call) {
   return "ok";
 }
 
-// Available to every caller, so it omits the cause of a storage failure, which is in the log.
+// This call is available to every caller, so its response omits the cause of a storage failure; the cause is
+// in the log.
 Result<json::Tree> show_health(Call& call) {
   return json::Tree{{"status", status_of(call)}, {"version", MAYFLY_VERSION}};
 }

@@ -23,7 +23,7 @@ Result<json::Tree> show_calls(Call& call) {
 
 Result<json::Tree> show_openapi(Call&) { return openapi(all_calls()); }
 
-// The calls that tell about the calls.
+// The calls that describe the control API itself.
 std::span<const ControlCall> index_calls() {
   static constexpr Member summary[] = {{"", Kind::text, "What the call does"}};
   static constexpr Member answer[] = {

@@ -1,4 +1,4 @@
-// All calls of the control API, and how a request finds its call.
+// The list of all calls of the control API, and the lookup of a request's call.
 //
 //   find_call("GET", "/_mayfly/ttl/carts").call->name  -> "show_ttl"; parameters {"carts"}
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace mayfly::compat::control {
 
-// In the order in which they are listed.
+// Returns the calls in the order in which GET /_mayfly/ lists them.
 std::span<const ControlCall* const> all_calls();
 
 struct FoundCall {
   const ControlCall* call = nullptr;    // nullptr if no call has this method and path
   std::vector<std::string> parameters;  // the segments that matched names in braces, decoded
-  std::string allow;                    // without a call: the methods that the path supports
+  std::string allow;                    // the methods that the path supports, if `call` is nullptr
 };
 FoundCall find_call(std::string_view method, std::string_view path);
 

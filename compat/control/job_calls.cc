@@ -44,7 +44,7 @@ json::Tree show(const jobs::Job& job) {
 }
 
 json::Tree show(const backups::Restores::Progress& restore) {
-  // At most 99 percent until the table is ACTIVE, however many items the source is said to have.
+  // Show at most 99 percent until the table is ACTIVE, even if the source has more items than were counted.
   const std::int64_t total = std::max<std::int64_t>(restore.items_total, 1);
   return {{"id", "restore-" + restore.table_name},
           {"kind", "restore"},

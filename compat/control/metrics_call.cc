@@ -1,8 +1,8 @@
 // GET /_mayfly/metrics: metrics of all accounts for a Prometheus server, for any caller.
 //
 // Some series exist for each table, and there can be many thousands of tables. The page is therefore produced
-// in pieces of about 64 KB while it is sent, each with the values at its moment. A scrape holds one piece and
-// a list of the tables in memory.
+// in pieces of about 64 KB while it is sent, each with the values at the time when it is produced. A scrape
+// holds one piece and a list of the tables in memory.
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -198,7 +198,7 @@ std::string labels_of(const engine::LiveTable& table) {
 }
 
 void write_lag(Text& text, const engine::LiveTable& table) {
-  constexpr std::size_t step = 6;  // each bucket of ExpiryStats is a quarter wider than the one before
+  constexpr std::size_t step = 6;  // shows every sixth bucket; each is a quarter wider than the previous one
   const engine::ExpiryStats& stats = table.expiry_stats();
   if (stats.deleted() == 0) return;
   const std::string labels = labels_of(table);
@@ -376,7 +376,7 @@ std::span<const ControlCall> metrics_calls() {
        .about = "Get metrics in Prometheus' format",
        .answer_type = "text/plain",
        .handle = &show_metrics,
-       .is_tool = false,  // the tool filters the lines
+       .is_tool = false,  // agents have a separate tool, which filters the lines
        .command = "metrics"},
   };
   return calls;

@@ -1,5 +1,5 @@
 // /_mayfly/replication: how the writes to an account's global tables travel between regions
-// (engine/background/replication.h), and which are in flight.
+// (engine/background/replication.h), and which writes are in flight.
 //
 //   GET    /_mayfly/replication          {"routes":[{"from":"us-east-1","to":"eu-west-1","paused":false,
 //                                         "lag_milliseconds":500}],"in_flight":[{"table":"carts","from":…,
@@ -9,7 +9,7 @@
 //   DELETE /_mayfly/replication          opens every route and removes its lag
 //   POST   /_mayfly/replication/settle   returns when all writes that can arrive by now have arrived
 //
-// All return what GET returns.
+// All of these calls return what GET returns.
 #include <nlohmann/json.hpp>
 
 #include "compat/control/families.h"

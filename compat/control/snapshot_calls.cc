@@ -7,10 +7,10 @@
 // DELETE /_mayfly/snapshots/{id}          {}
 // POST   /_mayfly/reset                   {"now":"2026-11-20T10:00:00Z"}
 //
-// A name is for people. It is stored in a document of the account (engine/storage/documents.h),
-// "snapshot-name" / id, which is not part of the account's state: a restore keeps the names of later
-// snapshots. If a crash leaves a name without its snapshot, the name has no effect, because ids are never
-// reused.
+// A snapshot's name is only for people. It is stored in a document of the account
+// (engine/storage/documents.h), "snapshot-name" / id, which is not part of the account's state: a restore
+// keeps the names of later snapshots. If a crash leaves a name without its snapshot, the name has no effect,
+// because ids are never reused.
 #include <nlohmann/json.hpp>
 
 #include "compat/control/families.h"
@@ -66,7 +66,7 @@ Result<json::Tree> list_snapshots(Call& call) {
 
 Result<json::Tree> restore_snapshot(Call& call) {
   const auto id = engine::whole_number<engine::SnapshotId>(call.parameters[0]);
-  // An advance that stops at a failpoint would block the account.
+  // Release all failpoints first: an advance that stops at a failpoint would block the restore.
   call.database().failpoints().release_all(call.scope.account);
   bool restored = false;
   if (id) {

@@ -137,7 +137,7 @@ std::span<const ControlCall> trigger_calls() {
        .about = "List event source mappings with their state and last result",
        .answer = answer,
        .handle = &list_triggers,
-       .is_tool = false,  // list_triggers has more: Lambda's own description of each mapping
+       .is_tool = false,  // the tool list_triggers shows more: Lambda's own description of each mapping
        .command = "triggers",
        .rows = "triggers",
        .when_empty = "No event source mappings in account {account}, region {region}."},

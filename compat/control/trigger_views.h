@@ -22,7 +22,7 @@ namespace mayfly::compat::control {
 json::Tree show_unfinished(const triggers::Triggers::Unfinished& unfinished);
 json::Tree show_given_up(const triggers::Triggers::NewlyGivenUp& given_up);
 
-// --- descriptions of both
+// --- descriptions of the members of both kinds of batches
 
 inline constexpr Member call_error_members[] = {{"status", Kind::whole, "HTTP status, or 0", Given::always},
                                                 {"error", Kind::text, "Value of X-Amz-Function-Error"},

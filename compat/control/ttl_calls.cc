@@ -1,4 +1,4 @@
-// /_mayfly/ttl/…: the items that will expire, when they will, and the items that never will.
+// /_mayfly/ttl/…: which items will expire and when, and which items will never expire.
 //
 //   GET  /_mayfly/ttl                     {"tables":{"carts":{"status":"ENABLED","mode":"exact",…,
 //                                           "never":{"string":1},"suspects":[{"key":{"id":{"S":"1"}},
@@ -61,7 +61,8 @@ std::optional<engine::Instant> window_ms(const Call& call) {
   return seconds ? std::optional<engine::Instant>(*seconds * 1000) : std::nullopt;
 }
 
-// Returns the latest items whose TTL never expires them, or had passed when they were written.
+// Returns the most recently written items whose TTL looks like a mistake: they never expire, or their TTL had
+// already passed when they were written.
 json::Tree show_suspects(engine::Database& database, const engine::LiveTable& live,
                          const engine::Table& table) {
   json::Tree shown = json::Tree::array();

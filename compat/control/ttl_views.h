@@ -1,5 +1,5 @@
-// Shows the number of items whose TTL is unusable, so that they never expire, for responses of the control
-// API (ttl_calls.cc): {"milliseconds":3,"string":1}.
+// Shows how many items never expire because their TTL is unusable, for responses of the control API
+// (ttl_calls.cc): {"milliseconds":3,"string":1}.
 #pragma once
 
 #include "compat/json/json_tree.h"
