@@ -5,10 +5,10 @@
 //     if (const auto step = unpacker->step(input, text); !step) return step.error();  // a sentence
 //   CHECK_OK(unpacker->end());                                       // the file can end here
 //
-// A step adds at most step_bytes, whatever its input. Unpacking therefore takes no more memory than that plus
-// the window: 32 KB for gzip, and up to 8 MB for Zstandard, which covers its levels up to 19. The texts of
-// several gzip members or Zstandard frames in one file are concatenated. An empty file unpacks to an empty
-// text.
+// A step adds at most step_bytes bytes, regardless of its input. Unpacking therefore takes no more memory
+// than that plus the window: 32 KB for gzip, and up to 8 MB for Zstandard, which is enough for its levels up
+// to 19. The texts of several gzip members or Zstandard frames in one file are concatenated. An empty file
+// unpacks to an empty text.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class Unpacker {
   // Consumes what it reads from the front of `input`. On failure, `out` has the text before the error. With
   // Zstandard, it has only the text from earlier steps, because the library does not report more.
   virtual Expected<void, std::string> step(std::string_view& input, std::string& out) = 0;
-  // Whether there may be more text without further input.
+  // Whether step() may produce more text without further input.
   [[nodiscard]] virtual bool holds_more() const = 0;
   // Returns an error if the file cannot end here.
   [[nodiscard]] virtual Expected<void, std::string> end() const = 0;
@@ -43,7 +43,7 @@ class Gzip {
   ~Gzip();
   void add(std::string_view text);
   void end();  // Requires: called once; nothing is added afterwards.
-  // Returns and removes what is packed so far.
+  // Returns and removes the bytes that are packed so far.
   std::string take();
 
  private:

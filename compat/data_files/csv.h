@@ -1,8 +1,8 @@
 // Reads CSV: RFC 4180's rows, with any of DynamoDB's delimiters. reader.h describes how fields become
 // attributes.
 //
-// A row with more or fewer fields than the header is a bad record, and reading continues with the next row. A
-// misplaced quote or an invalid header ends the file.
+// A row with more or fewer fields than the header is a bad record, and reading continues with the next row.
+// After a misplaced quote or an invalid header, the rest of the file is skipped.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,7 @@ class CsvReader final : public RecordParser {
   At at_ = At::field_start;
   std::vector<std::string> fields_;
   std::string field_;
-  bool has_quotes_ = false;              // whether the row has any
+  bool has_quotes_ = false;              // whether the row has any quotes
   std::size_t row_bytes_ = 0;            // so far
   std::uint64_t line_ = 1, offset_ = 0;  // where the row begins
 };

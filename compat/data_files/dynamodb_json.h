@@ -22,16 +22,16 @@ class JsonLinesReader final : public RecordParser {
 
  private:
   // Returns where the record at the front of `rest` ends: at the end of its line, or where another record
-  // begins. Returns nullopt if that is not in `rest` yet.
+  // begins. Returns nullopt if `rest` does not contain the record's end yet.
   std::optional<std::size_t> find_end(std::string_view rest, bool last);
   void look(char c);
 
   const bool keeps_json_;
-  std::size_t looked_at_ = 0;  // bytes at the front of the rest in which no record ends
+  std::size_t looked_at_ = 0;  // no record ends in this many bytes at the front of the rest
   std::size_t depth_ = 0;      // nesting of braces after these bytes
   bool in_string_ = false, escaped_ = false;
   bool is_object_ = true;                  // so far; a record that is not an object ends with its line
-  std::optional<std::size_t> object_end_;  // where the object has ended, if it has
+  std::optional<std::size_t> object_end_;  // where the object ended; nullopt if it has not ended yet
 };
 
 }  // namespace mayfly::compat::data_files

@@ -165,7 +165,7 @@ class Converter {
     return true;
   }
 
-  // "a", 'a' or '''a'''
+  // Reads "a", 'a' or '''a'''.
   std::optional<std::string> quoted(std::string_view quote) {
     std::string out;
     rest_.remove_prefix(quote.size());
@@ -235,7 +235,7 @@ class Converter {
     return base64;
   }
 
-  // Writes [value, …], each value by `write`.
+  // Writes [value, …]; `write` writes each value.
   template <class Write>
   bool list(json::Writer& out, Write write) {
     if (!take("[")) return false;
@@ -256,7 +256,7 @@ class Converter {
     if (type != "SS" && type != "NS" && type != "BS") return false;
     out.key(type);
     return list(out, [&] {
-      // The value without its type: {"S":"a"} becomes "a".
+      // Write the value without its type: {"S":"a"} becomes "a".
       std::string member;
       json::Writer one(member);
       if (!attribute_value(one, depth + 1)) return false;
@@ -409,7 +409,7 @@ IonReader::Step IonReader::look_outside(std::string_view rest, std::size_t& plac
 }
 
 IonReader::Step IonReader::look(std::string_view rest, std::size_t& place, bool last) {
-  // The longest token has three bytes.
+  // A token has at most three bytes.
   const std::string_view ahead = rest.substr(place, 3);
   if (ahead.size() < 3 && !last) return Step::needs_more;
   const auto leave = [&](std::string_view token) {

@@ -19,8 +19,8 @@ namespace mayfly::compat::data_files {
 enum class Format : unsigned char { dynamodb_json, ion, csv };
 enum class Compression : unsigned char { none, gzip, zstd };
 
-// The maximum size of a record's text. An item has at most 400 KB; as text, each of its bytes can take ten:
-// {"N":"1"}.
+// The maximum size of a record's text. An item has at most 400 KB, and each of its bytes can take ten bytes
+// of text: {"N":"1"}.
 inline constexpr std::size_t record_bytes_max = 4 * 1024 * 1024;
 
 struct BadRecord {
@@ -30,9 +30,9 @@ struct BadRecord {
   std::uint64_t offset = 0;  // where the record begins, in bytes of the unpacked file, from 0
   std::string what;          // in DynamoDB's wording where DynamoDB has a rule for items
   // Whether the rest of the file is skipped, because it is unknown where the next record begins or what this
-  // one was meant to be. AWS was observed to do the same. From ten lines with invalid JSON in the sixth, it
-  // imports five and reports six as processed (aws-controllers-k8s/dynamodb-controller, DDB-IMPORT-013). An
-  // item without its key is skipped alone.
+  // record was meant to be. AWS was observed to do the same: from ten lines with invalid JSON in the sixth,
+  // AWS imports five items and reports six as processed (aws-controllers-k8s/dynamodb-controller,
+  // DDB-IMPORT-013). If an item lacks its key, only that item is skipped.
   bool ends_file = false;
 };
 

@@ -40,8 +40,8 @@ class RecordParser {
  public:
   virtual ~RecordParser() = default;
   // Returns the next record and removes it from `text`; returns nullopt if `text` has no complete record.
-  // `last`: no more text follows. For a bad record, it sets the location, the problem, and whether the file
-  // ends there.
+  // `last`: no more text follows. For a bad record, next() sets the location, the problem, and whether the
+  // rest of the file is skipped.
   virtual std::optional<Record> next(Text& text, bool last) = 0;
   // Returns the last good record as DYNAMODB_JSON, if records can have conditions.
   [[nodiscard]] const std::string& json() const { return json_; }

@@ -62,8 +62,8 @@ void append_ion_name(std::string& out, std::string_view name) {
   }
 }
 
-// Uses the minimum number of digits. The number has a decimal point if at most five zeros must precede the
-// digits.
+// Writes the minimum number of digits. A number that is not whole has a decimal point if at most five zeros
+// must follow the point; otherwise, it has an exponent.
 void append_ion_decimal(std::string& out, const engine::Number& number) {
   constexpr int magnitude_without_exponent = -6;
   std::array<char, engine::Number::digits_max> buffer;

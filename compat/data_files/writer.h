@@ -6,9 +6,9 @@
 //   append_change(out, Format::dynamodb_json, change);
 //       {"Metadata":{"WriteTimestampMicros":{"N":"1684374845117899"}},"Keys":{…},"NewImage":{…},"OldImage":{…}}
 //
-// Ion is spelled as by Amazon's writer for Java, whose output the guide shows: numbers as decimals of their
-// significant digits (600 is 6d2, 103 is 103.), and names without quotes where possible. No example of an
-// incremental export in Ion was found; its members are those of the JSON.
+// Ion has the form that Amazon's Ion writer for Java gives it, as the guide shows: numbers are decimals of
+// their significant digits (600 is 6d2, 103 is 103.), and names have no quotes where possible. No example of
+// an incremental export in Ion was found; its members are those of the JSON.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace mayfly::compat::data_files {
 
-// Requires, here and below: the format is not CSV, which exports do not support.
+// Requires, like append_change: the format is not CSV, which exports do not support.
 void append_item(std::string& out, Format format, const engine::Item& item);
 
 struct Change {
