@@ -15,7 +15,7 @@ namespace {
 using data_files::ExportType;
 using data_files::Format;
 
-// Its length is checked before all other constraints, like that of a table name where AWS accepts a name or
+// The length is checked before all other constraints, as it is for table names wherever AWS accepts a name or
 // an ARN.
 constexpr Shape table_arn = {.type = Shape::Type::string, .min = 1, .max = 1024, .length_first = true};
 constexpr Shape client_token = string_shape({}, {}, client_token_pattern);
@@ -69,14 +69,16 @@ bool is_key_id(std::string_view text) {
   });
 }
 
-// AWS was observed to reject an empty prefix and a prefix that is a tab. Its pattern is not known either.
+// AWS was observed to reject an empty prefix and a prefix that is a tab. AWS's pattern for prefixes is not
+// known either.
 constexpr std::string_view prefix_pattern = "[^\\p{Cntrl}]+";
 bool is_prefix(std::string_view text) {
   return !text.empty() &&
          std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-// AWS makes these checks after those of the members' form.
+// Returns the error for a value that does not match its pattern. AWS checks these patterns after the
+// request's other shape constraints.
 Unexpected<Error> breaks_pattern(std::string_view value, std::string_view member, std::string_view pattern) {
   return error::validation(
       "Invalid Request: 1 validation error detected: Value '" + std::string(value) + "' at '" +

@@ -4,7 +4,7 @@
 //   job.request = asked.stored();
 //   ExportRequest::parse(job.request) == asked
 //
-// export_window.h checks everything that depends on the table, mainly on its past.
+// export_window.h makes the checks that depend on the table, mainly on its history.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ extern const Shape export_request_shape;
 struct ExportRequest {
   std::string table_arn;
   std::optional<engine::Instant> time;  // for a full export
-  std::string client_token;             // this and the following are empty if the request does not have them
+  std::string client_token;  // this and the following strings are empty if the request does not have them
   std::string bucket, bucket_owner, prefix;
   std::string sse_algorithm, sse_key_id;
   std::optional<data_files::Format> format;
@@ -42,8 +42,8 @@ struct ExportRequest {
   [[nodiscard]] data_files::Format format_or_default() const;
   [[nodiscard]] bool old_images_or_default() const { return old_images.value_or(true); }
 
-  // Errors: "Invalid Request: Export Type expected to be Incremental Export when incremental export
-  // specification is provided" and similar. Requires: the request has been checked against the shape.
+  // Errors include "Invalid Request: Export Type expected to be Incremental Export when incremental export
+  // specification is provided". Requires: the request has been checked against the shape.
   static Result<ExportRequest> read(const json::Value& request);
 
   // Whether the other request is the same except for its token.

@@ -32,7 +32,7 @@ Result<engine::Instant> resolve_window(const Context& context, const engine::Liv
 std::unique_ptr<Records> records_of(const Context& context, const engine::LiveTable& table,
                                     const ExportRequest& asked);
 
-// "Point in Time Recovery is not available for specified export time"
+// Returns the error "Point in Time Recovery is not available for specified export time".
 Unexpected<Error> export_time_unavailable();
 
 }  // namespace mayfly::compat::exports

@@ -3,10 +3,10 @@
 //
 //   jobs.start(std::move(job), std::make_unique<ExportWork>(database, std::move(parts)), decide);
 //
-// See data_files/manifest.h for the files' names and data_files/writer.h for their contents. The summary is
-// written last, except for its checksum: an export with a summary is complete. The work keeps only a piece of
-// a file and the lines of the files' manifest in memory. If the bucket fails, the export is FAILED with S3's
-// name for the failure and has no summary; files stored by then remain.
+// See data_files/manifest.h for the files' names and data_files/writer.h for their contents. Only the
+// summary's checksum is written after the summary, so an export that has a summary is complete. The work
+// keeps only a piece of a file and the lines of the files' manifest in memory. If the bucket fails, the
+// export is FAILED with S3's name for the failure and has no summary; files stored by then remain.
 //
 // BilledSizeBytes is the size of the items that were read, and at least 10 MB for an incremental export. A
 // full export counts all items that its key condition admits; an incremental export counts both images of
@@ -78,7 +78,7 @@ class ExportWork final : public jobs::Work {
   std::unique_ptr<jobs::ObjectWriter> object_;
   std::unique_ptr<DataFile> file_;  // nullptr if no file is open
   unsigned partition_ = 0;
-  bool has_record_ = false;  // not packed yet; it may belong to a later partition
+  bool has_record_ = false;  // a record was read but is not packed yet; it may belong to a later partition
   std::uint64_t records_left_ = 0, bytes_left_ = 0, steps_left_ = 0;  // in this step
   std::string line_;
   std::string files_manifest_, summary_;

@@ -4,7 +4,7 @@
 //   if (filter.reads(key) && filter.takes(item)) write(filter.shown(item));
 //
 // The rules are those of "Filtering a table export" in AWS's developer guide. With a key condition, the
-// filter follows Query's rules. Without one, it follows Scan's and can name key attributes. A change is
+// filter follows Query's rules. Without one, it follows Scan's rules and can name key attributes. A change is
 // filtered by its new image, a deletion by its old image.
 #pragma once
 

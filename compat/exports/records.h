@@ -21,7 +21,7 @@ class Records {
  public:
   virtual ~Records() = default;
   virtual bool next() = 0;  // false at the end
-  // Valid until next(), like the images.
+  // The key and the images are valid until the next call of next().
   [[nodiscard]] virtual std::string_view key() const = 0;  // encoded
   // nullptr: the item does not exist at the end of the window.
   [[nodiscard]] virtual const engine::StoredItem* new_image() const = 0;
