@@ -8,9 +8,9 @@ namespace mayfly::compat::expression {
 
 bool evaluate(const Condition& condition, const engine::Item& item);
 
-// The value at a path, or nullptr.
+// Returns the value at a path, or nullptr if the item has none.
 const engine::AttributeValue* find(const Path& path, const engine::Item& item);
-// The value at the path's first `length` elements, or nullptr.
+// Returns the value at the path's first `length` elements, or nullptr if the item has none.
 const engine::AttributeValue* find_prefix(const Path& path, std::size_t length, const engine::Item& item);
 
 }  // namespace mayfly::compat::expression

@@ -55,7 +55,7 @@ class Operands {
     return out;
   }
 
-  // True for ":v < a" as opposed to "a > :v".
+  // Whether the attribute is the last operand: true for ":v < a", false for "a > :v".
   [[nodiscard]] bool attribute_last() const { return attribute_last_; }
 
  private:
@@ -215,8 +215,8 @@ Result<void> check_single_keys(std::vector<KeyPredicate>& predicates, const KeyS
   return check_type(*sort, sort_key.type);
 }
 
-// Source of the rules: AWS's documentation, "Multi-attribute keys" in the developer guide's chapter on global
-// secondary indexes. Only the messages about a gap and about too many conditions were recorded.
+// The rules come from "Multi-attribute keys" in the chapter on global secondary indexes of AWS's developer
+// guide. Only the messages about a gap and about too many conditions were recorded on AWS.
 Result<void> check_multiple_keys(std::vector<KeyPredicate>& predicates, const KeySchema& schema) {
   if (predicates.size() > schema.all().size()) return too_many(predicates, schema);
   std::size_t matched = 0;

@@ -35,7 +35,7 @@ struct KeyPredicate {
 };
 
 // Predicates that match a key schema: each partition attribute equals a value of its type, the first sort
-// attributes equal theirs, and at most the next one has another condition.
+// attributes also equal values, and only the next sort attribute can have a condition of another kind.
 struct KeyCondition {
   std::vector<engine::AttributeValue> partition;
   std::vector<engine::AttributeValue> sort_equal;

@@ -1,5 +1,5 @@
-// Lowers the parameters that expressions replaced to the same tree: Expected, QueryFilter, ScanFilter,
-// KeyConditions, AttributeUpdates, ConditionalOperator.
+// Lowers the legacy parameters, which expressions replaced, to the same tree as expressions: Expected,
+// QueryFilter, ScanFilter, KeyConditions, AttributeUpdates, ConditionalOperator.
 //
 //   {"Expected":{"a":{"Value":{"N":"1"}}, "b":{"Exists":false}}}   ->   a = :1 AND attribute_not_exists(b)
 //
@@ -19,8 +19,8 @@
 
 namespace mayfly::compat::expression {
 
-// nullopt if Expected is absent or empty. Applies ConditionalOperator; without conditions it is an error:
-// "ConditionalOperator cannot be used without Filter or Expected".
+// Reads Expected and ConditionalOperator. Returns nullopt if Expected is absent or empty. ConditionalOperator
+// without conditions is an error: "ConditionalOperator cannot be used without Filter or Expected".
 Result<std::optional<Condition>> read_expected(const json::Value& request, Frame frame);
 
 // The same for `member`, which is "QueryFilter" or "ScanFilter".

@@ -1,4 +1,5 @@
-// Visits the attribute paths that an expression names. Rules about key attributes and projections use this.
+// Visits the attribute paths that an expression names. The rules about key attributes and about projections
+// use these functions.
 //
 //   for_each_path(filter, [&](const Path& path) { names.insert(top_level_name(path)); });
 #pragma once
@@ -14,9 +15,10 @@ using PathVisitor = std::function<void(const Path&)>;
 
 // Visits the paths in the order in which they are written.
 void for_each_path(const Condition& condition, const PathVisitor& visit);
-// The same, skipping the branches of OR.
+// Does the same, but skips the branches of OR.
 void for_each_path_outside_or(const Condition& condition, const PathVisitor& visit);
-// Visits both changed and read paths: those of SET first, then those of REMOVE, ADD and DELETE.
+// Visits the paths that the update changes and the paths that it reads. The paths of SET come first, followed
+// by those of REMOVE, ADD and DELETE.
 void for_each_path(const Update& update, const PathVisitor& visit);
 
 inline const std::string& top_level_name(const Path& path) {

@@ -9,7 +9,7 @@
 namespace mayfly::compat::expression {
 
 engine::Item project(const Projection& projection, const engine::Item& item);
-// The name that project_flat gives to a part: "b" for a.b, "b[0]" for a.b[0].
+// Returns the name that project_flat gives to a part: "b" for a.b, "b[0]" for a.b[0].
 std::string flat_name(const Path& path);
 // Like project, but returns all parts as top-level attributes.
 engine::Item project_flat(const Projection& projection, const engine::Item& item);

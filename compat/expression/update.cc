@@ -1,13 +1,14 @@
-// An update is applied in three steps, so that a rejected request costs little, whatever it names:
+// An update is applied in three steps, so that a rejected request costs little, regardless of the values that
+// it names:
 //
 // 1. Draft the value of each action. A draft points to the parts of the value, which are in the old item
 //    or in the expression. Types and paths are checked; nothing is copied.
 // 2. Add up the sizes of all drafts. Everything that they write becomes part of the new item, so the
 //    update is rejected as soon as the sum exceeds the maximum item size.
-// 3. Build the values, and change each affected list and map in one pass. Existing elements and
-//    attributes are replaced in place. Then elements beyond the end of a list are appended in the order
-//    of their indexes. Removals come last, so that no index moves before it is used. The paths of one
-//    update do not overlap; the parser checks this.
+// 3. Build the values, and change each affected list and map in one pass. Existing elements and attributes
+//    are replaced in place. Then elements beyond the end of a list are appended in the order of their
+//    indexes. Elements are removed last, so that no element's index changes before it is used. The paths of
+//    one update do not overlap; the parser checks this.
 #include "compat/expression/update.h"
 
 #include <algorithm>
@@ -65,7 +66,7 @@ const T* get_if(const Draft& draft) {
   return computed == nullptr ? nullptr : computed->get_if<T>();
 }
 
-// False if the value is not a list.
+// Returns false if the value is not a list.
 bool append_lists(Draft draft, Lists& out) {
   if (const auto* value = std::get_if<const AttributeValue*>(&draft)) {
     if ((*value)->type() != engine::Type::list) return false;
@@ -88,7 +89,7 @@ Result<Draft> to_draft(const Expected<Number, engine::NumberError>& number) {
     return error::validation(
         "Number underflow. Attempting to store a number with magnitude smaller than supported range");
   }
-  // DynamoDB also reports this for a sum that needs more than 38 digits.
+  // DynamoDB also returns this error for a sum that needs more than 38 digits.
   return error::validation(
       "Number overflow. Attempting to store a number with magnitude larger than supported range");
 }
@@ -158,7 +159,7 @@ Result<Draft> sum_of(const AttributeValue* old_value, const AttributeValue& adde
   return type_mismatch(legacy);
 }
 
-// True if the set is empty afterwards. Does nothing if the sets have different types.
+// Returns true if the set is empty afterwards. Does nothing if the sets have different types.
 template <class T>
 bool delete_from_set(AttributeValue& value, const AttributeValue& deleted) {
   auto* set = value.get_if<engine::Set<T>>();
@@ -168,7 +169,8 @@ bool delete_from_set(AttributeValue& value, const AttributeValue& deleted) {
   return set->empty();
 }
 
-// nullopt if the set would be empty. The result is built here, because it is not larger than the item's set.
+// Returns nullopt if the set would be empty. The result is built here, because it is not larger than the
+// item's set.
 Result<std::optional<Draft>> difference_of(const AttributeValue& old_value, const AttributeValue& deleted,
                                            bool legacy) {
   if (old_value.type() != deleted.type() || !is_set(deleted)) return type_mismatch(legacy);
@@ -212,8 +214,8 @@ Result<std::vector<Change>> draft_changes(const Update& update, const Item& item
 // Adds up the sizes of the values that an update writes, as DynamoDB counts them.
 class WrittenBytes {
  public:
-  // False if the sum exceeds the maximum item size. A union counts as the added set alone, because the item's
-  // set may already have some of the added members.
+  // Returns false if the sum exceeds the maximum item size. A union counts as the added set alone, because
+  // the item's set may already have some of the added members.
   bool add(const Draft& draft) {
     if (const auto* value = std::get_if<const AttributeValue*>(&draft))
       return add(engine::value_size(**value));
@@ -237,7 +239,7 @@ class WrittenBytes {
 bool can_fit(Changes changes) {
   WrittenBytes written;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    // AttributeUpdates can name an attribute twice; the last one counts.
+    // AttributeUpdates can name an attribute twice; the last change counts.
     const bool overridden = i + 1 < changes.size() && *changes[i + 1].path == *changes[i].path;
     if (!overridden && changes[i].value && !written.add(*changes[i].value)) return false;
   }
@@ -294,7 +296,8 @@ void change(AttributeValue& value, Changes changes, std::size_t depth) {
 void change(Map& map, Changes changes, std::size_t depth) {
   std::vector<engine::Attribute> set;
   std::vector<std::string_view> erased;
-  // A single change moves all attributes after it, and a legacy request can have 100,000 changes.
+  // A single change moves all attributes after it, and a legacy request can have 100,000 changes. A large
+  // number of changes is therefore made in one pass.
   const bool one_by_one = changes.size() * map.size() <= moves_max;
   for (std::size_t i = 0; i < changes.size();) {
     Change& first = changes[i];
@@ -319,7 +322,7 @@ void change(Map& map, Changes changes, std::size_t depth) {
   if (!set.empty() || !erased.empty()) map.change(std::move(set), erased);
 }
 
-// The same for a list.
+// Does the same for a list.
 void change(List& list, Changes changes, std::size_t depth) {
   std::vector<std::uint32_t> erased;  // ascending
   const std::size_t old_size = list.size();
@@ -370,8 +373,8 @@ Unexpected<Error> update_too_large() {
 
 Result<Item> apply(const Update& update, const Item& old_item, bool item_exists) {
   TRY(std::vector<Change> changes, draft_changes(update, old_item, item_exists));
-  // Sorted by path, so that elements are appended in the order of their indexes and changes of the same value
-  // are adjacent.
+  // Sort the changes by path, so that elements are appended in the order of their indexes and changes of the
+  // same value are adjacent.
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.path->elements < b.path->elements; });
   if (!can_fit(changes)) return update_too_large();
@@ -393,7 +396,7 @@ std::vector<std::string> touched_attributes(const Update& update) {
 Item updated_parts(const Update& update, const Item& item) {
   Projection paths;
   for_each_changed_path(update, [&](const Path& path) { paths.push_back(path); });
-  if (paths.empty()) return {};  // an empty projection means everything
+  if (paths.empty()) return {};  // an empty projection would select everything
   return project(paths, item);
 }
 

@@ -16,17 +16,17 @@ namespace mayfly::compat::expression {
 // any path.
 //
 // An update whose result is too large is rejected before anything is built. Time and memory are therefore
-// bounded by the size of the item plus the maximum item size, however often the update names a value.
+// bounded by the size of the item plus the maximum item size, even if the update names a value many times.
 Result<engine::Item> apply(const Update& update, const engine::Item& old_item, bool item_exists = true);
 
-// "Item size to update has exceeded the maximum allowed size"
+// Returns the error "Item size to update has exceeded the maximum allowed size".
 Unexpected<Error> update_too_large();
 
-// The sorted names of the top-level attributes that the update changes, for the rules on keys.
+// Returns the sorted names of the top-level attributes that the update changes, for the rules on keys.
 std::vector<std::string> touched_attributes(const Update& update);
 
-// The parts of the item at the update's paths. UPDATED_OLD returns those of the old item, UPDATED_NEW those
-// of the new one.
+// Returns the parts of the item at the update's paths. UPDATED_OLD returns the parts of the old item, and
+// UPDATED_NEW the parts of the new item.
 engine::Item updated_parts(const Update& update, const engine::Item& item);
 
 }  // namespace mayfly::compat::expression

@@ -9,7 +9,8 @@
 //   REMOVE    1 + target                           | +: 34, -: 37, list_append: 37, if_not_exists: 39,
 //   DELETE    1 + target                           |   and its operands
 //   target := the first name, then ( 4 + element )*
-// An element is a name's bytes or a list position's decimal digits: REMOVE l[1] is 7, REMOVE l[10] is 8.
+// An element is charged the bytes of its name or the decimal digits of its list position: REMOVE l[1] is
+// charged 7 bytes, REMOVE l[10] 8 bytes.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@
 
 namespace mayfly::compat::expression {
 
-// Stops adding once the charge exceeds the maximum item size: an expression can name a value as large as the
-// request hundreds of times.
+// Stops adding once the charge exceeds the maximum item size, because an expression can use a value that is
+// as large as the request hundreds of times.
 std::size_t charge_of(const Update& update);
 
 }  // namespace mayfly::compat::expression
