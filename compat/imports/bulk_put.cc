@@ -87,7 +87,7 @@ Result<void> BulkPut::write(jobs::Run& run) {
     if (!put.refused) continue;
     if (put.refused->kind == Error::Kind::conditional_check_failed) {
       ++run.progress.counts["ConditionCheckFailureCount"];
-      // "Item":{…}, as in ConditionalCheckFailedException.
+      // The error's `extra` is "Item":{…}, as in ConditionalCheckFailedException.
       constexpr std::string_view name = "\"Item\":";
       const std::string_view extra = put.refused->extra;
       report_->add_condition_failure(run.job, put.where, put.write.item.item(),

@@ -8,7 +8,7 @@
 // cancelled bulk put stops after a commit, keeps what it has put, and writes no report. If the table is
 // deleted meanwhile, the bulk put fails.
 //
-// Its counts: ProcessedItemCount, FailedItemCount, ConditionCheckFailureCount, ProcessedInputBytes,
+// A bulk put counts ProcessedItemCount, FailedItemCount, ConditionCheckFailureCount, ProcessedInputBytes,
 // put_together's counts of written bytes, and TotalInputBytes once all objects are listed.
 #pragma once
 
@@ -31,7 +31,7 @@ jobs::Ending cancelled_ending();
 class BulkPut final : public jobs::Work {
  public:
   struct Options {
-    SourceOptions source{};  // with conditions
+    SourceOptions source{};  // its records can have conditions
     ReportOptions report{};
     std::string report_bucket;
     std::optional<std::int64_t> units_max{};  // write request units per second; nullopt: unlimited

@@ -40,12 +40,12 @@ class BulkReport {
       : options_(std::move(options)), bucket_(std::move(bucket)) {}
 
   void add_error(const jobs::Job& job, const data_files::BadRecord& bad);
-  // `existing` is the existing item as JSON; empty if there was none.
+  // `existing` is the existing item as JSON; empty if no item existed.
   void add_condition_failure(const jobs::Job& job, const data_files::BadRecord& where,
                              const engine::Item& attempted, std::string_view existing);
-  // Makes progress without blocking. Returns true if more can be added.
+  // Makes progress without blocking. Returns true if more records can be added.
   buckets::Outcome<bool> advance(const jobs::Run& run);
-  // The same, but returns true when the whole report is written. Requires: nothing is added afterwards.
+  // Does the same, but returns true when the whole report is written. Requires: nothing is added afterwards.
   buckets::Outcome<bool> finish(const jobs::Run& run);
 
  private:

@@ -42,7 +42,7 @@ Step Import::list(jobs::Run& run) {
 Step Import::make_table(jobs::Run& run) {
   const jobs::Ending is_taken{Status::failed, "TableAlreadyExists",
                               "Table already exists: " + description_.name};
-  // The table is CREATING before it can be found, so that it is never visible as ACTIVE and empty.
+  // Mark the table as CREATING before it can be found, so that it is never visible as ACTIVE and empty.
   const auto shown = std::make_shared<const engine::Table>(description_);
   if (!context_.table_changes.try_hold(scope_, {TableStatus::creating, shown})) return Step::ends(is_taken);
   is_held_ = true;
@@ -101,7 +101,7 @@ Step Import::read(jobs::Run& run) {
 // The table becomes ACTIVE before the import is reported as finished.
 Step Import::end(jobs::Ending ending) {
   if (table_ != nullptr)
-    context_.database.recent_writes().forget(table_->id());  // reads of the table see all of it
+    context_.database.recent_writes().forget(table_->id());  // from now on, readers see all items
   if (std::exchange(is_held_, false)) context_.table_changes.settle(scope_, description_.name);
   return Step::ends(std::move(ending));
 }

@@ -8,8 +8,8 @@
 //
 //   jobs.start(job, std::make_unique<Import>(context, std::move(table), bucket, prefix, files), decide);
 //
-// Its counts: ProcessedItemCount, ImportedItemCount, ErrorCount, ProcessedSizeBytes. Its log has one line for
-// each error, as AWS writes them to CloudWatch (data_files/record.h).
+// An import counts ProcessedItemCount, ImportedItemCount, ErrorCount and ProcessedSizeBytes. Its log has one
+// line for each error, in the form in which AWS writes errors to CloudWatch (data_files/record.h).
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ namespace mayfly::compat::imports {
 
 class Import final : public jobs::Work {
  public:
-  // Requires: `table` has a UUID and is complete except for what create_table fills in.
+  // Requires: `table` has a UUID and is complete except for the members that create_table fills in.
   Import(const Context& context, engine::Table table, SourceOptions options);
   ~Import() override;
 

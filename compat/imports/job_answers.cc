@@ -10,7 +10,7 @@
 namespace mayfly::compat::imports {
 namespace {
 
-// On AWS, the tokens of these lists consist of hexadecimal digits: at least 112, and a multiple of 16.
+// On AWS, the tokens of these lists consist of hexadecimal digits: at least 112 digits, and a multiple of 16.
 constexpr std::size_t token_bytes = 56;
 
 std::string token_of(const jobs::Job& job) {
@@ -33,7 +33,7 @@ std::optional<JobArn> parse_job_arn(std::string_view arn, std::string_view kind)
 Result<JobPage> page_of(std::vector<std::shared_ptr<const jobs::Job>> jobs, std::size_t limit,
                         std::optional<std::string_view> next_token) {
   if (next_token) {
-    // The job at which the last page ended may no longer exist.
+    // Compare tokens instead of looking for the job at which the last page ended, which may no longer exist.
     const bool is_ours =
         next_token->size() == 2 * token_bytes && next_token->ends_with(engine::hex("        "));
     if (!is_ours) {

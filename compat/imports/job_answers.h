@@ -1,5 +1,5 @@
-// What the responses about imports and bulk puts have in common: ARNs of jobs, pages of lists, and
-// descriptions of jobs and their requests.
+// Code shared by the responses about imports and bulk puts: ARNs of jobs, pages of lists, and descriptions of
+// jobs and their requests.
 //
 //   parse_job_arn("arn:aws:dynamodb:us-east-1:000000000000:table/carts/import/0170…-1a2b3c4d", "/import/")
 //   TRY(const JobPage page, page_of(context.jobs.list(scope, kind), 10, next_token));
@@ -30,7 +30,8 @@ struct JobPage {
   std::vector<std::shared_ptr<const jobs::Job>> jobs;
   std::string next_token;  // empty on the last page
 };
-// Requires: `jobs` are sorted, latest first. ValidationException: the token does not come from such a list.
+// Requires: `jobs` are sorted, latest first. Error: ValidationException if the token does not come from such
+// a list.
 Result<JobPage> page_of(std::vector<std::shared_ptr<const jobs::Job>> jobs, std::size_t limit,
                         std::optional<std::string_view> next_token);
 

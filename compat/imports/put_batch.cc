@@ -61,7 +61,7 @@ Result<void> put_together(const Context& context, std::vector<Put>& puts, jobs::
   CollectionSizes sizes(context);
   std::vector<std::optional<Written>> written(puts.size());
   for (std::size_t i = 0; i < puts.size(); ++i) {
-    std::uint64_t steps = 0;  // counted per item, as per request
+    std::uint64_t steps = 0;  // counted separately for each item
     const Result<void> counted = count_steps(puts[i].write, transaction.old_item(slots[i]), steps);
     if (!counted) {
       puts[i].refused = counted.error();

@@ -5,9 +5,9 @@
 //   …
 //   CHECK_OK(put_together(context, puts, counts));          // and then check each Put::refused
 //
-// Each item is judged on its own by PutItem's rules; a rejected item does not affect the others. A commit
-// covers some dozens of items, because each commit costs a write to storage and, with --fsync, a wait for the
-// disk. AWS promises only that each item is written.
+// PutItem's rules apply to each item separately; a rejected item does not affect the others. A commit covers
+// several dozen items, because each commit costs a write to storage and, with --fsync, a wait for the disk.
+// AWS promises only that each item is written, so several items can share a commit.
 #pragma once
 
 #include <cstddef>
@@ -31,15 +31,15 @@ struct Put {
   std::optional<Error> refused;  // by its condition, with AWS's message, or by a rule of the table
 };
 
-// Makes every check that does not need the table's items. Errors are PutItem's.
+// Makes every check that does not need the table's items. The errors are those of PutItem.
 Result<Put> put_of(const std::shared_ptr<engine::LiveTable>& table, engine::Item item);
 
-// Whether the put fits the batch: there is room, and no other put has its key.
+// Whether the put fits the batch: the batch has room, and no other put has the same key.
 bool takes(const std::vector<Put>& puts, const Put& put);
 
-// Writes the items that are not rejected. If `bytes` is not nullptr, adds the bytes written: to "bytes", and
-// for indexes to "gsi/NAME", "lsi/NAME" and "vector/NAME". After an error, nothing of the batch is written:
-// the table was deleted, or memory is full.
+// Writes the items that are not rejected. If `bytes` is not nullptr, adds the numbers of written bytes to
+// these counts: "bytes" for the table, and "gsi/NAME", "lsi/NAME" and "vector/NAME" for indexes. Fails if the
+// table was deleted or memory is full; then nothing of the batch is written.
 Result<void> put_together(const Context& context, std::vector<Put>& puts, jobs::Counts* bytes);
 
 }  // namespace mayfly::compat::imports

@@ -4,7 +4,7 @@
 //   CHECK_OK(put_together(context, reader.puts(), counts));
 //   reader.puts().clear();
 //
-// It counts every record, good or bad, as ProcessedItemCount. A put that does not fit the batch, because of
+// It counts every record, good or bad, in ProcessedItemCount. A put that does not fit the batch, because of
 // its key or because the batch is full, becomes the first of the next batch.
 #pragma once
 
@@ -26,7 +26,7 @@ class PutReader {
   using Read = std::function<Result<Put>(engine::Item item)>;
   using Refuse = std::function<void(const data_files::BadRecord& record)>;
 
-  // `source` must outlive this object.
+  // Requires: `source` outlives this object.
   explicit PutReader(Source& source) : source_(source) {}
 
   // Returns `later` when it has read one step's records. Requires: all objects of the source are listed.

@@ -10,8 +10,8 @@
 //     …
 //
 // A source holds a piece of one object, a reader's memory (data_files/reader.h), and the list of objects. An
-// object that is deleted before it is read, or replaced while it is read, is a bad record that ends its file,
-// as AWS was observed to count it (aws-controllers-k8s/dynamodb-controller, DDB-IMPORT-007). Any other
+// object that is deleted before it is read, or replaced while it is read, counts as one bad record and is not
+// read further, as was observed on AWS (aws-controllers-k8s/dynamodb-controller, DDB-IMPORT-007). Any other
 // failure of the bucket ends the whole source.
 #pragma once
 
@@ -35,7 +35,7 @@ inline constexpr std::size_t empty_pages_max = 1000;
 
 struct SourceOptions {
   std::string bucket, prefix;
-  data_files::ReaderOptions files{};  // except for the file's name
+  data_files::ReaderOptions files{};  // all options except for the file's name
 };
 
 class Source {
@@ -62,7 +62,7 @@ class Source {
 
   // The size of all objects, as they are stored.
   [[nodiscard]] std::uint64_t total_bytes() const { return total_bytes_; }
-  // How many of those bytes were read, and the size of their unpacked text.
+  // The number of those bytes that were read, and the size of their unpacked text.
   [[nodiscard]] std::uint64_t read_bytes() const { return read_bytes_; }
   [[nodiscard]] std::uint64_t unpacked_bytes() const;
 
