@@ -8,12 +8,12 @@
 //   consumed.add_table(read_units(stored.size(), consistent));
 //   consumed.write(out, ReturnCapacity::total);     // {"TableName":"t","CapacityUnits":0.5}
 //
-// A transaction reads or writes each item twice, so the table's units are doubled; those of indexes are not.
-// The output of a transaction also says whether the units are read or write units. Consumption of vector
-// indexes is counted separately, in bytes.
+// A transaction reads or writes each item twice, so the table's units are doubled; the units of indexes are
+// not doubled. The output of a transaction also says whether the units are read or write units. Consumption
+// of vector indexes is counted separately, in bytes.
 //
-// Rules: "DynamoDB read and write operations" and, for indexes, "Provisioned throughput considerations" in
-// AWS's developer guide.
+// The rules come from AWS's developer guide: "DynamoDB read and write operations" and, for indexes,
+// "Provisioned throughput considerations".
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ double vector_request_bytes(double bytes);
 enum class ReturnCapacity : std::uint8_t { none, total, indexes };
 ReturnCapacity return_capacity(const json::Value& request);  // from ReturnConsumedCapacity
 
-// What one request consumed on one table and its indexes.
+// The capacity that one request consumed on one table and its indexes.
 class ConsumedCapacity {
  public:
   enum class Of : std::uint8_t { request, transaction_reads, transaction_writes };
@@ -55,7 +55,7 @@ class ConsumedCapacity {
   void add_write(const engine::Table& table, std::size_t old_bytes, std::size_t new_bytes,
                  const std::vector<engine::Transaction::IndexEffect>& index_effects);
 
-  // Writes one object. Callers skip the member if `mode` is ReturnCapacity::none.
+  // Writes the capacity as one object. Callers omit the member if `mode` is ReturnCapacity::none.
   void write(json::Writer& out, ReturnCapacity mode) const;
 
  private:

@@ -31,7 +31,7 @@ Unexpected<Error> invalid(std::string_view prefix, const std::string& what, cons
 
 std::string type_text(const AttributeValue& value) { return std::string(engine::type_name(value.type())); }
 
-// "1.3E+40"
+// Prints a number in scientific notation: "1.3E+40".
 std::string scientific(const Number& number) {
   std::array<char, Number::digits_max> digits{};
   const int count = number.write_digits(digits.data());

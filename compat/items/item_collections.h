@@ -2,7 +2,7 @@
 // with their index entries.
 //
 // AWS limits a collection to 10 GB. Test data does not get that large, so Mayfly checks a limit only if an
-// option sets a lower one. In that case a request scans each collection that it puts items into, once.
+// option sets a lower one. In that case, a request scans, once, each collection that it puts items into.
 //
 //   CollectionSizes sizes(context);                       // of one request
 //   CHECK_OK(sizes.grow(*live, table, old_item, item));   // ItemCollectionSizeLimitExceededException
@@ -23,14 +23,15 @@ namespace mayfly::compat {
 
 bool has_item_collections(const engine::Table& table);
 
-// {"ItemCollectionKey":{…},"SizeEstimateRangeGB":[0.0,1.0]}
+// Writes {"ItemCollectionKey":{…},"SizeEstimateRangeGB":[0.0,1.0]}.
 void write_collection_metrics(json::Writer& out, const engine::Table& table, const engine::Item& key);
 
-// The collections that one request writes to. Earlier writes of the same request count.
+// The sizes of the collections that one request writes to. They include the request's earlier writes.
 class CollectionSizes {
  public:
   explicit CollectionSizes(const Context& context) : context_(context) {}
-  // Never refuses a write that does not make its collection larger.
+  // Adds a write to the size of its collection. Rejects the write if it makes the collection larger and the
+  // new size exceeds the limit.
   Result<void> grow(const engine::LiveTable& live, const engine::Table& table,
                     const engine::StoredItem* old_item, const engine::StoredItem* new_item);
 

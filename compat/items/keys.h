@@ -34,8 +34,8 @@ Result<std::string> item_key(const engine::Table& table, const engine::Item& ite
 Result<std::string> request_key(const engine::Table& table, const engine::Item& key);
 
 // For transactions. Rejects empty key attributes in an item or a Key. In a whole item, this includes the key
-// attributes of indexes; the message names the alphabetically first index that has one. The messages are
-// those of item_key and check_index_keys. Missing attributes and wrong types pass.
+// attributes of indexes; the message names the alphabetically first index whose key attribute is empty. The
+// messages are those of item_key and check_index_keys. Missing attributes and wrong types pass.
 Result<void> check_no_empty_keys(const engine::Table& table, const engine::Item& item);
 // The same check for the value that an update assigns to a key attribute of an index.
 Result<void> check_no_empty_update(const engine::KeyAttribute& attribute,
@@ -48,7 +48,7 @@ Result<void> check_request_key_attribute(const engine::Item& key, const engine::
 // Encodes the key of an item. Requires: item_key or request_key has accepted it.
 std::string encode_key(const engine::Table& table, const engine::Item& item);
 
-// The errors for an empty value: of a key attribute, of an index's key attribute in an item, and of an
+// Return the errors for an empty value of a key attribute, of an index's key attribute in an item, and of an
 // index's key attribute in an update.
 Unexpected<Error> empty_item_key(const engine::KeyAttribute& attribute);
 Unexpected<Error> empty_index_key(std::string_view index_name, const engine::KeyAttribute& attribute);

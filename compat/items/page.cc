@@ -22,7 +22,7 @@ using engine::Index;
 using engine::Item;
 using engine::Table;
 
-// Reads the items of a page, and counts the units they cost.
+// Reads the items of a page and counts the units that they cost.
 class Reader {
  public:
   Reader(const PageRequest& request, json::Writer* items)
@@ -95,7 +95,7 @@ class Reader {
   [[nodiscard]] std::size_t partition_of(std::string_view key) const {
     return request_.partitions == 1 || key.empty() ? 0 : partition_of_hash(engine::partition_hash(key));
   }
-  // The last partition that a range with this upper bound reaches.
+  // Returns the last partition that a range with this upper bound reaches.
   [[nodiscard]] std::size_t partition_before(std::string_view bound) const {
     return request_.partitions == 1 ? 0 : partition_of_hash(engine::partition_hash(bound) - 1);
   }
@@ -141,7 +141,7 @@ Result<Page> read_items(const engine::Database& database, const PageRequest& req
     full = page.bytes >= request.bytes_max || page.steps >= request.steps_max ||
            (request.limit && page.scanned >= *request.limit);
   }
-  full = full || cursor.paused();  // AWS also ends a page that has read enough, even without items
+  full = full || cursor.paused();  // AWS also ends a page that has read enough, even if the page has no items
   if (full && !(request.one_row && page.scanned > 0)) {
     Item& key = page.last_evaluated_key.emplace();
     engine::copy_keys(request.target.table->keys, cursor.item().item(), key);

@@ -1,12 +1,13 @@
-// Reads one page of a table or an index: Limit, 1 MB, filter, projection, LastEvaluatedKey.
+// Reads one page of a table or an index. Applies Limit, the limit of 1 MB, the filter and the projection, and
+// returns LastEvaluatedKey.
 //
-// A page ends at the first of these, even if no item follows:
+// A page ends as soon as one of these conditions is met, even if no item follows:
 // - It has read `limit` items.
 // - The items read reach 1 MB. The item that crosses the limit is still part of the page.
-// - The filter has used its budget of steps (expression/steps.h). A filter with a few operands never does so
-//   within 1 MB.
+// - The filter has used its budget of steps (expression/steps.h). A filter with a few operands never uses its
+//   whole budget within 1 MB.
 //
-// Sizes and limits count the items read, not those that pass the filter. For an index they count the
+// Sizes and limits count the items read, not the items that pass the filter. For an index they count the
 // projected part of each item.
 //
 //   json::Writer items(text);
@@ -40,7 +41,7 @@ struct PageRequest {
   engine::KeyRange range;
   std::optional<expression::Condition> filter;
   std::optional<expression::Projection> projection;
-  bool flat_projection = false;  // as in PartiQL's SELECT: a.b becomes b
+  bool flat_projection = false;  // as in PartiQL's SELECT, where a.b becomes b
   bool whole_items = false;      // local indexes: fetch unprojected attributes from the table
   bool one_row = false;          // the range holds at most one item, so no page follows it
   std::optional<std::size_t> limit;
@@ -69,7 +70,7 @@ Result<Page> read_page(const engine::Database& database, const PageRequest& requ
 // The same, but writes into an array that is already open.
 Result<Page> read_items(const engine::Database& database, const PageRequest& request, json::Writer* items);
 
-// The part of an item that the index projects.
+// Returns the part of an item that the index projects.
 engine::Item projected_item(const engine::Table& table, const engine::Index& index, const engine::Item& item);
 
 }  // namespace mayfly::compat

@@ -1,4 +1,4 @@
-// Code shared by Query, Scan and SELECT: which attributes are read, and the response.
+// Code shared by Query, Scan and SELECT: it decides which attributes are read, and writes the response.
 #pragma once
 
 #include <string_view>
@@ -21,14 +21,14 @@ Result<void> check_all_attributes(const ReadTarget& target, const json::Value& r
 // Checks the requested attributes against the index's projection, and decides whether to fetch whole items.
 Result<void> apply_index_projection(const json::Value& request, PageRequest& page);
 Result<void> apply_index_projection(bool all_attributes, PageRequest& page);
-// Rejects a filter on attributes that the index does not project. Only reads with a key condition do this; a
-// Scan's filter treats these attributes as missing. `for_each_path` visits the paths of the filter that
-// count. Requires: apply_index_projection has been called.
+// Rejects a filter on attributes that the index does not project. Only reads with a key condition make this
+// check; a Scan's filter treats these attributes as missing. `for_each_path` visits the paths of the filter
+// that are checked. Requires: apply_index_projection has been called.
 using PathsOf = void(const expression::Condition&, const expression::PathVisitor&);
 Result<void> check_filter_is_projected(const PageRequest& page, PathsOf& for_each_path);
 
-// For reads with a key condition: rejects a filter that uses a key attribute. "Filter Expression can only
-// contain non-primary key attributes: Primary key attribute: id". `kind`: what the request calls the filter.
+// For reads with a key condition: rejects a filter that uses a key attribute: "Filter Expression can only
+// contain non-primary key attributes: Primary key attribute: id". `kind`: the request's name for the filter.
 Result<void> check_filter_has_no_keys(const engine::KeySchema& keys, const expression::Condition& filter,
                                       std::string_view kind);
 

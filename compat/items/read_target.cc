@@ -36,8 +36,8 @@ Result<void> check_start_attributes(std::span<const engine::KeyAttribute> attrib
   return {};
 }
 
-// The error for a name that no readable index has. Measured: a Query first reports that the read cannot be
-// consistent, a Scan does not; and only the Query's message ends with a period.
+// Returns the error for a name that no readable index has. Measured on AWS: unlike a Scan, a Query first
+// reports that the read cannot be consistent, and only the Query's message ends with a period.
 Unexpected<Error> unreadable_index(const engine::Table& table, std::string_view name, bool consistent,
                                    ReadBy by) {
   if (find_vector_index(vector_indexes_of(table), name) == nullptr) return no_such_index(name);
@@ -58,7 +58,7 @@ Result<std::optional<Item>> read_start_key(const json::Value& request, Frame fra
   if (member == nullptr) return std::optional<Item>();
   auto key = read_item(*member, inside(frame));
   if (!key) {
-    // Measured: errors about numbers and about duplicates in sets have no prefix.
+    // As measured on AWS, errors about numbers and about duplicates in sets have no prefix.
     const Error& why = key.error();
     const bool is_bare = why.about == Error::About::number || why.about == Error::About::duplicates;
     return in_frame(frame, Result<std::optional<Item>>(error::validation(

@@ -35,8 +35,8 @@ struct ReadTarget {
 // request has no such member. An empty object counts as a key.
 Result<std::optional<engine::Item>> read_start_key(const json::Value& request, Frame frame);
 
-// The reading operation. Only SearchVectors reads vector indexes; Query and Scan each have their own error
-// for them.
+// The operation that reads. Only SearchVectors can read a vector index; Query and Scan reject it with
+// different errors.
 enum class ReadBy : std::uint8_t { query, scan };
 
 // Finds the table, and the index if the request names one. Rejects ConsistentRead on a global index, and an
@@ -44,19 +44,19 @@ enum class ReadBy : std::uint8_t { query, scan };
 Result<ReadTarget> find_read_target(const Context& context, const json::Value& request, ReadBy by);
 Result<ReadTarget> find_read_target(const Context& context, std::string_view table_name,
                                     std::optional<std::string_view> index_name, bool consistent, ReadBy by);
-// "The table does not have the specified index: by_x"
+// Returns the error "The table does not have the specified index: by_x".
 Unexpected<Error> no_such_index(std::string_view name);
 
-// Fails if the table or the index has been dropped since it was looked up. A read that starts after this
-// check therefore sees all of its data.
+// Fails if the table or the index has been dropped since it was looked up. If this check succeeds, a cursor
+// that was opened before it sees all data.
 Result<void> check_still_there(const ReadTarget& target);
 
-// The key range that a Query reads.
+// Returns the key range that a Query reads.
 engine::KeyRange key_range(const ReadTarget& target, const expression::KeyCondition& condition);
-// The number of partitions that a Scan of the table or of its indexes passes (PageRequest::partitions).
+// Returns how many partitions a Scan of the table or of its indexes passes (PageRequest::partitions).
 unsigned scanned_partitions(const engine::Table& table);
 
-// The number of attributes in a start key: those of the table's key and of the index's key.
+// Returns the number of attributes in a start key, which has those of the table's key and of the index's key.
 std::size_t start_key_size(const ReadTarget& target);
 // Check that a start key contains the target's key, with valid key values. There are two functions because a
 // Query checks its key condition in between.
@@ -68,7 +68,7 @@ Result<void> check_start_table_key(const ReadTarget& target, const engine::Item&
 
 // --- positions
 
-// The encoded key of an item's position in the target.
+// Returns the encoded key of an item's position in the target.
 std::string encode_position(const ReadTarget& target, const engine::Item& item);
 // Narrows a range to the part after a position, in the range's direction.
 void start_after(engine::KeyRange& range, std::string position);

@@ -26,9 +26,9 @@ namespace mayfly::compat {
 
 using ParameterNames = std::initializer_list<std::string_view>;
 
-// "Can not use both expression and non-expression parameters in the same request: …",
-// "ExpressionAttributeNames can only be specified when using expressions", "ExpressionAttributeValues can
-// only be specified when …".
+// Checks which parameters are present. Errors: "Can not use both expression and non-expression parameters in
+// the same request: …", "ExpressionAttributeNames can only be specified when using expressions",
+// "ExpressionAttributeValues can only be specified when …".
 Result<void> check_expression_parameters(const json::Value& request, ParameterNames expressions,
                                          ParameterNames legacy, Frame frame);
 
@@ -47,15 +47,15 @@ Result<std::optional<expression::Condition>> read_condition(const json::Value& r
 // Parses ProjectionExpression or AttributesToGet. Returns nullopt if the request has neither of them.
 Result<std::optional<expression::Projection>> read_projection(const json::Value& request,
                                                               expression::Substitutions& substitutions);
-// "Duplicate value in attribute name: a"
+// Rejects duplicates in AttributesToGet: "Duplicate value in attribute name: a".
 Result<void> check_attributes_to_get(const json::Value& request, Frame frame);
 
-// The top-level attributes of nested paths: "a" for a.b and a[0].
+// Return the top-level attributes of nested paths: "a" for a.b and a[0].
 std::vector<std::string> nested_names(const expression::Condition& condition);
 std::vector<std::string> nested_names(const expression::Projection& projection);
 std::vector<std::string> nested_names(const expression::Update& update);
-// "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: a", or
-// "IndexKey: a" for a key attribute of an index.
+// Rejects nested paths that begin with a key attribute: "Key attributes must be scalars; list random access
+// '[]' and map lookup '.' are not allowed: Key: a", or "IndexKey: a" for a key attribute of an index.
 Result<void> check_keys_are_scalars(const engine::Table& table, const std::vector<std::string>& nested_names);
 
 }  // namespace mayfly::compat

@@ -18,8 +18,8 @@ namespace mayfly::compat {
 // `index`: nullptr for the table itself. Requires: `table` outlives the returned Sight.
 engine::Sight sight_of(const Context& context, const engine::Table& table, const engine::Index* index,
                        bool consistent);
-// The same for the copy that `copy` names (Sight::copy); empty means the table itself. Requires: `copy`
-// outlives the returned Sight.
+// Does the same for the copy that `copy` names (Sight::copy); an empty name means the table itself. Requires:
+// `copy` outlives the returned Sight.
 engine::Sight sight_of(const Context& context, const engine::Table& table, std::string_view copy,
                        bool consistent);
 

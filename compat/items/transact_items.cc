@@ -46,7 +46,7 @@ void append_canonical(std::string& out, const json::Value& value) {
       return;
     case Kind::object: break;
   }
-  // Sorted by name. The last of several members with the same name counts.
+  // Sort the members by name. The last of several members with the same name counts.
   std::vector<const json::Member*> members;
   members.reserve(value.members().size());
   for (const json::Member& member : value.members()) members.push_back(&member);
@@ -129,7 +129,7 @@ void write_metrics(json::Writer& out, const Transaction& transaction, const std:
   out.end_object();
 }
 
-// The response to a repeated request. It only reads the items, and consumes read units.
+// Writes the response to a repeated request. Such a request only reads the items and consumes read units.
 void answer_again(const Transaction& transaction, std::size_t actions, const WantedAnswer& wanted,
                   json::Writer& out) {
   TransactionCapacity consumed(ConsumedCapacity::Of::transaction_reads);
@@ -146,8 +146,8 @@ engine::Item projected(const ItemRead& read, const StoredItem& item) {
                               : expression::project(*read.projection, item.item());
 }
 
-// Writes the response for one existing item. If the projection selects nothing from it, TransactGetItems
-// omits the item and statements return an empty one.
+// Writes the response for one existing item. If the projection selects nothing from the item,
+// TransactGetItems omits the item and statements return an empty item.
 void write_response(json::Writer& out, const ItemRead& read, const StoredItem& item) {
   if (!read.projection) {
     out.key("Item");
@@ -193,7 +193,7 @@ Unexpected<Error> canceled_by(std::size_t action, std::size_t actions, Error err
   return reasons.canceled();
 }
 
-// How AWS's message begins is not known for certain; "size cannot exceed" is measured.
+// The beginning of AWS's message is not known for certain; "size cannot exceed" was measured.
 Unexpected<Error> transaction_too_large() {
   return error::validation("Transaction payload size cannot exceed 4 MB");
 }

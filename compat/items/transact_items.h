@@ -1,6 +1,6 @@
 // Code shared by all operations with transactions: TransactWriteItems, TransactGetItems, ExecuteTransaction.
 //
-// All writes of a transaction are one commit, so a reader sees either all of them or none. A transaction
+// All writes of a transaction form one commit, so a reader sees either all of them or none. A transaction
 // succeeds or fails as a whole. On failure, TransactionCanceledException gives a reason for each action: a
 // failed condition, a broken rule, or "None".
 //
@@ -35,21 +35,21 @@ class CancellationReasons {
   explicit CancellationReasons(std::size_t actions) : reasons_(actions) {}
   void set(std::size_t action, Error error) { reasons_[action] = std::move(error); }
   [[nodiscard]] bool any() const;
-  // "Transaction cancelled, please refer cancellation reasons for specific reasons [ConditionalCheckFailed,
-  // None]"
+  // Returns the error "Transaction cancelled, please refer cancellation reasons for specific reasons
+  // [ConditionalCheckFailed, None]".
   [[nodiscard]] Unexpected<Error> canceled() const;
 
  private:
   std::vector<std::optional<Error>> reasons_;
 };
-// The cancellation of a transaction with this number of actions when only one of them failed.
+// Returns the error of a transaction that has `actions` actions and is canceled because only `action` failed.
 Unexpected<Error> canceled_by(std::size_t action, std::size_t actions, Error error);
 
-// "Transaction payload size cannot exceed 4 MB"
+// Returns the error "Transaction payload size cannot exceed 4 MB".
 Unexpected<Error> transaction_too_large();
 
-// Passes on the result of read_item for an action's item or key, with the wording of transactions: an empty
-// attribute name is reported only as "Empty attribute name".
+// Returns the result of read_item for an action's item or key. Errors are worded as in transactions, which
+// report an empty attribute name only as "Empty attribute name".
 template <class T>
 Result<T> in_transaction(Result<T> read) {
   if (read || read.error().about != Error::About::name) return read;
@@ -62,8 +62,8 @@ struct RequestToken {
   std::string_view token;
   std::string digest;
 };
-// Sixteen bytes that are equal for requests with the same meaning. The order of an object's members does not
-// matter, and null members are ignored.
+// Returns sixteen bytes that are equal for requests with the same meaning. The order of an object's members
+// does not matter, and null members are ignored.
 std::string request_digest(const json::Value& value);
 
 // Performs all writes or none. Writes ConsumedCapacity and ItemCollectionMetrics into the open response
@@ -88,12 +88,12 @@ void write_item_read(json::Writer& out, const ItemRead& read, const engine::Stor
 Result<void> read_transaction(const std::vector<ItemRead>& reads, ReturnCapacity mode, const Context& context,
                               json::Writer& out);
 
-// ConsumedCapacity as a list: one entry per table, in the order of their first mention.
+// ConsumedCapacity as a list: one entry per table, in the order in which the tables first occur.
 class TransactionCapacity {
  public:
   explicit TransactionCapacity(ConsumedCapacity::Of of) : of_(of) {}
   ConsumedCapacity& of_table(std::string_view table_name);
-  void write(json::Writer& out, ReturnCapacity mode) const;  // writes the member, if the request wants it
+  void write(json::Writer& out, ReturnCapacity mode) const;  // writes the member if the request asks for it
 
  private:
   ConsumedCapacity::Of of_;

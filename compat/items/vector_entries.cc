@@ -23,7 +23,7 @@ using engine::Item;
 using engine::Number;
 using engine::Table;
 
-// Reads the vector from a stored item. False if the item has no vector that fits the index.
+// Reads the vector from a stored item. Returns false if the item has no vector that fits the index.
 bool read_vector(std::string_view stored, const VectorIndex& index, Vector& vector) {
   engine::StoredReader in(stored);
   for (std::size_t left = in.count(); left > 0; --left) {

@@ -9,8 +9,8 @@
 //   while (cursor.next())
 //     if (const auto* vector = entries.vector_of(cursor.item().bytes())) …
 //
-// Rules: "Vector indexes" in AWS's developer guide. Figures and messages: third-party recordings of AWS,
-// August 2026.
+// The rules come from "Vector indexes" in AWS's developer guide. The figures and messages come from
+// third-party recordings of AWS in August 2026.
 #pragma once
 
 #include <cstddef>
@@ -32,23 +32,24 @@ namespace mayfly::compat {
 
 using Vector = std::vector<float>;
 
-// The nearest 32-bit float, or nullopt if the number is out of range.
+// Returns the nearest 32-bit float, or nullopt if the number is out of range.
 std::optional<float> to_float(const engine::Number& number);
-// The vector as an index returns it: numbers converted from the floats.
+// Returns the vector as an index returns it: numbers converted from the floats.
 engine::AttributeValue to_value(const Vector& vector);
 
 class VectorEntries {
  public:
   VectorEntries(const engine::Table& table, VectorIndex index);
 
-  // The vector of a stored item, or nullptr if the item is not in the index. Valid until the next call.
+  // Returns the vector of a stored item, or nullptr if the item is not in the index. The vector is valid
+  // until the next call.
   const Vector* vector_of(std::string_view stored);
-  // Whether the index projects this attribute. The vector itself does not count.
+  // Whether the index projects this attribute. Returns false for the vector itself.
   [[nodiscard]] bool projects(std::string_view name) const;
-  // The projected attributes of an item, without the vector.
+  // Returns the projected attributes of an item, without the vector.
   [[nodiscard]] engine::Item projected(const engine::Item& item) const;
-  // The size of a stored item's entry: four bytes per dimension for the vector, and DynamoDB's item size for
-  // the rest. Requires: the item is in the index.
+  // Returns the size of a stored item's entry: four bytes per dimension for the vector, and DynamoDB's item
+  // size for the rest. Requires: the item is in the index.
   [[nodiscard]] std::size_t bytes_of(std::string_view stored) const;
 
   [[nodiscard]] const VectorIndex& index() const { return index_; }
@@ -68,13 +69,13 @@ class VectorEntries {
   Vector vector_;
 };
 
-// The sizes of the table's vector indexes and of the table itself. Scans the whole table.
+// Returns the sizes of the table's vector indexes and of the table itself. Scans the whole table.
 VectorSizes vector_sizes(const engine::Database& database, const engine::LiveTable& live);
 
-// An item has two sizes, and this is the first minus the second: the size that counts for write units and
-// TableSizeBytes, and the size that counts for reads and the 400 KB limit. The first counts an attribute that
-// a vector index reads as the bytes of its name plus four per dimension, so the difference is mostly
-// negative. Measured on AWS, October 2026. `stored`: empty if there is no item.
+// Returns the difference between an item's two sizes: the size that counts for write units and
+// TableSizeBytes, minus the size that counts for reads and the 400 KB limit. The first size counts an
+// attribute that a vector index reads as the bytes of its name plus four per dimension, so the difference is
+// mostly negative. This was measured on AWS in October 2026. `stored`: empty if there is no item.
 std::int64_t vector_difference(const engine::Table& table, std::string_view stored);
 
 // The cost of a write by index name (capacity.h). Omits indexes whose entry does not change.

@@ -26,7 +26,8 @@ double euclidean_distance(const Vector& a, const Vector& b) {
   return std::sqrt(sum);
 }
 
-// 0: same direction; 2: opposite direction. A zero vector has distance 1 from all vectors, as on AWS.
+// Returns 0 for vectors in the same direction and 2 for vectors in opposite directions. A zero vector has
+// distance 1 from all vectors, as on AWS.
 double cosine_distance(const Vector& a, const Vector& b) {
   const double lengths = std::sqrt(dot_product(a, a)) * std::sqrt(dot_product(b, b));
   if (lengths == 0) return 1;

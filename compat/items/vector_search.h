@@ -6,7 +6,7 @@
 // with equal scores are returned in the order of a Scan; on AWS their order is arbitrary.
 //
 // Rejected: an index in memory. It would have to follow every write, restore and expiry, only to save the
-// cost of a search that docs/vectors.md states.
+// cost of a search, which docs/vectors.md states.
 #pragma once
 
 #include <cstddef>
@@ -37,11 +37,11 @@ struct VectorMatch {
   Vector vector;
 };
 
-// The distance between two vectors or, for DOT_PRODUCT, their similarity. `distance` is
+// Returns the distance between two vectors or, for DOT_PRODUCT, their similarity. `distance` is
 // VectorIndex::distance. Requires: both vectors have the same dimensions.
 double score_of(std::string_view distance, const Vector& a, const Vector& b);
 
-// Best match first.
+// Returns the matches, best match first.
 std::vector<VectorMatch> search_vectors(const engine::Database& database, const engine::LiveTable& live,
                                         VectorEntries& entries, const VectorSearch& search);
 

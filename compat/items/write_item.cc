@@ -35,7 +35,7 @@ using engine::Table;
 
 const Item no_item;
 
-// The deepest nesting level in the value. An item's attribute is on level 1.
+// Returns the deepest nesting level in the value. An item's attribute is on level 1.
 int level_max(const AttributeValue& value) {
   int below = 0;
   if (const auto* list = value.get_if<engine::List>()) {
@@ -76,7 +76,8 @@ Result<void> check_touched_index_keys(const Table& table, const expression::Upda
   return check_indexed(table, touched, true);
 }
 
-// Such an update does not create a missing item. An update without any action does.
+// An update that has only REMOVE and DELETE actions does not create a missing item, but an update without any
+// action creates it.
 bool only_removes(const expression::Update& update) {
   return update.sets.empty() && update.adds.empty() && !(update.removes.empty() && update.deletes.empty());
 }
@@ -99,7 +100,7 @@ Result<Item> updated_item(const Table& table, const ItemWrite& write, const Stor
   return item;
 }
 
-// The type that an update gives an attribute, if the expression alone determines it.
+// Returns the type that an update gives an attribute, if the expression alone determines it.
 std::optional<engine::Type> given_type(const expression::Update& update, const std::string& name) {
   const auto names_it = [&](const expression::Path& path) {
     return !expression::is_nested(path) && expression::top_level_name(path) == name;
@@ -135,7 +136,7 @@ std::string item_json(const Item& item) {
   return text;
 }
 
-// Empty if there is nothing to return.
+// Returns an empty text if there is nothing to return.
 std::string returned_item(ReturnValues wanted, const expression::Update& update, const StoredItem* old_item,
                           const std::optional<StoredItem>& new_item) {
   switch (wanted) {
@@ -156,7 +157,7 @@ std::string returned_item(ReturnValues wanted, const expression::Update& update,
   return {};
 }
 
-// The item after the write, or nullopt if there is none afterwards or the write is only a check.
+// Returns the item after the write, or nullopt if no item exists afterwards or the write is only a check.
 Result<std::optional<StoredItem>> next_item(const Table& table, ItemWrite& write,
                                             const StoredItem* old_item) {
   if (write.only_new && old_item != nullptr) return error::duplicate_item();
@@ -179,8 +180,9 @@ Result<std::optional<StoredItem>> next_item(const Table& table, ItemWrite& write
 
 bool checks_indexes(const Table& table) { return !table.indexes.empty() || has_vector_indexes(table); }
 
-// An item that has the key attributes of the write's item, and maybe others. The attributes of a put are read
-// once. In a table with indexes, whose checks need all attributes, the whole item is decoded.
+// Returns an item that has the key attributes of the write's item, and maybe others. The key attributes of a
+// put are decoded only once. If the table has indexes, the whole item is decoded, because their checks need
+// all attributes.
 const Item& with_keys(const Table& table, ItemWrite& write) {
   if (write.kind != ItemWrite::Kind::put) return write.key_attributes;
   if (checks_indexes(table)) return write.item.item();
@@ -218,7 +220,7 @@ Result<void> check_update(const Table& table, const expression::Update& update) 
 Result<void> check_no_empty_keys(const Table& table, ItemWrite& write) {
   CHECK_OK(check_no_empty_keys(table, with_keys(table, write)));
   if (table.indexes.empty()) return {};
-  // By pointer: an update can assign one large value hundreds of times.
+  // Pointers avoid copies: an update can assign one large value hundreds of times.
   std::map<std::string_view, const AttributeValue*> given;
   for (const auto& action : write.update.sets) {
     const auto* constant = std::get_if<expression::UpdateValue::Constant>(&action.value.node);
