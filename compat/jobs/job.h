@@ -5,9 +5,9 @@
 //   job.request  the request's members that its kind returns, as JSON; opaque to other code
 //
 // A job is stored as a document of its account's state (engine/storage/documents.h). A snapshot therefore
-// contains the account's jobs, a restore brings them back, and a reset removes them. Jobs name tables, tokens
-// and instants of the account, which are also account state. Objects that a job has put into a bucket remain
-// there.
+// contains the account's jobs, a restore brings them back, and a reset removes them. Jobs refer to tables,
+// tokens and instants of the account, which are also account state. A restore or a reset does not remove the
+// objects that a job has put into a bucket.
 //
 //   "@job" / "REGION/import/01791506763707-476754e8"
 //   {"table":…,"table_uuid":…,"arn":…,"status":"IN_PROGRESS","started":1791506763707,"counts":{…},…}

@@ -6,14 +6,14 @@
 //   jobs.find(scope, jobs::Kind::table_import, started->id)          // its current state
 //
 // At most `running_max` jobs of an account and `running_in_all_max` jobs in total run at the same time, on
-// the threads of a separate scheduler. Other jobs wait for their turn in order of arrival and are also
-// IN_PROGRESS. The result of a step is stored before it becomes visible.
+// the threads of a separate scheduler. Other jobs wait for their turn in order of arrival; their status is
+// also IN_PROGRESS. The result of a step is stored before it becomes visible.
 //
 // A restore or a reset of an account happens between two steps: running jobs are dropped and take no further
 // step, and the account then has the snapshot's jobs. Jobs that were running when the snapshot was taken,
 // like jobs that were running when the server stopped, are FAILED: their work is lost and is not silently
-// restarted halfway. Each is reported in a sentence. Rejected: continuing them. The bucket's contents can
-// have changed since they were read, and AWS's own jobs also start over when they fail.
+// restarted halfway. Each of these jobs is reported in a sentence. Rejected: continuing them. The bucket's
+// contents can have changed since they were read, and AWS's own jobs also start over when they fail.
 //
 // Jobs are remembered for 90 days of the account's clock, as on AWS, but at most the latest `remembered_max`
 // of an account. Thread-safe.
@@ -60,31 +60,31 @@ class Jobs {
   // Returns a job that begins now, with a new, unique id.
   [[nodiscard]] Job draft(const engine::Scope& scope, Kind kind);
 
-  // Existing jobs at the time when a draft is about to start.
+  // The jobs that exist when a draft is about to start.
   struct Present {
-    const Job* same_token = nullptr;  // the latest with its kind and token that is unfinished or ended at
-                                      // most eight hours ago
-    std::size_t unfinished = 0;       // of its kind, in all regions of the account
+    const Job* same_token = nullptr;  // the latest job with the draft's kind and token that is unfinished or
+                                      // ended at most eight hours ago
+    std::size_t unfinished = 0;       // of the draft's kind, in all regions of the account
     std::size_t waiting_in_all = 0;   // of all kinds and accounts
   };
   // Returns whether the draft starts; if not, start() returns the job with the same token.
   using Decide = std::function<Result<bool>(const Present& present)>;
   // Starts a job. Calls are serialized, so only one of two requests with the same token starts a job. Error:
-  // InternalServerError if no thread can be started. Requires: the account is not being replaced, as in a
-  // request.
+  // InternalServerError if no thread can be started. Requires: the account is not being replaced. This is
+  // always so within a request.
   Result<std::shared_ptr<const Job>> start(Job draft, std::unique_ptr<Work> work, const Decide& decide);
 
   // Returns nullptr if the job does not exist or is no longer remembered.
   [[nodiscard]] std::shared_ptr<const Job> find(const engine::Scope& scope, Kind kind,
                                                 std::string_view id) const;
-  // Latest first.
+  // Return the jobs, latest first.
   [[nodiscard]] std::vector<std::shared_ptr<const Job>> list(const engine::Scope& scope, Kind kind) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Job>> list(std::string_view account) const;  // of all kinds
   // Returns the lines that the job's work logged, in order.
   [[nodiscard]] std::vector<std::string> log(const Job& job) const;
 
   // Cancels a job. A running job is CANCELLING until its work ends; a waiting job ends immediately with
-  // `ending`; a finished job is unchanged. Returns nullptr if there is no such job. Requires: as start.
+  // `ending`; a finished job is unchanged. Returns nullptr if there is no such job. Requires: see start().
   std::shared_ptr<const Job> cancel(const engine::Scope& scope, Kind kind, std::string_view id,
                                     const Ending& ending = {Status::cancelled});
 
@@ -107,7 +107,7 @@ class Jobs {
 
   void load();
   void reload(std::string_view account);
-  // Marks jobs that no longer have a Work object as failed, and stores that. Returns them.
+  // Marks unfinished jobs, which no longer have a Work object, as failed and stores them. Returns these jobs.
   std::vector<std::shared_ptr<const Job>> adopt(std::string_view account,
                                                 const std::vector<engine::Document>& documents,
                                                 std::string_view why) REQUIRES(mutex_);
@@ -117,7 +117,7 @@ class Jobs {
 
   void keep(Job job, const std::vector<std::string>& log = {}, std::size_t first_line = 0) REQUIRES(mutex_);
   void run_next() REQUIRES(mutex_);
-  // Runs one step of a job. Returns the pause before the next one; nullopt: the next step waits for a
+  // Runs one step of a job. Returns the pause before the next step; nullopt: the next step waits for a
   // wake-up.
   std::optional<std::chrono::milliseconds> step(Runner& runner);
   void end(Runner& runner) REQUIRES(mutex_);  // removes the job from the running ones, so that others can run
@@ -128,7 +128,7 @@ class Jobs {
   engine::Bell ended_;
 
   // Acquired within requests of an account and while a table's gate is held. Only storage's locks are
-  // acquired while it is held.
+  // acquired while this mutex is held.
   mutable engine::Mutex mutex_;
   std::map<std::string, OfAccount, std::less<>> accounts_ GUARDED_BY(mutex_);
   std::size_t remembered_ GUARDED_BY(mutex_) = 0;  // of all accounts

@@ -5,8 +5,8 @@
 //   TRY(const bool idle, writer.advance(run));             // false: a call in flight will wake the job
 //   if (idle && writer.stored()) use(writer.stored()->etag);
 //
-// The writer holds the added bytes that the bucket has not accepted yet: a piece plus one `add`. If it is
-// destroyed before the object is stored, the bucket keeps nothing.
+// The writer holds the added bytes that the bucket has not accepted yet: at most a piece and the bytes of one
+// add(). If the writer is destroyed before the object is stored, the bucket keeps nothing.
 #pragma once
 
 #include <memory>
@@ -28,8 +28,8 @@ class ObjectWriter {
   void end() { ended_ = true; }
   [[nodiscard]] bool wants_more() const { return waiting_.size() < buckets::piece_bytes_max; }
 
-  // Makes progress without blocking. Returns true if there is nothing to do until more is added, or the
-  // object is stored.
+  // Makes progress without blocking. Returns true if the object is stored, or if nothing can be done until
+  // more bytes are added.
   buckets::Outcome<bool> advance(const Run& run);
   // Set when the object is stored.
   [[nodiscard]] const std::optional<buckets::Stored>& stored() const { return stored_; }
