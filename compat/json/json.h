@@ -24,7 +24,7 @@ inline constexpr int depth_max = 600;  // of nested arrays and objects
 
 struct Member;
 
-// How many members Value::member has compared names with on this thread since it started. Tests use it to
+// The number of members whose names Value::member has compared since this thread started. Tests use it to
 // check that the cost of a request grows linearly with its size.
 extern constinit THREAD_LOCAL std::uint64_t members_compared;
 
@@ -34,7 +34,7 @@ class Value {
 
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] bool is(Kind kind) const { return kind_ == kind; }
-  // Each returns an empty value (or false) if the value is of another kind.
+  // Each of these functions returns an empty value (or false) if the value is of another kind.
   [[nodiscard]] bool boolean() const { return boolean_; }
   [[nodiscard]] std::string_view string() const { return text_of(Kind::string); }       // unescaped
   [[nodiscard]] std::string_view number_text() const { return text_of(Kind::number); }  // as written
@@ -42,8 +42,8 @@ class Value {
     return is(Kind::array) ? std::span<const Value>(items_, size_) : std::span<const Value>();
   }
   [[nodiscard]] std::span<const Member> members() const;
-  // nullptr if the member is absent or null, or if this is not an object. Among members with the same name,
-  // the last counts.
+  // Returns nullptr if the member is absent or null, or if this is not an object. Among members with the same
+  // name, the last one counts.
   [[nodiscard]] const Value* member(std::string_view name) const;
 
  private:
@@ -87,8 +87,8 @@ class Document {
   int depth_ = 0;
 };
 
-// nullptr if the text is not JSON, has invalid UTF-8 or an unpaired surrogate, nests deeper than depth_max,
-// has an exponent beyond 32 bits, or is 4 GB or longer.
+// Returns nullptr if the text is not JSON, has invalid UTF-8 or an unpaired surrogate, nests deeper than
+// depth_max, has an exponent beyond 32 bits, or is 4 GB or longer.
 std::unique_ptr<Document> parse(std::string_view text);
 template <std::same_as<std::string> Temporary>
 std::unique_ptr<Document> parse(Temporary&& text) = delete;  // the text would not outlive the Document

@@ -37,7 +37,7 @@ constexpr std::array<bool, 256> plain_bytes = [] {
 }();
 bool is_plain(char byte) { return plain_bytes[static_cast<unsigned char>(byte)]; }
 
-// A chunk of sixteen bytes, or of a machine word, and which of its bytes are not plain.
+// A chunk is sixteen bytes of text, or one machine word of it. It finds which of its bytes are not plain.
 #ifdef __SSE2__
 struct Chunk {
   __m128i bytes;
@@ -113,7 +113,7 @@ inline const char* pass_plain(const char* at, const char* end) {
   return pass_plain_at_length(at, end);
 }
 
-// -1 if `byte` is not a hexadecimal digit.
+// Returns -1 if `byte` is not a hexadecimal digit.
 int hex_digit(char byte) {
   if (engine::is_digit(byte)) return byte - '0';
   const char lower = static_cast<char>(byte | 0x20);
@@ -161,7 +161,7 @@ class Blocks {
     if (static_cast<std::size_t>(room_end_ - room_) < bytes) return allocate_block(bytes);
     return std::exchange(room_, room_ + bytes);
   }
-  // Returns the end of the latest allocation, from `from` on, to the arena.
+  // Frees the end of the latest allocation, from `from` on, so that the arena can use it again.
   void give_back(char* from) { room_ = from; }
 
   static constexpr std::size_t block_bytes_min = 512, block_bytes_max = std::size_t{1} << 20;
@@ -205,7 +205,7 @@ class Builder {
   Builder(Blocks& arena, std::string_view text)
       : begin_(text.data()), end_(text.data() + text.size()), arena_(arena) {}
 
-  // False if the text is not JSON.
+  // Returns false if the text is not JSON.
   bool read(Value& root) {
     At at = begin_;
     const char first = next(at);
@@ -297,8 +297,8 @@ class Builder {
     return at + 1;
   }
 
-  // False if nesting is too deep. Costs one comparison, except for containers that are deeper than any before
-  // them.
+  // Returns false if nesting is too deep. Costs one comparison, except for containers that are deeper than
+  // any before them.
   bool descend() {
     if (depth_ == deepest_) {
       if (depth_ == depth_max) return false;
@@ -336,7 +336,7 @@ class Builder {
     return at + word.size();
   }
 
-  // [-] 0|digits [. digits] [e [+-] digits]
+  // The grammar is: [-] 0|digits [. digits] [e [+-] digits]
   At number(const At begin, Value& out) const {
     At at = *begin == '-' ? begin + 1 : begin;
     at = stands_at(at, '0') ? at + 1 : digits(at);
@@ -378,7 +378,7 @@ class Builder {
     return at + 1;
   }
 
-  // Skips at least one non-ASCII character. nullptr for an ASCII byte, which here is a control character.
+  // Skips at least one non-ASCII character. Returns nullptr for an ASCII byte, here a control character.
   static At pass_beyond_ascii(At at, At end) {
     if (static_cast<unsigned char>(*at) < 0x80) return nullptr;
     do {
@@ -454,7 +454,7 @@ class Builder {
 
   const At begin_, end_;
   int depth_ = 0, deepest_ = 0;
-  // The elements so far of the containers that have not ended.
+  // The elements read so far of the containers that have not ended.
   boost::container::small_vector<Member, 32> members_;
   boost::container::small_vector<Value, 32> items_;
   Blocks& arena_;

@@ -71,7 +71,7 @@ struct SixtyFour {
 };
 #endif
 
-// Copies sizeof(Bytes) bytes, unless one needs an escape.
+// Copies sizeof(Bytes) bytes. If one of them needs an escape, copies nothing and returns false.
 template <class Bytes>
 bool copy_plain(const char* from, char* to) {
   Bytes bytes;
@@ -80,8 +80,8 @@ bool copy_plain(const char* from, char* to) {
   std::memcpy(to, &bytes, sizeof bytes);
   return true;
 }
-// The same for a text of sizeof(Bytes) to twice as many bytes: copies its first and its last bytes, which can
-// overlap.
+// Does the same for a text of sizeof(Bytes) to twice as many bytes: copies its first sizeof(Bytes) bytes and
+// its last ones, which can overlap. If it returns false, the first ones may have been copied.
 template <class Bytes>
 bool copy_ends(std::string_view text, char* to) {
   const std::size_t last = text.size() - sizeof(Bytes);
@@ -96,7 +96,8 @@ __attribute__((target("avx2"))) inline __m256i escaped_of(__m256i bytes) {
   return _mm256_or_si256(control, _mm256_or_si256(quote, backslash));
 }
 
-// Copies 64 bytes at a time, up to a block in which one needs an escape. Returns the number of bytes copied.
+// Copies blocks of 64 bytes, up to the first block with a byte that needs an escape. Returns the number of
+// bytes copied.
 __attribute__((target("avx2"))) std::size_t copy_plain_blocks(std::string_view text, char* to) {
   std::size_t at = 0;
   for (; at + 64 <= text.size(); at += 64) {
@@ -161,7 +162,7 @@ void TextAppender::quoted_at_length(std::string_view text) {
   written(to);
 }
 
-// `to` has room for the text and a quote.
+// Requires: there is room for the text and a quote at `to`.
 char* TextAppender::escaped(std::string_view text, char* to) {
   const char* from = text.data();
   const char* const end = from + text.size();

@@ -1,5 +1,5 @@
-// Appends JSON to a string through a cursor. For large or frequently written values; everything else uses
-// json::Writer.
+// Appends JSON to a string through a cursor. It is meant for large or frequently written values; use
+// json::Writer for everything else.
 //
 //   {
 //     TextAppender text(answer, item_bytes);   // item_bytes: the expected size
@@ -22,7 +22,7 @@
 namespace mayfly::json {
 
 #ifdef __SSE2__
-// 16 bytes of a text. Tells whether one of them is below 0x20 or is '"' or '\\'.
+// Holds 16 bytes of a text and tells whether one of them is below 0x20 or is '"' or '\\'.
 struct SixteenBytes {
   __m128i bytes;
   [[nodiscard]] __m128i escaped() const {  // all bits set for each byte that needs an escape
@@ -43,8 +43,8 @@ class TextAppender : public engine::Appender {
   using Appender::Appender;
 
   void quoted(std::string_view text) { quoted_at_length(text); }
-  // The same; faster for short texts, which are most texts of an item, and therefore inline. Requires: the
-  // bytes after the text, up to `end`, are readable.
+  // Does the same, but is faster for short texts. It is inline because most texts of an item are short.
+  // Requires: the bytes after the text, up to `end`, are readable.
   void quoted(std::string_view text, const char* end) {
 #ifdef __SSE2__
     if (text.size() <= sizeof(SixteenBytes) &&

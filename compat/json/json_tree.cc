@@ -11,9 +11,9 @@
 namespace mayfly::json {
 namespace {
 
-// Handles the parser's events. Values gather on a stack. A container gets its entry before its elements do,
-// and takes them when it ends. Rejected: nlohmann's own builder, which does not limit the depth and compares
-// each name with all names before it.
+// Handles the parser's events. Values gather on a stack. A container's entry is pushed before the entries of
+// its elements, which the container takes when it ends. Rejected: nlohmann's own builder, which does not
+// limit the depth and compares each name with all names before it.
 class TreeBuilder {
  public:
   TreeBuilder(Decimals decimals, std::size_t values_max) : decimals_(decimals), values_max_(values_max) {}
@@ -29,7 +29,7 @@ class TreeBuilder {
     return add(decimals_ == Decimals::read ? Tree(value) : raw(text));
   }
   bool string(std::string& value) { return add(std::move(value)); }
-  static bool binary(Tree::binary_t&) { return false; }  // JSON text has none
+  static bool binary(Tree::binary_t&) { return false; }  // JSON text has no binary values
 
   bool start_object(std::size_t) { return start(); }
   bool key(std::string& name) {
@@ -95,7 +95,7 @@ class Printer {
  public:
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-  // Can stop once `out` has more than `bytes_max` bytes.
+  // Printing can stop once `out` has more than `bytes_max` bytes.
   Printer(std::string& out, bool indented, std::size_t bytes_max = no_limit)
       : out_(out), indented_(indented), bytes_max_(bytes_max) {}
 
@@ -138,7 +138,8 @@ class Printer {
     if (!first) new_line(columns);
     out_ += end;
   }
-  // The part of `text` that is enough to exceed the limit, however much precedes it.
+  // Returns a part of `text` that exceeds the limit by itself, regardless of how much text precedes it, or
+  // all of `text`.
   [[nodiscard]] std::string_view beginning(std::string_view text) const {
     return bytes_max_ == no_limit ? text : text.substr(0, bytes_max_ + 1);
   }
@@ -162,7 +163,7 @@ std::optional<Tree> parse_tree(std::string_view text, Decimals decimals) {
 }
 
 Expected<Tree, NoTree> parse_tree(std::string_view text, Decimals decimals, std::size_t values_max) {
-  // nlohmann's lexer skips a byte order mark and treats a NUL as the end of the text.
+  // Reject texts that nlohmann's lexer accepts: it skips a byte order mark, and a NUL ends the text for it.
   if (text.starts_with("\xef\xbb\xbf") || text.find('\0') != std::string_view::npos)
     return Unexpected{NoTree::no_json};
   TreeBuilder builder(decimals, values_max);

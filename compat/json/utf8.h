@@ -8,7 +8,7 @@
 
 namespace mayfly::compat {
 
-// Length of the first character in bytes; 0 if `bytes` is empty or starts with malformed UTF-8.
+// Returns the length of the first character in bytes; 0 if `bytes` is empty or starts with malformed UTF-8.
 inline std::size_t utf8_character_bytes(std::string_view bytes) {
   const auto at = [&](std::size_t place) {
     return place < bytes.size() ? static_cast<unsigned char>(bytes[place]) : 0u;
@@ -35,7 +35,7 @@ inline bool is_utf8(std::string_view bytes) {
   return true;
 }
 
-// The longest prefix of `text` that has at most `bytes_max` bytes and does not end within a character.
+// Returns the longest prefix of `text` with at most `bytes_max` bytes that does not end within a character.
 inline std::string_view whole_characters(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   std::size_t size = bytes_max;
