@@ -19,15 +19,16 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::string_view kind = "@kinesis-destination";
-// The kind's former name. When it was used, restores did not change destinations, and snapshots contained
-// none.
+// The kind's former name, from the time when restores did not change destinations and snapshots did not
+// contain them.
 constexpr std::string_view kind_before = "kinesis-destination";
 constexpr std::size_t records_max = 500,
                       bytes_max = 4 * 1024 * 1024;  // of one PutRecords; Kinesis accepts 5 MB
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 
 // "@kinesis-destination" / "REGION/TABLE UUID/STREAM ARN"
-// {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}; the last only if it was set
+// {"table":"carts","uuid":…,"stream":"arn:…","active":true,"microseconds":false}; "microseconds" only if it
+// was set
 engine::DocumentName document_name(const engine::Scope& scope, const Destination& destination) {
   return {scope.account, std::string(kind),
           scope.region + "/" + destination.table_uuid + "/" + destination.stream_arn};
@@ -74,8 +75,8 @@ std::vector<std::pair<std::string, std::string>> headers_for(std::string_view ac
 
 }  // namespace
 
-// Sends one request after another. Between steps, it waits for the response to the call in flight, the end of
-// a rest, or changes.
+// Sends one request after another. Between steps, it waits for the response to the call in flight, for the
+// end of a pause, or for changes.
 class Destinations::Puts final : public engine::Task, public std::enable_shared_from_this<Puts> {
  public:
   explicit Puts(Destinations& destinations) : of_(destinations) {}
@@ -313,7 +314,7 @@ engine::Task::Next Destinations::Puts::step() {
     call_.reset();
     drop_taken(*answer);
     if (!batch_.empty()) return put_again();
-    of_.give_back(batch_);  // the batch is empty
+    of_.give_back(batch_);  // the batch is empty; it is no longer in flight
     wait_ = retry_wait_min;
   }
   if (rest_until_) {

@@ -7,9 +7,9 @@
 // Waiting changes are lost when Mayfly exits. Waiting occupies no thread: one task sends one request after
 // another.
 //
-// Destinations are stored as part of their account's state (engine/storage/documents.h): a restore brings
-// back the snapshot's destinations, and a reset removes all. Changes that are already waiting are still sent.
-// Thread-safe.
+// Destinations are stored as part of their account's state (engine/storage/documents.h): restoring a snapshot
+// brings back its destinations, and a reset removes all destinations. In both cases, changes that are already
+// waiting are still sent. Thread-safe.
 //
 //   Destinations destinations(database, {.invoker = invoker,
 //                                       .endpoint = *outbound::Url::parse("http://127.0.0.1:4567/")});
@@ -65,19 +65,19 @@ class Destinations {
   // nothing changes. If there is no such destination, `decide` receives an inactive one without a precision.
   // Calls of change() and forget() run one after another: the state that `decide` sees, including the table's
   // existence, does not change until its result is in effect. Error: InternalServerError if no thread for
-  // sending records can be started. Requires: the account is not being replaced (documents.h), as in a
-  // request.
+  // sending records can be started. Requires: the account is not being replaced (documents.h). This is always
+  // so within a request.
   using Decide = std::function<Result<Destination>(Destination before)>;
   Result<Destination> change(const engine::Table& table, std::string_view stream_arn, const Decide& decide);
-  // Removes the destinations of a deleted table. Its changes that are already waiting are still sent.
+  // Removes the destinations of a deleted table. The table's changes that are already waiting are still sent.
   void forget(const engine::Table& table);
   // Waits until everything committed so far has been accepted. Returns false on time-out.
   bool settle(engine::RealTime deadline, const std::stop_token& stop = {});
-  // The number of changes dropped because too many were waiting.
+  // Returns the number of changes that were dropped because too many were waiting.
   [[nodiscard]] std::uint64_t dropped() const;
 
  private:
-  // A waiting change. It is kept in the form in which it was reported and rendered into a Kinesis record
+  // A waiting change. It is kept in the form in which it was reported. It is rendered into a Kinesis record
   // later, once, outside the commit.
   struct Waiting {
     Waiting(const Destination& destination, const engine::Change& change)
@@ -95,7 +95,7 @@ class Destinations {
     std::string partition_key, data;                   // after it is rendered
   };
 
-  class Puts;                                                                    // the task
+  class Puts;                                                                    // the background task
   using ByTable = std::map<std::string, std::vector<Destination>, std::less<>>;  // by the table's UUID
 
   // Adds a stored destination under its table. Returns whether the destination is active.
@@ -109,11 +109,11 @@ class Destinations {
   [[nodiscard]] const std::vector<Destination>* find(const engine::Table& table) const
       REQUIRES(waiting_mutex_);
   void keep_within_bounds() REQUIRES(waiting_mutex_);
-  // Takes the changes for one request and renders them; leaves `batch` empty if no change waits.
+  // Takes the changes for one request and renders them. `batch` stays empty if no change is waiting.
   void take_batch(std::vector<Waiting>& batch);
-  bool take_first(std::vector<Waiting>& batch);  // false: it is for another stream, or no change waits
+  bool take_first(std::vector<Waiting>& batch);  // false: no change waits, or the first is for another stream
   void give_back_last(std::vector<Waiting>& batch);
-  // Returns the rest of a batch to the front of the queue; it is no longer in flight.
+  // Puts the rest of a batch back at the front of the queue. The batch is then no longer in flight.
   void give_back(std::vector<Waiting>& batch);
 
   engine::Database& database_;

@@ -14,10 +14,10 @@
 
 namespace mayfly::compat::kinesis {
 
-// Decodes and prints the whole change: too slow to call within a commit.
+// Decodes and prints the whole change, so it is too slow to call within a commit.
 std::string record_json(const engine::Change& change, bool microseconds, engine::Random& ids);
-// Returns the partition key of a change's record. All changes of an item have the same one, so that they stay
-// in order.
+// Returns the partition key of a change's record. All changes of an item have the same partition key, so that
+// they stay in order.
 std::string partition_key(const engine::Change& change);
 
 }  // namespace mayfly::compat::kinesis
