@@ -1,5 +1,5 @@
-// Everything that an operation needs in addition to its request: the database and services, the options and
-// limits of the server, the caller's scope, and what applies to this request alone.
+// Everything that an operation needs in addition to its request: the database and services, the server's
+// options and limits, the caller's scope, and the settings of this one request.
 #pragma once
 
 #include <chrono>
@@ -28,28 +28,28 @@ namespace kinesis {
 class Destinations;
 }
 
-// The same for all requests; made once.
+// The parts of a Context that all requests share. An Emulator creates them once.
 struct Services {
   engine::Database& database;
-  TableChanges& table_changes;                      // tables/changes.h
-  kinesis::Destinations& kinesis;                   // kinesis/destinations.h
-  jobs::Jobs& jobs;                                 // jobs/jobs.h
-  const buckets::Buckets& buckets;                  // buckets/buckets.h
-  backups::Backups& backups;                        // backups/backups.h
-  backups::Restores& restores;                      // backups/restores.h
-  std::chrono::milliseconds ttl_cooldown;           // between two changes of a table's TimeToLive
+  TableChanges& table_changes;             // tables/changes.h
+  kinesis::Destinations& kinesis;          // kinesis/destinations.h
+  jobs::Jobs& jobs;                        // jobs/jobs.h
+  const buckets::Buckets& buckets;         // buckets/buckets.h
+  backups::Backups& backups;               // backups/backups.h
+  backups::Restores& restores;             // backups/restores.h
+  std::chrono::milliseconds ttl_cooldown;  // minimum time between two changes of a table's TimeToLive
   std::optional<std::size_t> collection_bytes_max;  // items/item_collections.h
   std::size_t tables_max;                           // per account and region
 };
 
 struct Context : Services {
   const engine::Scope& scope;
-  std::string_view host;        // as the client addressed the server: "127.0.0.1:8000"; empty in process
-  std::size_t unprocessed = 0;  // how many items at a batch's end to leave unprocessed: faults.h
-  // How far behind the next eventually consistent read of a table is: faults.h, items/sight.h. Empty: never
-  // behind.
+  std::string_view host;        // the Host header, such as "127.0.0.1:8000"; empty for in-process calls
+  std::size_t unprocessed = 0;  // number of items at a batch's end to leave unprocessed (faults.h)
+  // Returns how far the next eventually consistent read of a table lags (faults.h, items/sight.h). If the
+  // function is empty, reads never lag.
   std::function<std::optional<engine::Lag>(std::string_view table)> lag;
-  Frame frame = Frame::older;  // of the request; dispatch sets it
+  Frame frame = Frame::older;  // the request's frame, set by dispatch()
 
   // Returns the context for work that continues after the request is answered (jobs/work.h). Requires: `own`
   // outlives it.

@@ -110,8 +110,8 @@ class NumbersByName {
   }
 };
 
-// The cost of parsing and checking a request and building what it describes, for the worst case: many small
-// values.
+// The worst-case cost of parsing and checking a request and building its values. The worst case is a request
+// with many small values.
 constexpr std::uint64_t nanoseconds_per_byte = 25;
 
 Result<std::string> answer_body(Context& context, const Operation& operation, std::string_view body) {
@@ -153,8 +153,8 @@ Answer dispatch(Context& context, const Operation& operation, std::string_view b
     if (!answer) return error_answer(answer.error(), context.frame);
     return {200, *std::move(answer)};
   };
-  // A request can need more memory than is available. Committed data is untouched, and the client can try
-  // again.
+  // A request can need more memory than is available. In that case committed data is untouched, and the
+  // client can retry.
   return engine::attempt(run,
                          [](std::string_view) { return error_answer(error::internal_server_error().error); });
 }

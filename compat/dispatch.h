@@ -17,16 +17,16 @@ namespace mayfly::compat {
 
 // An operation, as an index into all_operations().
 using OperationNumber = std::size_t;
-// The operation that a target names, such as "DynamoDB_20120810.PutItem"; nullopt if it does not exist. A
-// request is resolved once, and its number is passed on.
+// Returns the operation that a target such as "DynamoDB_20120810.PutItem" names, or nullopt if there is no
+// such operation. Callers look up a request's target once and pass on the number.
 std::optional<OperationNumber> operation_number(std::string_view target);
-// The operation with this name, such as "PutItem", in any service.
+// Returns the operation with this name, such as "PutItem", whatever its service is, or nullopt.
 std::optional<OperationNumber> operation_named(std::string_view name);
 
-// All operations, in the order of the table in dispatch.cc.
+// Returns all operations, in the order of the table in dispatch.cc.
 std::span<const Operation* const> all_operations();
 
-// Parses the request, checks types, checks constraints, and runs the operation. Errors become error
+// Parses the request, checks its types and constraints, and runs the operation. Errors become error
 // responses; an exception such as bad_alloc (engine/base/attempt.h) becomes a 500.
 Answer dispatch(Context& context, const Operation& operation, std::string_view body);
 

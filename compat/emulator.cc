@@ -30,7 +30,7 @@ Expected<std::unique_ptr<Emulator>, std::string> Emulator::open(EmulatorOptions 
     }
     auto report = options.database.report;
     TRY(auto database, engine::Database::open(std::move(options.database)));
-    options.database.report = std::move(report);  // Jobs and Restores use it below: jobs/jobs.h
+    options.database.report = std::move(report);  // for Jobs and Restores (jobs/jobs.h)
     return std::unique_ptr<Emulator>(
         new Emulator(std::move(database), std::move(options), std::move(files), std::move(buckets)));
   } catch (const engine::StorageFault& fault) {

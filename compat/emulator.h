@@ -1,5 +1,5 @@
-// Runs operations on a database, which it owns together with its clock. The HTTP server serves an Emulator,
-// and mayfly.h embeds one.
+// Runs operations on a database, which the Emulator owns. The HTTP server serves an Emulator, and mayfly.h
+// embeds one.
 #pragma once
 
 #include <chrono>
@@ -43,17 +43,19 @@ struct EmulatorOptions {
   // Called with a message when data looks like a user's mistake, such as a TTL that can never expire its
   // item. May be called by any thread, possibly one that holds locks.
   std::function<void(std::string_view)> warn;
-  std::string region = "us-east-1";  // for requests that name no region
-  bool shared_regions = false;       // use `region` for all requests, even if they name another
+  std::string region = "us-east-1";  // for requests that do not name a region
+  bool shared_regions = false;       // use `region` for all requests, even if they name another region
   // How long tables stay CREATING, UPDATING and DELETING, in real time. Zero: changes take effect
   // immediately.
   std::chrono::milliseconds table_delay{0};
   TableChanges::HostClock host_clock = &engine::host_time;  // measures table_delay
-  // How long UpdateTimeToLive refuses to change a table again, by its account's clock. AWS: half an hour.
+  // How long UpdateTimeToLive rejects another change of the same table, by the account's clock. AWS rejects
+  // it for half an hour.
   std::chrono::milliseconds ttl_cooldown{0};
-  // The maximum size of an item collection; nullopt: not checked.
+  // The maximum size of an item collection; nullopt: unlimited.
   std::optional<std::size_t> collection_bytes_max;
-  // Tables can be restored to the present. If false, only to five minutes ago or earlier, as on AWS.
+  // Whether tables can be restored to the present. If false, the latest restorable time is five minutes ago,
+  // as on AWS.
   bool exact_recovery = false;
   // How many items a restore copies before it responds; it copies the rest in the background.
   std::size_t restored_at_once_max = 250'000;
@@ -67,8 +69,8 @@ struct EmulatorOptions {
 enum class Expectation : unsigned char {
   short_work,
   long_work,
-  waiting,       // for locks on its tables, or for the disk
-  whole_tables,  // proportional to the size of a table
+  waiting,       // waits for locks on its tables, or for the disk
+  whole_tables,  // takes time proportional to the size of a table
 };
 
 class Emulator {
@@ -82,12 +84,13 @@ class Emulator {
   // the client without a response: the status is then Answer::no_status. Thread-safe.
   Answer execute(const engine::Scope& scope, std::string_view target, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
-  // The same for an operation that the caller has resolved (dispatch.h); nullopt: it does not exist.
+  // Like the overload above, for an operation that the caller has already looked up (dispatch.h). nullopt
+  // means that the operation does not exist.
   Answer execute(const engine::Scope& scope, std::optional<OperationNumber> operation, std::string_view body,
                  std::string_view host = {}, const std::stop_token& stop = {});
 
-  // The expectation depends only on the operation, so a request can take longer. `execute` under a Hurry
-  // (engine/base/hurry.h) then abandons it.
+  // Returns how long a request of this operation usually takes. A particular request can take longer; if the
+  // caller of `execute` has a Hurry (engine/base/hurry.h), the request is then abandoned.
   [[nodiscard]] Expectation expectation(OperationNumber operation) const;
 
   [[nodiscard]] engine::Database& database() { return *database_; }
@@ -100,7 +103,7 @@ class Emulator {
   [[nodiscard]] const buckets::Buckets& buckets() const { return *buckets_; }
   [[nodiscard]] const std::string& region() const { return region_; }
   // Returns the scope that a request for `asked` acts on. Callers that act on behalf of a request must use
-  // it.
+  // the returned scope.
   [[nodiscard]] engine::Scope scope_of(engine::Scope asked) const {
     if (shared_regions_) asked.region = region_;
     return asked;
@@ -109,8 +112,8 @@ class Emulator {
   [[nodiscard]] const Faults& faults() const { return faults_; }
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
-  // Requires: a caller that uses an account in any way other than `execute` calls admit() first. The calls of
-  // triggers/rest.h do not need it: they act only on accounts that already have a stream or a mapping.
+  // Requires: a caller that uses an account other than through `execute` calls admit() first. The calls in
+  // triggers/rest.h are exempt, because they act only on accounts that already have a stream or a mapping.
   [[nodiscard]] KnownAccounts& accounts() { return accounts_; }
   [[nodiscard]] ServerMetrics& server_metrics() { return server_metrics_; }
   // For code that parses request bodies outside `execute`.

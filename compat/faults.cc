@@ -16,11 +16,11 @@
 
 namespace mayfly::compat {
 
-// What happens to one request; the members are in the order in which they take effect.
+// What the rules do to one request. The members are in the order in which they take effect.
 struct Fault {
   std::chrono::milliseconds delay_before{0};
   bool runs = true;             // false: the operation is skipped
-  std::size_t unprocessed = 0;  // how many items at the batch's end
+  std::size_t unprocessed = 0;  // number of items at the batch's end
   std::chrono::milliseconds delay_after{0};
   std::optional<Error> error;  // replaces the operation's response
   bool closes = false;         // the client gets no response: its connection is closed
@@ -30,7 +30,7 @@ struct Fault {
 
 namespace {
 
-// Returns the n-th number of a seed's sequence, in [0, 1).
+// Returns the n-th pseudorandom number of the sequence that `seed` starts, in [0, 1).
 double chance(std::uint64_t seed, std::int64_t n) {
   const std::uint64_t bits = engine::mix(seed + static_cast<std::uint64_t>(n + 1) * engine::splitmix_step);
   return static_cast<double>(bits >> 11) / static_cast<double>(std::uint64_t{1} << 53);
@@ -65,11 +65,11 @@ std::vector<engine::RecentWrites::Reach> reaches_of(const std::vector<FaultRule>
 // The parts of a request that rules depend on. They are read before the rules are locked, because a body can
 // be large.
 struct Asked {
-  std::set<std::string, std::less<>> tables;  // that the request names
-  std::size_t actions = 0;                    // in a transaction
+  std::set<std::string, std::less<>> tables;  // tables that the request names
+  std::size_t actions = 0;                    // number of actions in a transaction
 };
 
-// The request has not been validated yet.
+// Requires nothing of `body`, because the request has not been validated yet.
 Asked read_request(const Operation& operation, std::string_view body) {
   Asked asked;
   const auto document = json::parse(body);
@@ -131,7 +131,7 @@ Error throttled(const FaultRule& rule, const Operation& operation) {
 }
 
 // Returns the error for a conflict of the first action. A transaction with too many actions has not been
-// rejected at this point, so the list of reasons is truncated.
+// rejected yet at this point, so the list of reasons has a limit.
 Error conflict(std::size_t actions) {
   const Error single{.kind = Error::Kind::transaction_conflict,
                      .message = "Transaction is ongoing for the item"};

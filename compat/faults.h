@@ -1,12 +1,12 @@
-// Injects failures: rules that make an account's operations fail, respond late or not at all, leave work
-// undone, or read old data, as AWS's do on a bad day. A rule's decisions depend only on its count and its
-// seed, so a test that runs twice sees the same failures.
+// Injects failures. Rules make an account's operations fail, respond late or not at all, leave work undone,
+// or read old data, as can happen on AWS. A rule's decisions depend only on its count and its seed, so a test
+// that runs twice sees the same failures.
 //
 //   faults.set(account, {{.operation = "PutItem", .kind = FaultRule::Kind::throttle, .count = 2}});
 //   Answer answer = faults.run(context, operation, body, stop, run);   // no fault for the third PutItem
 //
-// Thread-safe. Without rules, an operation pays for one relaxed load. A request body is parsed only if a rule
-// depends on its contents, and never under the lock.
+// Thread-safe. While there are no rules, each operation costs one relaxed atomic load. A request body is
+// parsed only if a rule depends on its contents, and never under the lock.
 #pragma once
 
 #include <atomic>
@@ -52,20 +52,20 @@ struct FaultRule {
   std::string operation;  // empty: every operation
   std::string table;      // empty: every table
   Kind kind = Kind::throttle;
-  std::optional<Error::Kind> exception;  // for throttle; nullopt: the one that AWS returns for the operation
+  std::optional<Error::Kind> exception;  // for throttle; nullopt: AWS's exception for the operation
   std::optional<bool> applied;           // whether the operation runs; nullopt: see applied_by_default
   std::int64_t milliseconds = 0;        // for latency: the delay; for stale_reads: maximum lag (0: unlimited)
   std::int64_t writes = 0;              // for stale_reads: maximum lag (0: unlimited)
-  std::size_t items = ~std::size_t{0};  // for unprocessed: how many, from the batch's end
-  std::optional<std::int64_t> count;    // after this many faults the rule is inactive
+  std::size_t items = ~std::size_t{0};  // for unprocessed: number of items at the batch's end
+  std::optional<std::int64_t> count;    // the rule becomes inactive after this many faults
   double probability = 1;
   std::uint64_t seed = 0;
 
-  std::int64_t asked = 0, struck = 0;  // requests that matched the rule; faults that it caused
+  std::int64_t asked = 0, struck = 0;  // requests that matched the rule; faults that the rule caused
 };
 
-// Whether rules of this kind can have the member `applied`, and its default. Latency delays the response of
-// an operation that has run; the other faults replace the operation.
+// Whether rules of this kind can have the member `applied`, and the default of that member. By default, a
+// latency fault delays the response of an operation that has run, and other faults replace the operation.
 bool can_be_applied(FaultRule::Kind kind);
 bool applied_by_default(FaultRule::Kind kind);
 
@@ -79,9 +79,9 @@ class Faults {
 
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
 
-  // Runs an operation under its account's rules: sets the context's `unprocessed` and `lag`, and calls `run`,
-  // which runs the operation in that context, unless a fault replaces the operation. Returns the response, or
-  // Answer::no_status if the client gets none. A delay ends when `stop` is requested.
+  // Runs an operation under its account's rules: sets the context's `unprocessed` and `lag`, and then calls
+  // `run` unless a fault replaces the operation. `run` runs the operation in that context. Returns the
+  // response, or Answer::no_status if the client gets no response. A delay ends when `stop` is requested.
   Answer run(Context& context, const Operation& operation, std::string_view body, const std::stop_token& stop,
              const std::function<Answer()>& run);
 
@@ -99,7 +99,7 @@ class Faults {
   engine::Database& database_;
   RequestMemory& memory_;
   std::atomic<std::size_t> late_bytes_{0};
-  engine::Mutex setting_;  // one set() at a time; acquired before the commit section
+  engine::Mutex setting_;  // serializes set(); acquired before the commit section
   std::atomic<bool> any_{false};
   mutable engine::Mutex mutex_;
   std::map<std::string, std::vector<FaultRule>> rules_ GUARDED_BY(mutex_);

@@ -1,4 +1,5 @@
-// The accounts that requests have named. An account is never removed, because it has a clock. Thread-safe.
+// The accounts that requests have named. An account is never removed, because its clock must be kept.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>

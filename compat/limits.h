@@ -11,7 +11,7 @@ struct Limits {
   std::size_t tables_max = 2'500;                         // per account and region: AWS's default quota
   std::size_t snapshots_max = 1'000;                      // per account
   std::size_t backups_max = 1'000;                        // per account, across all its regions
-  std::size_t parsed_bytes_max = std::size_t{256} << 20;  // of all parsed requests together: request_memory.h
+  std::size_t parsed_bytes_max = std::size_t{256} << 20;  // for all parsed requests (request_memory.h)
 };
 
 }  // namespace mayfly::compat

@@ -1,4 +1,4 @@
-// Checks the memory limit.
+// Checks whether the memory limit (--memory-max) allows more data.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace mayfly::compat {
 
-// Call it before a table, an index, an item or a snapshot is made. Error: "The server's memory limit is
-// reached (8589934592 bytes, set by --memory-max)."
+// Call this function before you create a table, an index, an item or a snapshot. Error: "The server's memory
+// limit is reached (8589934592 bytes, set by --memory-max)."
 inline Result<void> check_room(const engine::Database& database) {
   if (database.health().has_room()) return {};
   return error::limit_exceeded("The server's memory limit is reached (" +

@@ -1,6 +1,6 @@
 // Counts each operation's calls and failures and measures how long it takes.
 //
-// Thread-safe. A call costs two readings of the host's clock and three relaxed additions.
+// Thread-safe. Each recorded call costs two reads of the host's clock and three relaxed atomic additions.
 //
 //   metrics.record(operation_number, answer.status, duration);
 #pragma once
@@ -19,7 +19,7 @@ class Metrics {
       25,     50,     100,    250,     500,     1'000,     2'500,     5'000,
       10'000, 25'000, 50'000, 100'000, 250'000, 1'000'000, 10'000'000};
 
-  // A histogram of durations; the last bucket counts calls that took longer than all ends.
+  // A histogram of durations. The last bucket counts calls that took longer than the last of bucket_ends_us.
   struct Of {
     std::array<std::atomic<std::int64_t>, bucket_ends_us.size() + 1> buckets{};
     std::atomic<std::int64_t> nanoseconds{0};

@@ -1,4 +1,4 @@
-// Describes an operation: its name, the tables it is about, the shape of its request, and the function that
+// Describes an operation: its name, the tables that it uses, the shape of its request, and the function that
 // runs it.
 //
 // One file in operations/ defines an operation together with its shape and its run function (a family that
@@ -32,14 +32,14 @@ inline constexpr std::string_view dynamodb_streams = "DynamoDBStreams_20120810";
 // How an operation accesses items. AWS counts reads and writes against a table's throughput, and all other
 // operations as requests.
 enum class Access : std::uint8_t {
-  control,  // accesses no items: it is about tables, streams or the account
+  control,  // accesses no items, only tables, streams or the account
   reads,    // reads items or a stream's records
   writes,   // writes items, always or depending on its statement
 };
 
-// Where the request names its tables.
+// Which member of the request names its tables.
 enum class TablesIn : std::uint8_t {
-  nothing,         // no table, or only in a statement or another kind of ARN
+  nothing,         // names no table, or names it only in a statement or in an ARN of another kind
   table_name,      // "TableName", a name or an ARN
   request_items,   // the names of the members of "RequestItems"
   transact_items,  // "TableName" in each entry of "TransactItems"
@@ -61,11 +61,12 @@ struct Operation {
   TablesIn tables_in;
   const Shape* shape;
   Run run;
-  Frame frame = Frame::older;  // of requests that the newer front end parses: wire/frame.h
+  Frame frame = Frame::older;  // the frame of requests that AWS's newer front end parses (wire/frame.h)
   Extent extent = Extent::one_commit;
   bool reads_strictly = false;  // see wire/strict_reader.h
 
-  // Whether it can leave part of a request undone and report that in "UnprocessedItems" or "UnprocessedKeys".
+  // Whether the operation can leave part of a request undone and report that part in "UnprocessedItems" or
+  // "UnprocessedKeys".
   [[nodiscard]] bool is_batch() const { return tables_in == TablesIn::request_items; }
 };
 

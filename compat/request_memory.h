@@ -1,10 +1,10 @@
 // Limits the memory of large parsed requests: the JSON tree and the items and expressions made from it take
 // many times the size of the text.
 //
-//   const auto room = memory.room_for(body);   // waits until there is enough
+//   const auto room = memory.room_for(body);   // waits until enough memory is free
 //   const auto document = json::parse(body);
 //
-// Without this limit, a hundred requests of a few kilobytes of gzip took 2 GB. Parsed requests are
+// Without this limit, a hundred gzipped requests of a few kilobytes each took 2 GB. Parsed requests are
 // short-lived, so a request waits for others instead of being rejected. Thread-safe. Small requests neither
 // count nor wait; io threads parse only small requests and therefore never wait here.
 #pragma once
@@ -22,7 +22,7 @@ class RequestMemory {
  public:
   // Requests up to this size do not count.
   static constexpr std::size_t small_bytes_max = 128 * 1024;
-  // Measured: 12 bytes for each byte of "[]," and 6 for each of {"NULL":true}; text takes 2.
+  // Memory per byte of the request, measured: 12 bytes for "[],", 6 for {"NULL":true} and 2 for text.
   static constexpr std::size_t bytes_per_byte = 12;
 
   class Room {
@@ -41,7 +41,8 @@ class RequestMemory {
     std::size_t bytes_ = 0;
   };
 
-  // `bytes_max` is the limit for all requests together. A larger request waits until it is alone.
+  // `bytes_max` is the limit for all requests together. A request that exceeds it waits until no other large
+  // request is in memory.
   explicit RequestMemory(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
   [[nodiscard]] Room room_for(std::string_view body) {

@@ -1,5 +1,5 @@
-// Counts the connections, requests and memory that the servers of an emulator hold, and the clients that they
-// rejected. http counts here; GET /_mayfly/metrics shows the counters.
+// Counts the connections, requests and memory that the servers of an emulator hold, and the clients that
+// these servers rejected. The code in http/ updates the counters, and GET /_mayfly/metrics shows them.
 //
 // Thread-safe. The values are sums over all servers of the emulator.
 //
@@ -29,17 +29,17 @@ enum class Meter : unsigned char {
   waiting_agents,
   waiting_locks,
   waiting_processors,
-  // Requests that an io thread began and handed over, since the start.
+  // Requests, since the start, that an io thread began and then handed over to another thread.
   handed_over,
-  closed_idle,     // connections closed by the server since the start: no request arrived
-  closed_stalled,  // a request or a response made no progress
-  closed_slow,     // a request or a response took too long in total
-  closed_unread,   // unread responses took too much memory
+  closed_idle,     // connections closed since the start because no request arrived
+  closed_stalled,  // closed because a request or a response made no progress
+  closed_slow,     // closed because a request or a response took too long in total
+  closed_unread,   // closed because unread responses took too much memory
   // Requests rejected since the start.
-  refused_bytes,    // all requests together took too much memory
-  refused_waiting,  // too many requests were waiting
-  // Resources that the machine currently lacks: how many io threads cannot accept a connection, how many
-  // servers cannot start a thread; and how often each has happened.
+  refused_bytes,    // because all requests together took too much memory
+  refused_waiting,  // because too many requests were waiting
+  // Shortages of system resources: the number of io threads that currently cannot accept a connection, the
+  // number of servers that currently cannot start a thread, and how often each shortage has occurred.
   accepts_failing,
   threads_failing,
   accept_failures,
