@@ -23,8 +23,8 @@ std::string_view path_of(std::string_view destination) {
   return destination;
 }
 
-// Returns the file's status if the file can be written to. A file with a second name is rejected, because
-// that name could be a file outside the directory.
+// Returns the file's status if the file can be written to. A file with a second hard link is rejected,
+// because that link could be outside the directory.
 std::optional<struct stat> regular_file(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1)

@@ -1,5 +1,5 @@
-// The directory that event source mappings can write failed batches to. Without one, file destinations are
-// rejected.
+// The directory that event source mappings can write failed batches to. Without such a directory, file
+// destinations are rejected.
 //
 // Destinations are absolute paths, "/failed/carts.jsonl" or "file:///failed/carts.jsonl", in the directory or
 // in an existing subdirectory. Files are regular files and are created with mode 0600 if they are missing. No
@@ -27,15 +27,15 @@ class DestinationDirectory {
  public:
   static constexpr std::int64_t file_bytes_max_default = std::int64_t{256} << 20;
 
-  // An empty `path` means no directory: all destinations are rejected. Errors, here and in check(), are
-  // human-readable messages.
+  // An empty `path` means that there is no directory, and all file destinations are rejected. Errors, here
+  // and in check(), are human-readable messages.
   static Expected<std::unique_ptr<DestinationDirectory>, std::string> open(
       const std::string& path, std::int64_t file_bytes_max = file_bytes_max_default);
   ~DestinationDirectory();
   DestinationDirectory(const DestinationDirectory&) = delete;
   DestinationDirectory& operator=(const DestinationDirectory&) = delete;
 
-  // Whether a destination is spelled as a file: an absolute path or a file: URL.
+  // Whether a destination has the form of a file: an absolute path or a file: URL.
   static bool is_file(std::string_view destination);
 
   // Whether lines can be appended to the destination. Creates nothing.
@@ -51,9 +51,9 @@ class DestinationDirectory {
   [[nodiscard]] Expected<std::vector<std::string>, std::string> parts_of(std::string_view destination) const;
 
   const int descriptor_;                  // -1: no directory
-  const std::vector<std::string> names_;  // of the directory: as it was given, and with links resolved
+  const std::vector<std::string> names_;  // the directory's path as it was given, and with links resolved
   const std::int64_t file_bytes_max_;
-  engine::Mutex mutex_;  // so that one line is written at a time
+  engine::Mutex mutex_;  // serializes append(), so that lines do not interleave
 };
 
 }  // namespace mayfly::compat::triggers

@@ -34,7 +34,7 @@ constexpr Shape metric = enum_shape(metric_names);
 constexpr Shape metric_list = list_of(metric, 0, 3);
 constexpr Member metrics_members[] = {{"Metrics", &metric_list}};
 constexpr Shape metrics = structure("EventSourceMappingMetricsConfig", metrics_members);
-// Their members are not checked.
+// The members of these structures are not checked.
 constexpr Shape logging = structure("EventSourceMappingLoggingConfig", {});
 constexpr Shape scaling = structure("ScalingConfig", {});
 constexpr Shape pollers = structure("ProvisionedPollerConfig", {});
@@ -102,7 +102,7 @@ constexpr Member tag_members[] = {
 };
 constexpr Shape tag_shape = structure("TagResourceRequest", tag_members);
 
-// The shape check's errors are DynamoDB's; Lambda uses the same messages.
+// The shape check returns DynamoDB's errors. Lambda uses the same messages.
 Result<void> check(const Shape& shape, const json::Value& request) {
   if (auto types = check_types(shape, request); !types) {
     return Unexpected{Error{Error::Kind::lambda_serialization, std::move(types).error().message}};
@@ -149,8 +149,8 @@ Result<void> read_filters(const json::Value& request, std::size_t filters_max, E
   return {};
 }
 
-// Rejects members that Lambda documents only for other event sources. An empty one requests nothing and is
-// accepted. The wording is Mayfly's.
+// Rejects members that Lambda documents only for other event sources. An empty member requests nothing and is
+// accepted. The wording of the error is Mayfly's.
 Result<void> refuse_others(const json::Value& request) {
   for (const std::string_view name : {"ScalingConfig", "ProvisionedPollerConfig", "LoggingConfig"}) {
     const json::Value* const wanted = request.member(name);
@@ -215,7 +215,7 @@ Result<void> read_settings(const json::Value& request, std::size_t filters_max, 
   return {};
 }
 
-// LocalStack's wording. The wording of the other tag errors is Mayfly's.
+// The wording is LocalStack's. The wording of the other tag errors is Mayfly's.
 Unexpected<Error> too_many_tags() {
   return lambda_error::invalid_parameter("Number of tags exceeds resource tag limit.");
 }
@@ -365,8 +365,8 @@ engine::Document to_document(const EventSourceMapping& mapping) {
           json::print(shown)};
 }
 
-// A document has the form of the request that creates such a mapping and is read as one, except that its tags
-// are not checked: they may be from a version that did not limit them.
+// A document has the form of a creation request and is read like one, except that its tags are not checked,
+// because a version that did not limit tags may have stored them.
 std::optional<EventSourceMapping> from_document(const engine::Document& document) {
   const auto slash = document.name.name.find('/');
   const auto parsed = json::parse(document.bytes);

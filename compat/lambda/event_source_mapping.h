@@ -48,15 +48,15 @@ struct EventSourceMapping {
   bool bisect = false;
   bool reports_failures = false;                    // ReportBatchItemFailures
   std::string on_failure;                           // empty: no destination
-  std::vector<std::string> patterns;                // as they were given; empty: every record passes
+  std::vector<std::string> patterns;                // as the client wrote them; empty: every record passes
   std::vector<FilterPattern> filters;               // the parsed patterns
-  std::optional<std::vector<std::string>> metrics;  // MetricsConfig, stored and returned only
-  std::string key_arn;                              // KMSKeyArn, stored and returned only; empty: not set
+  std::optional<std::vector<std::string>> metrics;  // MetricsConfig, stored but not used
+  std::string key_arn;                              // KMSKeyArn, stored but not used; empty: not set
   std::map<std::string, std::string> tags;
   engine::Instant last_modified = 0;
 
   [[nodiscard]] std::string arn() const;
-  // Whether one of the filters matches, or the mapping has no filters.
+  // Whether the record is to be delivered: one of the filters matches, or the mapping has no filters.
   [[nodiscard]] bool passes(const json::Value& record, FilterWork& work) const;
 };
 
@@ -67,14 +67,14 @@ Result<void> read_creation(const json::Value& request, std::size_t filters_max, 
 Result<void> read_update(const json::Value& request, std::size_t filters_max, EventSourceMapping& mapping);
 
 // Reads TagResource's body. Errors: "A tag's key must have 1 to 128 characters.", "A tag's key must not begin
-// with aws:.", "A tag's value must have at most 256 characters.", and more than fifty tags.
+// with aws:.", "A tag's value must have at most 256 characters.", and the error for more than fifty tags.
 Result<std::map<std::string, std::string>> read_tags(const json::Value& request);
 // Error: "Number of tags exceeds resource tag limit." if the mapping would have more than fifty tags.
 Result<void> add_tags(const std::map<std::string, std::string>& tags, EventSourceMapping& mapping);
 
 json::Tree configuration(const EventSourceMapping& mapping, std::string_view state,
                          std::string_view last_result);
-json::Tree tags_of(const EventSourceMapping& mapping);  // the member "Tags"
+json::Tree tags_of(const EventSourceMapping& mapping);  // returns the member "Tags"
 
 // A mapping is stored as the document "event-source-mapping" / "REGION/UUID".
 inline constexpr std::string_view mapping_kind = "event-source-mapping";

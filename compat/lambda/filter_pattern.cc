@@ -49,7 +49,7 @@ struct AnythingBut {
 };
 struct Exists {
   bool present;
-  std::size_t number = 0;  // the index of `exists: false` in the whole pattern, from 0
+  std::size_t number = 0;  // index of this `exists: false` in the whole pattern, from 0
 };
 // Addresses whose first `bits` bits are those of `network`. An IPv4 address has 4 bytes, an IPv6 address 16.
 struct AddressRange {
@@ -70,8 +70,8 @@ struct FilterPattern::Object {
   std::string name;  // empty for the root
   std::vector<Field> fields;
   std::vector<Object> nested;
-  std::vector<std::vector<Object>> ors;  // one member of each must match
-  std::size_t absences = 0;              // for the root: the number of `exists: false`
+  std::vector<std::vector<Object>> ors;  // in each inner list, one pattern must match
+  std::size_t absences = 0;              // for the root: the number of `exists: false` matchers
 };
 
 namespace {
@@ -93,7 +93,7 @@ std::optional<std::vector<std::uint8_t>> parse_ipv4(std::string_view text) {
   return bytes.size() == 4 ? std::optional(bytes) : std::nullopt;
 }
 
-// Parses groups of an IPv6 address between colons; nullopt if one is invalid.
+// Parses the groups between the colons of an IPv6 address. Returns nullopt if a group is invalid.
 std::optional<std::vector<std::uint8_t>> parse_groups(std::string_view text) {
   std::vector<std::uint8_t> bytes;
   while (!text.empty()) {
@@ -294,7 +294,7 @@ std::optional<std::vector<Object>> parse_or(const json::Value& value, const std:
 std::optional<Object> parse_object(const json::Value& value, const std::vector<std::string>& path,
                                    bool in_or) {
   Object object;
-  if (value.members().empty()) return std::nullopt;  // not an object, or an empty one
+  if (value.members().empty()) return std::nullopt;  // not an object, or an empty object
   for (std::size_t i = 0; i < value.members().size(); ++i) {
     const auto& [name, wanted] = value.members()[i];
     const auto has_name = [name = name](const auto& other) { return other.name == name; };
@@ -324,7 +324,7 @@ std::optional<Object> parse_object(const json::Value& value, const std::vector<s
       if (!matcher) return std::nullopt;
       field.any_of.push_back(*std::move(matcher));
     }
-    if (field.any_of.empty()) return std::nullopt;  // not an array, or an empty one
+    if (field.any_of.empty()) return std::nullopt;  // not an array, or an empty array
     if (!repeated) object.fields.push_back(std::move(field));
   }
   return object;
@@ -404,7 +404,7 @@ class Match {
     return nullptr;
   }
 
-  // Whether `visit` returns true for the scalar, or for a scalar in arrays of any depth.
+  // Whether `visit` returns true for the value, if it is a scalar, or for a scalar in arrays of any depth.
   template <class Visit>
   bool any_leaf(const json::Value& value, const Visit& visit) {
     if (!work_.step() || value.is(Kind::object)) return false;
@@ -423,7 +423,7 @@ class Match {
     return next != nullptr && has_leaf(*next, path.subspan(1));
   }
 
-  // Concerns the whole record, so the result is the same for each object of an array.
+  // `exists: false` concerns the whole record, so its result is the same for each object of an array.
   bool absent(const Exists& exists, const Object::Field& field) {
     std::optional<bool>& known = absent_[exists.number];
     if (!known) known = !has_leaf(record_, field.path);
@@ -444,7 +444,7 @@ class Match {
     });
   }
 
-  // Collects the objects in arrays of any depth.
+  // Collects the value, if it is an object, or the objects in arrays of any depth.
   void collect_objects(const json::Value& value, std::vector<const json::Value*>& out) {
     if (!work_.step()) return;
     if (value.is(Kind::object)) out.push_back(&value);
@@ -479,7 +479,7 @@ class Match {
   std::vector<std::optional<bool>> absent_;  // by number; nullopt: not computed yet
 };
 
-// Numbers each `exists: false`.
+// Assigns a number to each `exists: false` of the pattern.
 void number_absences(Object& object, std::size_t& count) {
   for (Object::Field& field : object.fields) {
     for (Matcher& matcher : field.any_of) {

@@ -4,7 +4,7 @@
 //   if (pattern && pattern->matches(record)) deliver(record);
 //
 //   pattern := { name: field | pattern, "$or": [pattern, pattern, …], … }    all of its members must match
-//   field   := [matcher, …]                                                 any of them
+//   field   := [matcher, …]                                                 at least one must match
 //   matcher := "text" | 42 | true | false | null
 //            | {"prefix": text} | {"suffix": text}       text := "x" | {"equals-ignore-case": "x"}
 //            | {"equals-ignore-case": "x"}
@@ -14,14 +14,14 @@
 //            | {"exists": true | false}
 //            | {"cidr": "10.0.0.0/24"}
 //
-// A field matches against leaves: scalars, and the scalars in arrays. `exists: false` matches where the
-// record has no leaf, including where it has an object. An array of objects matches if one of its objects
-// matches the whole pattern for it. A DynamoDB number is a JSON string, so `numeric` never matches it. Names
-// with dots are names, not paths. EventBridge's `wildcard` is rejected, because Lambda's documentation does
-// not list it among the operators.
+// A field is matched against leaves: scalars, and the scalars in arrays. `exists: false` matches if the
+// record has no leaf in that position, including when it has an object there. An array of objects matches if
+// one of its objects matches the whole pattern for it. A DynamoDB number is a JSON string, so `numeric` never
+// matches it. Names with dots are names, not paths. EventBridge's `wildcard` is rejected, because Lambda's
+// documentation does not list it among the operators.
 //
-// Each part of the pattern visits each part of the record at most once: a result that concerns the whole
-// record, such as that of `exists: false`, is computed once and remembered.
+// Matching compares each part of the pattern with each part of the record at most once: a result that
+// concerns the whole record, such as that of `exists: false`, is computed once and cached.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class FilterWork {
 
   explicit FilterWork(std::stop_token stop = {}) : stop_(std::move(stop)) {}
 
-  bool step(std::uint64_t count = 1);  // false: stop
+  bool step(std::uint64_t count = 1);  // false: matching must stop
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
 

@@ -1,11 +1,12 @@
-// Registers functions by name: the URL of each function, per account.
+// Stores the URL of each registered function, by account and name.
 //
 //   functions.set("000000000000", "reminder", {*Url::parse("http://127.0.0.1:9000/")});
 //   if (auto function = functions.find("000000000000", "reminder")) post_to(function->url);
 //
 // Functions that are given when Mayfly starts belong to all accounts. A function that an account registers
-// belongs to that account, takes precedence, and survives a restart. Destinations are looked up under the
-// same names: the last part of their ARN. Thread-safe.
+// belongs to that account, overrides a function of all accounts that has the same name, and survives a
+// restart. Destinations that are ARNs are looked up here too: the name is the last part of the ARN.
+// Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -33,14 +34,14 @@ struct Function {
 
 class Functions {
  public:
-  // `everybodys` are the functions of all accounts. `functions_max` limits how many functions all accounts
-  // together can register. `changed` is called after each change, with the account that made it, on the
-  // thread that made it.
+  // `everybodys` are the functions that all accounts can use. `functions_max` limits how many functions all
+  // accounts together can register. `changed` is called after each change, with the account that made it, on
+  // the thread that made it.
   Functions(engine::Documents& documents, std::map<std::string, Function> everybodys,
             std::size_t functions_max, std::function<void(std::string_view account)> changed);
 
   [[nodiscard]] std::optional<Function> find(std::string_view account, std::string_view name) const;
-  // Returns false if the function is new and the limit is reached.
+  // Returns false if the account has not registered the function yet and the limit is reached.
   bool set(std::string_view account, std::string_view name, const Function& function);
   // Returns false if the account has not registered the function.
   bool remove(std::string_view account, std::string_view name);

@@ -1,9 +1,9 @@
-// Logs the batches that a mapping has given up, for the settle call that reports them.
+// Logs the batches that a mapping has given up, so that a settle call can report them.
 //
 //   GivenUpLog log;
 //   const auto mark = log.reported();     // when a settle begins
 //   log.add(given_up);                    // a lane gives up a batch meanwhile
-//   const auto found = log.since(mark);   // when the settle ends: this batch
+//   const auto found = log.since(mark);   // when the settle ends: contains this batch
 //   log.set_reported(found.end);          // the next settle does not report it again
 //
 // The log keeps the newest batches: at most `batches_max` batches and `bytes_max` bytes. Thread-safe.
@@ -25,7 +25,7 @@ namespace mayfly::compat::triggers {
 // How a function call failed.
 struct CallError {
   int status = 0;
-  std::string error;          // as sent to a destination: "Unhandled"; empty: the batch failed in part
+  std::string error;          // as sent to a destination: "Unhandled"; empty: only a part of the batch failed
   std::string type, message;  // errorType and errorMessage of the response; each can be empty
 };
 
@@ -38,11 +38,11 @@ struct Retrying {
 
 struct GivenUp {
   struct Record {
-    std::string number;  // the sequence number as it is spelled in records
+    std::string number;  // the sequence number as text, as records show it
     std::string event;   // INSERT, MODIFY, REMOVE
     std::string key;     // JSON: {"id":{"S":"1"}}
   };
-  std::string function;     // its name
+  std::string function;     // the function's name
   std::string condition;    // RetryAttemptsExhausted, RecordAgeExceeded
   std::string destination;  // empty: no destination
   int attempts = 0;         // 0: the function was never called
@@ -72,7 +72,7 @@ class GivenUpLog {
   [[nodiscard]] Mark reported() const;
   [[nodiscard]] Found since(Mark mark) const;
   void set_reported(Mark end);
-  // Makes later settles skip all batches so far.
+  // Makes later settles skip all batches that have been added so far.
   void forget();
 
  private:

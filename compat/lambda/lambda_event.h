@@ -16,12 +16,12 @@
 
 namespace mayfly::compat::triggers {
 
-// One record of a stream as Lambda shows it (compat/streams/record.h), with eventSourceARN.
+// A stream record in the form that Lambda sends (compat/streams/record.h), including eventSourceARN.
 struct Record {
   engine::Sequence sequence = 0;
-  std::string number;  // as it is spelled in the record
+  std::string number;  // the sequence number as text, as the record shows it
   engine::Instant created = 0;
-  engine::Instant arrived = 0;  // in the stream's time; its age counts from here
+  engine::Instant arrived = 0;  // in the stream's time; the record's age is measured from this time
   std::string json;
 };
 Record make_record(const engine::Stream& stream, const engine::ChangeRecord& change,
@@ -30,7 +30,7 @@ Record make_record(const engine::Stream& stream, const engine::ChangeRecord& cha
 // An open tumbling window.
 struct Window {
   engine::Instant start = 0;
-  std::string state = "{}";  // JSON: returned by the function's last call
+  std::string state = "{}";  // JSON that the function's last call returned
   friend bool operator==(const Window&, const Window&) = default;
 };
 
@@ -38,7 +38,7 @@ struct WindowEvent {
   const Window& window;
   engine::Instant end;
   bool final;             // the last call for this window
-  bool terminated_early;  // because its state is too large
+  bool terminated_early;  // the window ends early because its state is too large
 };
 
 // `window` is set for a mapping with tumbling windows, whose events have additional members.
@@ -49,8 +49,8 @@ struct FailedBatch {
   std::string_view request_id;
   std::string_view function_arn;
   std::string_view condition;  // RetryAttemptsExhausted, RecordAgeExceeded
-  int invocations;             // of the function, with these records
-  int status;                  // of the last call; 0: the function was never called
+  int invocations;             // number of calls of the function with these records
+  int status;                  // status of the last call; 0: the function was never called
   std::string_view executed_version;
   std::string_view function_error;  // empty: no error
   engine::Instant now;

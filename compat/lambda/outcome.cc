@@ -16,7 +16,7 @@ std::size_t first_failed(const json::Value& body, std::span<const Record> batch)
   const json::Value* failures = body.member("batchItemFailures");
   if (failures == nullptr) return batch.size();
   if (!failures->is(Kind::array)) return 0;
-  // Keeps the search linear: a function can name 100,000 records for a batch of 10,000.
+  // The map keeps the search linear: a function can name 100,000 records for a batch of 10,000.
   std::unordered_map<std::string_view, std::size_t> places;
   places.reserve(batch.size());
   for (std::size_t place = 0; place < batch.size(); ++place) places.emplace(batch[place].number, place);

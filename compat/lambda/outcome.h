@@ -8,8 +8,8 @@
 //
 // With ReportBatchItemFailures, the body can name records that failed:
 // {"batchItemFailures":[{"itemIdentifier": "100000000000000004200"}]}. The next attempt begins at the lowest
-// of them. If an identifier is empty, null, missing, or not from this batch, the whole batch failed. A
-// missing or empty list means success.
+// of these identifiers. If an identifier is empty, null, missing, or not from this batch, the whole batch
+// failed. A missing or empty list means success.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace mayfly::compat::triggers {
 struct Outcome {
   enum class Kind { success, partial, failure, stopped };
   Kind kind = Kind::success;
-  std::size_t first_failed = 0;  // for partial: its index in the batch; can be 0
+  std::size_t first_failed = 0;  // for partial: the record's index in the batch; can be 0
   int status = 200;
   std::string executed_version, function_error;  // on failure: "Unhandled" if the function does not name an
                                                  // error

@@ -21,7 +21,7 @@ struct TriggerOptions {
   std::size_t mappings_max = 1'000;                    // limit for all accounts together
   std::size_t filters_max = filters_quota;             // per mapping; at most filters_quota_raised
   std::size_t held_bytes_max = std::size_t{32} << 20;  // limit for waiting records: held_records.h
-  std::string destination_directory;                   // for failed batches; empty: no files
+  std::string destination_directory;                   // for failed batches; empty: no file destinations
 };
 
 }  // namespace mayfly::compat::triggers
