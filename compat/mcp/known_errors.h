@@ -21,7 +21,7 @@ struct KnownError {
   std::string_view when, then;
 };
 struct KnownMessage {
-  std::string_view part;  // of the message, as it is raised
+  std::string_view part;  // a part of the message, as it is raised
   std::string_view when, then;
 };
 
@@ -30,7 +30,7 @@ struct KnownMessage {
 std::span<const KnownError> known_errors();
 std::span<const KnownMessage> known_messages();
 
-// Explains the known names and messages that occur in `text`; null if there are none.
+// Explains the known names and messages that occur in `text`. Returns null if none occurs.
 json::Tree explain_error(std::string_view text);
 
 }  // namespace mayfly::compat::mcp

@@ -22,14 +22,14 @@ bool reads_only(const Operation& operation) {
          (operation.access == Access::reads && !name.ends_with("Statement"));
 }
 
-// One page of a shard, and where to continue.
+// One page of a shard's records, and the iterator of the next page.
 struct ShardPage {
   Tree records = Tree::array();
   std::optional<std::string> next;
 };
 
 constexpr std::int64_t records_default = 25, records_max = 200;
-constexpr int shards_max = 1000, pages_max = 1000;  // per call
+constexpr int shards_max = 1000, pages_max = 1000;  // limits for one call
 
 class StreamReader {
  public:

@@ -1,17 +1,17 @@
-// The tools that are not just one call: they choose the operation, combine several calls, or make none.
+// Tools that do not simply make one call. They choose the operation, combine several calls, or make no call.
 #pragma once
 
 #include "compat/mcp/tool.h"
 
 namespace mayfly::compat::mcp {
 
-// Calls the operation that the arguments name; in read-only mode, only if it reads.
+// Calls the operation that the arguments name; in read-only mode, only if the operation reads.
 Outcome any_operation(ToolCall& call);
-// The lines of the metrics that contain a text.
+// Returns the lines of the metrics that contain a text.
 Outcome show_metrics(ToolCall& call);
-// Records of all shards of a table's stream: {"records":[…],"next":{"shard":"iterator"}}.
+// Returns records from all shards of a table's stream: {"records":[…],"next":{"shard":"iterator"}}.
 Outcome read_stream(ToolCall& call);
-// When an error is raised, and what to do.
+// Explains when an error is raised and what to do about it.
 Outcome explain(ToolCall& call);
 
 }  // namespace mayfly::compat::mcp

@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 9> items_by_name = {"Item",
                                                            "OldImage"};
 constexpr std::array<std::string_view, 2> lists_by_name = {"Items",
                                                            "Keys"};  // in a stream record, "Keys" is one item
-// The members of these are named after tables, so a member named "Items" there is a table.
+// The members of these objects are named after tables, so a member named "Items" in them is a table.
 constexpr std::array<std::string_view, 4> by_table = {"RequestItems", "UnprocessedItems", "UnprocessedKeys",
                                                       "Responses"};
 

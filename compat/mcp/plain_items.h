@@ -5,7 +5,7 @@
 //   drop_types(answer);     // Item, Items, Attributes, LastEvaluatedKey, …
 //
 // Types that JSON does not have are lost in responses and cannot be written in requests
-// (compat/wire/plain_values.h). Requires: parse_tree made the trees as_written.
+// (compat/wire/plain_values.h). Requires: the trees were parsed with Decimals::as_written.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

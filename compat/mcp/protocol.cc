@@ -88,8 +88,8 @@ std::string_view named_member(std::string_view method) {
   return method == "resources/read" ? "uri" : "";
 }
 
-// Shortens a client's text for quoting, at a character boundary. Returns "" if it is not UTF-8, as can happen
-// in headers.
+// Shortens a client's text for quoting, at a character boundary. Returns "" if the text is not UTF-8, which
+// is possible in headers.
 std::string shortened(std::string_view text) {
   constexpr std::size_t shown_max = 200;
   if (!is_utf8(text)) return "";
@@ -224,7 +224,7 @@ class Protocol::Request {
     return std::nullopt;
   }
 
-  // Results that a client can cache for long (`lasting`), or not at all (`passing`).
+  // lasting() marks a result that clients can cache for a long time; passing() forbids caching.
   Result lasting(Result result) const { return kept(std::move(result), lasting_ms, "public"); }
   Result passing(Result result) const { return kept(std::move(result), 0, "private"); }
   Result kept(Result result, int milliseconds, const char* scope) const {
@@ -246,7 +246,7 @@ class Protocol::Request {
     return parameters_ != nullptr ? json::string_member(*parameters_, name) : std::nullopt;
   }
 
-  // For lists that have only one page.
+  // Returns the page of a list that has only one page.
   Result only_page(Tree page) const {
     if (text("cursor")) return fails(invalid_params, "Invalid cursor: the list has only one page");
     return page;
@@ -289,8 +289,8 @@ class Protocol::Request {
     return result;
   }
 
-  // Reports control calls that change something, such as a test's time, like calls that arrive through the
-  // control API.
+  // Reports control calls that change something, such as a clock. Calls that arrive through the control
+  // API are reported in the same way.
   void tell(const Tool& tool, const Tree* given, const Outcome& outcome) const {
     if (!settings_.notice || tool.call == nullptr || tool.effect == Effect::reads) return;
     const bool secret = tool.call->is_secret;
@@ -379,7 +379,7 @@ Said Protocol::answer_one(const json::Tree& message, const Peer& peer, const std
   const auto method = json::string_member(message, "method");
   if (version != "2.0") return say(id, {invalid_request, "Invalid request: jsonrpc must be \"2.0\""}, 400);
   if (!method) {
-    // A response, although the server sends no requests.
+    // The message is a response, although the server sends no requests.
     const bool is_answer = message.contains("result") || message.contains("error");
     if (is_answer && peer.headers != nullptr && peer.headers->version != modern_version)
       return {.status = 202};

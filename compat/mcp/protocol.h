@@ -34,18 +34,17 @@ inline constexpr std::string_view modern_version = "2026-07-28";
 inline constexpr std::array<std::string_view, 4> handshake_versions = {"2025-11-25", "2025-06-18",
                                                                        "2025-03-26", "2024-11-05"};
 inline constexpr std::string_view legacy_version = handshake_versions[0];
-inline constexpr std::string_view batch_version = "2025-03-26";  // the only one whose messages can be sent in
-                                                                 // arrays
+inline constexpr std::string_view batch_version = "2025-03-26";  // the only revision with arrays of messages
 bool is_handshake_version(std::string_view version);
 
 inline constexpr std::size_t batch_max = 100;
-// Limits the JSON values in a message or in an array of messages: the tree made from them is many times as
-// large.
+// Limits the JSON values in a message or in an array of messages, because the tree that is built from them
+// takes many times the memory of the text.
 inline constexpr std::size_t message_values_max = 100'000;
 
 class Message {
  public:
-  static Message read(std::string_view text);  // message_values_max applies
+  static Message read(std::string_view text);  // reads at most message_values_max values
   Message(Message&&) noexcept;
   Message& operator=(Message&&) noexcept;
   ~Message();
@@ -66,22 +65,22 @@ class Message {
 // The HTTP headers that repeat parts of the body. A missing header is nullopt.
 struct RoutingHeaders {
   std::optional<std::string_view> version, method, name;
-  bool repeated = false;  // one of them occurred twice
+  bool repeated = false;  // a header occurred twice
 };
 
 struct Peer {
-  std::string_view version = legacy_version;  // negotiated, for the earlier revisions
-  const RoutingHeaders* headers = nullptr;    // over HTTP only
+  std::string_view version = legacy_version;  // for the earlier revisions: the negotiated revision
+  const RoutingHeaders* headers = nullptr;    // nullptr if the transport is not HTTP
 };
 
 struct Said {
   std::string body;          // empty: no response
-  int status = 200;          // for HTTP
-  std::string version = {};  // negotiated by `initialize`
+  int status = 200;          // the HTTP status
+  std::string version = {};  // the revision that `initialize` negotiated
 };
 
 struct ProtocolSettings {
-  engine::Scope scope;  // for tools without an account or region argument; an empty region: the world's
+  engine::Scope scope;  // for calls without account or region arguments; an empty region: the world's region
   bool read_only = false;
   // Called with each change that a tool makes: "advance_clock {"seconds":60} of account 000000000000 -> {…}".
   std::function<void(const std::string& sentence)> notice{};
@@ -93,7 +92,7 @@ class Protocol {
   Protocol(World& world, ProtocolSettings settings);
   ~Protocol();
 
-  // Answers a message. Blocks as long as the called tool does. Thread-safe.
+  // Answers a message. Blocks until the called tool returns. Thread-safe.
   [[nodiscard]] Said answer(const Message& message, const Peer& peer, const std::stop_token& stop) const;
 
  private:

@@ -34,7 +34,7 @@ std::optional<Tree> ask(World& world, const engine::Scope& scope, std::string_vi
   return json::parse_tree(answer->body, json::Decimals::as_written);
 }
 
-// Removes the first segment and the slash after it; returns the segment, decoded.
+// Removes the first segment and the slash after it from `path`. Returns the decoded segment.
 std::string take_segment(std::string_view& path) {
   const std::string_view segment = path.substr(0, path.find('/'));
   path.remove_prefix(std::min(path.size(), segment.size() + 1));

@@ -20,7 +20,7 @@ namespace mayfly::compat::mcp {
 
 class World;
 
-// A documentation page as CMake packs it, with gzip. `title` is its first line.
+// A documentation page, compressed with gzip by CMake. `title` is its first line.
 struct DocumentPage {
   std::string_view name, title;
   std::span<const unsigned char> packed;
@@ -31,7 +31,7 @@ std::string unpacked(const DocumentPage& page);
 inline constexpr int resources_of_page = 100;
 
 // Returns {"resources":[…],"nextCursor":"…"}: the documentation pages, then the tables of `scope`. If the
-// world cannot list its tables, they are omitted. Error, as a sentence: the cursor is invalid.
+// world cannot list its tables, the result has only the pages. An invalid cursor is an error.
 Expected<json::Tree, std::string> list_resources(World& world, const engine::Scope& scope,
                                                  std::optional<std::string_view> cursor,
                                                  const std::stop_token& stop);
@@ -39,7 +39,7 @@ json::Tree resource_templates();
 
 struct Resource {
   std::string mime_type, text;
-  bool changes = false;  // its text can change at any time
+  bool changes = false;  // the text can change at any time
 };
 // Returns nullopt if no resource has this URI.
 std::optional<Resource> read_resource(World& world, std::string_view uri, const std::stop_token& stop);

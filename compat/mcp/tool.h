@@ -2,7 +2,7 @@
 //
 // Most tools make one call:
 // - an operation, whose request members are the tool's arguments,
-// - a call of the control API, whose description (calls/description.h) is also the tool's, or
+// - a call of the control API, whose description (calls/description.h) also describes the tool, or
 // - a call of Lambda's API, whose body, query and path members are the arguments.
 //
 // A few tools combine several calls. A failure is reported with its original message.
@@ -31,20 +31,21 @@ struct Outcome {
   bool failed = false;
   std::string text;        // JSON, unless the tool documents another format
   bool is_object = false;  // `text` is a JSON object
-  // For the reader: what was left out, or a complete error response that has more than a message.
+  // For the reader: what was left out, or the complete error response if it has more members than a message.
   std::string more = {};
 };
 
 struct Tool {
   std::string_view name, title, about;
   Effect effect;
-  // A tool has either an operation or `run`, with `arguments`, or `call`, which describes its own arguments.
+  // A tool has exactly one of `operation`, `run` and `call`. `arguments` belongs to `operation` or `run`; a
+  // control call describes its own arguments.
   std::string_view operation;  // "PutItem"
   std::span<const Argument> arguments;
-  bool has_items = false;  // and accepts `plain`
+  bool has_items = false;  // the tool handles items and accepts `plain`
   Outcome (*run)(ToolCall& call) = nullptr;
   const control::ControlCall* call = nullptr;
-  bool has_answer_schema = false;  // the description of `call` has its answer
+  bool has_answer_schema = false;  // the description of `call` lists the answer's members
 };
 
 }  // namespace mayfly::compat::mcp

@@ -11,8 +11,8 @@ namespace {
 
 Outcome not_asked(const std::string& why) { return failure("Cannot reach the server: " + why); }
 
-// The text is inserted verbatim into a message of one line, so it is validated: a server other than Mayfly
-// can return anything.
+// The text is inserted verbatim into a one-line message, so it is validated: a server other than Mayfly can
+// return anything.
 bool is_object_text(std::string_view body) {
   return body.starts_with('{') && body.find_first_of("\r\n") == std::string_view::npos &&
          json::parse(body) != nullptr;

@@ -1,4 +1,4 @@
-// One call of a tool, and what all tools use to make calls of the server and to tell their outcome.
+// One call of a tool, and the functions with which tools call the server and report the outcome.
 //
 //   const auto table = take_text(call.arguments, "TableName");
 //   if (!table) return failure(table.error());
@@ -28,8 +28,8 @@ struct ToolCall {
 };
 
 Outcome failure(std::string sentence);
-// The server's response, or its error as a sentence: "ResourceNotFoundException: Requested resource not
-// found".
+// Returns the server's response, or the server's error as a sentence: "ResourceNotFoundException: Requested
+// resource not found".
 Outcome outcome_of(Asked asked);
 
 Asked operate(ToolCall& call, const Operation& operation, const json::Tree& request);

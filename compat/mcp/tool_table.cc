@@ -218,7 +218,7 @@ bool has_items(std::span<const control::Member> members) {
   });
 }
 
-// The tool for a control call. Agents read and write its keys and items.
+// Returns the tool for a control call. A call whose body or answer has keys or items also accepts `plain`.
 Tool tool_of(const control::ControlCall& call) {
   return {.name = call.name,
           .title = {},

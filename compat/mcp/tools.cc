@@ -107,7 +107,7 @@ void each_argument(const Tool& tool, const auto& visit) {
   visit(region);
 }
 
-// The schema of a control call's answer, without details, because they would take up an agent's context.
+// Returns the schema of a control call's answer, without details, which would take up an agent's context.
 Tree output_schema(const control::ControlCall& call) {
   Tree properties = Tree::object(), needed = Tree::array();
   for (const control::Member& member : call.answer) {
@@ -243,7 +243,7 @@ Outcome call_tool(const Tool& tool, World& world, const engine::Scope& scope, js
   }
   if (!is_utf8(outcome.text)) outcome = failure("The server's response is not UTF-8 text.");
   cut(outcome);
-  if (tool.has_answer_schema && !outcome.is_object) outcome.failed = true;  // it does not follow the schema
+  if (tool.has_answer_schema && !outcome.is_object) outcome.failed = true;  // the text violates the schema
   return outcome;
 }
 

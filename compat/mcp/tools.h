@@ -1,4 +1,4 @@
-// The tools that an agent can call: a table of them, and the function that calls one.
+// The table of the tools that an agent can call, and the function that calls a tool.
 //
 //   const Tool* tool = find_tool("advance_clock");
 //   auto outcome = call_tool(*tool, world, scope, R"({"seconds":60})" as a tree, stop);
@@ -20,16 +20,16 @@ namespace mayfly::compat::mcp {
 
 class World;
 
-// Everything that an agent reads takes up its context. A longer result is therefore cut, and a page of items
-// is shortened; the result says so.
+// Everything that an agent reads takes up its context. Results therefore have a limit: a longer text is cut,
+// a longer page of items is shortened, and the result says so.
 inline constexpr std::size_t result_bytes_max = 256 * 1024;
 inline constexpr std::int64_t page_items_default = 50;  // for query and scan without a Limit
 
 std::span<const Tool> all_tools();
 const Tool* find_tool(std::string_view name);  // nullptr if there is no such tool
 
-// Whether the tool is available. In read-only mode, these are the tools that read, and `operation` and
-// execute_statement, which then reject writes.
+// Whether the tool is available. In read-only mode, the available tools are those that read, plus `operation`
+// and execute_statement, which then reject writes.
 bool is_offered(const Tool& tool, bool read_only);
 
 // Returns the tool's description for tools/list.

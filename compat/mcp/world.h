@@ -1,8 +1,9 @@
-// The server that tools call: an emulator in this process or a remote server. Tools do not depend on which.
+// The server that tools call: an emulator in this process or a remote server. Tools work with
+// either.
 //
 //   EmulatorWorld world(emulator);
 //   auto answer = world.operate(scope, "DynamoDB_20120810.ListTables", "{}", stop);
-//   if (!answer) …                                 // a sentence: the server could not be reached
+//   if (!answer) …                                 // the error says why the server could not be reached
 //   answer->status == 200, answer->body == R"({"TableNames":[]})"
 #pragma once
 
@@ -22,7 +23,7 @@ namespace mayfly::compat::mcp {
 
 using Asked = Expected<Answer, std::string>;
 
-// Thread-safe. A call blocks as long as the operation that it makes, but returns when `stop` is requested.
+// Thread-safe. A call blocks until the operation has finished or `stop` is requested.
 class World {
  public:
   virtual ~World() = default;
@@ -33,7 +34,7 @@ class World {
   // "/2015-03-31/event-source-mappings/". `path` can end with a query.
   virtual Asked call(const engine::Scope& scope, std::string_view method, const std::string& path,
                      const std::string& body, const std::stop_token& stop) = 0;
-  // The default region, for calls that name none.
+  // Returns the default region, for calls that do not name a region.
   virtual std::string region() = 0;
 };
 
