@@ -4,8 +4,8 @@
 // Each path component is opened on its own, relative to its directory and with O_NOFOLLOW. A name that a
 // client chose can therefore not lead out of the directory, even if the directory's contents change
 // meanwhile. Rejected: openat2 with RESOLVE_BENEATH. It is one call instead of several, but older kernels and
-// the system-call filters of containers do not support it, so this code would be needed as well; and it
-// follows links that stay inside the directory.
+// the system-call filters of containers do not support it, so this code would be needed as well. openat2
+// also follows links that stay inside the directory.
 //
 //   TRY(const auto parts, …);   // {"2024", "05", "a.json"}
 //   const RegularFile file = open_regular(directory, parts);
@@ -47,13 +47,14 @@ inline constexpr int path_flag = O_PATH;
 inline constexpr int path_flag = O_RDONLY | O_NONBLOCK;
 #endif
 
-// For inspecting an entry, and for traversing a directory.
+// Flags for inspecting an entry and for traversing a directory.
 inline constexpr int look_flags = path_flag | O_NOFOLLOW | O_CLOEXEC;
 inline constexpr int directory_flags = look_flags | O_DIRECTORY;
-// In addition to the access mode. Opening never blocks, whatever kind of file the name refers to.
+// Flags that are added to the access mode. With them, open() never blocks, whatever kind of file the name
+// refers to.
 inline constexpr int file_flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-// True for parts that cannot name a directory entry: "", ".", "..", and those with a zero byte.
+// True for parts that cannot name a directory entry: "", ".", "..", and parts with a zero byte.
 bool names_nothing(std::string_view part);
 
 // Opens the directory that contains the last part. On failure, the descriptor is closed and errno says why.
@@ -67,7 +68,7 @@ struct RegularFile {
 };
 // Opens the regular file that `parts` name, for reading. Never blocks. On failure, the descriptor is closed
 // and errno says why: ELOOP or ENOTDIR for a link, ENXIO for a FIFO, a socket or a device, EISDIR for a
-// directory. Requires: as open_parent.
+// directory. Requires: the same as open_parent.
 RegularFile open_regular(int directory, const std::vector<std::string>& parts);
 
 }  // namespace mayfly::compat::outbound

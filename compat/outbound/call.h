@@ -1,4 +1,4 @@
-// A task's call in flight: the response wakes the task, and the task's next step takes it.
+// A task's call in flight. The response wakes the task, and the task's next step takes the response.
 //
 //   call_.emplace(scheduler, weak_from_this());
 //   call_->start(invoker, {.url = url, .body = event}, stop.get_token());
@@ -21,12 +21,12 @@ namespace mayfly::compat::outbound {
 
 class Call {
  public:
-  // `scheduler` is the one that steps `task`.
+  // `scheduler` is the scheduler that runs the steps of `task`.
   Call(std::shared_ptr<engine::Scheduler> scheduler, std::weak_ptr<engine::Task> task);
 
   // Requires: called once.
   void start(Invoker& invoker, Invocation invocation, std::stop_token stop);
-  // Takes the response; nullopt if it has not arrived yet, or was taken before.
+  // Takes the response. Returns nullopt if the response has not arrived yet or has already been taken.
   [[nodiscard]] std::optional<Invoker::Answer> take();
 
  private:

@@ -1,4 +1,5 @@
-// Sends one HTTP request to a function or a bucket and returns the response. http implements the sockets.
+// Sends one HTTP request to a function or a bucket and returns the response. The implementation with sockets
+// is in http/.
 //
 //   invoker.start({.url = url, .body = event, .time_max = 60s}, stop.get_token(),
 //                 [=](Invoker::Answer answer) { … });
@@ -64,7 +65,7 @@ class Invoker {
   virtual ~Invoker() = default;
   // Starts the call and returns immediately. `done` is called once with the whole response, on any thread; it
   // must only record the response and wake a waiter. Thread-safe; many calls can be in flight. Requesting
-  // `stop` ends the call early, as stopped.
+  // `stop` ends the call early with Kind::stopped.
   virtual void start(Invocation invocation, std::stop_token stop, Done done) = 0;
   // Acquires the resources that calls need. On failure, returns a human-readable message.
   virtual Expected<void, std::string> prepare() { return {}; }

@@ -21,7 +21,7 @@ class PageKeys {
   static constexpr std::string_view repeated =
       "the endpoint returned the same page key twice, so its pages would never end";
 
-  // `key` is where the next page begins. Returns false if it finds a repeated key.
+  // `key` is the key at which the next page begins. Returns false if a repetition is detected.
   [[nodiscard]] bool advance(std::string_view key) {
     if (pages_ > 0 && key == kept_) return false;
     if (++pages_ == keeps_at_) {
