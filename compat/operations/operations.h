@@ -1,4 +1,4 @@
-// All operations, each with the file that defines it.
+// All operations. A comment names the file that defines an operation if several operations share that file.
 #pragma once
 
 #include "compat/operation.h"
