@@ -1,5 +1,4 @@
-// The server that tools call: an emulator in this process or a remote server. Tools work with
-// either.
+// The server that tools call: an emulator in this process or a remote server. Tools work with either.
 //
 //   EmulatorWorld world(emulator);
 //   auto answer = world.operate(scope, "DynamoDB_20120810.ListTables", "{}", stop);
