@@ -1,4 +1,4 @@
-// SSESpecification: which combinations are valid, and the key that results.
+// Validates an SSESpecification and finds the key that it selects.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,16 @@
 
 namespace mayfly::compat {
 
-// "SSEType can not be specified if Enabled is false", "SSEType KMS is required if KMSMasterKeyId is
-// specified", … Returns nullopt for the key that DynamoDB owns. Does not check that a key exists. Ids and
-// aliases are converted to key ARNs.
+// Returns the ARN of the selected key, or nullopt for the key that DynamoDB owns. Does not check that the key
+// exists. Ids and aliases are converted to key ARNs. Errors: "SSEType can not be specified if Enabled is
+// false", "SSEType KMS is required if KMSMasterKeyId is specified", …
 Result<std::optional<std::string>> read_kms_key_arn(const Context& context, const json::Value& specification);
 
-// The ARN of a key, given as in a request, in this account and region. The default is DynamoDB's managed key.
+// Returns the ARN of a key in this account and region. `key` is an id, an alias or an ARN, as in a request.
+// The default is DynamoDB's managed key.
 std::string kms_key_arn(const engine::Scope& scope, std::string_view key = "alias/aws/dynamodb");
 
-// For UpdateTable, which must change something.
+// Rejects the UpdateTable requests that AWS rejects because they would not change the encryption.
 Result<void> check_encryption_change(const std::optional<std::string>& current_key_arn,
                                      const std::optional<std::string>& wanted_key_arn,
                                      const json::Value& specification);

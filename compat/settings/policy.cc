@@ -10,8 +10,8 @@
 namespace mayfly::compat {
 namespace {
 
-// Policies are written by people, but are read with json.h's parser: the canonical form keeps numbers in
-// conditions as written (1.50, not 1.5), and keeps repeated members.
+// Policies are parsed with json.h's parser although people write them, because the canonical form keeps
+// numbers in conditions as written (1.50, not 1.5) and keeps repeated members.
 using json::Value;
 using Kind = Value::Kind;
 
@@ -19,7 +19,8 @@ Unexpected<Error> invalid_policy(const std::string& what) {
   return error::validation("One or more parameter values were invalid: Invalid policy document: " + what);
 }
 
-// The position where the parser stopped; everything before it is valid. AWS counts lines and columns from 1.
+// Returns the error for a parser that stopped at `offset`. Everything before the offset is valid. AWS counts
+// lines and columns from 1.
 Unexpected<Error> syntax_error(std::string_view text, std::size_t offset) {
   const auto before = text.substr(0, offset);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -29,7 +30,7 @@ Unexpected<Error> syntax_error(std::string_view text, std::size_t offset) {
                         ")");
 }
 
-// A string, or a list of strings, as a list.
+// Returns a string or a list of strings as a list.
 std::vector<std::string> texts_of(const Value& value) {
   std::vector<std::string> texts;
   if (value.is(Kind::string)) texts.emplace_back(value.string());
@@ -72,7 +73,7 @@ bool is_allow(const Value& effect) {
   return text == "Allow" || text == "allow";
 }
 
-// The first of the two members that exists, or nullptr.
+// Returns the first of the two members that exists, or nullptr.
 const Value* either(const Value& statement, std::string_view name, std::string_view other) {
   const Value* value = statement.member(name);
   return value != nullptr ? value : statement.member(other);

@@ -6,8 +6,8 @@
 //   TRY(auto document, read_policy(R"({ "Version": "2012-10-17", "Statement": [{"Effect": "allow", …}] })"));
 //   // {"Version":"2012-10-17","Statement":[{"Effect":"Allow",…}]}
 //
-// Does not check which actions and resources exist. The messages were measured on AWS by the authors of a
-// table controller, who published them.
+// Does not check whether the actions and resources exist. The messages were recorded on AWS and published by
+// the authors of a table controller.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ namespace mayfly::compat {
 
 inline constexpr std::size_t policy_bytes_max = 20480;  // including white space
 
-// ValidationException "One or more parameter values were invalid: Invalid policy document: …"
+// Error: ValidationException "One or more parameter values were invalid: Invalid policy document: …"
 Result<std::string> read_policy(std::string_view text);
 
 }  // namespace mayfly::compat

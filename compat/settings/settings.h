@@ -27,7 +27,7 @@ namespace mayfly::compat {
 // are not stored, so a member that is missing in stored data, old data included, reads as its default.
 template <class Settings, class Value>
 struct SettingsMember {
-  const char* name;  // in storage
+  const char* name;  // the member's name in storage
   Value Settings::*value;
 };
 template <class Settings, class Value>
@@ -76,7 +76,7 @@ inline constexpr auto stored_members<WarmThroughput> = std::tuple{
     SettingsMember{"write_units", &WarmThroughput::write_units},
 };
 
-// Reported, but without effect: whether CloudWatch's rules were requested, and when.
+// Whether CloudWatch's rules were requested, and when. Mayfly reports this setting, but it has no effect.
 struct ContributorInsights {
   bool enabled = false;
   std::string mode;  // "ACCESSED_AND_THROTTLED_KEYS"
@@ -90,7 +90,7 @@ inline constexpr auto stored_members<ContributorInsights> = std::tuple{
     SettingsMember{"changed", &ContributorInsights::changed},
 };
 
-// Returned, not enforced. A deleted policy keeps its revision, but has no document.
+// The policy is returned but not enforced. A deleted policy keeps its revision, but has no document.
 struct ResourcePolicy {
   std::string document;
   std::string revision;
@@ -105,7 +105,7 @@ inline constexpr auto stored_members<ResourcePolicy> = std::tuple{
 // An attribute that searches of a vector index may or must name.
 struct SearchElement {
   std::string name;
-  bool hash = false;  // HASH: every search gives its value; otherwise INLINE_FILTER
+  bool hash = false;  // HASH: every search must give its value; otherwise INLINE_FILTER
   friend bool operator==(const SearchElement&, const SearchElement&) = default;
 };
 template <>
@@ -114,8 +114,8 @@ inline constexpr auto stored_members<SearchElement> = std::tuple{
     SettingsMember{"hash", &SearchElement::hash},
 };
 
-// The engine does not know vector indexes. Nothing is stored for them in addition to the items, and a search
-// reads the table (items/vector_search.h).
+// The engine does not know about vector indexes. Nothing is stored for them in addition to the items, and a
+// search reads the table (items/vector_search.h).
 struct VectorIndex {
   std::string name;
   std::string attribute;  // the attribute with the vector
@@ -142,8 +142,8 @@ inline constexpr auto stored_members<VectorIndex> = std::tuple{
 // The source of a restore. It is part of the table's description until all items are restored, so that a
 // restart can continue the restore.
 struct RestoreOrigin {
-  std::string backup_arn;         // empty: a point in time of a table
-  std::string table_arn;          // of the source
+  std::string backup_arn;         // empty: the source is a point in time of a table
+  std::string table_arn;          // the source table
   engine::Instant at = 0;         // RestoreDateTime: the backup's creation time, or the point in time
   std::int64_t point = 0;         // engine::PointId of the backup
   std::int64_t source_table = 0;  // engine::TableId, for a point in time
@@ -171,7 +171,7 @@ struct TableSettings {
   OnDemandLimits on_demand_limits;
   std::optional<WarmThroughput> warm;
   std::optional<engine::Instant> ttl_changed;
-  // Only in data directories from before point-in-time recovery was supported; otherwise
+  // Set only in data directories of versions that did not support point-in-time recovery; otherwise
   // engine::Table::recovery applies.
   std::optional<engine::Instant> recovery_since;
   std::int64_t recovery_days = 35;
@@ -259,7 +259,7 @@ void change_settings(Description& description, Change change) {
   keep_settings(description, settings);
 }
 
-// Read only this one setting.
+// These functions read only the setting that they return.
 bool is_on_demand(const engine::Table& table);
 bool has_vector_indexes(const engine::Table& table);
 std::vector<VectorIndex> vector_indexes_of(const engine::Table& table);

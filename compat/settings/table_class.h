@@ -9,10 +9,10 @@
 
 namespace mayfly::compat {
 
-// "Invalid table-class parameter provided. …"
+// Error: "Invalid table-class parameter provided. …"
 Result<void> check_table_class(std::string_view name);
 
-// Writes the member `name`, if the class was ever set: "TableClassSummary", "ReplicaTableClassSummary".
+// Writes the member `name` ("TableClassSummary" or "ReplicaTableClassSummary") if the class was ever set.
 void write_table_class(json::Writer& out, std::string_view name, const TableSettings& settings);
 
 }  // namespace mayfly::compat

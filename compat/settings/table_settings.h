@@ -1,4 +1,4 @@
-// The settings that CreateTable and UpdateTable take and that DescribeTable shows, with one description each.
+// Describes each setting that CreateTable and UpdateTable accept and DescribeTable shows.
 //
 // The descriptions provide members of both requests' shapes, UpdateTable's rule about the changes that one
 // request can combine, and members of a table's description. To add a setting, describe it here, and add its
@@ -36,7 +36,7 @@ using TableEdit = std::function<void(engine::Table&, TableSettings&)>;
 struct SettingChange {
   TableEdit everywhere{};  // in all regions of a global table
   TableEdit here{};        // in this region only, after `everywhere`
-  bool announced = false;  // the description shows that it is changing
+  bool announced = false;  // DescribeTable shows that the setting is changing
 };
 
 struct SettingUpdate {
@@ -48,7 +48,7 @@ struct SettingUpdate {
 
 struct DescribedSettings {
   const TableSettings& settings;
-  bool changing;    // this setting's change was announced
+  bool changing;    // a change of this setting was announced
   bool creating;    // the table is CREATING
   bool deleting;    // the table is DELETING
   bool replicated;  // the table has replicas
@@ -59,9 +59,9 @@ struct TableSetting {
   Member member;
   In in = In::both;
   bool empty_is_absent = false;  // UpdateTable does not count an empty object as a change
-  // UpdateTable: "X must be the only operation in the request". Empty: it can be combined with others.
+  // UpdateTable: "X must be the only operation in the request". Empty: other changes are allowed.
   std::string_view alone{};
-  // The rule for the value alone, checked before the table is looked up. nullptr: every value is valid.
+  // Checks the value before the table is looked up. nullptr: every value is valid.
   Result<void> (*check)(const json::Value& given, bool creating) = nullptr;
   // CreateTable: changes `settings`, in which billing and throughput are already set. nullptr: the operation
   // reads the member itself.
@@ -70,10 +70,11 @@ struct TableSetting {
   void (*describe)(json::Writer& out, const DescribedSettings&) = nullptr;
 };
 
-// The order is that of AWS's checks, of both operations.
+// The settings are in the order in which AWS checks them, in both operations.
 inline constexpr TableSetting table_settings[] = {
     {
-        // CreateTable reads it with the billing mode. UpdateTable allows only that one in the same request.
+        // CreateTable reads this member together with the billing mode. UpdateTable accepts it only alone or
+        // together with the billing mode.
         .member = {"OnDemandThroughput", &shapes::on_demand_throughput},
         .empty_is_absent = true,
         .update = [](const SettingUpdate& update, const json::Value& given) -> Result<SettingChange> {
@@ -103,8 +104,8 @@ inline constexpr TableSetting table_settings[] = {
           change.here = [wanted = wanted](engine::Table&, TableSettings& edited) {
             edited.kms_key_arn = wanted;
           };
-          // All regions of a global table use the same kind of encryption, and each has its own key. Only
-          // DynamoDB's managed key exists in every region.
+          // All regions of a global table use the same kind of encryption, and each region has its own key.
+          // Only DynamoDB's managed key exists in every region.
           if (wanted && *wanted != kms_key_arn(update.context.scope)) return change;
           change.everywhere = [is_on = wanted.has_value()](engine::Table& table, TableSettings& edited) {
             edited.kms_key_arn =
@@ -198,7 +199,7 @@ inline constexpr TableSetting table_settings[] = {
             },
     },
     {
-        // Described with the global table.
+        // The description of the global table shows this setting.
         .member = {"DisassociationProtectionEnabled", &shapes::boolean},
         .in = TableSetting::In::update,
         .alone = "DisassociationProtection modification",
@@ -246,7 +247,7 @@ static_assert(std::all_of(std::begin(table_settings), std::end(table_settings),
                           }),
               "UpdateTable must apply each setting that it takes");
 
-// Checks the settings of a CreateTable or UpdateTable request, as far as they need no table.
+// Checks the settings of a CreateTable or UpdateTable request that can be checked without the table.
 inline Result<void> check_settings(const json::Value& request, bool creating) {
   for (const TableSetting& setting : table_settings) {
     const json::Value* given = request.member(setting.member.name);
@@ -255,7 +256,7 @@ inline Result<void> check_settings(const json::Value& request, bool creating) {
   return {};
 }
 
-// The members of a request: those of its operation, with the settings in between.
+// Returns the members of a request: the members of its operation, with the settings in between.
 template <TableSetting::In operation, std::size_t before, std::size_t after>
 constexpr auto with_settings(const Member (&first)[before], const Member (&last)[after]) {
   constexpr auto has = [](const TableSetting& setting) {

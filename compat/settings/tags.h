@@ -19,8 +19,9 @@ extern const Shape tags;      // [{"Key":…,"Value":…},…]
 extern const Shape tag_keys;  // ["key",…]
 }  // namespace shapes
 
-// "The Tag Key provided is invalid, Key: …", "The Tag Value provided is invalid, Value: …", "Tag Key cannot
-// be prefixed with aws:, Key: …", "Duplicate Tag Keys provided as input: …", and more than 50 tags.
+// Errors: "The Tag Key provided is invalid, Key: …", "The Tag Value provided is invalid, Value: …", "Tag Key
+// cannot be prefixed with aws:, Key: …", "Duplicate Tag Keys provided as input: …", and an error for more
+// than 50 tags.
 Result<Tags> read_tags(const json::Value& list);
 Result<void> check_tag_keys(const json::Value& list);
 
