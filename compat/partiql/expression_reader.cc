@@ -68,7 +68,7 @@ Result<void> check_term(std::string_view function, const UpdateValue& term, Type
   return {};
 }
 
-// Rejects a constant that has no order: only numbers, strings and binaries have one.
+// Rejects a constant that cannot be ordered: only numbers, strings and binaries can.
 Result<void> check_ordered(std::string_view comparator, const Operand& operand) {
   const expression::SharedValue* value = constant(operand);
   if (value == nullptr) return {};
@@ -241,7 +241,7 @@ Result<Condition> ExpressionReader::in(const Node& node) {
   TRY(Operand value, operand(node.children[0]));
   expression::In in{std::move(value), {}};
   const Node& among = node.children[1];
-  if (among.kind == Kind::parameter) {  // one list for all candidates
+  if (among.kind == Kind::parameter) {  // the parameter is a list of all candidates
     TRY(const AttributeValue candidates, parameter(among));
     if (const auto* list = candidates.get_if<engine::List>()) {
       for (const AttributeValue& candidate : *list) in.candidates.push_back({candidate});

@@ -32,7 +32,7 @@ class ExpressionReader : protected ValueReader {
   // Error if the node is not a path: "Unexpected path component at 1:8:5".
   Result<expression::Path> path(const Node& node);
 
-  // Begins another expression, with its own count of operators (limit: operators_max).
+  // Begins another expression, which has its own count of operators (limit: operators_max).
   void begin_expression() { operators_ = 0; }
   // Error if any expression so far exceeded the limit: "The expression contains too many operators; operator
   // count: 301".
@@ -49,7 +49,7 @@ class ExpressionReader : protected ValueReader {
   Result<expression::Condition> in(const Node& node);
   Result<expression::Condition> is(const Node& node);
   Result<expression::Operand> operand(const Node& node);
-  // The path that is a function's argument.
+  // Reads the path that is a function's argument.
   Result<expression::Path> argument_path(const Node& call);
 
   int operators_ = 0;  // of the current expression

@@ -22,7 +22,7 @@ using PredicateKind = expression::KeyPredicate::Kind;
 using Alternative = std::vector<std::optional<KeyPredicate>>;
 using Alternatives = std::vector<Alternative>;
 
-// The name of the attribute if the operand is a whole attribute, or nullptr.
+// Returns the attribute's name if the operand is a whole attribute, otherwise nullptr.
 const std::string* attribute_of(const expression::Operand& operand) {
   const auto* path = std::get_if<expression::Path>(&operand.value);
   return path != nullptr && path->elements.size() == 1 ? &std::get<std::string>(path->elements.front())
@@ -48,7 +48,7 @@ bool names(std::span<const KeyAttribute> attributes, const std::string& name) {
                      [&](const KeyAttribute& attribute) { return attribute.name == name; });
 }
 
-// The attribute of a negated condition with a constant, or nullptr.
+// Returns the attribute if the condition is the negation of a condition with a constant, otherwise nullptr.
 const std::string* negated_attribute(const Condition& condition) {
   if (const auto* comparison = std::get_if<expression::Comparison>(&condition.node)) {
     const bool differs =
@@ -84,7 +84,7 @@ class Decomposition {
     return first && first->kind == PredicateKind::equal && first->attribute == attribute;
   }
 
-  // The number of alternatives, or key_reads_max + 1 if there are more.
+  // Returns the number of alternatives, but at most key_reads_max + 1.
   [[nodiscard]] std::size_t count(const Condition& condition) const {
     if (const auto* both = std::get_if<expression::And>(&condition.node)) {
       return saturated(count(*both->left) * count(*both->right));
@@ -126,7 +126,7 @@ class Decomposition {
     };
     for (Alternative& first : left) {
       for (std::size_t i = 0; i + 1 < right.size(); ++i) add(first, right[i]);
-      add(std::move(first), right.back());  // the last use moves, because chains of AND are long
+      add(std::move(first), right.back());  // the last use moves the value, because chains of AND can be long
     }
     return all;
   }
@@ -159,8 +159,8 @@ class Decomposition {
   const KeySchema& keys_;
 };
 
-// Removes and returns the attribute's predicate: an equality or, with `or_range`, the first one. Also drops
-// repetitions of the same equality.
+// Removes and returns the attribute's predicate: the first equality or, with `or_range`, the first predicate
+// that a range can express. Also drops repetitions of the same equality.
 std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& attribute,
                                  bool or_range = false) {
   const auto fits = [&](const std::optional<KeyPredicate>& condition) {
@@ -179,8 +179,8 @@ std::optional<KeyPredicate> take(Alternative& conditions, const KeyAttribute& at
   return taken;
 }
 
-// nullopt if the clause requires two different values of a partition attribute. Such a clause becomes a Scan,
-// which finds nothing.
+// Returns nullopt if the clause requires two different values of a partition attribute. Such a clause becomes
+// a Scan, which finds nothing.
 std::optional<KeyRead> key_read(Alternative conditions, const KeySchema& keys) {
   KeyRead read;
   for (const KeyAttribute& attribute : keys.partition()) {
@@ -209,8 +209,8 @@ bool have_one_partition(const KeyRead& a, const KeyRead& b, const KeySchema& key
 }
 
 // If one of several reads of a partition has a negated condition on the sort key, replaces all of them with
-// one read of the whole partition: their ranges overlap, and AWS returns their union. A read with a condition
-// on another attribute and none on the sort key is still rejected.
+// one read of the whole partition: their ranges overlap, and AWS returns their union. A read that has a
+// condition on another attribute but no condition on the sort key is still rejected.
 Result<std::vector<KeyRead>> united(std::vector<KeyRead> reads, const KeySchema& keys) {
   const std::size_t partition = keys.partition().size();
   std::vector<KeyRead> all;

@@ -20,20 +20,21 @@ namespace mayfly::compat::partiql {
 inline constexpr std::size_t key_reads_max = 50;
 
 struct KeyRead {
-  std::vector<expression::KeyPredicate> predicates;  // every partition attribute equal, then sort attributes
+  std::vector<expression::KeyPredicate> predicates;  // equal partition attributes, then sort attributes
   bool filtered = false;                             // the clause has conditions beyond the predicates
-  bool negated = false;  // the other conditions include a negated one on the sort key
+  bool negated = false;  // the other conditions include a negated condition on the sort key
 };
 
-// Empty if the clause needs a Scan. Errors: "Too many decomposed read operations for a given query.", and
-// overlapping_conditions if one read of a partition covers all of it and another does not.
+// Returns an empty list if the clause needs a Scan. Errors: "Too many decomposed read operations for a given
+// query.", and overlapping_conditions if one read covers a whole partition and another read covers only a
+// part of it.
 Result<std::vector<KeyRead>> key_reads(const expression::Condition& where, const engine::KeySchema& keys);
 
 // "Overlapping conditions with range keys are not supported in where clause"
 Unexpected<Error> overlapping_conditions();
 
-// The condition as a predicate that a Query can look up, on whatever attribute it names, or nullopt if it is
-// not such a predicate.
+// Returns the condition as a predicate that a Query can look up, whichever attribute it names. Returns
+// nullopt if the condition is not such a predicate.
 std::optional<expression::KeyPredicate> key_predicate(const expression::Condition& condition);
 
 }  // namespace mayfly::compat::partiql

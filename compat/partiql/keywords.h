@@ -1,16 +1,16 @@
-// The keywords of PartiQL: SQL-92's and PartiQL's own. A keyword is a name only in double quotes.
+// The keywords of PartiQL: SQL-92's and PartiQL's own. A keyword can be used as a name only in double quotes.
 //
 //   is_keyword("user")          true:  SELECT "user" FROM …
 //   is_function_name("upper")   true:  a keyword that can come before a '('
 //
-// The list is that of PartiQL's published grammar. It is unrelated to the reserved words of expressions.
+// The list comes from PartiQL's published grammar. It is unrelated to the reserved words of expressions.
 #pragma once
 
 #include <string_view>
 
 namespace mayfly::compat::partiql {
 
-// Both ignore case.
+// Both functions ignore case.
 bool is_keyword(std::string_view word);
 bool is_function_name(std::string_view word);
 

@@ -10,7 +10,7 @@ namespace {
 
 using engine::is_digit;
 
-// Names with other letters must be quoted.
+// Names that contain other letters must be quoted.
 bool starts_word(char c) { return engine::is_letter(c) || c == '_' || c == '$'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f'; }
 
@@ -18,7 +18,7 @@ char upper_letter(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 
 
 bool begins_code_point(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
-// The position of the last character passed. A line ends with LF, CR or CR LF.
+// The position of the last character read. A line ends with LF, CR or CR LF.
 struct Place {
   std::uint32_t line = 1, column = 0;
   bool after_return = false;
@@ -79,7 +79,7 @@ class Lexer {
     place_.advance(text_.substr(begin, at_ - begin));
   }
 
-  // The end of the comment that begins here; npos if there is no comment or it is not closed.
+  // Returns the end of the comment that begins here, or npos if there is no comment or it is not closed.
   [[nodiscard]] std::size_t comment_end() const {
     if (peek() != '/' || peek(1) != '*') return std::string_view::npos;
     const std::size_t close = text_.find("*/", at_ + 2);
@@ -112,7 +112,7 @@ class Lexer {
     return cut(marks.find(c) != std::string_view::npos ? Token::Kind::punctuation : Token::Kind::unknown, 1);
   }
 
-  // Two quotes in a row are one quote of the text.
+  // Two quotes in a row stand for one quote in the text.
   Token quoted(Token::Kind kind) {
     const char quote = peek();
     Token token{kind, {}};

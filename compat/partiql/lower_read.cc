@@ -90,7 +90,7 @@ bool have_whole_keys(const std::vector<KeyRead>& reads, const KeySchema& keys) {
   });
 }
 
-// < 0 if a's partition sorts before b's.
+// Returns less if the partition of `a` sorts before the partition of `b`.
 std::partial_ordering compare_partitions(const KeyRead& a, const KeyRead& b, const KeySchema& keys) {
   for (std::size_t i = 0; i < keys.partition().size(); ++i) {
     const auto order = engine::compare_scalars(*a.predicates[i].low, *b.predicates[i].low);
@@ -135,7 +135,7 @@ class Order {
     return terms_.empty() || (term != nullptr && !term->descending);
   }
 
-  // Sorts the ranges. Without ORDER BY they keep their written order.
+  // Sorts the ranges. Without ORDER BY, the ranges keep their written order.
   void apply(const std::vector<KeyRead>& reads, std::vector<KeyRange>& ranges) const {
     if (terms_.empty()) return;
     const OrderBy* by_partition = term_of(keys_.partition());

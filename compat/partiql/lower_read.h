@@ -24,12 +24,12 @@
 namespace mayfly::compat::partiql {
 
 struct Read {
-  PageRequest page;                      // for each range
+  PageRequest page;                      // the request for each range
   std::vector<engine::KeyRange> ranges;  // in reading order; they do not overlap
   bool whole_keys = false;  // the ranges are full keys of the table, so each has at most one item
 };
 
-// Rejects a read of a table or an index whose key has several partition or sort attributes, and then a
+// Rejects a read of a table or an index whose key has several partition or sort attributes. Then rejects a
 // projection that has an error.
 Result<void> check_readable(const engine::Table& table, const Select& select);
 
@@ -38,8 +38,8 @@ Result<void> check_readable(const engine::Table& table, const Select& select);
 // …", violations of ORDER BY's rules.
 Result<Read> lower_read(const Context& context, Select select, bool consistent);
 
-// Lowers a SELECT of one item by exactly its full key, as batches and transactions read. Any other SELECT is
-// rejected with `refusal`. Does not encode the key or check its types.
+// Lowers a SELECT that reads one item by exactly its full key, as batches and transactions require. Any other
+// SELECT is rejected with the message `refusal`. Does not encode the key or check its types.
 Result<ItemRead> lower_item_read(std::shared_ptr<engine::LiveTable> table, Select select,
                                  std::string_view refusal);
 

@@ -21,7 +21,7 @@ Result<ItemWrite> lower_write(std::shared_ptr<engine::LiveTable> table, Statemen
 // "EXISTS can only be used in ExecuteTransaction write requests."
 Unexpected<Error> exists_outside_transaction();
 
-// The values that RETURNING requests.
+// Returns the values that RETURNING requests.
 ReturnValues return_values(const Statement& statement);
 
 }  // namespace mayfly::compat::partiql

@@ -28,7 +28,7 @@ bool is_set(const AttributeValue& value) {
          value.type() == Type::binary_set;
 }
 
-// The name of a table, or the names of a table and its index.
+// Returns the name of a table, or the names of a table and its index.
 Result<std::vector<std::string>> source_names(const Node& node) {
   std::vector<std::string> names;
   if (node.kind == Kind::name) {
@@ -51,7 +51,7 @@ Unexpected<Error> single_table_only() {
   return error::validation("FROM clause may only contain a single table name");
 }
 
-// The name of the table of an UPDATE or a DELETE.
+// Returns the name of the table of an UPDATE or a DELETE.
 Result<std::string> changed_table(const SourceSyntax& source) {
   if (source.joined) return single_table_only();
   if (source.renamed) return error::validation("Aliasing is not supported");
@@ -192,7 +192,8 @@ Result<void> Parser::change(const UpdateSyntax::Change& syntax, expression::Upda
   return {};
 }
 
-// SET_ADD and SET_DELETE change a set in place: their first argument must be the path that is assigned to.
+// SET_ADD and SET_DELETE change a set in place, so their first argument must be the path on the left of the
+// assignment.
 Result<void> Parser::change_members(Path target, const Node& call, expression::Update& update) {
   const bool add = call.text == "set_add";
   const std::string name = add ? "SET_ADD" : "SET_DELETE";

@@ -3,7 +3,7 @@
 //   auto statement = partiql::parse("DELETE FROM \"music\" WHERE artist = ?",
 //                                   {engine::AttributeValue("Nina")});
 //
-// Errors are syntax errors (syntax_parser.h) and those that DynamoDB reports for well-formed statements:
+// Errors are syntax errors (syntax_parser.h) and the errors that DynamoDB reports for well-formed statements:
 // "Number of parameters in request and statement don't match.", values (numbers out of range, sets of mixed
 // types), unsupported functions and clauses.
 #pragma once

@@ -1,6 +1,6 @@
 // A parsed PartiQL statement. Parameters are filled in, and conditions and updates are trees of
-// compat/expression. lower_read.h and lower_write.h turn it into operations on a table, for example by
-// finding the key conditions.
+// compat/expression. lower_read.h and lower_write.h turn the statement into operations on a table, for
+// example by finding the key conditions.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct OrderBy {
 
 struct Select {
   expression::Projection projection;  // empty: *
-  // Set if the projection's paths clash. check_readable (lower_read.h) reports it once the table is known.
+  // Set if the projection's paths clash. check_readable (lower_read.h) reports this error once the table is
+  // known.
   std::optional<Error> projection_error;
   std::string table;
   std::optional<std::string> index;
@@ -50,7 +51,7 @@ struct Delete {
   Returning returning = Returning::nothing;
 };
 
-// A condition in a transaction on an item that the transaction does not write.
+// A condition on an item that a transaction checks but does not write.
 struct Exists {
   Select select;
 };

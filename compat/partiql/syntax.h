@@ -65,7 +65,7 @@ struct OrderSyntax {
 
 struct SelectSyntax {
   std::vector<Node> projection;  // empty: *
-  bool renamed = false;          // a part of it has an alias
+  bool renamed = false;          // a part of the projection has an alias
   SourceSyntax from;
   std::optional<Node> where;
   std::vector<OrderSyntax> order;
@@ -77,13 +77,13 @@ struct SelectSyntax {
 };
 
 struct ReturningSyntax {
-  bool all = false, old = false, whole = false;  // ALL or MODIFIED; OLD or NEW; * or some column
+  bool all = false, old = false, whole = false;  // ALL, not MODIFIED; OLD, not NEW; *, not a column
 };
 
 struct InsertSyntax {
   Node target;
   Node value;
-  bool several = false;  // without VALUE
+  bool several = false;  // the statement does not use VALUE
   bool returning = false;
 };
 

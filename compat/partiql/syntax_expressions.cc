@@ -44,7 +44,7 @@ std::string in_case(std::string text, char from, char to, int shift) {
 std::string in_upper_case(std::string text) { return in_case(std::move(text), 'a', 'z', 'A' - 'a'); }
 std::string in_lower_case(std::string text) { return in_case(std::move(text), 'A', 'Z', 'a' - 'A'); }
 
-// A type name as IS uses it. Other names of the same type are replaced with this one.
+// A type name as IS uses it. A synonym such as INT is replaced with the type's main name.
 struct TypeName {
   std::string_view name;
   int words = 1;
@@ -202,7 +202,7 @@ Result<Node> SyntaxParser::term() {
   if (head.is("(")) {
     Node group{.kind = Kind::list, .token = next()};
     TRY(group.children, list_until(")", "RIGHT_PAREN"));
-    if (group.children.size() > 1) return group;  // a row is a list
+    if (group.children.size() > 1) return group;  // a row of values in parentheses is a list
     Node inner = std::move(group.children.front());
     return inner;
   }

@@ -1,5 +1,5 @@
-// SyntaxParser: the grammar of syntax_parser.h. Its statements are in syntax_parser.cc, its expressions in
-// syntax_expressions.cc.
+// SyntaxParser implements the grammar of syntax_parser.h. Statements are parsed in syntax_parser.cc,
+// expressions in syntax_expressions.cc.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class SyntaxParser : TokenReader {
   static constexpr int lowest = -1;
   static constexpr int within_select = 6;
 
-  // An operator between its operands.
+  // An operator that is written between its operands.
   struct Infix {
     std::string text;
     int precedence = 0;
@@ -59,7 +59,7 @@ class SyntaxParser : TokenReader {
   Result<Node> call();
   Result<Node> path_after(Node root, bool bare);
   Result<Node> bare_path();
-  // The expressions up to `close`, which is consumed.
+  // Reads the expressions up to `close`, and consumes `close`.
   Result<std::vector<Node>> list_until(std::string_view close, std::string_view name);
   Result<Node> tuple();
   Node atom(Node::Kind kind);

@@ -21,7 +21,7 @@ class TokenReader {
  protected:
   explicit TokenReader(std::string_view text) : tokens_(tokenize(text)) {}
 
-  // Error if any token is `unknown`. The message does not describe it.
+  // Error if any token is `unknown`. The message does not describe the token.
   [[nodiscard]] Result<void> check_tokens() const;
 
   [[nodiscard]] const Token& peek(std::size_t ahead = 0) const {
@@ -30,16 +30,16 @@ class TokenReader {
   const Token& next() { return tokens_[std::min(at_++, tokens_.size() - 1)]; }
   bool accept(std::string_view mark);
   bool accept_keyword(std::string_view upper_case);
-  // Error if the next token is another one: "Expected RIGHT_PAREN".
+  // Error if the next token is a different one: "Expected RIGHT_PAREN".
   Result<void> expect(std::string_view mark, std::string_view name);
   [[nodiscard]] bool at_end() const { return peek().kind == Token::Kind::end; }
   [[nodiscard]] bool at_keywords(std::string_view first, std::string_view second) const {
     return peek().is_keyword(first) && peek(1).is_keyword(second);
   }
-  [[nodiscard]] bool at_keyword() const;  // a word that is a name only if quoted
+  [[nodiscard]] bool at_keyword() const;  // whether the next token is a word that must be quoted to be a name
   [[nodiscard]] bool at_name() const;
 
-  // One level of nesting, for as long as the object lives. False if the nesting is too deep.
+  // Counts one level of nesting while the object exists. Converts to false if the nesting is too deep.
   class Level {
    public:
     explicit Level(int& depth) : depth_(depth) { ++depth_; }

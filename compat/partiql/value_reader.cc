@@ -16,7 +16,8 @@ Unexpected<Error> parameters_do_not_match() {
   return error::validation("Number of parameters in request and statement don't match.");
 }
 
-// The name that AWS uses for syntax that is not a literal. A function has its own name.
+// Returns the name that AWS uses for syntax that is not a literal. For a function call, this is the
+// function's name.
 std::string data_type(const Node& node) {
   if (node.kind == Kind::call) return node.text;
   if (node.kind == Kind::parameter) return "Parameter";

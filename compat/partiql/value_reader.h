@@ -2,7 +2,7 @@
 //
 //   value := 'text' | number | TRUE | FALSE | NULL | ? | [ value, … ] | { 'name': value, … } | << value, … >>
 //
-// A parameter takes the place of a whole value, never of a part of a literal. Like AWS, errors give the
+// A parameter takes the place of a whole value, never of a part of a literal. As on AWS, an error gives the
 // position within a literal from its root: "Nesting Levels have exceeded supported limits under root.a[0]…".
 #pragma once
 
