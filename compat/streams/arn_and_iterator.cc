@@ -132,9 +132,9 @@ std::optional<SequencePosition> parse_sequence_number(std::string_view text) {
     }
   }
   if (place < sequence_step - 1) return std::nullopt;
-  // Rounded up to the place of the next record.
+  // Rounds up to the place of the next record.
   const std::uint64_t at = place / sequence_step + (place % sequence_step == 0 ? 0 : 1);
-  // Past the last record's place.
+  // The number is higher than that of any record.
   if (at > std::numeric_limits<std::uint64_t>::max() / sequence_step) return std::nullopt;
   return SequencePosition{.at = at - 1, .after = place / sequence_step};
 }

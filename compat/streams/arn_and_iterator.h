@@ -2,7 +2,7 @@
 // iterators.
 //
 // Nothing is stored: every name is computed from the stream that it names, so iterators survive a restart and
-// use no memory. A name that was not printed by this file either does not parse or names nothing.
+// use no memory. A name that this file did not produce either does not parse or refers to nothing.
 //
 //   auto position = parse_sequence_number("100000000000000004300");      // the number of a record
 //   ShardIterator iterator{stream_arn(stream), 0, position->after, now};
@@ -32,15 +32,15 @@ struct StreamName {
 // Returns nullopt if the text is malformed. The stream may not exist.
 std::optional<StreamName> parse_stream_arn(std::string_view arn);
 
-// "shardId-" created_ms:20 digits "-" 8 hex digits. Unique within the stream. A child's id sorts after its
-// parent's id.
+// "shardId-" created_ms:20 digits "-" 8 hex digits. The id is unique within the stream. A child's id sorts
+// after its parent's id.
 std::string shard_id(const engine::Stream& stream, const engine::Shard& shard);
 std::optional<std::string> parent_shard_id(const engine::Stream& stream, const engine::Shard& shard);
-// The stream's shard with this id, or nullptr if it does not exist or has been trimmed.
+// Returns the stream's shard with this id, or nullptr if it does not exist or has been trimmed.
 const engine::Shard* find_shard(const engine::Stream& stream, std::string_view id);
 
-// Always 21 decimal digits, so that text order equals numeric order. A shard's starting number lies between
-// the numbers of records, so AFTER_SEQUENCE_NUMBER with the starting number skips nothing.
+// A sequence number always has 21 decimal digits, so that text order equals numeric order. A shard's starting
+// number lies between the numbers of records, so AFTER_SEQUENCE_NUMBER with this number skips nothing.
 std::string sequence_number(engine::Sequence sequence);
 std::string starting_sequence_number(const engine::Shard& shard);
 std::optional<std::string> ending_sequence_number(const engine::Shard& shard);  // nullopt: the shard is open
@@ -55,7 +55,7 @@ std::optional<SequencePosition> parse_sequence_number(std::string_view text);
 struct ShardIterator {
   std::string stream_arn;
   engine::ShardNumber shard = 0;
-  engine::Sequence next = 0;  // the lowest sequence that it may return
+  engine::Sequence next = 0;  // the lowest sequence that a read may return
   engine::Instant created = 0;
   std::uint32_t last_restore = 0;  // Stream::last_restore when the iterator was created
 

@@ -111,8 +111,7 @@ void LiveChanges::drop_oldest() {
   while (held_bytes_ > held_bytes_max) {
     const auto oldest = changes_.begin();
     const std::shared_ptr<Held> held = *oldest;
-    // Each reader waits for changes in order, so a reader that waits for the oldest change has it as its
-    // first.
+    // Each reader waits for changes in order, so if it waits for the oldest change, that change is its first.
     for (Follower& follower : followers_) {
       if (held->readers == 0) break;
       if (follower.waiting == 0 || follower.first != oldest) continue;

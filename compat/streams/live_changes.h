@@ -5,8 +5,8 @@
 // change renders its text, and the other readers send the same text.
 //
 // Memory is limited to held_bytes_max in total. Above that limit, the oldest change is dropped. A reader that
-// had not begun to send that change is told how many changes it lost. For a reader that was in the middle of
-// it, the stream ends. Readers that keep up lose nothing because of slow ones.
+// had not begun to send that change is told how many changes it lost. If a reader was in the middle of
+// sending that change, its stream ends. Slow readers do not cause losses for readers that keep up.
 //
 //   auto reader = live_changes.follow({.scope = scope, .table = "carts"});
 //   while (reader->next(piece, stop)) send(std::exchange(piece, {}));
@@ -52,14 +52,14 @@ class LiveChanges {
     std::shared_ptr<const engine::KeptChange> change;
     std::string text;
     std::size_t bytes = 0;    // its share of held_bytes_
-    std::size_t readers = 0;  // number of readers that have not taken all of it
+    std::size_t readers = 0;  // number of readers that have not taken the whole change
   };
   using Changes = std::list<std::shared_ptr<Held>>;
   struct Follower {
     Filter filter;
     Changes::iterator first{};  // first change this reader waits for; valid while waiting > 0
     std::size_t waiting = 0;    // number of changes
-    std::size_t taken = 0;      // bytes of the first change's text
+    std::size_t taken = 0;      // bytes of the first change's text that were taken
     std::int64_t dropped = 0;   // number of changes not yet reported as lost
     bool cut = false;           // a change was dropped after this reader had taken a part of it
     std::condition_variable_any came{};
@@ -85,27 +85,27 @@ class LiveChanges {
     const Followers::iterator follower_;
   };
 
-  // Requires: `database` outlives this object, which outlives its readers.
+  // Requires: `database` outlives this object, and this object outlives its readers.
   explicit LiveChanges(engine::Database& database) : database_(database) {}
 
   [[nodiscard]] std::unique_ptr<Reader> follow(Filter filter);
-  // The bytes of all waiting changes, their texts and the list nodes.
+  // Returns the total size in bytes of all waiting changes, their texts and the list nodes.
   [[nodiscard]] std::size_t held_bytes() const;
 
  private:
   void note(const engine::Change& change);
   bool next(Follower& follower, std::string& piece, const std::stop_token& stop);
   void leave(Followers::iterator follower);
-  // Renders the text, unless another reader has done so or the change was dropped.
+  // Renders the change's text, unless another reader has already rendered it or the change was dropped.
   void make_text(const std::shared_ptr<Held>& held);
-  void drop_oldest() REQUIRES(mutex_);                   // while the memory limit is exceeded
+  void drop_oldest() REQUIRES(mutex_);                   // drops changes while the memory limit is exceeded
   void pass_first(Follower& follower) REQUIRES(mutex_);  // advances to the next change the reader waits for
   void count(Held& held, std::size_t bytes) REQUIRES(mutex_);
 
   engine::Database& database_;
   engine::Mutex joining_;  // taken before the feed's lock, and never by a listener
   engine::ChangeFeed::Subscription subscription_ GUARDED_BY(joining_);  // active while there are followers
-  engine::Mutex making_text_;  // one text at a time, because the trees it is built from are large
+  engine::Mutex making_text_;  // serializes make_text(), because the trees that it builds are large
   mutable engine::Mutex mutex_;
   Changes changes_ GUARDED_BY(mutex_);  // oldest first; each has at least one reader
   Followers followers_ GUARDED_BY(mutex_);

@@ -16,7 +16,7 @@ ToldChange told(const engine::Change& change) {
     told.stream.region = table.region;
     told.stream.table_name = table.name;
   }
-  // Encoded and decoded as in the change log, so that both show the same record.
+  // The change is encoded and decoded as in the change log, so that the record equals the one in the log.
   std::string bytes =
       engine::encode_record(change.cause, told.stream.view, change.keys(), change.old_item, change.new_item);
   engine::set_record_created(bytes, change.at);

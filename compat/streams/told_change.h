@@ -11,7 +11,7 @@ namespace mayfly::compat {
 
 struct ToldChange {
   std::string table_name;
-  engine::Stream stream;        // the table's stream; without one, a stream with both images
+  engine::Stream stream;        // the table's stream; if it has none, a stream with both images
   engine::ChangeRecord record;  // sequence 0: not in a stream
 };
 
