@@ -120,7 +120,7 @@ class ConditionParser : TokenReader {
   void check_attribute_type(const Node& type);
   void note_operand_type(std::string_view function, std::string_view type);
   void note_misused(std::string_view function);
-  // Ends a comparison or function: of the errors within it, the first in this order counts.
+  // Ends a comparison or a function. Keeps only the first of its errors, in DynamoDB's order of checks.
   void finish_condition();
   Unexpected<ParseError> too_deep() const;
 

@@ -17,7 +17,7 @@ std::size_t end_of_word(std::string_view text, std::size_t from) {
   return from;
 }
 
-// The token that starts at `from`. Requires: the character there is not a space.
+// Returns the token that starts at `from`. Requires: the character at `from` is not a space.
 Token token_at(std::string_view text, std::size_t from) {
   const auto cut = [&](Token::Kind kind, std::size_t end) {
     return Token{kind, text.substr(from, end - from)};

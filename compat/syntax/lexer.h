@@ -17,7 +17,7 @@ namespace mayfly::compat::expression {
 struct Token {
   enum class Kind : std::uint8_t { identifier, name, value, number, comparator, punctuation, unknown, end };
   Kind kind = Kind::end;
-  std::string_view text;  // a view into the expression; empty at its end
+  std::string_view text;  // a view into the expression; empty for the token `end`
 
   [[nodiscard]] bool is(char punctuation_mark) const {
     return kind == Kind::punctuation && text.front() == punctuation_mark;

@@ -2,8 +2,9 @@
 // messages: "ConditionExpression", "FilterExpression", "ProjectionExpression", "UpdateExpression",
 // "KeyConditionExpression".
 //
-// Checks, in DynamoDB's order: empty, 4 KB, syntax, reserved words, undefined placeholders, operand types
-// ("Incorrect operand type for operator or function; …"), the limit of 300 operators, overlapping paths.
+// Checks, in DynamoDB's order: empty text, text longer than 4 KB, syntax, reserved words, undefined
+// placeholders, operand types ("Incorrect operand type for operator or function; …"), the limit of 300
+// operators, overlapping paths.
 #pragma once
 
 #include <string_view>

@@ -13,11 +13,11 @@ namespace mayfly::compat::expression {
 
 inline constexpr std::size_t path_elements_max = 32;
 
-// The form that messages use: "[a, [3], b]" for a[3].b.
+// Returns the form that messages use: "[a, [3], b]" for a[3].b.
 std::string describe(const Path& path);
 
 // Collects the paths of an expression and keeps the first clash of each kind, in DynamoDB's wording:
-// - "Two document paths overlap with each other; …": one path leads to or through the other.
+// - "Two document paths overlap with each other; …": one path equals the other or is a prefix of it.
 // - "Two document paths conflict with each other; …": one path uses as a map what the other uses as a list.
 class PathSet {
  public:
@@ -26,7 +26,7 @@ class PathSet {
   [[nodiscard]] const std::string& conflict() const { return conflict_; }  // empty: none
 
  private:
-  std::map<std::string, std::vector<Path>, std::less<>> paths_;  // by first name; other paths never clash
+  std::map<std::string, std::vector<Path>, std::less<>> paths_;  // by first name; different names never clash
   std::string overlap_, conflict_;
 };
 

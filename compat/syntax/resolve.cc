@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t placeholder_bytes_max = 255;
 
-// The sigil ('#' or ':'), then letters, digits and underscores.
+// Whether the text is the sigil ('#' or ':') followed by letters, digits and underscores.
 bool is_placeholder(std::string_view text, char sigil) {
   return text.size() > 1 && text.size() <= placeholder_bytes_max && text.front() == sigil &&
          std::all_of(text.begin() + 1, text.end(), is_word_character);
@@ -47,8 +47,8 @@ void Substitutions::Definitions<T>::sort() {
   std::iota(sorted.begin(), sorted.end(), 0U);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return all[a].placeholder < all[b].placeholder; });
-  // Among definitions of the same placeholder the last counts. The others are marked as used, so they are not
-  // reported as unused.
+  // The last definition of a placeholder counts. Earlier definitions of it are marked as used, so that they
+  // are not reported as unused.
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     Definition<T>& earlier = all[sorted[i - 1]];
     if (earlier.placeholder == all[sorted[i]].placeholder) earlier.used = true;

@@ -1,6 +1,6 @@
 // TokenReader: the base of the parsers of conditions, projections and updates. It reads tokens and paths.
 //
-// A syntax error ends parsing at once. For every other kind of error, the first one is noted and parsing
+// A syntax error ends parsing at once. For every other kind of error, the first error is noted and parsing
 // continues: DynamoDB checks the whole expression for one kind of error after another, and each parser knows
 // the order.
 #pragma once
@@ -73,7 +73,7 @@ class TokenReader {
   Finding unusable_path_;  // too deep, or an index out of range
   Finding undefined_name_;
   Finding undefined_value_;
-  Finding undefined_;  // the first of the two
+  Finding undefined_;  // the first undefined name or value
 
  private:
   Parsed<void> path_name(Path& path);
@@ -85,7 +85,7 @@ class TokenReader {
 // Rejects an expression that is empty or longer than 4 KB.
 Parsed<void> check_expression_size(std::string_view kind, std::string_view text);
 
-// Parses an expression with `Parser`. Errors are "Invalid FilterExpression: …", in the frame of the
+// Parses an expression with `Parser`. Errors have the form "Invalid FilterExpression: …", in the frame of the
 // substitutions.
 template <class Parser>
 auto parse_expression(std::string_view kind, std::string_view text, Substitutions& substitutions) {
