@@ -20,11 +20,12 @@ std::string index_arn(const engine::Table& table, std::string_view index_name);
 struct TableArn {
   std::string_view region, account, name;
 };
-// Parses "arn:aws:dynamodb:REGION:ACCOUNT:table/NAME". Returns nullopt for ARNs of anything below a table.
+// Parses "arn:aws:dynamodb:REGION:ACCOUNT:table/NAME". Returns nullopt for ARNs of the parts of a table, such
+// as its indexes.
 std::optional<TableArn> parse_table_arn(std::string_view arn);
 
-// Whether an ARN, even a malformed one, names another account, service or partition. IAM rejects these before
-// the operation looks at the ARN (ScyllaDB's test/alternator/test_export.py, August 2026).
+// Whether an ARN, even a malformed one, names another account, service or partition. IAM rejects such ARNs
+// before the operation looks at them (ScyllaDB's test/alternator/test_export.py, August 2026).
 bool is_of_others(std::string_view arn, std::string_view account);
 
 }  // namespace mayfly::compat

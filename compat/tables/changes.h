@@ -1,10 +1,10 @@
 // Tracks tables that clients still see as CREATING, UPDATING or DELETING.
 //
-// The engine performs each change at once, before the request that asks for it returns. With a delay, this
-// class remembers what the request announced for that long in real time. Until the delay has passed,
-// DescribeTable keeps reporting the announced state, and lookup.h rejects what AWS rejects in the meantime.
-// Data of a table that is DELETING is therefore already gone, even after a crash; only the table's name and
-// description remain.
+// The engine performs each change at once, before the request that asks for it returns. If a delay is set,
+// this class remembers, for that length of real time, the state that the request announced. Until the delay
+// has passed, DescribeTable keeps reporting the announced state, and lookup.h rejects the requests that AWS
+// rejects in that state. Data of a table that is DELETING is therefore already gone, even after a crash; only
+// the table's name and description remain.
 //
 // No thread waits, and nothing runs when a delay ends: a finished change is simply no longer found.
 //
@@ -12,12 +12,12 @@
 //   changes.find(scope, "carts");                 // what was announced; nullopt: the table has settled
 //
 // A table that gets an index goes through two phases. In the first, the table is UPDATING and the index
-// CREATING. In the second, which takes the delay once more, the table is ACTIVE again while its index is
+// CREATING. In the second, which lasts as long as the first, the table is ACTIVE again while its index is
 // backfilled.
 //
 // A table that is being restored is CREATING until settle() is called for it, with or without a delay.
 //
-// Thread-safe. Empty if there is no delay and nothing is being restored.
+// Thread-safe. The class stores nothing if there is no delay and no table is being restored.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,7 @@ struct RestoreSummary {
   engine::Instant at = 0;
 };
 
-// The description of a global table, in addition to that of the table itself.
+// The part of a table's description that only a global table has.
 struct GlobalTable {
   struct Replica {
     std::string region;
@@ -64,7 +64,7 @@ struct GlobalTable {
   };
   std::vector<Replica> replicas;  // in the other regions, oldest first
   bool strong = false;
-  std::string witness;  // its region; empty: no witness
+  std::string witness;  // the witness's region; empty: no witness
 };
 
 struct TableChange {
@@ -88,7 +88,7 @@ class TableChanges {
 
   void begin(const engine::Scope& scope, TableChange change);
   // Like hold, but only if nothing is announced for the name. If two requests create a table of the same
-  // name, exactly one of the calls succeeds; the other one returns false.
+  // name, exactly one of the calls succeeds; the other call returns false.
   [[nodiscard]] bool try_hold(const engine::Scope& scope, TableChange change);
   // Announces the change until it is settled. Replaces an earlier announcement for the table's name.
   void hold(const engine::Scope& scope, TableChange change);
@@ -98,7 +98,7 @@ class TableChanges {
   void drop(const engine::Scope& scope, std::string_view table_name);
   // Drops the account's changes, because its tables were replaced. Held changes stay.
   void settle_all(std::string_view account);
-  // The restores whose tables are still CREATING, in all regions of the account.
+  // A restore whose table is still CREATING. restoring() covers all regions of the account.
   struct Restoring {
     engine::Scope scope;
     std::string table_name;
@@ -111,7 +111,7 @@ class TableChanges {
   // that it cannot be deleted.
   [[nodiscard]] std::optional<TableStatus> status(const engine::Scope& scope,
                                                   std::string_view table_name) const;
-  // The names after `start_after`, sorted.
+  // Returns the names of the DELETING tables after `start_after`, sorted.
   [[nodiscard]] std::vector<std::string> deleting(const engine::Scope& scope,
                                                   std::string_view start_after) const;
 

@@ -33,7 +33,7 @@ std::string_view status_name(TableStatus status) {
   return "ACTIVE";
 }
 
-// Sorted by name, regardless of the order in the request.
+// Writes the definitions sorted by name, regardless of the order in the request.
 void write_attribute_definitions(Writer& out, const Table& table) {
   auto definitions = table.attribute_definitions;
   std::sort(definitions.begin(), definitions.end(),
@@ -76,7 +76,7 @@ void write_index(Writer& out, const Index& index, const TableChange& change, boo
   write_projection(out, index.projection);
   if (index.kind == Index::Kind::global) {
     const std::string_view status = index_status(index, change);
-    // Measured: an index that comes with a restore has no status while its table is CREATING.
+    // Recorded on AWS: an index that a restore creates has no status while its table is CREATING.
     if (!change.restore) member(out, "IndexStatus", status);
     const bool announced = change.index_statuses.contains(index.name) && status == index_is_creating;
     if (announced || index.state == Index::State::creating) {
@@ -156,7 +156,7 @@ void write_vector_indexes(Writer& out, const TableChange& change, const std::vec
 }
 
 void write_billing(Writer& out, const Table& table, const TableSettings& settings, TableStatus status) {
-  if (!settings.on_demand && !settings.on_demand_since) return;  // always was provisioned
+  if (!settings.on_demand && !settings.on_demand_since) return;  // the table has always been provisioned
   const std::string_view mode = settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED";
   for (const bool summary : {true, false}) {
     out.key(summary ? "BillingModeSummary" : "TableThroughputModeSummary");

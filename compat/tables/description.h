@@ -14,7 +14,7 @@
 
 namespace mayfly::compat {
 
-// The size of a table's vector index. The engine does not count it.
+// The size of a table's vector index. The engine does not count its items and bytes.
 struct VectorIndexSize {
   std::int64_t items = 0;
   std::int64_t bytes = 0;
@@ -29,8 +29,8 @@ struct VectorSizes {
 void write_table_description(json::Writer& out, const TableChange& change, const engine::LiveTable* counters,
                              engine::Instant now, const VectorSizes& vectors = {});
 
-// Members that descriptions of tables and indexes share with those of backups: "KeySchema", "Projection"
-// and the constant members of a vector index.
+// Members that descriptions of tables and indexes share with descriptions of backups: "KeySchema",
+// "Projection" and the constant members of a vector index.
 void write_key_schema(json::Writer& out, const engine::KeySchema& keys);
 void write_projection(json::Writer& out, const engine::Projection& projection);
 void write_vector_index_info(json::Writer& out, const VectorIndex& index);

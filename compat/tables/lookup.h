@@ -2,7 +2,7 @@
 //
 //   TRY(auto table, find_table(context, request.member("TableName")->string()));
 //
-// The messages of each operation were measured on AWS, as recorded in the tests of dynalite and Alternator.
+// The messages of each operation come from AWS, as the tests of dynalite and Alternator recorded them.
 #pragma once
 
 #include <memory>
@@ -18,32 +18,34 @@ namespace mayfly::compat {
 enum class TableStatus;  // changes.h
 
 // Returns the table's name for a name or a table ARN. An ARN that is malformed, of another kind of resource
-// or of another region is a ValidationException. An ARN of another account's table is a
+// or of another region causes a ValidationException. An ARN of another account's table causes a
 // ResourceNotFoundException "Requested resource not found".
 Result<std::string> resolve_table_name(const Context& context, std::string_view name_or_arn);
 
-// For operations on items: ResourceNotFoundException "Requested resource not found". This includes tables
-// that are still being created.
+// Finds a table for an operation on items. Error: ResourceNotFoundException "Requested resource not found",
+// also for a table that is still being created.
 Result<std::shared_ptr<engine::LiveTable>> find_table(const Context& context, std::string_view name_or_arn);
 
-// For operations on tables: "Requested resource not found: Table: X not found". All operations except
-// DescribeTable and DeleteTable also return this error for a table that is being restored.
+// Finds a table for an operation on tables. Error: "Requested resource not found: Table: X not found". All
+// operations except DescribeTable and DeleteTable also return this error for a table that is being restored.
 Result<std::shared_ptr<engine::LiveTable>> find_named_table(const Context& context,
                                                             std::string_view name_or_arn);
 
 bool is_being_restored(const Context& context, std::string_view table_name);
-// The same, but also finds a replica to which items are still being copied. For DeleteTable and for
-// UpdateTable's changes of replicas.
+// Like find_named_table, but also finds a replica to which items are still being copied. DeleteTable and
+// UpdateTable's changes of replicas use it.
 Result<std::shared_ptr<engine::LiveTable>> find_described_table(const Context& context,
                                                                 std::string_view name_or_arn);
 
-// For operations that change tables: ResourceInUseException "Attempt to change a resource which is still in
-// use: Table is being created: X", or updated, or deleted.
+// Checks that an operation can change the table. Error: ResourceInUseException "Attempt to change a resource
+// which is still in use: Table is being created: X", or "updated" or "deleted" instead of "created".
 Result<void> check_settled(const Context& context, std::string_view table_name);
-// The same error for callers that have already read the status. A second lookup could find the table settled.
+// Returns the error of check_settled for callers that have already read the status. A second lookup could
+// find the table settled.
 Unexpected<Error> still_changing(TableStatus status, std::string_view table_name);
 
-// The errors themselves. A table may also be dropped between its lookup and Transaction::lock().
+// The errors of find_table and find_named_table, for callers that find a table dropped between its lookup and
+// Transaction::lock().
 Unexpected<Error> table_not_found();
 Unexpected<Error> named_table_not_found(std::string_view table_name);
 

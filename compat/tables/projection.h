@@ -1,4 +1,4 @@
-// The parts of a table's schema that indexes of all kinds use.
+// Functions on a table's schema that indexes of all kinds use.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ namespace mayfly::compat {
 
 // Reads an index's Projection. Errors: "ProjectionType is INCLUDE, but NonKeyAttributes is not specified", …
 Result<engine::Projection> read_projection(const json::Value& projection);
-// The definition with this name, or nullptr if there is none.
+// Returns the definition with this name, or nullptr if there is none.
 const engine::KeyAttribute* find_definition(const std::vector<engine::KeyAttribute>& definitions,
                                             std::string_view name);
 

@@ -11,7 +11,7 @@ namespace {
 
 using json::Value;
 
-// AWS's message lists the first five in this order. The order of the others is not known.
+// AWS's message lists the first five in this order. The order of the other regions is not known.
 constexpr std::string_view regions[] = {
     "ap-south-2",     "ap-south-1",     "eu-south-1",     "eu-south-2",     "me-central-1",
     "il-central-1",   "ca-central-1",   "mx-central-1",   "eu-central-1",   "eu-central-2",

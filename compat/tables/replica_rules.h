@@ -1,7 +1,7 @@
 // Parses what UpdateTable requests for a global table: replicas to create, change and delete, a witness, and
 // strong consistency. Also checks the rules that do not depend on the table.
 //
-// Rules and messages were measured on AWS: aws-controllers-k8s/dynamodb-controller, docs/api-quirks,
+// Rules and messages were recorded on AWS: aws-controllers-k8s/dynamodb-controller, docs/api-quirks,
 // table-replicas.md and table-global-tables.md, October 2026.
 #pragma once
 
@@ -18,8 +18,8 @@ namespace mayfly::compat {
 struct ReplicaRequest {
   // The contents of "Create", "Update" and "Delete". Each region occurs once.
   std::vector<const json::Value*> creates, updates, deletes;
-  bool disassociates = false;                                   // the region of the request
-  std::optional<std::string> witness_created, witness_deleted;  // regions
+  bool disassociates = false;                                   // disassociates the region of the request
+  std::optional<std::string> witness_created, witness_deleted;  // names of regions
   bool strong = false;
   bool says_consistency = false;
 };
@@ -27,9 +27,10 @@ struct ReplicaRequest {
 bool asks_for_replicas(const json::Value& request);
 std::string replica_region(const json::Value& action);
 
-// "Update table operation with more than one type of replica actions not allowed.", "Cannot add or delete the
-// local region through ReplicaUpdates. …", "Unsupported replica count for global tables with
-// MultiRegionConsistency set to STRONG.", … `region`: the region of the request. Requires: asks_for_replicas.
+// `region` is the region of the request. Requires: asks_for_replicas(request). Errors: "Update table
+// operation with more than one type of replica actions not allowed.", "Cannot add or delete the local region
+// through ReplicaUpdates. …", "Unsupported replica count for global tables with MultiRegionConsistency set to
+// STRONG.", …
 Result<ReplicaRequest> read_replica_request(const json::Value& request, std::string_view region);
 
 // "There are no actions specified in the Replica Update Action of the request."

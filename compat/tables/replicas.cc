@@ -8,7 +8,7 @@ namespace {
 
 constexpr engine::Instant source_ms = 24 * 60 * 60 * 1000;
 
-// For a table or a global index.
+// Keeps the overrides of a table or a global index.
 template <class Settings>
 void keep_override(const Settings& own, const Settings& was, engine::Instant at, Settings& edited) {
   const bool is_provisioned = was.throughput.read_units > 0 && edited.throughput.read_units > 0;

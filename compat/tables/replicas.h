@@ -13,7 +13,7 @@ namespace mayfly::compat {
 // Returns nullopt if the table has no replicas.
 std::optional<GlobalTable> global_table_of(const Context& context, const engine::Table& table);
 
-// The description of a table without pending changes.
+// Returns the description of a table without pending changes.
 TableChange settled_table(const Context& context, std::shared_ptr<const engine::Table> table);
 
 // Whether items are still being copied to the table or one of its replicas.
@@ -27,12 +27,13 @@ Result<void> check_no_source(const Context& context, const engine::Table& table)
 Unexpected<Error> protected_replica(const engine::Table& table);
 // "Deletion of only one table replica is not supported for global tables with MultiRegionConsistency …"
 Unexpected<Error> strong_stays_whole();
-// "The resource which you are attempting to change is in use.": for a global table that is being changed.
+// Returns the error for a global table that is being changed: "The resource which you are attempting to
+// change is in use."
 Unexpected<Error> being_changed();
 
-// Restores the overrides that a region of a global table had before a change in another region: its read
-// capacity, or the maximum of it, if it differed from that of `own`, the table that is changed. `was`:
-// `edited` before the change.
+// Restores the overrides that a region of a global table had before a change in another region. An override
+// is a read capacity, or a maximum read capacity, that differs from that of `own`, the table that is changed.
+// `was` is the value of `edited` before the change.
 void keep_overrides(const engine::Table& own, const engine::Table& was, engine::Instant at,
                     engine::Table& edited);
 

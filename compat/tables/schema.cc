@@ -73,7 +73,7 @@ Unexpected<Error> second_is_not_range() {
   return error::validation("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type");
 }
 
-// HASH, or HASH and RANGE: for tables and local indexes.
+// Checks the keys of a table or a local index: HASH, or HASH and RANGE.
 Result<void> check_plain_keys(const std::vector<KeyElement>& keys) {
   if (keys.size() > 1 && keys[0].name == keys[1].name) return same_name();
   CHECK_OK(check_first_is_hash(keys));
@@ -81,7 +81,7 @@ Result<void> check_plain_keys(const std::vector<KeyElement>& keys) {
   return {};
 }
 
-// For global indexes: up to four HASH keys, then up to four RANGE keys.
+// Checks the keys of a global index: up to four HASH keys, then up to four RANGE keys.
 Result<void> check_global_keys(const std::vector<KeyElement>& keys, bool projected) {
   const auto invalid = [](const char* what) {
     return error::validation("One or more parameter values were invalid: " + std::string(what));
@@ -94,8 +94,8 @@ Result<void> check_global_keys(const std::vector<KeyElement>& keys, bool project
     }
   }
   CHECK_OK(check_first_is_hash(keys));
-  // Two HASH keys with an empty projection: AWS's answer from before it supported multi-attribute keys. Such
-  // a request is invalid either way.
+  // For two HASH keys with an empty projection, AWS still returns the error from before it supported
+  // multi-attribute keys. Such a request is invalid either way.
   if (!projected && keys.size() == 2 && keys[1].hash) return second_is_not_range();
   const auto hashes = std::count_if(keys.begin(), keys.end(), [](const KeyElement& key) { return key.hash; });
   const auto first_range =
@@ -250,8 +250,8 @@ Result<void> read_keys(const Value& request, Table& table) {
   return {};
 }
 
-// Every definition must be used by a key or by a search schema. AWS checks this before everything else about
-// indexes except their keys, whose errors come first.
+// Every definition must be used by a key or by a search schema. AWS checks this rule after the keys of
+// indexes and before everything else about indexes.
 Result<void> check_definitions_used(const Value& request) {
   const auto definitions = request.member("AttributeDefinitions")->items();
   std::vector<std::string> used;

@@ -1,7 +1,7 @@
 // Converts CreateTable and UpdateTable requests to engine::Table, and checks their rules.
 //
 // Requires: requests have passed shape validation. For members that existed in 2018, messages and their order
-// were measured by dynalite; later members follow AWS's documentation and Alternator's tests.
+// were recorded by dynalite; later members follow AWS's documentation and Alternator's tests.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,10 @@ namespace mayfly::compat {
 
 inline constexpr std::size_t local_indexes_max = 5;
 inline constexpr std::size_t global_indexes_max = 20;
-inline constexpr std::size_t projected_attributes_max = 100;  // over all indexes of a table
-inline constexpr std::size_t index_key_attributes_max = 4;    // partition and sort keys, each
+inline constexpr std::size_t projected_attributes_max = 100;  // limit over all indexes of a table
+inline constexpr std::size_t index_key_attributes_max = 4;    // for partition keys, and again for sort keys
 
-// Converts a CreateTable request to a table. The result has no ids, and no times other than its creation.
+// Converts a CreateTable request to a table. The result has no ids and no times except its creation time.
 Result<engine::Table> read_new_table(const Context& context, const json::Value& request);
 
 // Reads AttributeDefinitions in order. A duplicate name is an error.

@@ -18,10 +18,10 @@
 namespace mayfly::compat {
 
 std::string_view never_name(engine::NeverReason reason);
-// A predicate. Its subject precedes it: "ttl ", "Its TTL ".
+// Returns the predicate of a sentence. The caller puts the subject before it: "ttl " or "Its TTL ".
 std::string why_never(const engine::AttributeValue& ttl, engine::NeverReason reason);
 std::string plain_key(const engine::KeySchema& keys, const engine::Item& item);
-// A log line.
+// Returns the log line for an item that never expires.
 std::string never_warning(const engine::Table& table, const engine::Item& key, engine::NeverReason reason,
                           const engine::AttributeValue& ttl);
 

@@ -3,7 +3,7 @@
 //
 // AWS checks these rules before it looks for the table. A request makes one kind of change: encryption, table
 // class, deletion protection, replicas and warm throughput cannot be combined with others.
-// AttributeDefinitions and members that are empty objects do not count.
+// AttributeDefinitions and members that are empty objects do not count as changes.
 #pragma once
 
 #include <string>

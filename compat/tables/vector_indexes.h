@@ -2,8 +2,8 @@
 //
 //   TRY(settings.vector_indexes, read_vector_indexes(*request.member("VectorIndexes"), table, on_demand));
 //
-// Requires: requests have passed shape validation. Messages are third-party recordings of AWS, August 2026.
-// Messages that were never recorded follow those of global indexes.
+// Requires: requests have passed shape validation. Messages come from third-party recordings of AWS, August
+// 2026. Messages that were never recorded follow the messages for global indexes.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ inline constexpr std::int64_t dimensions_max = 4096;   // per vector
 inline constexpr std::size_t inline_filters_max = 18;  // per search schema
 inline constexpr std::size_t hash_elements_max = 1;    // per search schema
 
-// The index with this name, or nullptr if there is none.
+// Returns the index with this name, or nullptr if there is none.
 const VectorIndex* find_vector_index(const std::vector<VectorIndex>& indexes, std::string_view name);
 
-// The names in the search schemas of CreateTable's VectorIndexes.
+// Returns the names in the search schemas of CreateTable's VectorIndexes.
 std::vector<std::string> searched_attributes(const json::Value& list);
 // Whether the index's searches may name this attribute.
 bool searches(const VectorIndex& index, std::string_view attribute);
@@ -48,7 +48,8 @@ Result<VectorIndex> read_vector_index(const json::Value& create,
 
 // "Vector indexes are only supported for PAY_PER_REQUEST tables"
 Unexpected<Error> vectors_need_on_demand();
-// How messages about redefined attributes show a vector: "VectorIndexSchema:[VectorAttribute: key{v:L:3}]".
+// Returns the form in which messages about redefined attributes show a vector:
+// "VectorIndexSchema:[VectorAttribute: key{v:L:3}]".
 std::string vector_schema_text(const VectorIndex& index);
 
 }  // namespace mayfly::compat
