@@ -46,8 +46,8 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
     engine::RealTime not_before;
   };
 
-  // Takes the next call that is ready. If none is, returns nullopt and sets `alarm` to the time to check
-  // again, if any.
+  // Takes the next call that is ready. If no call is ready, returns nullopt and sets `alarm` to the time of
+  // the next check, if any.
   std::optional<Waiting> take(std::optional<engine::RealTime>& alarm) {
     const engine::Lock lock(mutex_);
     if (under_way_ >= at_once_max || stop_.stop_requested()) return std::nullopt;

@@ -1,5 +1,5 @@
-// Calls functions in the background, for Invoke's invocation type Event. Each call is tried three times; up
-// to `at_once_max` calls run at the same time.
+// Calls functions in the background, for Invoke's invocation type Event. Each call is tried up to three
+// times, and up to `at_once_max` calls run at the same time.
 //
 // Calls that are still waiting when Mayfly exits are dropped.
 #pragma once

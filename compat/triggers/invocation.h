@@ -1,7 +1,7 @@
 // Lambda's Invoke: a client calls a function by its name.
 //
-// RequestResponse waits for the function and returns its response: 200, with X-Amz-Function-Error if it
-// failed. Event returns 202 once the call is queued. DryRun returns 204 without a call.
+// RequestResponse waits for the function and returns its response: 200, with X-Amz-Function-Error if the
+// function failed. Event returns 202 once the call is queued. DryRun returns 204 and makes no call.
 #pragma once
 
 #include <stop_token>

@@ -22,7 +22,7 @@ constexpr std::size_t invocation_bytes_max = 6 * 1024 * 1024;  // Lambda's limit
 constexpr std::size_t state_bytes_max = 1024 * 1024;           // Lambda's limit on a tumbling window's state
 constexpr milliseconds retry_wait_min{100}, retry_wait_max{10'000};
 constexpr int sends_max = 3;
-// Discarded records advance the stored position after this many; a restart reads later ones again.
+// The stored position advances once this many records were discarded. A restart reads later ones again.
 constexpr engine::Sequence discards_max = 10'000;
 
 CallError error_of(const Outcome& outcome) {
@@ -55,7 +55,7 @@ engine::Task::Next Lane::step() {
   return next;
 }
 
-// Restarts after a short pause, from the first record that is not done.
+// Restarts the lane after a short pause, from the first record that is not done.
 engine::Task::Next Lane::failed(std::string_view why) {
   const auto keeper = weak_keeper_.lock();
   if (!keeper) return Next::when_woken();
@@ -468,7 +468,7 @@ void Lane::done_up_to(engine::Sequence next) {
     stored_next_ = next;
   };
   engine::attempt(store, [&](std::string_view why) {
-    // The records count as delivered; a restart would deliver them again.
+    // The records count as delivered until a restart, which would deliver them again.
     keeper_.set_last_result("PROBLEM: " + std::string(why));
   });
 }

@@ -3,11 +3,11 @@
 // A failed batch is retried after 0.1 s, 0.2 s, … up to 10 s of real time, until the function accepts it, its
 // retries are used up, or its records are too old. If the mapping bisects batches, a failed batch is split in
 // two first, which does not count as a retry. If the function reports the first records of a batch as done,
-// the rest becomes a new batch. Batches that are given up go to the destination, if there is one.
+// the rest becomes a new batch. Batches that are given up are sent to the destination, if there is one.
 //
 // Between steps, a lane waits for one of these: the response to a call in flight, a slot for a call, the end
-// of a pause, or records. While the memory for records is full (held_records.h), it keeps records only while
-// it has a slot for a call; otherwise it keeps only their range.
+// of a pause, or records. While the memory for records is full (held_records.h), a lane keeps records only
+// while it has a slot for a call; otherwise it keeps only the range of the records.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@
 
 namespace mayfly::compat::triggers {
 
-// Shared by all mappings.
+// The services that all mappings share.
 struct Surroundings {
   engine::Database& database;
   Functions& functions;
@@ -64,11 +64,11 @@ class LaneKeeper {
   [[nodiscard]] virtual std::uint64_t flush_number() const = 0;
   virtual void set_last_result(std::string result) = 0;
   [[nodiscard]] virtual Tally& tally() const = 0;
-  // Both do nothing once the mapping's positions can no longer be stored.
+  // note_given_up() and store() do nothing once the mapping's positions can no longer be stored.
   virtual void note_given_up(GivenUp batch) = 0;
   virtual void store(const LaneName& lane, const Position& position) = 0;
-  virtual void lane_ended(const LaneName& lane) = 0;  // its shard has ended; children can begin
-  virtual void lane_left(const LaneName& lane) = 0;   // it has stopped
+  virtual void lane_ended(const LaneName& lane) = 0;  // its shard has ended, and child shards can begin
+  virtual void lane_left(const LaneName& lane) = 0;   // the lane has stopped
   // Takes one of the mapping's slots for calls. Returns false if all slots are taken; the lane is then woken
   // when it can ask again.
   virtual bool take_call(const std::shared_ptr<Lane>& lane) = 0;
@@ -77,19 +77,19 @@ class LaneKeeper {
 
 class Lane final : public engine::Task, public std::enable_shared_from_this<Lane> {
  public:
-  // `others` are the stored positions of lanes from other lane counts; this lane skips records that those
-  // have passed.
+  // `others` are the stored positions of lanes from other lane counts. This lane skips the records that those
+  // lanes have passed.
   Lane(const std::shared_ptr<LaneKeeper>& keeper, const LaneName& name, std::string shard_id,
        Position position, std::shared_ptr<const std::vector<StoredPosition>> others);
 
   // Whether everything up to `target` is done and no window is open.
   [[nodiscard]] bool settled(engine::Sequence target) const { return idle_ && read_to_ > target; }
   [[nodiscard]] bool stuck() const { return stuck_; }
-  // The failed batch that is to be retried.
+  // Returns the failed batch that will be retried, or nullopt.
   [[nodiscard]] std::optional<Retrying> retrying() const;
-  // Whether only a change of the function can end the lane's retries. True if they are unlimited and the
-  // batch has failed `failures_max` times, the last time in a call made since the flush with that number
-  // began.
+  // Whether only a change of the function can end the lane's retries. This is true if the retries are
+  // unlimited, the batch has failed at least `failures_max` times, and its last failed call was made after
+  // the flush with this number began.
   [[nodiscard]] bool failing(std::uint64_t flush) const;
 
  private:
@@ -106,7 +106,7 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
     Batch nothing;
     bool early;
   };
-  struct Sending {  // to the destination
+  struct Sending {  // a message to the destination
     std::string body;
     bool ends_batch;  // false: these records were taken out of the batch, which continues
     int tries = 0;
@@ -134,14 +134,14 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   [[nodiscard]] bool is_full() const { return keeper_.surroundings().held_records->full(); }
   [[nodiscard]] std::size_t held_bytes() const;
   void let_go();
-  void read_again(const EventSourceMapping& mapping);  // the records of work_
-  bool take_place();  // a slot for a call; false: the lane is woken when it can ask again
+  void read_again(const EventSourceMapping& mapping);  // reads the dropped records of work_
+  bool take_place();  // a slot for a call; if false, the lane is woken when it can ask again
   void give_back_place();
   // Returns the page's records that the function is to receive.
   [[nodiscard]] std::vector<Record> wanted(const EventSourceMapping& mapping,
                                            const engine::StreamPage& page) const;
-  // Reads a page and drops the records that the function is not to receive. `ended`: the shard has ended and
-  // is fully read.
+  // Reads a page and drops the records that the function is not to receive. Returns `ended` if the shard has
+  // ended and is fully read.
   ReadOn read_page(const EventSourceMapping& mapping);
   [[nodiscard]] bool is_left(const engine::ChangeRecord& record) const;  // whether this lane has yet to
                                                                          // deliver it
@@ -163,8 +163,8 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   bool give_up(const EventSourceMapping& mapping, const Batch& batch, std::string_view condition,
                bool ends_batch);
   void rest(std::chrono::milliseconds time);
-  // A flush ends this pause. With unlimited retries, each flush does so once, so that a repaired function is
-  // called again immediately.
+  // A flush ends this pause. If retries are unlimited, each flush ends it only once, so that a repaired
+  // function is called again immediately.
   void rest_before_retry(int retries);
   // Schedules the next attempt for a failed batch or for a failed last call of a window. Returns false if its
   // retries are used up.
@@ -190,11 +190,11 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   std::optional<Closing> closing_;
   std::optional<Sending> sending_;
   std::optional<Call> call_;  // in flight
-  bool has_place_ = false;    // a slot for a call
+  bool has_place_ = false;    // whether the lane holds a slot for a call
   HeldRecords::Share held_;
   std::optional<engine::RealTime> rest_until_;
   bool flush_ends_rest_ = false;
-  std::uint64_t call_flush_ = 0;  // the number of the latest flush when the last call was made
+  std::uint64_t call_flush_ = 0;  // number of the latest flush at the time of the last call
   std::atomic<bool> idle_{false}, stuck_{false};
   std::atomic<engine::Sequence> read_to_{0};
 
@@ -202,7 +202,7 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   struct Failing {
     Retrying retrying;
     bool unlimited;
-    int failures;         // at least this many since the batch was last split or shortened
+    int failures;         // at least this many failures since the batch was last split or shortened
     std::uint64_t flush;  // call_flush_ of the last failed call
   };
   mutable engine::Mutex failing_mutex_;

@@ -61,7 +61,7 @@ void Poller::may_begin() {
     predecessor.swap(predecessor_);
   }
   wake();
-  left();  // it may have ended before it began
+  left();  // the poller may have ended before it began
 }
 
 void Poller::left() {
@@ -199,7 +199,7 @@ void Poller::look_at_noted() {
       const engine::ShardNumber shard = *shards.begin();
       shards.erase(shards.begin());
       if (!wake_lanes_of(shard)) {
-        // Read after the last note was taken, so that it contains every noted shard.
+        // The tree is read after the last note was taken, so that it contains every noted shard.
         if (!tree) tree = shards_->present();
         if (tree) look_at(*tree, shard);
       }
@@ -234,7 +234,7 @@ const engine::Shard* Poller::waits_for(const ShardTree& tree, const engine::Shar
     const auto running = running_.lower_bound({ancestor->number, 0, 0});
     if (running != running_.end() && running->first.shard == ancestor->number) return ancestor;
     if (shard_done(ancestor->number) || ancestor->last_sequence.value_or(start_) < start_)
-      return nullptr;  // and so are its ancestors
+      return nullptr;  // its ancestors are also done
     const ShardStart start = start_of(*ancestor);
     if (!std::all_of(start.lanes.begin(), start.lanes.end(), [](const Position& lane) { return lane.done; }))
       return ancestor;

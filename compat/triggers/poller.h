@@ -1,13 +1,14 @@
-// Runs one mapping: reads its stream's shards, parents before children, with as many lanes per shard as its
-// parallelization says, and calls the function.
+// Runs one mapping: reads the shards of its stream, parents before children, and calls the function. The
+// mapping's parallelization is the number of lanes per shard.
 //
-// Only a shard with something to deliver has lanes: one that has records, or an open window. The poller
-// searches for these shards when it begins. Afterwards, commits report the shard of each record. Shards
-// without records cost nothing, whether they are open or closed.
+// A shard has lanes only while it has something to deliver: records or an open window. The poller searches
+// for such shards when it begins. Afterwards, commits report the shard of each record. Shards without records
+// cost nothing, whether they are open or closed.
 //
-// Each record is delivered at least once, and an item's records in order: a lane continues, and stores its
-// position, only when the function has accepted a batch or the batch was given up. Nothing polls, and waiting
-// occupies no thread: lanes are tasks of the scheduler and are woken when there may be work.
+// Each record is delivered at least once, and the records of an item are delivered in order: a lane
+// continues, and stores its position, only when the function has accepted a batch or the batch was given up.
+// Nothing polls, and waiting occupies no thread: lanes are tasks of the scheduler and are woken when there
+// may be work.
 //
 // end() does not wait. It stops the calls in flight; the next poller for the same mapping begins when the
 // last lane has left.
@@ -34,7 +35,7 @@
 
 namespace mayfly::compat::triggers {
 
-// Controls whether a mapping's positions can be stored. It is closed before the positions are erased or
+// Controls whether a mapping's positions can be stored. The gate is closed before the positions are erased or
 // replaced.
 struct PositionGate {
   engine::Mutex mutex;  // held while a position is written
@@ -56,14 +57,13 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
   Poller& operator=(const Poller&) = delete;
 
   // Starts the poller. Its lanes begin when the mapping's previous poller, if any, has nothing in flight.
-  // Until there is a new result, last_result() returns the predecessor's. Requires: called once.
+  // Until there is a new result, last_result() returns the predecessor's result. Requires: called once.
   void begin_after(std::shared_ptr<Poller> predecessor);
 
   [[nodiscard]] std::shared_ptr<const EventSourceMapping> mapping() const override;
-  // Everything except the parallelization can be changed while lanes run; they use the change from their next
-  // batch on.
+  // Changes the mapping, except its parallelization. Running lanes apply the change from their next batch on.
   void change(EventSourceMapping mapping);
-  // Does not include current shards, which change: see shards().
+  // The returned stream does not include the current shards, because they change; see shards().
   [[nodiscard]] const engine::Stream& stream() const override { return stream_; }
   [[nodiscard]] const std::shared_ptr<StreamShards>& shards() const { return shards_; }
   [[nodiscard]] std::string last_result() const;
@@ -77,7 +77,7 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
   // without pauses. begin_flush() returns the flush's number.
   std::uint64_t begin_flush();
   void end_flush();
-  // Stops what is in flight; the next poller delivers unfinished batches again.
+  // Stops the calls in flight. The next poller delivers unfinished batches again.
   void end();
   // Whether everything up to `target` was delivered or given up, and no window is open. Requires: every
   // record up to `target` has been reported (ChangeFeed::told).
@@ -85,11 +85,11 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
   // Like settled(), but ignores two kinds of lanes: those that wait for an unregistered function, and those
   // that only retry a function that keeps failing, as of the flush with that number (Lane::failing).
   [[nodiscard]] bool at_rest(engine::Sequence target, std::uint64_t flush) const;
-  // The batch with the most failed attempts, among those that lanes are retrying.
+  // Returns the batch with the most failed attempts among the batches that lanes are retrying.
   [[nodiscard]] std::optional<Retrying> retrying() const;
 
   struct Load {
-    std::size_t lanes = 0;    // that exist
+    std::size_t lanes = 0;    // existing lanes
     std::size_t waiting = 0;  // shards with something to deliver whose ancestors are not done
     std::uint64_t looks = 0;  // lanes woken and shards examined so far
   };
@@ -114,10 +114,10 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
   struct Notes {
     std::set<engine::ShardNumber> shards;
     engine::Sequence first = 0;  // the earliest of these records
-    bool lost = false;           // memory ran out for one of them
+    bool lost = false;           // memory ran out, so a shard was not noted
     void add(engine::ShardNumber shard, engine::Sequence sequence);
     void add_or_lose(engine::ShardNumber shard, engine::Sequence sequence);
-    // Whether all records are after `target`.
+    // Whether all noted records are after `target`.
     [[nodiscard]] bool are_after(engine::Sequence target) const {
       return !lost && (shards.empty() || first > target);
     }
@@ -140,10 +140,10 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
       REQUIRES(mutex_);
   void begin_lanes(const ShardTree& tree, const engine::Shard& shard) REQUIRES(mutex_);
   void release_waiting(engine::ShardNumber ancestor) REQUIRES(mutex_);
-  // Where the shard's lanes begin. A lane that will never have anything to deliver counts as done.
+  // Returns where the shard's lanes begin. A lane that will never have anything to deliver counts as done.
   [[nodiscard]] ShardStart start_of(const engine::Shard& shard) const REQUIRES(mutex_);
   [[nodiscard]] bool shard_done(engine::ShardNumber shard) const REQUIRES(mutex_);
-  // Erases stored positions in shards that the stream has dropped, and lets their lanes end.
+  // Erases stored positions in shards that the stream has dropped, and lets the lanes of these shards end.
   void forget_shards(const ShardTree& tree);
   [[nodiscard]] bool has_looked_up_to(engine::Sequence target) const REQUIRES(mutex_);
   void may_begin();  // called when the predecessor has nothing in flight
@@ -170,7 +170,7 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
   bool may_begin_ GUARDED_BY(mutex_) = false, ended_ GUARDED_BY(mutex_) = false;
   // True: every shard with something to deliver has lanes, waits, or is in to_look_at_ or notes_.
   bool searched_ GUARDED_BY(mutex_) = false;
-  std::shared_ptr<Poller> predecessor_ GUARDED_BY(mutex_);  // until it has nothing in flight
+  std::shared_ptr<Poller> predecessor_ GUARDED_BY(mutex_);  // kept until it has nothing in flight
   std::weak_ptr<Poller> successor_ GUARDED_BY(mutex_);
   Notes to_look_at_ GUARDED_BY(mutex_);
   // Shards with something to deliver, by the nearest ancestor that is not done. Each chain of ancestors ends
@@ -187,7 +187,7 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
   bool loaded_ = false;         // whether start_ and stored_ are loaded
   engine::Sequence start_ = 0;  // no earlier record is delivered
   std::map<engine::ShardNumber, std::vector<StoredPosition>> stored_;  // by shard: where lanes begin
-  std::size_t forgotten_ = 0;                                          // as of the last forget_shards
+  std::size_t forgotten_ = 0;  // number of dropped shards at the last forget_shards()
 };
 
 }  // namespace mayfly::compat::triggers

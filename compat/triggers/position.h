@@ -1,9 +1,9 @@
-// Stores how far a lane has advanced in its shard. It is stored after each finished batch, so that a restart
-// continues there.
+// Stores how far a lane has advanced in its shard. The position is stored after each finished batch, so that
+// a restart continues there.
 //
 //   document "@trigger-position" / "REGION/UUID/start"              in the account's state
 //   {"next":4700}
-//   document "@trigger-position" / "REGION/UUID/SHARD/LANE-LANES"   likewise
+//   document "@trigger-position" / "REGION/UUID/SHARD/LANE-LANES"   in the account's state
 //   {"next":4712,"done":false,"window":{"start":1700000000000,"state":{…}}}
 //
 // The start is stored with the mapping, and a lane's position after its first batch, so a shard without
@@ -11,7 +11,7 @@
 // start, but has positions in all shards that its stream had.
 //
 // When the number of lanes changes, the positions of the earlier lanes remain stored and valid. A record is
-// done if the lane responsible for it, under any number of lanes, has passed it.
+// done if, under at least one of these numbers of lanes, the lane responsible for it has passed it.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,8 @@ struct ShardStart {
   std::vector<StoredPosition> others;  // positions from other lane counts that are ahead of `lanes`
   bool done = false;                   // nothing is left to do
 };
-// `lanes` is the current number of lanes. `closed`: the shard is known to be closed. A stored end is ignored
-// if a restore has reopened the shard.
+// `lanes` is the current number of lanes. `closed` means that the shard is known to be closed. A stored end
+// is ignored if a restore has reopened the shard.
 ShardStart shard_start(const std::vector<StoredPosition>& stored, std::uint32_t lanes, bool closed);
 // Whether one of the positions has passed a record whose keys have this hash.
 bool passed(const std::vector<StoredPosition>& positions, std::uint64_t keys_hash, engine::Sequence sequence);

@@ -15,7 +15,7 @@
 
 namespace mayfly::compat::triggers {
 
-// Whether a path belongs to Lambda, and whether the request waits for a function's response.
+// Whether a path belongs to Lambda's API, and whether the request waits for a function's response.
 bool is_rest_path(std::string_view path);
 bool waits_for_function(std::string_view method, std::string_view path);
 

@@ -3,7 +3,7 @@
 //   StreamShards shards(database, stream.id);             // shared by the stream's mappings
 //   const auto tree = shards.present();                   // nullptr if the stream was dropped
 //   const engine::Shard* shard = tree->find(7);           // nullptr if the shard was dropped
-//   tree->written_ancestor(*shard);                       // its records come before the shard's
+//   tree->written_ancestor(*shard);                       // its records come before the shard's records
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class ShardTree {
   }
   // Returns the nearest ancestor that ever had a record, even if all of its records are trimmed. Returns
   // nullptr if there is no such ancestor, or if it or a shard in between was dropped. Takes constant time.
-  // Requires: `shard` is one of this tree's.
+  // Requires: `shard` belongs to this tree.
   [[nodiscard]] const engine::Shard* written_ancestor(const engine::Shard& shard) const;
   // How many shards the stream has dropped so far. Never decreases while the stream keeps its id.
   [[nodiscard]] std::size_t forgotten() const;

@@ -1,6 +1,6 @@
 // Counts a mapping's deliveries and failures since the server started.
 //
-// Lanes update it. A mapping keeps its Tally when its poller is replaced. Thread-safe.
+// Lanes update the counters. A mapping keeps its Tally when its poller is replaced. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ namespace mayfly::compat::triggers {
 class Tally {
  public:
   struct Counts {
-    std::int64_t batches = 0, records = 0;  // that the function accepted
+    std::int64_t batches = 0, records = 0;  // batches and records that the function accepted
     std::int64_t failures = 0;              // calls that failed completely or in part
     std::int64_t retries = 0;               // repeated attempts for the same batch
-    std::int64_t given_up = 0;              // records
-    std::int64_t last_records = 0;          // of the last accepted batch
+    std::int64_t given_up = 0;              // records that were given up
+    std::int64_t last_records = 0;          // number of records in the last accepted batch
     CallError last_failure;
     engine::Instant last_batch_at = 0, last_failure_at = 0;  // by the account's clock
   };

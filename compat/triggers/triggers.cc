@@ -28,8 +28,8 @@ std::optional<engine::Stream> stream_of(const engine::Database& database, const 
   return database.catalog().find_stream(mapping.scope, name->table_name, name->label);
 }
 
-// Where a mapping begins: at the horizon, or after the last record at its creation. It is stored immediately,
-// so that a snapshot taken afterwards contains it.
+// Returns where a mapping begins: at the trim horizon, or after the last record at the time of its creation.
+// The start is stored immediately, so that a later snapshot contains it.
 engine::Sequence start_of(const EventSourceMapping& mapping, const engine::Stream& stream,
                           engine::Sequence published) {
   engine::Sequence start = published + 1;
@@ -100,7 +100,7 @@ Triggers::Range<Triggers::Entries::const_iterator> Triggers::entries_of(std::str
   return range_of(entries_, account);
 }
 
-// While it exists, no poller of the account is started and no mapping is created.
+// While a Hold exists, no poller of the account is started and no mapping is created.
 class Triggers::Hold {
  public:
   Hold(Triggers& triggers, std::string_view account) : triggers_(triggers), account_(account) {

@@ -7,8 +7,8 @@
 //   auto settled = triggers.settle("000000000000", 10s);
 //   settled.unfinished, settled.given_up                     // both empty: every record reached its function
 //
-// Mappings and their positions are stored: a Triggers on the same storage continues where the last one ended.
-// Thread-safe. Only settle(), while_stopped() and reset() wait for lanes or functions.
+// Mappings and their positions are stored: a Triggers object on the same storage continues where the previous
+// one ended. Thread-safe. Only settle(), while_stopped() and reset() wait for lanes or functions.
 #pragma once
 
 #include <chrono>
@@ -57,7 +57,7 @@ class Triggers {
   // Calls a function without waiting for it.
   Result<void> call_later(outbound::Invocation invocation) { return event_calls_.add(std::move(invocation)); }
 
-  // --- mappings. `state` is for the response to the call: "Creating", later "Enabled".
+  // --- mappings. `state` is the state that the response to the call shows: "Creating", later "Enabled".
   struct View {
     EventSourceMapping mapping;
     std::string state, last_result;
@@ -69,7 +69,7 @@ class Triggers {
   // started; the limit on mappings is reached; not enough memory.
   Result<View> create(EventSourceMapping mapping);
   [[nodiscard]] std::optional<View> find(const engine::Scope& scope, std::string_view uuid) const;
-  [[nodiscard]] std::vector<View> list(const engine::Scope& scope) const;  // by UUID
+  [[nodiscard]] std::vector<View> list(const engine::Scope& scope) const;  // sorted by UUID
   [[nodiscard]] std::size_t count() const;                                 // of all accounts
   // `change` edits a copy. Error if the mapping does not exist: "The resource you requested does not exist."
   Result<View> update(const engine::Scope& scope, std::string_view uuid,
@@ -86,7 +86,7 @@ class Triggers {
   struct Unfinished {
     std::shared_ptr<const EventSourceMapping> mapping;
     std::string reason;
-    bool registered;  // whether the function is
+    bool registered;  // whether the function is registered
     std::optional<Retrying> retrying;
   };
   struct NewlyGivenUp {
@@ -96,7 +96,7 @@ class Triggers {
   struct Settled {
     std::vector<Unfinished> unfinished;
     // Batches given up since the account's last settle returned; concurrent settles return the same batches.
-    // By mapping, oldest first, at most `given_up_max` in total.
+    // The batches are grouped by mapping, oldest first, and limited to `given_up_max` in total.
     std::vector<NewlyGivenUp> given_up;
     std::size_t given_up_left_out = 0;  // how many batches are not in given_up
   };
@@ -104,12 +104,12 @@ class Triggers {
   Settled settle(std::string_view account, std::chrono::milliseconds time_max = settle_time_default,
                  const std::stop_token& stop = {});
 
-  // Calls `replace`, which replaces the account's streams and positions by those of a snapshot with the same
-  // names. No lane reads them meanwhile, and the account's mappings then continue from the new positions. A
-  // mapping that the snapshot does not contain continues where it was, in those of its shards that the
-  // streams still have.
+  // Calls `replace`, which replaces the account's streams and positions with those that a snapshot has under
+  // the same names. No lane reads the streams meanwhile, and the account's mappings then continue from the
+  // new positions. A mapping that the snapshot does not contain continues from its current position in each
+  // shard that still exists.
   void while_stopped(std::string_view account, const std::function<void()>& replace);
-  // The sum over the account's enabled mappings, for tests.
+  // Returns the total load of the account's enabled mappings, for tests.
   [[nodiscard]] Poller::Load load(std::string_view account) const;
   [[nodiscard]] const HeldRecords& held_records() const { return *held_records_; }
 
@@ -176,7 +176,7 @@ class Triggers {
 
   mutable engine::Mutex mutex_;
   Entries entries_ GUARDED_BY(mutex_);
-  std::multiset<std::string, std::less<>> held_ GUARDED_BY(mutex_);  // accounts that are being replaced
+  std::multiset<std::string, std::less<>> held_ GUARDED_BY(mutex_);  // accounts whose data is being replaced
   engine::ChangeFeed::Subscription subscription_ GUARDED_BY(mutex_);
   bool listening_ GUARDED_BY(mutex_) = false;
 };
