@@ -20,9 +20,8 @@ class BodySource {
   // Waits for the next piece and appends it. Returns false after the last piece, and soon after `stop` is
   // requested.
   virtual bool next(std::string& piece, const std::stop_token& stop) = 0;
-  // False: `next` never waits. The connection then holds no slot on the slow lane. If a piece cannot be
-  // produced, the connection is closed, so that the client does not take the truncated body for a complete
-  // one.
+  // If false, `next` never waits, and the connection holds no slot on the slow lane. If a piece cannot be
+  // produced, the connection is closed, so that the client does not take the truncated body for complete.
   [[nodiscard]] virtual bool waits() const = 0;
 };
 
@@ -30,12 +29,12 @@ struct Answer {
   static constexpr int no_status = 0;  // the client gets no response; its connection is closed
   int status = 200;
   std::string body;
-  std::string_view content_type = "application/json";        // static storage
+  std::string_view content_type = "application/json";        // must have static storage duration
   std::vector<std::pair<std::string, std::string>> headers;  // in addition to Content-Type
   std::shared_ptr<BodySource> source;                        // replaces `body`
 };
 
-// The message for in-process callers when a fault closes the connection instead of answering.
+// The message that in-process callers get when a fault closes the connection instead of answering.
 inline constexpr std::string_view closed_by_fault = "a fault closed the connection";
 
 // Returns the response for an error in a request's frame.

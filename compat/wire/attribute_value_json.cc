@@ -46,10 +46,10 @@ constexpr std::array<Type, 10> order_of_checks = {
     Type::string,     Type::number,     Type::binary,     Type::boolean, Type::null,
     Type::binary_set, Type::number_set, Type::string_set, Type::list,    Type::map};
 
-// The order in which the members of a map are read. `by_name` is the order in which a map keeps them, so
-// reading moves nothing. If several members are invalid, however, it does not find the one that DynamoDB
-// reports, which is the first in written order. After an error by name, the outermost value is therefore read
-// once more, as written.
+// The order in which the members of a map are read. `by_name` is the order in which a map keeps its members,
+// so reading in this order moves no members. If several members are invalid, however, this order does not
+// find the member that DynamoDB reports, which is the first in written order. After an error in this order,
+// the outermost value is therefore read again in written order.
 enum class Order : std::uint8_t { by_name, as_written };
 
 struct Reading {
@@ -81,8 +81,8 @@ std::string printed(const Value& texts) {
   return out + "]";
 }
 
-// "["a", "b", "b"]" for b, a, b, c. The new front end reads up to the first member that repeats another. It
-// lists the members before it, in the order of their bytes, and then that member.
+// "["a", "b", "b"]" for b, a, b, c. The new front end reads up to the first member that repeats another. The
+// message lists the members before the repeated one, in the order of their bytes, and then the repeated one.
 std::string printed_to_repeated(Type type, const Value& array) {
   std::map<std::string, std::string_view> before;  // members' texts, by their bytes
   std::string_view repeated;
@@ -165,8 +165,7 @@ Result<void> read_list(const Value& array, int level, Reading reading, List& out
   return {};
 }
 
-// A member, and the first bytes of its name as a number. Comparing these numbers nearly always decides the
-// order.
+// A member, and the first bytes of its name as a number. Comparing the numbers usually decides the order.
 struct OrderedMember {
   std::uint64_t first_bytes;
   const json::Member* member;
@@ -350,8 +349,8 @@ bool store_map(const Value& object, int level, StoredWriter& out) {
   return true;
 }
 
-// An estimate that is right if each attribute is as large as its text. For other items the buffer has to
-// grow.
+// Returns an estimate that is right if each attribute is as large as its text. For other items, the buffer
+// has to grow.
 std::size_t stored_bytes_for(std::span<const json::Member> attributes) {
   constexpr std::size_t bytes_of_an_attribute = 16;
   std::size_t bytes = 0;
@@ -375,7 +374,7 @@ bool store_item(const Value& object, std::string& stored) {
   return simple;
 }
 
-// Calls `read(Reading, made)` by name and, after an error, again as written.
+// Calls `read(Reading, made)` for the order by name and, after an error, again for the written order.
 template <class Made, class Read>
 Result<Made> read_by_name(Frame frame, Read&& read) {
   Made made;
@@ -441,20 +440,20 @@ Unexpected<Error> empty_attribute_name() {
 }
 
 // --- Writing ----------------------------------------------------------------------------------------------
-// Shared by the writers of the tree and of stored bytes. All nested values are appended to the text directly;
-// only the outermost value asks the Writer for its comma.
+// The writers of trees and of stored bytes share these functions. All nested values are appended to the text
+// directly; only the outermost value asks the Writer for its comma.
 
 namespace {
 
 using json::TextAppender;
 
-// An estimate of the JSON's size. The JSON has about eight more bytes per attribute than the stored form, and
-// texts are equally long.
+// Returns an estimate of the JSON's size. The JSON has about eight bytes per attribute more than the stored
+// form, and texts are equally long in both.
 constexpr std::size_t json_bytes_for(std::size_t stored_bytes) {
   return stored_bytes + std::min(stored_bytes / 2, std::size_t{1024});
 }
 
-// {"S": etc., indexed by Type. None is longer than eight bytes.
+// The text before a value, such as {"S":, indexed by Type. Each text has at most eight bytes.
 struct Opening {
   char text[9];
   std::size_t bytes;

@@ -24,7 +24,7 @@ Result<engine::AttributeValue> read_attribute_value(const json::Value& value, Fr
 Result<engine::Number> read_number(std::string_view text, Frame frame = Frame::older);
 // Reads {"name":{"S":"x"},…} as an item: Item, Key, ExpressionAttributeValues, ExclusiveStartKey.
 Result<engine::Item> read_item(const json::Value& object, Frame frame = Frame::older);
-// The same in stored form, usually without building the tree.
+// Like read_item, but returns the stored form, usually without building the tree.
 Result<engine::StoredItem> read_stored_item(const json::Value& object, Frame frame = Frame::older);
 // The error for an empty attribute name, in an item or in a parameter that names attributes.
 Unexpected<Error> empty_attribute_name();

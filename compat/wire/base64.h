@@ -10,7 +10,7 @@
 
 namespace mayfly::compat {
 
-// nullopt unless `text` is exactly what append_base64 would write.
+// Returns nullopt unless `text` is exactly what append_base64 would write.
 std::optional<std::string> decode_base64(std::string_view text);
 void append_base64(std::string& out, std::string_view bytes);
 

@@ -1,4 +1,4 @@
-// Errors of requests: AWS's, by their names, and Mayfly's own.
+// Errors of requests: AWS's errors, by their names, and Mayfly's own errors.
 //
 // Code that handles an error tests its kind. error.cc has the status, type and name that a response gives for
 // each kind. Each message is written out in full where the error is raised; no code parses it.
@@ -104,17 +104,17 @@ struct Error {
 template <class T>
 using Result = Expected<T, Error>;
 
-// How a response reports an error of this kind.
+// These functions return how a response reports an error of this kind.
 int error_status(Error::Kind kind);             // 400
 std::string error_type(Error::Kind kind);       // "com.amazonaws.dynamodb.v20120810#DuplicateItemException"
 std::string_view error_name(Error::Kind kind);  // "DuplicateItemException"
 std::string_view message_member(Error::Kind kind);  // "message"; some exceptions spell it "Message"
-// The code that batches and transactions report for a statement or an action: "DuplicateItem",
+// Returns the code that batches and transactions report for a statement or an action: "DuplicateItem",
 // "ValidationError".
 std::string_view error_code(Error::Kind kind);
 
 namespace error {
-// The message as it appears in a response: unchanged, or shortened with "…" to message_bytes_max.
+// Returns the message as it appears in a response: unchanged, or shortened with "…" to message_bytes_max.
 std::string cut(std::string message);
 
 Unexpected<Error> validation(std::string message, Error::About about = Error::About::unsaid);
@@ -124,7 +124,7 @@ Unexpected<Error> serialization(std::string message);
 Unexpected<Error> access_denied(std::string message);
 Unexpected<Error> unknown_operation();
 Unexpected<Error> resource_not_found(std::string message);
-Unexpected<Error> table_not_found(std::string message);  // of backups; others use resource_not_found
+Unexpected<Error> table_not_found(std::string message);  // for backups; otherwise resource_not_found
 Unexpected<Error> global_table_not_found(std::string message);
 Unexpected<Error> policy_not_found(std::string message);
 Unexpected<Error> resource_in_use(std::string message);

@@ -15,10 +15,10 @@
 // Each request has a frame. The new front end hands a request that it cannot read over to the old one, which
 // uses its own wording throughout and reports every error that it finds. This happens when a request lacks a
 // required member (shape.h) or nests too deeply (newer_depth_max). Such a request has the frame
-// `handed_over`, whatever its operation is.
+// `handed_over`, regardless of its operation.
 //
 // Source of these rules: responses recorded on AWS from August to October 2026; docs/differences.md compares
-// them with older ones. In all frames, errors about a missing member, a pattern or an enum have the old
+// them with older responses. In all frames, errors about a missing member, a pattern or an enum have the old
 // wording, except for two enums (Shape::unnamed_values).
 #pragma once
 
@@ -38,7 +38,7 @@ enum class Frame : std::uint8_t { older, handed_over, model, bare, enveloped };
 // ExpressionAttributeValues as well as in Expected. 127 is the depth limit of the common Rust JSON readers.
 inline constexpr int newer_depth_max = 127;
 
-// The frame of a request whose arrays and objects nest `depth` deep.
+// Returns the frame of a request whose arrays and objects nest `depth` levels deep.
 constexpr Frame frame_at_depth(Frame of_operation, int depth) {
   return depth > newer_depth_max && of_operation > Frame::handed_over ? Frame::handed_over : of_operation;
 }
@@ -47,14 +47,15 @@ constexpr Frame frame_at_depth(Frame of_operation, int depth) {
 // report it as shorter than three, and also report that it does not match the pattern.
 constexpr bool takes_one_character(Frame frame) { return frame >= Frame::handed_over; }
 
-// Whether errors about lengths and ranges name members as the model does and leave out the value.
+// Whether errors about lengths and ranges name members as the API model does and leave out the value.
 constexpr bool names_by_model(Frame frame) { return frame >= Frame::model; }
 // Whether errors in values and expressions have the newer wording.
 constexpr bool has_newer_words(Frame frame) { return frame >= Frame::bare; }
-// The same wording without the envelope, for parts of a result that later passes through in_frame as a whole.
+// Returns the frame with the same wording but no envelope, for parts of a result that passes through in_frame
+// as a whole later.
 constexpr Frame inside(Frame frame) { return frame == Frame::enveloped ? Frame::bare : frame; }
 
-// The result of reading a request's values or expressions, with a validation error put into the frame's
+// Returns the result of reading a request's values or expressions. Puts a validation error into the frame's
 // envelope.
 template <class T>
 Result<T> in_frame(Frame frame, Result<T> read) {

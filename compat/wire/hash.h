@@ -1,5 +1,5 @@
-// A hash of bytes that is the same on every host and in every run. Two seeds give two independent hashes. Not
-// for cryptographic use.
+// Hashes bytes. The result is the same on every host and in every run. Two seeds give two independent hashes.
+// Not for cryptographic use.
 //
 //   hash("abc", 0) != hash("abd", 0)
 #pragma once

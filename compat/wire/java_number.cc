@@ -20,7 +20,7 @@ bool is_int32(std::int64_t value) {
          value <= std::numeric_limits<std::int32_t>::max();
 }
 
-// nullopt if the exponent is too large.
+// Returns nullopt if the exponent is too large.
 std::optional<Decimal> decimal(std::string_view text) {
   const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
   std::int64_t exponent = 0;

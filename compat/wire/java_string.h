@@ -11,7 +11,7 @@
 
 namespace mayfly::compat {
 
-// Length in UTF-16 units: "abÿ" -> 3. A character beyond U+FFFF counts as 2.
+// Returns the length in UTF-16 units: "abÿ" -> 3. A character beyond U+FFFF counts as 2.
 inline std::int64_t java_length(std::string_view utf8) {
   std::int64_t units = 0;
   for (const char c : utf8) {
@@ -21,15 +21,15 @@ inline std::int64_t java_length(std::string_view utf8) {
   return units;
 }
 
-// String.hashCode; only an approximation for text with non-ASCII characters.
+// Java's String.hashCode. For text with non-ASCII characters, the result is only an approximation.
 inline std::uint32_t java_hash(std::string_view utf8) {
   std::uint32_t hash = 0;
   for (const char c : utf8) hash = hash * 31 + static_cast<unsigned char>(c);
   return hash;
 }
 
-// The strings in the order in which a HashSet with `buckets` buckets enumerates them. Strings of the same
-// bucket keep their order.
+// Returns the strings in the order in which a HashSet with `buckets` buckets enumerates them. Strings of the
+// same bucket keep their order.
 inline std::vector<std::string> in_java_order(std::vector<std::string> strings, std::uint32_t buckets) {
   const auto bucket = [&](const std::string& text) {
     const std::uint32_t hash = java_hash(text);

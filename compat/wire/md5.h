@@ -1,5 +1,5 @@
-// Computes the MD5 of data that arrives in pieces, with OpenSSL: for the checksums of exports and S3's ETags.
-// It is not a security measure.
+// Computes the MD5 checksum of data that arrives in pieces, with OpenSSL. Exports and S3's ETags contain such
+// checksums, which are not a security measure.
 //
 //   Md5 sum;
 //   sum.add("message "), sum.add("digest");
@@ -17,7 +17,7 @@ class Md5 {
   Md5();
   ~Md5();
   void add(std::string_view bytes);
-  // The hash: 16 raw bytes. Requires: called once, and after the last add.
+  // Returns the checksum, 16 raw bytes. Requires: called once, after the last add().
   std::string end();
 
  private:

@@ -17,7 +17,8 @@ namespace mayfly::compat {
 std::string decode_path(std::string_view text);
 std::string decode_query(std::string_view text);
 
-// Encodes every byte as %XX, as signatures require, except unreserved ones (RFC 3986) and those in `kept`.
+// Encodes every byte as %XX, as signatures require, except unreserved characters (RFC 3986) and the
+// characters in `kept`.
 void append_encoded(std::string& out, std::string_view text, std::string_view kept);
 
 std::vector<std::string> query_values(std::string_view query, std::string_view name);

@@ -47,7 +47,7 @@ Tree typed_value(Tree plain) {
     case Tree::value_t::number_integer:
     case Tree::value_t::number_unsigned:
     case Tree::value_t::number_float:
-    case Tree::value_t::binary: return with_type("N", json::print(plain));  // binary: json::raw
+    case Tree::value_t::binary: return with_type("N", json::print(plain));  // from json::raw()
     case Tree::value_t::array:
     case Tree::value_t::object: break;
   }

@@ -4,19 +4,19 @@
 //   plain_value({"SS":["a","b"]})         -> ["a","b"]
 //
 // Numbers keep their digits. Plain JSON has no sets and no binary values: they become lists and base64.
-// Requires: parse_tree made the trees as_written.
+// Requires: the trees were parsed with Decimals::as_written.
 #pragma once
 
 #include "compat/json/json_tree.h"
 
 namespace mayfly::compat {
 
-// Whether the value is an object with one type and a value of that type. The parts of lists and maps are not
-// checked.
+// Whether the value is an object with one type and a value of that type. The elements of lists and maps are
+// not checked.
 bool is_typed_value(const json::Tree& value);
 
 json::Tree typed_value(json::Tree plain);
-// Leaves what is not a typed value, or not a number, unchanged.
+// Values that are not typed values, and invalid numbers, stay unchanged.
 json::Tree plain_value(json::Tree typed);
 
 }  // namespace mayfly::compat

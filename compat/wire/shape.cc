@@ -52,7 +52,7 @@ bool is_integral(std::string_view number_text) {
   return number_text.find_first_of(".eE") == std::string_view::npos;
 }
 
-// The name of the token that the reader found: "NUMBER_VALUE".
+// Returns the name of the token that the reader found: "NUMBER_VALUE".
 std::string_view token_name(const Value& value) {
   switch (value.kind()) {
     case Value::Kind::boolean: return value.boolean() ? "TRUE_VALUE" : "FALSE_VALUE";
@@ -115,8 +115,8 @@ Result<void> check_blob(const Shape& shape, const Value& value) {
   return {};
 }
 
-// The members of a structure that an object has, each as Value::member returns it. Walks the members that are
-// present once, because most declared members are absent.
+// Finds the members of a structure that an object has, each as Value::member returns it. Walks the object's
+// members once, because most declared members are absent.
 class Present {
  public:
   Present(std::span<const Member> declared, const Value& object) {
@@ -140,7 +140,7 @@ class Present {
 
 constexpr std::size_t nested_name_length_max = 65535;
 
-// How deeply is_plain_value looks. Anything deeper would be examined again for each enclosing value.
+// How many levels is_plain_value examines. A deeper value would be examined again for each enclosing value.
 constexpr int plain_levels_max = 3;
 
 // Whether a value obviously passes the type and constraint checks, as nearly all do: it has exactly one
@@ -186,7 +186,7 @@ Result<void> check_members(std::span<const Member> members, const Value& object)
 }
 
 // The error for a scalar where the shape requires a list, map or structure. AWS fails differently for a
-// collection within a collection: its reader cannot handle the class of the inner one.
+// collection within a collection: its reader cannot handle the class of the inner collection.
 Unexpected<Error> unexpected_scalar(const Shape& shape, Place place) {
   if (place != Place::element) return error::serialization("Unexpected field type");
   if (shape.type == ShapeType::list || shape.type == ShapeType::map) {
@@ -245,8 +245,8 @@ constexpr Member attribute_value_members[] = {
     {"L", &value_list},       {"M", &value_map},
 };
 
-// Walks the members that are present instead of looking for all ten: most values have one, and most are
-// strings.
+// Walks the members that are present instead of looking for all ten types: most values have one member,
+// usually a string.
 Result<void> check_attribute_value(const Shape& shape, const Value& value, Place place) {
   if (value.is(Value::Kind::array))
     return error::serialization("Unrecognized collection type class " + java_type(shape));
@@ -500,7 +500,7 @@ class Constraints {
         std::find_if(errors_.begin(), errors_.end(), [](const Found& each) { return each.stops; });
     if (stop != errors_.end()) {
       // The new front end reads enums together with values, and frame `bare` puts no envelope around errors
-      // in those.
+      // in values.
       const bool is_bare = frame_ == Frame::bare && stop->fault == Fault::unnamed;
       return error::validation((is_bare ? "" : "1 validation error detected: ") + stop->text);
     }
@@ -570,8 +570,8 @@ class Constraints {
     add({text + at(path, false) + constraint, fault});
   }
 
-  // Reports a length or a range. The model has all of these constraints, except the length of a table name:
-  // an ARN can take its place.
+  // Reports a length or a range. The model has all of these constraints except the length of a table name,
+  // because an ARN can replace the name.
   void report_size(const Shape& shape, const Value& value, const Path& path, const std::string& constraint) {
     if (!names_by_model(frame_) || shape.table_name) return report(shape, &value, path, constraint);
     report_by_model(path, constraint);
@@ -787,7 +787,7 @@ Result<void> check_first(const Shape& shape, const Value& request) {
       continue;
     const auto length = java_length(value->string());
     if (length < *member.shape->min || length > *member.shape->max) {
-      // The name of a global table is called TableName as well.
+      // Messages call the name of a global table TableName as well.
       const auto name = member.shape->table_name ? std::string_view("TableName") : member.name;
       return error::validation(std::string(name) + " must be at least " + std::to_string(*member.shape->min) +
                                " characters long and at most " + std::to_string(*member.shape->max) +

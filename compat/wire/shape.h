@@ -87,11 +87,11 @@ struct Shape {
   const Shape* element = nullptr;              // element of a list, value of a map
   const Shape* key = nullptr;                  // key of a map; constraints only
   std::optional<std::int64_t> min{}, max{};    // length of strings, lists and maps; value of numbers
-  std::string_view pattern{};                  // one of those below
+  std::string_view pattern{};                  // one of the patterns below
   std::span<const std::string_view> values{};  // of an enum, in the order in which AWS prints them
-  bool table_name = false;                     // an ARN is exempt from length and pattern
+  bool table_name = false;                     // an ARN is exempt from the length and the pattern
   bool length_first = false;                   // "TableName must be at least 3 characters long and …"
-  bool keys_yield = false;                     // of a map: an invalid enum value hides errors in its keys
+  bool keys_yield = false;                     // of a map: an invalid enum value hides errors in the keys
   // The values of an enum as operations that have moved to the new front end print them, without naming the
   // member: "[ALL, OR]".
   std::string_view unnamed_values{};
@@ -109,7 +109,7 @@ inline constexpr std::string_view csv_delimiter_pattern = "[,;:|\\t ]";
 inline constexpr std::string_view csv_header_pattern = "[\\x20-\\x21\\x23-\\x2B\\x2D-\\x7E]*";
 inline constexpr std::string_view key_arn_pattern = "(arn:(aws[a-zA-Z-]*)?:[a-z0-9-.]+:.*)|()";
 inline constexpr std::string_view page_token_pattern = "([0-9a-f]{16})+";
-inline constexpr std::string_view text_pattern =  // no control characters except these three
+inline constexpr std::string_view text_pattern =  // no control characters except CR, LF and tab
     "[\\u0020-\\uD7FF\\uE000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF\\r\\n\\t]*";
 
 constexpr Shape structure(std::string_view java_name, std::span<const Member> members) {
@@ -144,12 +144,12 @@ constexpr Shape long_shape(std::optional<std::int64_t> min = {}, std::optional<s
 Result<void> check_types(const Shape& shape, const json::Value& request);
 Result<void> check_constraints(const Shape& shape, const json::Value& request, Frame frame = Frame::older);
 
-// The meaning of a checked value: the integral part of a number; a boolean, which AWS also reads from a
-// string ("true", "1", "yes", in any case).
+// These functions return the meaning of a value that passed the checks: the integral part of a number, or a
+// boolean, which AWS also reads from a string ("true", "1", "yes", in any case).
 std::int64_t integer_of(const json::Value& checked);
 bool boolean_of(const json::Value& checked);
 
-// The same for members; nullopt if the member is absent or null.
+// These functions do the same for a member of an object. They return nullopt if the member is absent or null.
 std::optional<std::int64_t> integer_member(const json::Value& object, std::string_view name);
 std::optional<bool> boolean_member(const json::Value& object, std::string_view name);
 std::optional<std::string_view> string_member(const json::Value& object, std::string_view name);

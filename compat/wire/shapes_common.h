@@ -15,9 +15,9 @@ inline constexpr Shape timestamp = {.type = Shape::Type::timestamp};
 inline constexpr Shape positive_long = long_shape(1);
 inline constexpr Shape positive_integer = integer_shape(1);  // Limit
 
-// --- names. The API model allows TableName 1 to 1024 characters, because an ARN can take its place;
-// a table's name must have 3 to 255. Operations on items and streams, and CreateTable, report an invalid name
-// among the constraint errors; other operations on tables use table_name_first with `required_first`.
+// --- names. The API model allows 1 to 1024 characters for TableName, because it can be an ARN; a table's
+// name must have 3 to 255 characters. Operations on items and streams, and CreateTable, report an invalid
+// name among the constraint errors; other operations on tables use table_name_first with `required_first`.
 inline constexpr Shape table_name = {.min = 3, .max = 255, .pattern = name_pattern, .table_name = true};
 inline constexpr Shape table_name_first = {
     .min = 3, .max = 255, .pattern = name_pattern, .table_name = true, .length_first = true};

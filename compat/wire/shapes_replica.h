@@ -1,4 +1,4 @@
-// Shapes of the members of UpdateTable for global tables.
+// Shapes of UpdateTable's members for global tables.
 #pragma once
 
 #include "compat/wire/shapes_table.h"

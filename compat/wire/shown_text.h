@@ -11,8 +11,8 @@
 
 namespace mayfly::compat {
 
-// Up to `bytes_max` bytes of `text`, ending before the first byte that is not UTF-8. Each control character
-// that is not in `allowed_controls` is replaced with a question mark.
+// Returns up to `bytes_max` bytes of `text`, ending before the first byte that is not UTF-8. Each control
+// character that is not in `allowed_controls` is replaced with a question mark.
 inline std::string shown_text(std::string_view text, std::size_t bytes_max,
                               std::string_view allowed_controls = {}) {
   std::string shown;

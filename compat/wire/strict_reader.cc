@@ -40,7 +40,7 @@ class Scanner {
       }
     } while (depth > 0);
   }
-  // The position of the last byte taken: " at line 1 column 17".
+  // Returns the position of the last byte read: " at line 1 column 17".
   [[nodiscard]] std::string place() const {
     const std::string_view taken = text_.substr(0, at_);
     const auto line_end = taken.rfind('\n');
@@ -56,7 +56,7 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
-// A name without its escapes, so that an escaped name is recognized.
+// Returns a name with its escapes decoded, so that an escaped name is recognized.
 std::string decoded(std::string_view name) {
   if (name.find('\\') == name.npos) return std::string(name);
   const std::string text = '"' + std::string(name) + '"';
