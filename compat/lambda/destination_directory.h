@@ -27,8 +27,8 @@ class DestinationDirectory {
  public:
   static constexpr std::int64_t file_bytes_max_default = std::int64_t{256} << 20;
 
-  // An empty `path` means that there is no directory, and all file destinations are rejected. Errors, here
-  // and in check(), are human-readable messages.
+  // If `path` is empty, all file destinations are rejected. Errors, here and in check(), are human-readable
+  // messages.
   static Expected<std::unique_ptr<DestinationDirectory>, std::string> open(
       const std::string& path, std::int64_t file_bytes_max = file_bytes_max_default);
   ~DestinationDirectory();

@@ -33,7 +33,7 @@ struct CallError {
 struct Retrying {
   int attempts = 0;  // failed attempts
   std::size_t records = 0;
-  CallError error;  // of the last attempt
+  CallError error;  // error of the last attempt
 };
 
 struct GivenUp {
@@ -46,7 +46,7 @@ struct GivenUp {
   std::string condition;    // RetryAttemptsExhausted, RecordAgeExceeded
   std::string destination;  // empty: no destination
   int attempts = 0;         // 0: the function was never called
-  CallError error;          // of the last attempt
+  CallError error;          // error of the last attempt
   std::vector<Record> records;
   std::size_t left_out = 0;  // records that are not in `records`
 };
