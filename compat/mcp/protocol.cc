@@ -64,8 +64,8 @@ Tree server_info() { return {{"name", "mayfly"}, {"title", "Mayfly"}, {"version"
 
 Tree capabilities() { return {{"tools", Tree::object()}, {"resources", Tree::object()}}; }
 
-// Decodes a header, which a client may have encoded in base64: "=?base64?…?=". Returns nullopt if it is
-// malformed.
+// Decodes a header, which a client may have encoded in base64: "=?base64?…?=". Returns nullopt if the header
+// is malformed.
 std::optional<std::string> decode_header(std::string_view value) {
   constexpr std::string_view begin = "=?base64?", end = "?=";
   if (!value.starts_with(begin) || !value.ends_with(end) || value.size() < begin.size() + end.size())
