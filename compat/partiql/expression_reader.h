@@ -52,7 +52,7 @@ class ExpressionReader : protected ValueReader {
   // Reads the path that is a function's argument.
   Result<expression::Path> argument_path(const Node& call);
 
-  int operators_ = 0;  // of the current expression
+  int operators_ = 0;  // number of operators in the current expression
   bool too_many_operators_ = false;
 };
 

@@ -192,8 +192,7 @@ Result<void> Parser::change(const UpdateSyntax::Change& syntax, expression::Upda
   return {};
 }
 
-// SET_ADD and SET_DELETE change a set in place, so their first argument must be the path on the left of the
-// assignment.
+// SET_ADD and SET_DELETE change a set in place, so their first argument must be the path that is assigned.
 Result<void> Parser::change_members(Path target, const Node& call, expression::Update& update) {
   const bool add = call.text == "set_add";
   const std::string name = add ? "SET_ADD" : "SET_DELETE";

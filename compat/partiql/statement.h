@@ -22,8 +22,7 @@ struct OrderBy {
 
 struct Select {
   expression::Projection projection;  // empty: *
-  // Set if the projection's paths clash. check_readable (lower_read.h) reports this error once the table is
-  // known.
+  // Set if the projection's paths clash. check_readable (lower_read.h) reports this error later.
   std::optional<Error> projection_error;
   std::string table;
   std::optional<std::string> index;

@@ -54,8 +54,8 @@ struct Node {
 // The source after FROM, UPDATE or DELETE FROM.
 struct SourceSyntax {
   Node node;
-  bool renamed = false;  // by an alias
-  bool joined = false;   // with another source
+  bool renamed = false;  // the source has an alias
+  bool joined = false;   // the source is joined with another source
 };
 
 struct OrderSyntax {
