@@ -22,7 +22,7 @@ Throughput read_throughput(const json::Value& provisioned_throughput);
 // Applies a change: the new units, the times of the last increase and decrease, and the number of decreases.
 Throughput changed_throughput(Throughput current, const Throughput& requested, engine::Instant at);
 // Rejects a change that would have no effect: "The provisioned throughput for the table will not change. …".
-// After four decreases in one UTC day, rejects a decrease within an hour of the last decrease:
+// After four decreases in one UTC day, rejects another decrease within an hour of the last one:
 // LimitExceededException.
 Result<void> check_throughput_change(const Throughput& current, const Throughput& requested,
                                      std::string_view index, engine::Instant now);
