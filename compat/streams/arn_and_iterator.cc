@@ -5,7 +5,7 @@
 //   check    := a hash of stream_arn and the payload before it
 //
 // The check is not secret. It distinguishes iterators that Mayfly returned from truncated, edited or invented
-// ones.
+// iterators.
 #include "compat/streams/arn_and_iterator.h"
 
 #include <array>
