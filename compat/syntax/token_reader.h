@@ -85,8 +85,8 @@ class TokenReader {
 // Rejects an expression that is empty or longer than 4 KB.
 Parsed<void> check_expression_size(std::string_view kind, std::string_view text);
 
-// Parses an expression with `Parser`. Errors have the form "Invalid FilterExpression: …", in the frame of the
-// substitutions.
+// Parses an expression with `Parser`. Errors begin with "Invalid FilterExpression: " and have the
+// substitutions' frame.
 template <class Parser>
 auto parse_expression(std::string_view kind, std::string_view text, Substitutions& substitutions) {
   const auto parse = [&]() -> decltype(Parser(text, substitutions).parse()) {
