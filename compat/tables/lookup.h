@@ -44,8 +44,8 @@ Result<void> check_settled(const Context& context, std::string_view table_name);
 // find the table settled.
 Unexpected<Error> still_changing(TableStatus status, std::string_view table_name);
 
-// The errors of find_table and find_named_table, for callers that find a table dropped between its lookup and
-// Transaction::lock().
+// The errors of find_table and find_named_table. Callers need them if a table was dropped between its lookup
+// and Transaction::lock().
 Unexpected<Error> table_not_found();
 Unexpected<Error> named_table_not_found(std::string_view table_name);
 

@@ -42,7 +42,7 @@ Result<void> check_index_keys(const json::Value& index, engine::Index::Kind kind
 // Checks the limit over all indexes of a table.
 Result<void> check_projected_attributes(const engine::Table& table);
 
-// Reads StreamSpecification. Returns nullopt if it disables the stream. `creating`: use CreateTable's
+// Reads StreamSpecification. Returns nullopt if it disables the stream. `creating` selects CreateTable's
 // messages.
 Result<std::optional<engine::StreamView>> read_stream_view(const json::Value& specification, bool creating);
 
