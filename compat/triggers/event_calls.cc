@@ -99,7 +99,7 @@ class EventCalls::Calls final : public engine::Task, public std::enable_shared_f
   std::stop_source stop_;
   engine::Mutex mutex_;
   std::deque<Waiting> waiting_ GUARDED_BY(mutex_), again_ GUARDED_BY(mutex_);
-  std::size_t bytes_ GUARDED_BY(mutex_) = 0;  // of all unfinished calls
+  std::size_t bytes_ GUARDED_BY(mutex_) = 0;  // total size of all unfinished calls
   std::size_t under_way_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -93,13 +93,13 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   [[nodiscard]] bool failing(std::uint64_t flush) const;
 
  private:
-  struct Range {  // of records that are to be read again
+  struct Range {  // a range of records that are to be read again
     engine::Sequence first, last;
   };
   struct Batch {
     std::vector<Record> records;
     int invocations = 0, retries = 0;
-    Outcome last;                // of the last invocation
+    Outcome last;                // the outcome of the last invocation
     std::optional<Range> range;  // replaces `records` while they are not in memory
   };
   struct Closing {  // the last call for a window
@@ -135,7 +135,7 @@ class Lane final : public engine::Task, public std::enable_shared_from_this<Lane
   [[nodiscard]] std::size_t held_bytes() const;
   void let_go();
   void read_again(const EventSourceMapping& mapping);  // reads the dropped records of work_
-  bool take_place();  // a slot for a call; if false, the lane is woken when it can ask again
+  bool take_place();  // takes a slot for a call; if false, the lane is woken when it can ask again
   void give_back_place();
   // Returns the page's records that the function is to receive.
   [[nodiscard]] std::vector<Record> wanted(const EventSourceMapping& mapping,

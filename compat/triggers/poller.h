@@ -35,7 +35,7 @@
 
 namespace mayfly::compat::triggers {
 
-// Controls whether a mapping's positions can be stored. The gate is closed before the positions are erased or
+// Controls whether a mapping's positions can be stored. The gate closes before the positions are erased or
 // replaced.
 struct PositionGate {
   engine::Mutex mutex;  // held while a position is written
@@ -156,8 +156,8 @@ class Poller final : public engine::Task, public LaneKeeper, public std::enable_
   const std::shared_ptr<PositionGate> gate_;
   const std::shared_ptr<Tally> tally_;
   std::stop_source stop_;
-  std::atomic<int> flushes_{0};                 // in progress
-  std::atomic<std::uint64_t> flush_number_{0};  // of the latest flush
+  std::atomic<int> flushes_{0};                 // flushes in progress
+  std::atomic<std::uint64_t> flush_number_{0};  // number of the latest flush
   std::atomic<bool> woken_{false}, wakes_lanes_{false};
 
   mutable engine::Mutex notes_mutex_;  // held for a few instructions; acquired after mutex_ if both are
