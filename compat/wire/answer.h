@@ -17,7 +17,7 @@ namespace mayfly::compat {
 class BodySource {
  public:
   virtual ~BodySource() = default;
-  // Waits for the next piece and appends it. Returns false after the last piece, and soon after `stop` is
+  // Waits for the next piece and appends it. Returns false after the last piece, or soon after `stop` is
   // requested.
   virtual bool next(std::string& piece, const std::stop_token& stop) = 0;
   // If false, `next` never waits, and the connection holds no slot on the slow lane. If a piece cannot be

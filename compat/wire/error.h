@@ -88,8 +88,8 @@ struct Error {
   // The subject of a validation error, for callers that handle some subjects differently.
   enum class About : std::uint8_t {
     unsaid,
-    number,      // malformed, or not supported by DynamoDB; an empty number set
-    duplicates,  // in a set
+    number,      // a number is malformed or unsupported, or a number set is empty
+    duplicates,  // a set has duplicates
     key_schema,  // a key attribute is missing or has another type
     nesting,     // values are nested too deeply
     name,        // an attribute of an item has an empty name

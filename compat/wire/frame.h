@@ -55,8 +55,8 @@ constexpr bool has_newer_words(Frame frame) { return frame >= Frame::bare; }
 // as a whole later.
 constexpr Frame inside(Frame frame) { return frame == Frame::enveloped ? Frame::bare : frame; }
 
-// Returns the result of reading a request's values or expressions. Puts a validation error into the frame's
-// envelope.
+// Returns the result of reading a request's values or expressions, with the frame's envelope around a
+// validation error.
 template <class T>
 Result<T> in_frame(Frame frame, Result<T> read) {
   if (read || frame != Frame::enveloped || read.error().kind != Error::Kind::validation) return read;
