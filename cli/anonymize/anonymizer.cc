@@ -13,7 +13,7 @@ using engine::AttributeValue;
 using engine::Number;
 using engine::Type;
 
-// How far a rule's path has matched on the way down.
+// How many steps of a rule's path have matched on the way from the item's root to the current value.
 struct Standing {
   std::size_t rule = 0;  // index among the table's rules
   std::size_t step = 0;  // the next step to match
@@ -21,7 +21,7 @@ struct Standing {
 };
 using Standings = std::vector<Standing>;
 
-// One step down an item: to a name, or to a list element.
+// One step deeper into an item: to a named attribute or map member, or to a list element.
 struct Way {
   std::string_view name{};
   std::size_t index = 0;
@@ -39,7 +39,7 @@ bool fits(const PathStep& step, const Way& way) {
   return false;
 }
 
-// `**` also matches no step at all.
+// `**` also matches zero steps.
 void add_standing(Standings& standings, std::span<const Rule* const> rules, Standing one) {
   const auto& steps = rules[one.rule]->steps;
   for (;; ++one.step) {
@@ -83,8 +83,8 @@ std::string label(const Rule& rule) {
   return text + ")";
 }
 
-// Shifts a time in seconds since 1970, or in milliseconds if it has that many digits. nullopt if the sum is
-// not a valid number; the value then stays unchanged.
+// Shifts a time in seconds since 1970. A number with 12 or more digits is a time in milliseconds. Returns
+// nullopt if the sum is not a valid number; the caller then leaves the value unchanged.
 std::optional<Number> shifted(const Number& value, std::int64_t seconds) {
   constexpr int digits_of_milliseconds = 12;
   const bool in_milliseconds = !value.is_zero() && value.magnitude() + 1 >= digits_of_milliseconds;

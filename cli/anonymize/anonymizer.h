@@ -1,17 +1,17 @@
-// Replaces values in items by rules, so that no person can be identified and references between items still
-// match.
+// Replaces values in items according to rules, so that no person can be identified but references between
+// items still match.
 //
 //   auto anonymizer =
 //       Anonymizer::for_table(rules, hash, {.table = "users", .keys = {"id"}, .ttl = "expires"});
 //   if (!anonymizer) fail(anonymizer.error());    // "users: key attribute id cannot be dropped; …"
 //   Changes changes;
-//   CHECK_OK(anonymizer->change(item, changes));  // changes.counts: how many values, by rule
+//   CHECK_OK(anonymizer->change(item, changes));  // adds to changes.counts, by rule
 //
-// - Types do not change: a string becomes a string.
+// - A replacement has the same type as the value that it replaces.
 // - Hashed keys stay distinct. A rule that could give two items the same key is rejected before any item is
 //   read.
 // - Each member of a set is changed. Members that become equal are merged.
-// - Values without a substitute stay: true, false, null, empty strings and empty binaries.
+// - Values that have no substitute stay unchanged: true, false, null, empty strings and empty binaries.
 // - The TTL attribute is changed only by a rule that names it, never by the default.
 //
 // Thread-safe.
@@ -31,11 +31,11 @@ namespace mayfly::transfer {
 
 struct TableShape {
   std::string table;
-  std::vector<std::string> keys;  // of the table itself
-  std::string ttl{};              // empty: none
+  std::vector<std::string> keys;  // key attributes of the table, not of its indexes
+  std::string ttl{};              // the TTL attribute; empty: the table has no TTL
 };
 
-// The number of changed values, by rule or default: "users: email (fake email)".
+// The number of changed values for each rule or default, such as "users: email (fake email)".
 struct Changes {
   std::map<std::string, std::uint64_t> counts;
   void add(const std::map<std::string, std::uint64_t>& more) {
@@ -45,7 +45,8 @@ struct Changes {
 
 class Anonymizer {
  public:
-  // The default's changes are counted separately for this many attributes, and together for all others.
+  // The changes that the default makes are counted separately for at most this many attributes, and in one
+  // total for all other attributes.
   static constexpr std::size_t counted_names_max = 200;
 
   // `rules` and `hash` must outlive this object.

@@ -75,7 +75,7 @@ class Draws {
   std::string_view one_of(const std::string_view (&list)[size]) {
     return list[next() % size];
   }
-  // 16 hexadecimal digits.
+  // Returns 16 hexadecimal digits.
   std::string digits() {
     std::string text;
     for (std::uint64_t bits = next(), i = 0; i < 16; ++i, bits >>= 4) text += engine::hex_digits[bits & 15];
@@ -104,7 +104,7 @@ std::string uuid(Draws& draws) {
   return text;
 }
 
-// Addresses in reserved ranges: for private networks, and for documentation.
+// Returns an address from a range that is reserved for private networks (IPv4) or documentation (IPv6).
 std::string ip(Draws& draws, std::string_view value) {
   if (value.find(':') != std::string_view::npos) {
     std::string text = "2001:db8";
@@ -117,7 +117,7 @@ std::string ip(Draws& draws, std::string_view value) {
   return text;
 }
 
-// Text with as many characters as the value.
+// Returns text with as many characters as `value`.
 std::string prose(Draws& draws, std::string_view value) {
   std::size_t characters = 0;
   for (const char c : value) characters += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -185,7 +185,7 @@ std::optional<std::string> fake_text(const KeyedHash& hash, const Fake& fake, st
 
 std::optional<engine::Number> fake_number(const KeyedHash& hash, const Fake& fake,
                                           const engine::Number& value) {
-  constexpr int digits_of_milliseconds = 12;  // seconds have as many from the year 5138 on
+  constexpr int digits_of_milliseconds = 12;  // a time in seconds has 12 digits only from the year 5138 on
   Draws draws(hash, name_of(fake.kind), value.to_string());
   if (fake.kind == FakeKind::number) return engine::Number(draws.within(fake.least, fake.most));
   if (fake.kind != FakeKind::date) return std::nullopt;

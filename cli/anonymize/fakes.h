@@ -1,5 +1,5 @@
-// Realistic values of no real person: names, addresses, unassigned phone numbers. The keyed hash of a
-// value determines its fake value, so that it is the same everywhere.
+// Makes realistic values that belong to no real person: names, addresses, unassigned phone numbers. The keyed
+// hash of a value determines its fake value, so that it is the same everywhere.
 //
 //   fake_text(hash, {FakeKind::email}, "alice@corp.test") == "ada.moreau.5f0c…@example.com"
 //
@@ -33,18 +33,18 @@ enum class FakeKind : std::uint8_t {
 
 struct Fake {
   FakeKind kind = FakeKind::text;
-  std::int64_t least = 0, most = 0;  // for number: both inclusive; for date: milliseconds, both inclusive
+  std::int64_t least = 0, most = 0;  // inclusive limits of a number, or of a date in milliseconds
 };
 
 std::optional<FakeKind> fake_kind_named(std::string_view name);
 std::string_view name_of(FakeKind kind);
 inline bool is_unique(FakeKind kind) { return kind == FakeKind::email || kind == FakeKind::uuid; }
 
-// A date has the format of `value`: 2024-05-01, or with a time after it. nullopt if the kind has no text
-// values.
+// A date has the same format as `value`: 2024-05-01, optionally followed by a time. Returns nullopt if the
+// kind has no text values.
 std::optional<std::string> fake_text(const KeyedHash& hash, const Fake& fake, std::string_view value);
-// For the kinds number and date. A date is in seconds since 1970, or in milliseconds if `value` has that many
-// digits.
+// Returns nullopt unless the kind is number or date. A date is in seconds since 1970, or in milliseconds if
+// `value` has 12 or more digits.
 std::optional<engine::Number> fake_number(const KeyedHash& hash, const Fake& fake,
                                           const engine::Number& value);
 

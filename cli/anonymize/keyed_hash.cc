@@ -12,7 +12,7 @@ using engine::Number;
 
 constexpr std::size_t stand_in_bytes = 16;
 constexpr std::uint64_t whole_end = 1'000'000'000'000'000'000;  // 10^18
-constexpr int half_bits = 30;                                   // 2^60 is the first power of four above it
+constexpr int half_bits = 30;  // 2^60 is the first power of four above whole_end
 constexpr std::uint64_t half_mask = (std::uint64_t{1} << half_bits) - 1;
 constexpr int rounds = 10;
 
@@ -22,7 +22,7 @@ std::uint64_t number_of(std::string_view bytes) {
   return number;
 }
 
-// One pass through the network, for 60 bits.
+// Passes a 60-bit value through the Feistel network once.
 std::uint64_t permuted_once(const KeyedHash& hash, std::uint64_t value) {
   std::uint64_t left = value >> half_bits, right = value & half_mask;
   for (int round = 0; round < rounds; ++round) {
@@ -34,7 +34,8 @@ std::uint64_t permuted_once(const KeyedHash& hash, std::uint64_t value) {
   return left << half_bits | right;
 }
 
-// A permutation of [0, 10^18). A result outside passes through the network again until it is inside.
+// Permutes the numbers in [0, 10^18). A result outside this range passes through the network again until it
+// is inside.
 std::uint64_t permuted(const KeyedHash& hash, std::uint64_t value) {
   do {
     value = permuted_once(hash, value);
@@ -63,13 +64,13 @@ engine::Binary KeyedHash::binary(const engine::Binary& value) const {
 Number KeyedHash::number(const Number& value) const {
   const bool is_short = value.is_zero() || value.magnitude() < 18;
   if (const auto whole = value.floor_scaled(0); whole && value.exponent() >= 0 && is_short) {
-    // Negative numbers are counted from -1 as 0, so that none of them becomes zero.
+    // -1 is permuted as 0, -2 as 1 and so on, so that no negative number becomes zero.
     if (*whole >= 0)
       return Number(static_cast<std::int64_t>(permuted(*this, static_cast<std::uint64_t>(*whole))));
     return Number(-static_cast<std::int64_t>(permuted(*this, static_cast<std::uint64_t>(-(*whole + 1)))) - 1);
   }
   // Fractions and longer numbers become whole numbers of 37 digits that begin with 1, so they differ from all
-  // shorter ones.
+  // shorter numbers.
   const std::string mixed = bytes("N", value.to_string());
   Number::Wide wide = static_cast<Number::Wide>(number_of(mixed)) << 64 | number_of(mixed.substr(8));
   Number::Wide first = 1;

@@ -1,5 +1,5 @@
-// Replaces values by HMAC-SHA256 with a secret. With the same secret, a value has the same substitute in
-// every table and every run. Without the secret, the value cannot be recovered, even by trying candidates.
+// Replaces values by their HMAC-SHA256 under a secret key. With the same secret, a value has the same
+// substitute in all tables and runs. Without the secret, the value cannot be recovered, even by brute force.
 //
 //   const KeyedHash hash(secret);
 //   hash.text("alice@example.com")       // 32 hexadecimal digits

@@ -52,7 +52,7 @@ std::string shown(std::string_view text) {
   return "'" + std::string(cut) + (cut.size() < text.size() ? "…'" : "'");
 }
 
-// The parser keeps repeated members, and the last one counts. A rule with both keep and drop could let
+// The parser keeps repeated members, and the last one takes effect. A rule with both keep and drop could let
 // through a value that it was written to remove.
 std::optional<std::string> repeated_member(const Tree& object) {
   std::set<std::string_view> names;
@@ -157,7 +157,7 @@ Expected<std::vector<PathStep>, std::string> parse_path(std::string_view text) {
   std::vector<PathStep> steps;
   for (std::size_t at = 0; at < text.size() || steps.empty();) {
     std::string name;
-    bool is_plain = true;  // without a backslash
+    bool is_plain = true;  // the step contains no backslash
     for (; at < text.size() && text[at] != '.' && text[at] != '['; ++at) {
       if (text[at] == '\\') {
         is_plain = false;
@@ -170,7 +170,8 @@ Expected<std::vector<PathStep>, std::string> parse_path(std::string_view text) {
     const Kind kind = is_plain && name == "*"    ? Kind::any_name
                       : is_plain && name == "**" ? Kind::any_way
                                                  : Kind::name;
-    // `**.**` means `**`. With a step for each, many long rules would cost tens of milliseconds per value.
+    // `**.**` means the same as `**`. If each `**` were a separate step, many long rules would cost tens of
+    // milliseconds per value.
     if (kind != Kind::any_way || steps.empty() || steps.back().kind != Kind::any_way)
       steps.push_back({.kind = kind, .name = std::move(name)});
     while (at < text.size() && text[at] == '[') {
@@ -231,7 +232,7 @@ Expected<Rules, std::string> Rules::parse(std::string_view text) {
     if (!one.is_object()) return Unexpected{where + "not a JSON object"};
     auto rule = read_rule(one);
     if (!rule) return Unexpected{where + rule.error().message};
-    // The second rule would never be used.
+    // The second rule for the same table and path would never be used.
     const auto [first, is_new] = places.try_emplace({rule->table, rule->path}, rules.rules.size() + 1);
     if (!is_new) return Unexpected{where + "same table and path as rule " + std::to_string(first->second)};
     rules.rules.push_back(*std::move(rule));

@@ -6,10 +6,10 @@
 //     {"table":"orders*","path":"lines[*].sku","action":"keep"}]}
 //
 // A path consists of attribute names separated by dots, with `*` for any name, `[3]` and `[*]` for list
-// elements, and `**` for any number of steps. A backslash makes the next character part of a name.
-// A rule for a map or a list applies to everything in it. If several rules match, the one whose path ends
-// deepest applies; among those, the first in the file. Repeated members are errors, and so are two rules with
-// the same table and path.
+// elements, and `**` for any number of steps. A backslash makes the next character part of a name. A rule for
+// a map or a list applies to everything in it. If several rules match, the rule whose path ends deepest
+// applies. If several paths end at that depth, the first of these rules in the file applies. Repeated members
+// are errors, and so are two rules with the same table and path.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ std::string_view name_of(Action action);
 struct PathStep {
   enum class Kind : std::uint8_t { name, any_name, element, any_element, any_way };
   Kind kind = Kind::name;
-  std::string name{};     // for name
-  std::size_t index = 0;  // for element
+  std::string name{};     // set if kind is name
+  std::size_t index = 0;  // set if kind is element
 };
 
 struct Rule {
@@ -39,7 +39,7 @@ struct Rule {
   std::vector<PathStep> steps;
   Action action = Action::keep;
   Fake fake{};
-  std::string after{};             // for hash and fake: keep the text up to and including this one
+  std::string after{};             // for hash and fake: keep the text up to and including this string
   std::int64_t shift_seconds = 0;  // for shift
 };
 
@@ -57,7 +57,7 @@ struct Rules {
 
 Expected<std::vector<PathStep>, std::string> parse_path(std::string_view text);
 
-// `pattern` may contain * for any characters and ? for one.
+// `pattern` may contain * for any characters and ? for one character.
 bool matches(std::string_view pattern, std::string_view name);
 
 }  // namespace mayfly::transfer
