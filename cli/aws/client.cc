@@ -44,7 +44,8 @@ Failure no_answer(http::ExchangeFailure failure) {
   return named("Unusable", false);
 }
 
-// "com.amazonaws.dynamodb.v20120810#ThrottlingException", "ThrottlingException:http://…"
+// Returns the name in "com.amazonaws.dynamodb.v20120810#ThrottlingException" or
+// "ThrottlingException:http://…".
 std::string bare_name(std::string_view type) {
   if (const auto hash = type.rfind('#'); hash != std::string_view::npos) type.remove_prefix(hash + 1);
   return std::string(type.substr(0, type.find(':')));

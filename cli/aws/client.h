@@ -63,18 +63,18 @@ struct HeardDate {
 
 struct ClientOptions {
   std::string endpoint;                      // http:// or https://
-  std::string region;                        // that requests are signed for
+  std::string region;                        // the region that requests are signed for
   std::shared_ptr<Credentials> credentials;  // never nullptr
-  std::string ca_file;                       // trusted certificates for https://; empty: the system's
-  std::string account;                       // on Mayfly: the account, twelve digits; empty: the key's
+  std::string ca_file;  // trusted certificates for https://; empty: the system's certificates
+  std::string account;  // for Mayfly: twelve digits; empty: the key's account
   int attempts_max = 3;
   std::chrono::milliseconds attempt_time_max{10'000};
-  // Sleeps between attempts. Returns false to give up without another attempt. If it is empty, the client
-  // sleeps.
+  // Sleeps between attempts. Returns false to give up without another attempt. If this function is empty, the
+  // client itself sleeps.
   std::function<bool(std::chrono::milliseconds)> wait{};
   std::stop_token stop{};  // a stop request ends attempts in progress and prevents further ones
   std::function<void(const HeardDate&)> hear_date{};  // called for each answer with a Date, on any thread
-  std::shared_ptr<engine::Random> random{};           // nullptr: the system's
+  std::shared_ptr<engine::Random> random{};           // nullptr: the system's random numbers
 };
 
 // Reads the client's options from `given`, the environment and the profile. The error is a human-readable
@@ -82,7 +82,7 @@ struct ClientOptions {
 Expected<ClientOptions, std::string> client_options(const Given& given,
                                                     const Environment& environment = variable_of_process);
 
-// Thread-safe. Opens as many connections as there are concurrent calls.
+// Thread-safe. Each concurrent call uses its own connection.
 class Client {
  public:
   static Expected<std::unique_ptr<Client>, std::string> open(ClientOptions options);
@@ -91,12 +91,12 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Performs one operation, such as "Query", and waits for the answer through all attempts.
+  // Performs one operation, such as "Query". Retries it if necessary, and waits for the answer.
   Expected<Json, Failure> call(std::string_view operation, const Json& body);
   Expected<Json, Failure> call(std::string_view operation, const std::string& body);
   // Returns the body as text, for callers that read more items than a JSON tree should hold.
   Expected<std::string, Failure> call_text(std::string_view operation, const std::string& body);
-  // One call of Mayfly's control API, such as "GET" and "/_mayfly/clock".
+  // Makes one call of Mayfly's control API, such as "GET" and "/_mayfly/clock".
   Expected<Json, Failure> call_control(const std::string& method, const std::string& path,
                                        const std::string& body = {});
 

@@ -3,8 +3,8 @@
 //   1. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN (unless --profile names a profile)
 //   2. the profile's aws_access_key_id, … in ~/.aws/credentials or ~/.aws/config
 //   3. the profile's credential_process, a program that prints a key
-//   4. AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or …_FULL_URI: the container's (ECS, EKS Pod Identity), with
-//      AWS_CONTAINER_AUTHORIZATION_TOKEN or …_TOKEN_FILE
+//   4. AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or …_FULL_URI: the container's key (ECS, EKS Pod Identity),
+//      with AWS_CONTAINER_AUTHORIZATION_TOKEN or …_TOKEN_FILE
 //
 // Not supported: roles to assume (role_arn, web identity), single sign-on, and EC2's instance metadata. For
 // these, use AWS's command line as the credential_process: `aws configure export-credentials --profile NAME`.
@@ -26,7 +26,7 @@
 
 namespace mayfly::aws {
 
-// Keys that expire are renewed some minutes in advance. If the renewal fails, the current key is used until
+// Keys that expire are renewed a few minutes in advance. If the renewal fails, the current key is used until
 // it expires.
 //
 // Thread-safe.
@@ -35,8 +35,8 @@ class Credentials {
   explicit Credentials(Settings settings) : settings_(std::move(settings)) {}
 
   Expected<http::Key, std::string> key() EXCLUDES(mutex_);
-  // Drops the cached key, so that the next call of key() looks for one again. For a key that was refused as
-  // expired.
+  // Drops the cached key, so that the next call of key() looks for one again. Call this if a server has
+  // rejected the key as expired.
   void forget() EXCLUDES(mutex_);
 
  private:

@@ -15,11 +15,13 @@
 
 namespace mayfly::aws {
 
-// is_throttling: the answer reports too many requests. is_retryable: another attempt may succeed.
+// is_throttling() returns whether the error reports too many requests. is_retryable() returns whether another
+// attempt may succeed.
 bool is_throttling(std::string_view name);
 bool is_retryable(std::string_view name, int status);
 
-// The pause before attempt 2, 3, …: random, from 0 up to 50 ms doubled with each attempt, at most 20 s.
+// Returns a random pause before attempt 2 or a later attempt. The maximum pause is 50 ms before attempt 2,
+// and doubles with each further attempt up to 20 s.
 inline constexpr std::chrono::milliseconds pause_base{50}, pause_max{20'000};
 std::chrono::milliseconds pause_before(int attempt, engine::Random& random);
 
@@ -31,7 +33,7 @@ class RetryQuota {
  public:
   static constexpr int capacity = 500, retry_cost = 5, timeout_cost = 10, success = 1;
 
-  bool take(int cost) EXCLUDES(mutex_);  // false: not enough is left
+  bool take(int cost) EXCLUDES(mutex_);  // false: less than `cost` is left
   void give_back(int cost) EXCLUDES(mutex_);
 
  private:

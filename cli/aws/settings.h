@@ -23,11 +23,11 @@ namespace mayfly::aws {
 using Environment = std::function<std::string(const char* name)>;
 std::string variable_of_process(const char* name);
 
-// Values from a command's own options. The environment and the profile decide those that are empty.
+// Values from a command's own options. Values that are empty are taken from the environment and the profile.
 struct Given {
   std::string endpoint, region, profile;
-  std::string ca_file;  // trusted certificates for https://; empty: the system's
-  std::string account;  // on Mayfly: the account, twelve digits; empty: the key's
+  std::string ca_file;  // trusted certificates for https://; empty: the system's certificates
+  std::string account;  // for Mayfly: twelve digits; empty: the key's account
 };
 
 class Settings {
@@ -38,12 +38,12 @@ class Settings {
 
   [[nodiscard]] const Given& given() const { return given_; }
   [[nodiscard]] std::string variable(const char* name) const { return environment_(name); }
-  // A setting of the profile by its lowercase name, such as "aws_access_key_id". The credentials file takes
-  // precedence. Empty if the profile does not have it.
+  // Returns a setting of the profile by its lowercase name, such as "aws_access_key_id". The credentials file
+  // takes precedence. Returns an empty string if the profile does not have the setting.
   [[nodiscard]] std::string profile_value(const std::string& name) const;
   [[nodiscard]] const std::string& profile() const { return profile_; }
 
-  // us-east-1 if no region is set and the endpoint is not AWS's.
+  // Returns us-east-1 if no region is set and the endpoint does not belong to AWS.
   [[nodiscard]] Expected<std::string, std::string> region() const;
   [[nodiscard]] Expected<std::string, std::string> endpoint() const;
   [[nodiscard]] int attempts_max() const;  // 3 unless another number is set
@@ -59,11 +59,12 @@ class Settings {
   Environment environment_;
   std::string profile_ = "default";
   bool profile_named_ = false;
-  Values credentials_, config_;  // the profile's part of each file
+  Values credentials_, config_;  // the profile's settings in each file
 };
 
-// Returns the settings of one profile in a profile file. `prefix` precedes the profile's name in its
-// brackets, except for default: "profile " in ~/.aws/config. nullopt if the file does not have the profile.
+// Returns the settings of one profile in a profile file, or nullopt if the file does not have the profile.
+// `prefix` is what precedes a profile's name in brackets, such as "profile " in ~/.aws/config. The default
+// profile has no prefix.
 std::optional<std::map<std::string, std::string>> profile_in(std::string_view text, std::string_view profile,
                                                              std::string_view prefix);
 
