@@ -1,4 +1,4 @@
-// Calls a function if a block takes too long, whatever the block waits for.
+// Calls a function if a block of code takes too long, no matter what the block waits for.
 //
 //   const Deadline deadline(10s, [] { … });   // called once, on a separate thread, unless the block ends
 //                                             // within 10 s

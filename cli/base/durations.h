@@ -1,4 +1,4 @@
-// Durations as people type them.
+// Parses durations that users type.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,8 @@
 
 namespace mayfly::cli {
 
-// Converts "90", "90s", "15m", "48h", "2d" or "1h30m" to seconds, as the text of a JSON number. nullopt if it
-// is not a duration.
+// Converts "90", "90s", "15m", "48h", "2d" or "1h30m" to seconds, as the text of a JSON number. Returns
+// nullopt if the text is not a duration.
 std::optional<std::string> seconds_of(const std::string& duration);
 
 }  // namespace mayfly::cli

@@ -62,12 +62,12 @@ void EndSignals::take() {
 void EndSignals::begin_to_be_late() {
   try {
     deadline_.emplace(late_after, [this] {
-      ::alarm(1);  // in case standard error blocks because it is not read
+      ::alarm(1);  // in case a write to standard error blocks because nothing reads it
       if (const auto status = late_()) ::_exit(*status);
       ::alarm(0);
     });
   } catch (const std::system_error&) {
-    ::alarm(1);  // no thread is available
+    ::alarm(1);  // no thread is available for the deadline
   }
 }
 

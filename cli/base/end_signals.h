@@ -1,14 +1,14 @@
 // Receives the signals that end a command, SIGTERM and SIGINT. The command can check for them, wait for them
 // and poll a descriptor.
 //
-//   const EndSignals signals;                        // on the main thread, before it starts any other
+//   const EndSignals signals;                        // on the main thread, before it starts other threads
 //   signals.wait();                                  // until SIGTERM or SIGINT arrives
-//   if (signals.wait(200ms) == 0) …                  // none yet
+//   if (signals.wait(200ms) == 0) …                  // no signal yet
 //   pollfd ready[] = {{0, POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
 //
 // A command ends within a second of the first signal, whatever it is waiting for: a name lookup, a pipe
 // without a writer, an endpoint that does not answer. The command has `late_after` to end on its own. After
-// that, `Late` decides.
+// that time, the function `Late` is called.
 //
 // The constructor blocks the signals in the calling thread, and so in all threads that it starts later. A
 // dedicated thread receives them, so they interrupt no other thread's system calls.
@@ -46,13 +46,13 @@ class EndSignals {
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;
 
-  // The first signal that arrived; 0: none.
+  // Returns the first signal that arrived, or 0 if no signal has arrived.
   [[nodiscard]] int came() const { return came_; }
-  // Waits up to `time`, or without limit, and returns the same as came(). Thread-safe.
+  // Waits for a signal for at most `time` (nullopt: no limit). Returns the same as came(). Thread-safe.
   int wait(std::optional<std::chrono::milliseconds> time = {}) const;
   // A stop is requested when the first signal arrives.
   [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
-  // Becomes readable when a signal has arrived, and stays so: its data is never read.
+  // Becomes readable when a signal has arrived, and stays readable, because its data is never read.
   [[nodiscard]] int descriptor() const { return pipe_[0]; }
 
  private:

@@ -1,4 +1,4 @@
-// Error messages of commands.
+// Prints the error messages of commands.
 #pragma once
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Suggestions for mistyped words.
+// Suggests corrections of mistyped words.
 //
 //   nearest("--prot", {"--port", "--host"})  ==  "--port"
 #pragma once
@@ -9,8 +9,9 @@
 
 namespace mayfly::cli {
 
-// Returns the candidate that the user probably meant, or an empty string. It differs from `word` in at most
-// two letters (three if `word` has eight or more), and in fewer than half of its own letters.
+// Returns the candidate that the user probably meant, or an empty string. The candidate differs from `word`
+// in at most two letters (three if `word` has eight or more letters), and in less than half of the
+// candidate's letters.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace mayfly::cli

@@ -27,7 +27,7 @@ class Notices {
   const http::log::Level level_;
   engine::Mutex mutex_;
   engine::Stopwatch second_ GUARDED_BY(mutex_);
-  std::size_t lines_ GUARDED_BY(mutex_) = 0;  // in this second
+  std::size_t lines_ GUARDED_BY(mutex_) = 0;  // lines logged in the current second
   std::uint64_t left_out_ GUARDED_BY(mutex_) = 0;
 };
 

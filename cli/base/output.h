@@ -1,4 +1,4 @@
-// Standard output of the commands that print answers.
+// Writes the standard output of the commands that print answers.
 //
 //   print(table.text());
 //   if (reader_left()) return printed(0);   // `mayfly item scan carts | head`: stop asking for more pages
@@ -18,7 +18,7 @@ void print(std::string_view text);
 // Escapes control characters in text that is not JSON and may quote an endpoint. Keeps line breaks.
 std::string printable_lines(std::string_view text);
 
-// Flushes the output. Returns whether the reader has gone or another write failed.
+// Flushes the output. Returns whether the reader has closed the pipe or another write failed.
 bool reader_left();
 
 // Flushes the output. Returns `exit_code`, or 1 with a sentence on stderr if a write failed, for example

@@ -8,7 +8,7 @@ Workers::Workers(std::size_t threads) {
   try {
     for (std::size_t n = 0; n < threads; ++n) threads_.emplace_back([this] { run(); });
   } catch (const std::system_error&) {
-    // Works with the threads that could be started.
+    // The pool then has only the threads that could be started.
   }
 }
 
@@ -24,7 +24,7 @@ Workers::~Workers() {
 void Workers::do_one(const std::shared_ptr<Work>& work, engine::Lock<engine::Mutex>& lock) {
   const std::size_t n = work->next++;
   std::erase(works_, work);
-  if (work->next < work->count) works_.push_back(work);  // after the others, so that all make progress
+  if (work->next < work->count) works_.push_back(work);  // behind other work, so that all work makes progress
   lock.unlock();
   work->part(n);
   lock.lock();

@@ -30,13 +30,13 @@ class Workers {
     const std::size_t count;
     std::size_t next = 0, done = 0;
   };
-  // Runs one part of `work` and releases the lock meanwhile. Requires: a part is left.
+  // Runs one part of `work` and releases the lock meanwhile. Requires: `work` has a part that has not begun.
   void do_one(const std::shared_ptr<Work>& work, engine::Lock<engine::Mutex>& lock) NO_THREAD_SAFETY_ANALYSIS;
   void run() EXCLUDES(mutex_);
 
   engine::Mutex mutex_;
   engine::Condition changed_;
-  std::vector<std::shared_ptr<Work>> works_ GUARDED_BY(mutex_);  // with parts that have not begun
+  std::vector<std::shared_ptr<Work>> works_ GUARDED_BY(mutex_);  // work that has parts that have not begun
   bool ended_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
