@@ -38,7 +38,8 @@ const Colours& colours() {
   return colour ? coloured : plain;
 }
 
-// "2031-01-03T00:00:00Z REMOVE carts id=1 expired id=1 ttl=1924992060"; empty if `record` is malformed.
+// Returns a line such as "2031-01-03T00:00:00Z REMOVE carts id=1 expired id=1 ttl=1924992060", or an empty
+// string if `record` is malformed.
 std::string change_line(std::string_view table, const Tree& record) {
   const Colours& paint = colours();
   const Tree* change = json::member(record, "dynamodb");
@@ -80,9 +81,9 @@ class Tail {
  public:
   explicit Tail(bool as_json) : as_json_(as_json) {}
 
-  // Returns false if the reader of the output has gone or an event is too long.
+  // Returns false if the output's reader has closed the pipe or an event is too long.
   bool take(std::string_view piece) {
-    // Searches each byte once, however many pieces an event arrives in.
+    // Searches each byte only once, even if an event arrives in many pieces.
     std::size_t begin = 0, searched = rest_.size();
     rest_ += piece;
     for (std::size_t end = 0; (end = rest_.find('\n', searched)) != std::string::npos; searched = begin) {
@@ -154,7 +155,7 @@ int show_jobs(ServerCalls& server, const ControlCommand& command) {
   }
 }
 
-// --- others
+// --- other commands
 
 Expected<Tree, std::string> key_of(ServerCalls& server, const ControlCommand& command) {
   if (command.key.size() == 1)
@@ -165,7 +166,7 @@ Expected<Tree, std::string> key_of(ServerCalls& server, const ControlCommand& co
   return read_key(*schema, command.key);
 }
 
-// The error is a sentence.
+// The error is a human-readable sentence.
 Expected<std::string, std::string> view(ServerCalls& server, const ControlCommand& command,
                                         const std::string& answer) {
   using Shows = ControlCommand::Shows;

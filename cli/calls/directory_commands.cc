@@ -39,7 +39,7 @@ class Findings {
       if (!as_json_) print("  " + std::to_string(count) + " times " + kind + "\n");
     unprinted_.clear();
   }
-  // {"count":…,"listed":[…]}
+  // Returns {"count":…,"listed":[…]}.
   [[nodiscard]] json::Tree tree(std::uint64_t count) const { return {{"count", count}, {"listed", listed_}}; }
 
  private:
@@ -59,7 +59,7 @@ class Progress {
                  static_cast<unsigned long long>(estimate));
     shown_ = true;
   }
-  // To be called before anything else is printed.
+  // Call this before printing anything else.
   void clear() {
     if (shown_) std::fputs("\r\x1b[K", stderr);
     shown_ = false;

@@ -56,7 +56,8 @@ Outcome<Tree> operate(ServerCalls& server, std::string_view operation, const Tre
 
 // --- tables
 
-// Splits "at:N" into name and type. The type is empty if it is not given. The error is a sentence.
+// Splits "at:N" into name and type. The type is empty if `text` has only a name. The error is a
+// human-readable sentence.
 Outcome<KeyAttribute> attribute_of(std::string_view text) {
   const auto colon = text.find(':');
   const std::string_view type = colon == std::string_view::npos ? "" : text.substr(colon + 1);
@@ -69,7 +70,7 @@ Outcome<KeyAttribute> attribute_of(std::string_view text) {
 // Key attributes and their types, in the order in which they were added.
 class Attributes {
  public:
-  // Fails with a sentence if the name gets two types.
+  // Fails if the attribute was already added with a different type.
   Outcome<void> add(const KeyAttribute& attribute) {
     for (KeyAttribute& known : known_) {
       if (known.name != attribute.name) continue;
@@ -290,8 +291,8 @@ Outcome<Tree> item_key_of(ServerCalls& server, const ItemCommand& command) {
   return read_key(table.keys, command.words);
 }
 
-// The control API's explanation why an item does or does not expire. nullopt if the server has no control
-// API.
+// Returns the control API's explanation of why an item does or does not expire, or nullopt if the server has
+// no control API.
 std::optional<Tree> explanation(const ServerCalls& server, const std::string& table, const Tree& key) {
   std::string path = "/_mayfly/ttl/";
   compat::append_encoded(path, table, "");
@@ -355,7 +356,7 @@ int put_item(ServerCalls& server, const ItemCommand& command) {
   return say(sentence);
 }
 
-// " (2031-01-03T00:00:00Z)" for epoch seconds; empty if the value is not that.
+// Returns " (2031-01-03T00:00:00Z)" if the value is a time in epoch seconds, otherwise an empty string.
 std::string as_time(const Tree& value) {
   const auto text = json::string_member(value, "N");
   const auto seconds = text ? engine::whole_number<engine::Instant>(*text) : std::nullopt;
@@ -423,7 +424,7 @@ class Pages {
     count_ += static_cast<std::int64_t>(items->size());
     if (!items->empty()) print_table(*items);
   }
-  // `nothing`: the sentence to print, without --json, if there were no items.
+  // `nothing` is the sentence to print if there were no items and --json is not given.
   int end(const std::string& nothing) {
     if (json_)
       print((count_ == 0 ? "{\n  \"Items\": [" : "\n  ") + std::string("],\n  \"Count\": ") +
@@ -480,12 +481,12 @@ class Pages {
   const bool json_;
   const std::vector<std::string> first_columns_;
   std::int64_t count_ = 0, scanned_ = 0;
-  std::set<std::string> others_;  // attributes with a column after the first ones
+  std::set<std::string> others_;  // attributes whose columns follow first_columns_
   std::vector<std::string> columns_;
   std::optional<TextTable> table_;
 };
 
-// The index's description, and whether it is global. nullopt if the table has no such index.
+// Returns the index's description and whether the index is global, or nullopt if the table has no such index.
 std::optional<std::pair<Tree, bool>> find_index(const Tree& table, const std::string& name) {
   for (const auto& [member, is_global] :
        {std::pair("GlobalSecondaryIndexes", true), std::pair("LocalSecondaryIndexes", false)})
@@ -495,7 +496,8 @@ std::optional<std::pair<Tree, bool>> find_index(const Tree& table, const std::st
   return std::nullopt;
 }
 
-// The condition on the sort key: "", " AND #s >= :from", …
+// Returns the condition on the sort key, such as " AND #s >= :from". The condition is empty if no option
+// limits the sort key.
 Outcome<std::string> sort_condition(const ItemCommand& command, const KeySchema& schema, Tree& request) {
   const bool has_range = !command.from.empty() || !command.to.empty();
   if (!has_range && command.begins_with.empty()) return std::string();

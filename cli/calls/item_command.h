@@ -52,7 +52,7 @@ struct ItemCommand {
 // not exist.
 int run_item_command(const ItemCommand& command);
 
-// Returns the CreateTable request of a `table create`. The error is a sentence.
+// Returns the CreateTable request of a `table create`. The error is a human-readable sentence.
 Expected<json::Tree, std::string> create_request(const ItemCommand& command);
 
 }  // namespace mayfly::cli

@@ -69,7 +69,8 @@ class ServerWorld final : public compat::mcp::World {
     return ask(std::move(request), scope, key_, "dynamodb", stop);
   }
 
-  // --region or the server's default, which is requested until the server answers.
+  // Returns --region or the server's default region. The default is requested again on each call until the
+  // server has answered once.
   std::string region() override {
     if (!command_.region.empty()) return command_.region;
     const engine::Lock lock(mutex_);
@@ -111,13 +112,13 @@ class ServerWorld final : public compat::mcp::World {
 constexpr std::string_view too_long_error =
     R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: longer than 16 MB"}})";
 
-// One message per line, in and out.
+// Reads and writes messages, one per line.
 class MessageLines {
  public:
   MessageLines(int out, int signals) : out_(out), signals_(signals) {}
 
-  // Returns the next line. nullopt: the input has ended, or a signal arrived. A line that is too long is
-  // answered here.
+  // Returns the next line. nullopt: the input has ended, or a signal arrived. If a line is too long, sends an
+  // error and continues.
   std::optional<std::string> read() {
     for (;;) {
       if (const auto end = buffer_.find('\n', looked_at_); end != std::string::npos) {
@@ -157,7 +158,7 @@ class MessageLines {
   }
 
  private:
-  // Answers once per line.
+  // Sends the error only once for a line, even if the line arrives in many pieces.
   void refuse_as_too_long() {
     if (!too_long_) write(too_long_error);
     too_long_ = true;
@@ -175,7 +176,7 @@ class MessageLines {
     return true;
   }
 
-  // The text after the last newline.
+  // Returns the text after the last newline.
   std::optional<std::string> rest() {
     if (buffer_.empty() || too_long_) return std::nullopt;
     return std::exchange(buffer_, {});

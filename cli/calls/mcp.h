@@ -1,10 +1,10 @@
 // `mayfly mcp`: the Model Context Protocol on standard input and output, one message per line, until the
 // input ends. The tools call a running server, or an emulator in this process, which main.cc opens.
 //
-// Messages are handled in the order in which they arrive. A message starts when the one before it has been
-// answered or has waited for a quarter of a second. So the requests of a script take effect in order, and a
-// later message can end a call that waits, such as an await or an advance at a failpoint. Standard output
-// carries only messages. The log goes to standard error.
+// Messages are handled in the order in which they arrive. Handling of a message starts when the previous
+// message has been answered or has been in progress for a quarter of a second. So the requests of a script
+// take effect in order, and a later message can end a call that waits, such as an await or an advance at a
+// failpoint. Standard output carries only messages. The log goes to standard error.
 #pragma once
 
 #include <string>
@@ -22,15 +22,15 @@ class EndSignals;
 
 struct McpCommand {
   std::string url = "http://127.0.0.1:8000";
-  std::string ca_file;          // trusted certificates for https://; empty: the system's
-  std::string account, region;  // empty: the account of the environment's key, the server's region
+  std::string ca_file;          // trusted certificates for https://; empty: the system's certificates
+  std::string account, region;  // if empty, the account of the environment's key and the server's region
   bool read_only = false;
   bool own = false;      // use an emulator in this process, not the server at `url`
   bool listens = false;  // the emulator is also reachable over HTTP
   http::log::Level log_level = http::log::Level::info;
 };
 
-inline constexpr std::size_t mcp_line_bytes_max = 16 * 1024 * 1024;  // as for HTTP bodies
+inline constexpr std::size_t mcp_line_bytes_max = 16 * 1024 * 1024;  // the same limit as for HTTP bodies
 inline constexpr std::size_t mcp_waiting_max = 64;                   // unanswered messages
 
 // Reads from descriptor 0 and writes to `out` until the input ends or a signal of `end_signals` arrives.
@@ -38,7 +38,7 @@ inline constexpr std::size_t mcp_waiting_max = 64;                   // unanswer
 void speak_mcp(compat::mcp::World& world, compat::mcp::ProtocolSettings settings, int out,
                const EndSignals& end_signals);
 
-// The tools' default account: --account, or that of the environment's key.
+// Returns the tools' default account: --account, or the account of the environment's key.
 std::string account_of(const McpCommand& command);
 
 // Returns a descriptor for standard output, and redirects all other output that is printed there to standard

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view region_default = "us-east-1";
 
-// A sentence that says why the server did not answer, and what to do about it.
+// Returns a sentence that says why the server did not answer and what the user can do about it.
 std::string unreachable(const std::string& reason) {
   std::string sentence = http::log::printable(reason) + ".";
   if (reason.find("Connection refused") != std::string::npos)

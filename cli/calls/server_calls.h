@@ -27,7 +27,7 @@ namespace mayfly::cli {
 
 struct ServerPlace {
   std::string url = "http://127.0.0.1:8000";
-  std::string ca_file;  // certificates to trust for https://; empty: the system's
+  std::string ca_file;  // certificates to trust for https://; empty: the system's certificates
   std::string account;  // empty: the account of the environment's key, or 000000000000
   std::string region;   // empty: the server's default
 };
@@ -49,18 +49,19 @@ class ServerCalls {
   // Sets a time limit for each later call. Without it, calls wait without limit.
   void limit_time(std::chrono::milliseconds time_max) { time_max_ = time_max; }
 
-  // One control call; returns the body of an answer with status 200.
+  // Makes one control call and returns the body of the answer. A status other than 200 is a failure.
   [[nodiscard]] Expected<std::string, CallFailure> control(const std::string& method, const std::string& path,
                                                            const std::string& body = {}) const;
-  // One control call whose answer does not end. `piece` receives the body as it arrives; it returns false to
-  // end the call.
+  // Makes one control call whose answer is an endless stream. `piece` receives the body as it arrives; it
+  // returns false to end the call.
   [[nodiscard]] Expected<std::string, CallFailure> follow(
       const std::string& path, const std::function<bool(std::string_view)>& piece) const;
-  // One operation. Numbers in the answer keep their text (Decimals::as_written).
+  // Performs one DynamoDB operation. Numbers in the answer keep their text (Decimals::as_written).
   Expected<json::Tree, CallFailure> operate(std::string_view operation, const json::Tree& body);
 
   [[nodiscard]] const std::string& account() const { return account_; }
-  // --region, or the server's default, which is requested once. "us-east-1" if the server does not say.
+  // Returns --region or the server's default region, which is requested once. Returns "us-east-1" if the
+  // server does not name its region.
   const std::string& region();
 
  private:
@@ -76,10 +77,11 @@ class ServerCalls {
   std::optional<std::chrono::milliseconds> time_max_;
 };
 
-// The names of the first `names_max` tables, in order.
+// Returns the names of the first `names_max` tables, in order.
 Expected<std::vector<std::string>, CallFailure> table_names(ServerCalls& server, std::size_t names_max);
 
-// DescribeTable's Table. The error is a sentence. If the table does not exist, it suggests a similar name.
+// Returns the member Table of DescribeTable's answer. The error is a human-readable sentence. If the table
+// does not exist, the error suggests a table with a similar name.
 Expected<json::Tree, std::string> describe_table(ServerCalls& server, const std::string& table);
 
 }  // namespace mayfly::cli
