@@ -83,7 +83,7 @@ struct Place {
   std::string path;                          // "mayfly clock advance"
   const CLI::Option* value_of = nullptr;     // the option whose value is being typed
   std::size_t positionals = 0;               // number of values before the cursor
-  std::map<std::string, std::string> given;  // --url and the like
+  std::map<std::string, std::string> given;  // options such as --url, with their values
 };
 
 Place place_of(const CLI::App& app, const Words& words) {

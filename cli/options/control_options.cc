@@ -28,7 +28,7 @@ using compat::control::Kind;
 using compat::control::Member;
 using json::Tree;
 
-// The values that a command was given. Each command reads those that it has options for.
+// The values that a command was given. Each command reads only the values that it has options for.
 struct Given {
   // Members of the call, by name.
   std::map<std::string_view, std::string> texts;
@@ -41,7 +41,7 @@ struct Given {
   bool settle = false, paused = false, resumed = false;
 };
 
-// The given members as JSON. The key is not among them: its attributes' types depend on the table.
+// Returns the given members as JSON. The key is left out, because its attributes' types depend on the table.
 Tree body_of(const Given& given, std::span<const Member> members) {
   Tree body = Tree::object();
   for (const Member& member : members) {
@@ -120,7 +120,7 @@ constexpr std::string_view key_help = R"(values (1), NAME=VALUE (id=1) or JSON (
 
 // --- commands
 
-// Commands with two words, by the first.
+// The first words of all two-word commands, with the help of their groups.
 constexpr std::pair<std::string_view, const char*> groups[] = {
     {"clock", "Show, freeze, move and reset the account's clock"},
     {"ttl", "Explain, list and force the expiry of items"},
@@ -132,7 +132,7 @@ constexpr std::pair<std::string_view, const char*> groups[] = {
     {"failpoint", "Hold an item's expiry just before its deletion"},
 };
 
-// Parts of an answer that are printed differently, by call.
+// Calls whose answers are printed in a special format.
 constexpr std::pair<std::string_view, ControlCommand::Shows> shown_parts[] = {
     {"take_snapshot", ControlCommand::Shows::id},
     {"await_change", ControlCommand::Shows::change},
@@ -154,7 +154,7 @@ class Commands {
   CLI::App& parent_of(std::string_view& words);
   // Adds a command that makes the call with this body. `words` are like "clock freeze".
   CLI::App& add(std::string_view words, const std::string& help, const ControlCall& call, Body body);
-  // Adds the command that follows from the call's description.
+  // Adds a command whose name and options are derived from the call's description.
   void add_described(const ControlCall& call);
   void take(CLI::App& command, const Member& member);
 

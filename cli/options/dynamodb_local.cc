@@ -15,7 +15,8 @@ constexpr std::string_view jar = "DynamoDBLocal.jar";
 constexpr std::string_view main_class = "com.amazonaws.services.dynamodbv2.local.main.ServerRunner";
 constexpr std::string_view main_class_now = "software.amazon.dynamodb.services.local.main.ServerRunner";
 
-// A subdirectory of the directory that DynamoDB Local would use, so that the files of the two do not mix.
+// A subdirectory of the directory that DynamoDB Local would use, so that Mayfly's files and DynamoDB Local's
+// do not mix.
 constexpr std::string_view data_subdirectory = "/mayfly";
 
 struct Settings {
@@ -24,7 +25,7 @@ struct Settings {
   std::vector<std::string> ignored;
 };
 
-// The index of the program's first own argument, after java's.
+// Returns the index of the program's own first argument, which follows java's arguments.
 std::optional<std::size_t> after_java(const std::string& program, const std::vector<std::string>& arguments,
                                       std::vector<std::string>& ignored) {
   const bool is_java = std::string_view(program).substr(program.rfind('/') + 1) == "java";

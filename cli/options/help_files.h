@@ -9,7 +9,7 @@ class App;
 
 namespace mayfly::cli {
 
-// mayfly(1), as roff.
+// Returns mayfly(1) in roff format.
 std::string manual_page(const CLI::App& app);
 
 }  // namespace mayfly::cli

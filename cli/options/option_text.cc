@@ -26,7 +26,7 @@ std::optional<Number> number_of(std::string_view text) {
 
 bool is_number(std::string_view text) { return number_of<double>(text).has_value(); }
 
-// A number unchanged, anything else in quotes.
+// Returns a number unchanged, and any other text in quotes.
 std::string shown(std::string_view given) {
   return is_number(given) ? std::string(given) : "'" + http::log::printable(given) + "'";
 }
@@ -42,7 +42,7 @@ bool looks_like_option(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && engine::is_letter(word[1]);
 }
 
-// The command that the first words name.
+// The command that the first words of a command line name.
 struct Named {
   const CLI::App* command;
   std::string path;   // "mayfly clock advance"
@@ -111,7 +111,8 @@ std::string row(const std::string& left, const std::string& right) {
   return line + wrapped(right, value_column) + "\n";
 }
 
-// Says which environment variables set the command's options. Empty if there are none.
+// Returns a sentence that says which environment variables set the command's options, or an empty string if
+// no variable does so.
 std::string environment_of(const CLI::App& app) {
   std::vector<std::string> variables;
   std::string last;  // the last option with a variable

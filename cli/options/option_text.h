@@ -51,8 +51,8 @@ std::string parsed_path(const CLI::App& app);
 
 // --- help
 
-// The commands that --help lists; all options, including positionals; and the option with a name such as
-// "--url", or nullptr.
+// These functions return the commands that --help lists, all options including positionals, and the option
+// with a name such as "--url" (nullptr if there is none).
 std::vector<const CLI::App*> listed_commands(const CLI::App& app);
 std::vector<const CLI::Option*> options_of(const CLI::App& app);
 const CLI::Option* option_named(const CLI::App& app, const std::string& name);

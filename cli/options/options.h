@@ -39,9 +39,9 @@ struct ServeOptions {
   std::uint64_t history_bytes_max = engine::DatabaseOptions().history_bytes_max;
   bool exact_recovery = false;
   std::int64_t shutdown_seconds_max = 10;
-  std::string port_file;  // empty: none
+  std::string port_file;  // empty: no file is written
   bool exit_with_parent = false;
-  std::string data_directory;  // empty: in memory
+  std::string data_directory;  // empty: data is kept in memory only
   bool fsync = false;
   std::string region;
   bool shared_regions = false;
@@ -64,7 +64,7 @@ struct ServeOptions {
   std::string keys_file;  // empty: the environment's key
   http::log::Level log_level = http::log::Level::info;
   std::string banner;              // printed before anything else
-  std::vector<std::string> notes;  // logged at the start
+  std::vector<std::string> notes;  // logged at startup
 };
 
 struct CommandLine {

@@ -100,7 +100,7 @@ void add_what_and_how(CLI::App& app, TransferCommand& command) {
   app.footer("Options with ... can be repeated.");
 }
 
-// For the side that is a server by default.
+// Adds the options of the server that is the default source of an export or the default target of an import.
 void add_server(CLI::App& app, PlaceOptions& place) {
   app.option_defaults()->group("Source and target");
   app.add_option("--account", place.account, "Account of the server, twelve digits")
@@ -117,8 +117,8 @@ constexpr const char* places = "aws|URL|DIR|FILE|-";
 
 }  // namespace
 
-// Each subcommand fills in its own command until it is parsed, because CLI11 also reads the variables of
-// subcommands that were not named.
+// Each subcommand fills in its own TransferCommand, which is copied to `command` only if the subcommand was
+// named. CLI11 also reads the environment variables of subcommands that were not named.
 void add_transfer_commands(CLI::App& app, TransferCommand& command) {
   CLI::App* const out = app.add_subcommand("export", "Copy tables to a directory, a file or another server");
   const auto exported = std::make_shared<TransferCommand>();
