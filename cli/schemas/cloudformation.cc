@@ -54,7 +54,7 @@ Tree coerced(Tree value, std::string_view member) {
 
 constexpr std::int64_t units_if_unsaid = 5;
 
-// The entry of the index `name` in a list of indexes, or nullptr.
+// Returns the entry of the index `name` in a list of indexes, or nullptr.
 const Tree* index_in(const Tree* indexes, std::string_view name) {
   if (indexes == nullptr || !indexes->is_array()) return nullptr;
   for (const Tree& index : *indexes)
@@ -67,7 +67,7 @@ const Tree* member_of(const Tree* object, const char* name) {
 }
 
 // A global table's capacity has two parts: writes for all replicas, and reads for each replica. `written` is
-// the table or an index. `here` is the same in this region's replica, or nullptr.
+// the table or an index. `here` is the same table or index in this region's replica, or nullptr.
 void add_global_throughput(const Tree& written, const Tree* here, Tree& made) {
   const auto least = [](const Tree* scaling) {
     const Tree* const units = member_of(scaling, "MinCapacity");
@@ -132,7 +132,7 @@ void read_table(const Tree& properties, TableSchema& schema) {
   add_settings(properties, schema);
 }
 
-// Replicas and witnesses of strong consistency are created in one request.
+// The replicas and witnesses of a strongly consistent global table are created in one request.
 SchemaRequest strong_replicas(const std::string& table, const std::vector<std::string>& elsewhere,
                               const Tree* witnesses) {
   SchemaRequest request{"UpdateTable", {{"TableName", table}, {"MultiRegionConsistency", "STRONG"}}};
@@ -242,7 +242,8 @@ Expected<Tree, std::string> properties_of(const Template::Resource& resource, Te
   return coerced(std::move(properties), "");
 }
 
-// Whether the text has a variable of the Serverless Framework, as parts of its configuration do.
+// Whether the text contains a variable of the Serverless Framework. Templates that are part of such a
+// framework's configuration can contain variables.
 bool has_serverless_variable(std::string_view text) {
   for (const std::string_view begin : {"${self:", "${opt:", "${sls:", "${env:", "${param:", "${file(",
                                        "${ssm:", "${aws:", "${cf:", "${strToBool("})

@@ -26,7 +26,7 @@ std::string status_of(compat::Emulator& emulator, const SchemaContext& context, 
   return described != nullptr ? std::string(json::string_member(*described, "TableStatus").value_or("")) : "";
 }
 
-// "ValidationException: One or more parameter values were invalid: …"
+// Returns the error's name and message: "ValidationException: One or more parameter values were invalid: …".
 std::string message_of(const Answer& answer) {
   const auto tree = json::parse_tree(answer.body);
   if (!tree) return answer.body;
@@ -101,7 +101,7 @@ Expected<void, std::string> create_tables(compat::Emulator& emulator, const std:
                           (is_item ? " of item " + std::to_string(items) : "") + ": " + message_of(answer)};
       }
       if (is_item) continue;
-      // --table-delay-ms applies here too.
+      // With --table-delay-ms, the table does not become ACTIVE immediately.
       while (status_of(emulator, context, schema.table) != "ACTIVE") std::this_thread::sleep_for(pause);
     }
     const std::string with_items = items > 0 ? " with " + std::to_string(items) + " items" : "";

@@ -15,7 +15,7 @@ namespace mayfly::schemas {
 // Each function receives one sentence per call.
 struct Reports {
   std::function<void(const std::string&)> notice;   // the result for a table
-  std::function<void(const std::string&)> warning;  // a part of its definition that was left out
+  std::function<void(const std::string&)> warning;  // a part of a table's definition that was left out
 };
 
 // A table that already exists (in a data directory) is not changed and gets no items. Tags that DynamoDB

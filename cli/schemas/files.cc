@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using json::Tree;
 
-constexpr std::uintmax_t file_bytes_max = 64 * 1024 * 1024;  // a plan of a large project is large
+constexpr std::uintmax_t file_bytes_max = 64 * 1024 * 1024;  // Terraform plans of large projects are large
 constexpr std::size_t file_values_max = 10'000'000;
 constexpr std::size_t files_max = 10'000;
 constexpr int assembly_depth_max = 8;
@@ -47,7 +47,7 @@ std::string terraform_sentence(const std::string& name, const std::string& what)
          "file: --schema tables.json";
 }
 
-// Why a file of a known kind is rejected; empty: it is not of such a kind.
+// Returns why a file of a known kind is rejected, or an empty string if the file is of no such kind.
 std::string refusal(const Tree& tree, const std::string& name) {
   if (is_serverless(tree)) return serverless_sentence(name);
   if (tree.is_object() && tree.contains("terraform_version") && tree.contains("lineage"))
@@ -77,7 +77,7 @@ Expected<void, std::string> read_file(const fs::path& path, const SchemaContext&
   std::optional<Tree> tree;
   if (auto parsed = json::parse_tree(text, json::Decimals::read, file_values_max)) tree = *std::move(parsed);
   if (!tree) {
-    // JSON is also YAML, but errors in JSON are then reported as YAML errors.
+    // Text that is not valid JSON is parsed as YAML, so errors in JSON are reported as YAML errors.
     auto read = parse_yaml(text);
     if (!read && path.stem() == "serverless") return Unexpected{serverless_sentence(name)};
     if (!read) return Unexpected{name + ": " + read.error()};

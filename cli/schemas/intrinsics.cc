@@ -213,7 +213,7 @@ Template::Resolved Template::resolve_object(const Tree& value, At at) {
   Tree result = Tree::object();
   for (const auto& [name, member] : value.items()) {
     if (is_unused(name)) continue;
-    CHECK_OK(charge(result.size()));  // `result` is searched for each name
+    CHECK_OK(charge(result.size()));  // because `result` is searched once for each name
     if (name.starts_with(loop_prefix)) {
       TRY(const Loop repeated, loop(member, at));
       for (const std::string& each : repeated.values) {
@@ -472,8 +472,8 @@ Expected<bool, std::string> Template::is_made(const Resource& resource) {
   return condition({{"Condition", *name}}, At{resource.variables});
 }
 
-// Evaluates a named condition once, however many conditions and resources name it. Otherwise, if each
-// condition in a chain names the next one twice, each link would double the time.
+// Evaluates a named condition once, however many conditions and resources name it. Otherwise, in a chain of
+// conditions that each name the next condition twice, each link would double the time.
 Expected<bool, std::string> Template::named_condition(std::size_t place, std::size_t depth) {
   if (const auto known = condition_values_.find(place); known != condition_values_.end())
     return known->second;

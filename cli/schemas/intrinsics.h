@@ -34,7 +34,7 @@ class Template {
  public:
   // The loop variables of Fn::ForEach and their values, outermost first.
   using Variables = std::vector<std::pair<std::string, std::string>>;
-  // An entry of a section. An entry in a loop occurs once for each repetition.
+  // An entry of a template's section. An entry in a loop occurs once for each repetition.
   struct Resource {
     std::string name;
     const json::Tree* body;
@@ -44,12 +44,12 @@ class Template {
   };
   using Resolved = Expected<std::optional<json::Tree>, std::string>;
 
-  // `tree` and `context` must outlive the template. The errors of all functions are sentences.
+  // `tree` and `context` must outlive the template. The errors of all functions are human-readable sentences.
   static Expected<Template, std::string> open(const json::Tree& tree, const SchemaContext& context);
 
   [[nodiscard]] const std::vector<Resource>& resources() const { return resources_; }
-  // Evaluates `value` as a part of `resource`. nullopt for AWS::NoValue: the member with this value is
-  // absent.
+  // Evaluates `value` as a part of `resource`. Returns nullopt for AWS::NoValue, which means that the member
+  // with this value is absent.
   Resolved resolve(const json::Tree& value, const Resource& resource);
   // Whether the Condition of `resource` allows its creation.
   Expected<bool, std::string> is_made(const Resource& resource);
@@ -98,7 +98,7 @@ class Template {
   const SchemaContext& context_;
   std::vector<Resource> resources_, conditions_;
   std::map<std::string, std::size_t> resource_places_, condition_places_;
-  std::map<std::size_t, bool> condition_values_;  // by index in conditions_, of those evaluated so far
+  std::map<std::size_t, bool> condition_values_;  // conditions evaluated so far, by index in conditions_
   std::set<std::string> unknown_;
   std::size_t work_ = 0;
 };

@@ -25,7 +25,7 @@ struct SchemaRequest {
 
 struct TableSchema {
   std::string where;  // for messages
-  std::string table;  // its name
+  std::string table;  // the table's name
   // CreateTable first, then settings, replicas and items. Each is sent once the table is ACTIVE again.
   std::vector<SchemaRequest> requests;
 };

@@ -163,7 +163,7 @@ Expected<void, std::string> read_module(const Tree& module, const std::string& f
   return {};
 }
 
-// "planned_values" is that of a plan, "values" that of a state.
+// A plan has the root module in "planned_values", and a state has it in "values".
 const Tree* root_module(const Tree& tree) {
   for (const char* name : {"planned_values", "values"}) {
     const Tree* values = json::member(tree, name);

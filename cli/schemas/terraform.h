@@ -1,5 +1,5 @@
 // Reads the tables (aws_dynamodb_table) of a Terraform plan or state, as printed by `terraform show -json`.
-// OpenTofu's output is the same.
+// The output of OpenTofu has the same format.
 // https://developer.hashicorp.com/terraform/internals/json-format
 // https://registry.terraform.io/providers/hashicorp/aws/latest/docs/resources/dynamodb_table
 #pragma once

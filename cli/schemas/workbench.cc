@@ -10,14 +10,14 @@ namespace {
 
 using json::Tree;
 
-// A list in a table or an index; empty if it is absent.
+// Returns the list `name` of a table or an index, or an empty list if it is absent.
 const Tree& list_of(const Tree& object, std::string_view name) {
   static const Tree nothing = Tree::array();
   const Tree* const list = json::member(object, name);
   return list != nullptr && list->is_array() ? *list : nothing;
 }
 
-// Returns the key schema and adds the key's attributes to `definitions`, each once.
+// Returns the key schema, and adds the key's attributes to `definitions` without duplicates.
 Tree key_schema(const Tree& keyed, Tree& definitions) {
   Tree schema = Tree::array();
   const Tree* const attributes = json::member(keyed, "KeyAttributes");

@@ -17,7 +17,7 @@ namespace mayfly::schemas {
 bool is_workbench(const json::Tree& tree);
 
 // Appends the tables, each with a PutItem request for every item of its TableData. Tables of a model without
-// billing settings are on-demand. `file` is for messages. The error is a sentence with its name.
+// billing settings are on-demand. `file` is for messages. The error is a sentence with the file's name.
 Expected<void, std::string> read_workbench(const json::Tree& tree, const std::string& file,
                                            std::vector<TableSchema>& tables);
 

@@ -57,7 +57,7 @@ bool has_only(std::string_view text, std::string_view characters) {
   return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
 }
 
-// The parts of "1:30:05" after the first. Each must be below 60.
+// Whether `text` can follow the first colon of a number such as "1:30:05". Each part must be below 60.
 bool is_sexagesimal_tail(std::string_view text) {
   while (!text.empty()) {
     const auto colon = std::min(text.find(':'), text.size());
@@ -69,7 +69,7 @@ bool is_sexagesimal_tail(std::string_view text) {
   return true;
 }
 
-// nullopt if the text is not an integer, or not one of 64 bits, which stays text.
+// Returns nullopt if the text is not an integer or does not fit into 64 bits. A longer integer stays text.
 std::optional<std::int64_t> integer(std::string_view text) {
   constexpr std::string_view decimal = "0123456789_";
   const bool negative = text.starts_with('-');
@@ -96,7 +96,8 @@ std::optional<std::int64_t> integer(std::string_view text) {
   return number;
 }
 
-// nullopt if the text is not a number with a point. Infinities and NaN, which JSON lacks, stay text.
+// Returns nullopt if the text is not a number with a decimal point. Infinities and NaN, which JSON lacks,
+// stay text.
 std::optional<double> decimal(std::string_view text) {
   std::string digits = without_underscores(text);
   std::string_view rest = digits;
@@ -166,7 +167,7 @@ class Events {
   bool ready_ = false;
 };
 
-// Directives come first, with only comments and empty lines between them.
+// Directives are at the beginning of the text, with only comments and empty lines between them.
 bool has_too_many_directives(std::string_view text) {
   std::size_t directives = 0;
   for (std::size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1) {
@@ -234,7 +235,7 @@ class Reader {
 
   Value mapping(std::size_t depth) {
     Tree::object_t members;
-    std::unordered_map<std::string, std::size_t> places;  // if a name is repeated, the last value counts
+    std::unordered_map<std::string, std::size_t> places;  // if a name is repeated, the last value is used
     for (;;) {
       CHECK_OK(events_.advance());
       const yaml_event_t& event = events_.event();
@@ -276,7 +277,7 @@ class Reader {
     return {at_line(mark) + "the tag " + shown + " is not supported, as in CloudFormation"};
   }
 
-  // Wraps the value in the function that its short form names.
+  // Wraps the value in the function that the short form `tag` names.
   static Tree tagged(Tree value, const std::string& tag) {
     if (tag.size() < 2 || tag[0] != '!') return value;
     const std::string function = tag.substr(1);
