@@ -20,7 +20,7 @@ double units_of(const Tree& answer) {
   return units != nullptr && units->is_number() ? units->get<double>() : 1;
 }
 
-// The item in an answer or in a failure's body.
+// Returns the item in an answer or in a failure's body, or nullptr.
 std::shared_ptr<const Tree> item_in(const Tree* tree) {
   const Tree* const item = tree == nullptr ? nullptr : json::member(*tree, "Item");
   return item == nullptr ? nullptr : std::make_shared<const Tree>(*item);
@@ -48,7 +48,7 @@ std::string Departures::key_of(const Tree& item) const {
   return json::print(key);
 }
 
-// #k is the partition key, which every item has. #t, #w and #a are TTL, window and sort key.
+// #k is the partition key, which every item has. #t, #w and #a are the TTL, the window and the sort key.
 std::string Departures::names(bool with_place) const {
   std::string text = R"(,"ExpressionAttributeNames":{"#k":)" + json_text(key_attributes_.front()) +
                      R"(,"#t":)" + json_text(layout_.ttl_attribute);
@@ -84,7 +84,7 @@ Departures::Write Departures::write(std::string_view operation, const std::strin
     ++settled.throttles;
   }
   if (failure.name != "ConditionalCheckFailedException") return Obstacle{.failure = failure};
-  pace_.after_write(1);  // failed conditions are charged too
+  pace_.after_write(1);  // a write whose condition fails also costs a unit
   // Not every endpoint can return the item with the failure.
   if (auto item = item_in(failure.body.get())) return Obstacle{.item = std::move(item)};
   return read(key);
@@ -166,8 +166,8 @@ Settled Departures::settle(const Entry& entry, engine::Instant now, std::int64_t
     settled.outcome = outcome;
     return settled;
   };
-  // Most items still have the TTL that the index has. If not, the failed condition returns the item. Reading
-  // each item first would cost half a read unit more per item.
+  // Most items still have the TTL that the index shows. If an item does not, its conditional write fails and
+  // returns the item. Reading each item first would cost half a read unit more per item.
   std::shared_ptr<const Tree> item;
   std::string ttl = entry.ttl.value_or(entry.at);
   for (int tries = 0; tries < tries_max; ++tries) {
@@ -196,10 +196,9 @@ Settled Departures::settle(const Entry& entry, engine::Instant now, std::int64_t
       settled.why = std::move(obstacle->failure);
       return end(Outcome::failed);
     }
-    if (!obstacle->item) return end(Outcome::lost);  // the item is gone
+    if (!obstacle->item) return end(Outcome::lost);  // the item no longer exists
     item = std::move(obstacle->item);
-    // A writer has changed the item's entry, which now has another place or none. (The writes below remove
-    // the mark themselves.)
+    // A writer has moved or removed the item's index entry. (rearm() and release() also remove the mark.)
     const auto at = attribute(*item, layout_.at_attribute, "N");
     if (attribute(*item, layout_.window_attribute, "S") != entry.window ||
         (!layout_.looks_by_ttl() && (!at || !same_number(*at, entry.at)))) {

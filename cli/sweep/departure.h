@@ -26,21 +26,21 @@ struct Entry {
   std::string key;                 // the item's key, as JSON
   std::string window;              // the window attribute's value in the index
   std::string at;                  // the sort key, a Number's text
-  std::optional<std::string> ttl;  // if the index has it
+  std::optional<std::string> ttl;  // the item's TTL, if the index contains it
 };
 
 enum class Outcome : std::uint8_t {
   deleted,
-  rearmed,   // its TTL is later, or its window was wrong: its entry now names the right time
-  lost,      // another writer was first: the item is gone, or has a new entry
-  released,  // it never expires (no TTL, not a number, over five years past): removed from the index
-  failed,    // unchanged; it is examined again later
+  rearmed,   // the TTL is later or the window was wrong; the entry now names the right time
+  lost,      // another writer was first: the item no longer exists or has a new entry
+  released,  // the item never expires (no TTL, not a number, over five years past) and left the index
+  failed,    // the item is unchanged and is examined again later
 };
 
 struct Settled {
   Outcome outcome = Outcome::failed;
-  engine::Instant due = 0;            // of a deleted item
-  std::optional<aws::Failure> why{};  // why it failed
+  engine::Instant due = 0;            // the expiry time of a deleted item
+  std::optional<aws::Failure> why{};  // the reason for `failed`
   std::uint8_t throttles = 0;
 };
 
@@ -59,10 +59,11 @@ class Departures {
   Departures(aws::Client& client, const Layout& layout, std::vector<std::string> key_attributes, Pace& pace,
              DepartureOptions options);
 
-  // `now` must not be later than the endpoint's time. `generation` is that of the lease on the entry's shard.
+  // `now` must not be later than the endpoint's time. `generation` is the generation of the lease on the
+  // entry's shard.
   Settled settle(const Entry& entry, engine::Instant now, std::int64_t generation);
 
-  // The key of an item from a query or a scan, as JSON. Empty if the item lacks a key attribute.
+  // Returns the key of an item from a query or a scan, as JSON; empty if the item lacks a key attribute.
   [[nodiscard]] std::string key_of(const Tree& item) const;
   [[nodiscard]] const std::vector<std::string>& key_attributes() const { return key_attributes_; }
   // For a scan: writes the place where an item belongs if the item has not changed since it was read. The
@@ -70,10 +71,10 @@ class Departures {
   Settled arm(const Tree& item, std::string_view ttl, const Place& place);
 
  private:
-  // The result of a conditional write: nullopt if it was made, otherwise what prevented it.
+  // What prevented a conditional write. The result of a write is nullopt if the write was made.
   struct Obstacle {
-    std::shared_ptr<const Tree> item{};     // the item found instead; nullptr: there is none
-    std::optional<aws::Failure> failure{};  // the write could not be tried
+    std::shared_ptr<const Tree> item{};     // the item as found; nullptr: it does not exist
+    std::optional<aws::Failure> failure{};  // set if the write failed for any reason other than its condition
   };
   using Write = std::optional<Obstacle>;
   Write write(std::string_view operation, const std::string& body, const std::string& key, Settled& settled);

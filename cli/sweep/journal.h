@@ -2,7 +2,7 @@
 //
 //   {"time":"2026-11-24T08:00:00.000Z","level":"info","event":"swept","table":"carts","deleted":12}
 //
-// Each event is written by one call and takes exactly one line, whatever keys and messages contain.
+// Each event is written with one system call and takes exactly one line, regardless of its contents.
 #pragma once
 
 #include <cstdint>

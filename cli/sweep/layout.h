@@ -28,7 +28,7 @@ struct Layout {
   std::string ttl_attribute;
   std::string index = "sweep";
   std::string window_attribute = "sweep_window";
-  // May be the TTL attribute. Then writers set one attribute less, but each renewal writes to the index.
+  // Can be the TTL attribute. Writers then set one attribute fewer, but each renewal writes to the index.
   std::string at_attribute = "sweep_at";
   std::int64_t window_seconds = 60;
   int shards = 16;
@@ -54,16 +54,17 @@ std::optional<Place> parse_place(std::string_view text);  // nullopt: malformed
 // Number's text as DynamoDB prints it. nullopt if such a TTL never passes: it is not a number, or is after
 // the year 9999.
 std::optional<engine::Instant> due_of(std::string_view ttl);
-// The second that decides the window of `due`.
+// Returns the second that decides which window `due` belongs to.
 inline std::int64_t second_of(engine::Instant due) { return (due - 1) / 1000; }
 
-// The place of an item that expires at `due`: the window of that time, or of `now` if the time has passed.
+// Returns the place of an item that expires at `due`. The place's window contains `due`, or `now` if `due`
+// has passed.
 Place place_of(engine::Instant due, engine::Instant now, int shard, const Layout& layout);
 
-// Milliseconds as a Number's text in seconds: "1700000052.001".
+// Formats an instant as a Number's text in seconds: "1700000052.001".
 std::string seconds_text(engine::Instant instant);
 
-// An attribute's value if it has this type, such as "S" or "N". Otherwise nullopt.
+// Returns an attribute's value if the value has this type, such as "S" or "N", otherwise nullopt.
 std::optional<std::string_view> attribute(const Tree& item, std::string_view name, std::string_view type);
 bool same_number(std::string_view one, std::string_view other);
 

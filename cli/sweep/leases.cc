@@ -9,7 +9,7 @@ LeaseChanges lease_changes(const StateRows& rows, const std::map<std::string, Be
   LeaseChanges changes;
   const auto is_alive = [&](const std::string& sweeper) {
     if (sweeper == options.me) return true;
-    if (!rows.beats.contains(sweeper)) return false;  // it has ended, or was forgotten
+    if (!rows.beats.contains(sweeper)) return false;  // the sweeper has ended or was forgotten
     const auto seen = beats.find(sweeper);
     return seen == beats.end() || now - seen->second.changed < options.lease;
   };
@@ -79,7 +79,7 @@ Expected<Leases::Renewed, aws::Failure> Leases::renew(std::int64_t first_waterma
     held_ = std::move(held);
     valid_until_ = began + options_.lease;
   }
-  // Only now, because no new round can begin with these shards.
+  // Releases the shards only now, when no new round can begin with them.
   for (const int shard : renewed.released)
     CHECK_OK(state_.release(shard, rows.shards.at(shard).generation, options_.me));
   for (const std::string& sweeper : changes.dead) CHECK_OK(state_.forget(sweeper, rows.beats.at(sweeper)));
@@ -102,7 +102,7 @@ void Leases::end() {
     held.swap(held_);
     valid_until_ = {};
   }
-  // Other sweepers take shards that cannot be released once the lease has ended.
+  // If a shard cannot be released, other sweepers take it when the lease has ended.
   for (const auto& [shard, each] : held)
     if (!state_.release(shard, each.generation, options_.me)) return;
   static_cast<void>(state_.forget(options_.me, count_).has_value());

@@ -2,9 +2,9 @@
 //
 // Each sweeper has a row with a counter that it increments three times per lease. A sweeper that sees
 // another's counter unchanged for a whole lease, by its own clock, considers that sweeper dead and takes its
-// shards. So the clocks need not agree. A sweeper that could not write its counter for a whole lease stops
-// (`valid`). In between, a shard may have two sweepers. docs/sweep.md says why this deletes nothing twice and
-// nothing early.
+// shards. So the sweepers' clocks need not agree. A sweeper that could not write its counter for a whole
+// lease stops (`valid`). Until it stops, a shard may have two sweepers. docs/sweep.md says why this deletes
+// nothing twice and nothing early.
 //
 //   Leases leases(state, {.me = "web-1:4242:9f3a", .lease = 3s, .shards = 16});
 //   leases.renew(first_watermark);        // every third of a lease
@@ -30,7 +30,7 @@ struct Held {
 };
 
 struct LeaseOptions {
-  std::string me;  // unique among sweepers, and among runs of this one
+  std::string me;  // unique among all sweepers and among all runs of this sweeper
   std::chrono::milliseconds lease{3000};
   int shards = 16;
   bool alone = false;  // takes all available shards, even if there are other sweepers: for a single pass
@@ -42,11 +42,11 @@ struct Beat {
   engine::RealTime changed{};
 };
 
-// The changes that follow from the rows that were read. Pure.
+// The changes that a sweeper makes because of the rows that it has read. lease_changes() is a pure function.
 struct LeaseChanges {
   std::vector<int> take, release;
-  std::vector<std::string> dead;  // their shards may be taken
-  std::size_t sweepers = 1;       // alive, including this one
+  std::vector<std::string> dead;  // sweepers whose shards may be taken
+  std::size_t sweepers = 1;       // live sweepers, including this one
 };
 LeaseChanges lease_changes(const StateRows& rows, const std::map<std::string, Beat>& beats,
                            const LeaseOptions& options, engine::RealTime now);
@@ -60,7 +60,7 @@ class Leases {
     std::vector<int> taken, released, lost;
     std::size_t sweepers = 1;
   };
-  // `first_watermark`: for shards that were never swept.
+  // `first_watermark` is the watermark of shards that were never swept.
   Expected<Renewed, aws::Failure> renew(std::int64_t first_watermark) EXCLUDES(mutex_);
   // For a dry run: assumes that this sweeper holds all shards, with the watermarks of `rows`. Writes nothing.
   void assume(const std::map<int, ShardRow>& rows, std::int64_t first_watermark) EXCLUDES(mutex_);

@@ -30,7 +30,7 @@ bool Pace::before_write() {
 void Pace::after_write(double units) {
   const engine::Lock lock(mutex_);
   throttled_on_end_ = 0;
-  if (rate_ > 0) units_ -= std::max(units, 1.0) - 1;  // before_write() has taken one
+  if (rate_ > 0) units_ -= std::max(units, 1.0) - 1;  // before_write() has already taken one unit
 }
 
 void Pace::throttled() {

@@ -26,7 +26,8 @@ class Pace {
 
   bool before_write() EXCLUDES(mutex_);  // waits until a write is allowed; false: do not write
   void after_write(double units) EXCLUDES(mutex_);
-  // Pauses all writers for a random time of up to 50 ms, doubled with each throttle in a row, at most 20 s.
+  // Pauses all writers for a random time. The maximum pause is 50 ms, and doubles with each consecutive
+  // throttle up to 20 s.
   void throttled() EXCLUDES(mutex_);
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t month_seconds = 30LL * 24 * 3600;
 
-// "1,234,567"
+// Returns the number with commas: "1,234,567".
 std::string grouped(std::int64_t number) {
   std::string text = std::to_string(number);
   for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
@@ -38,7 +38,8 @@ std::string index_text(const PlanView& view) {
 Costs costs_of(const TableFacts& facts, const ScanCounts& counts, const Layout& layout,
                std::chrono::milliseconds lease, bool marks) {
   Costs costs;
-  // If the endpoint has not counted yet, uses what the scan consumed: half a unit covers up to 4 KB.
+  // If the endpoint has not counted the table's items yet, uses the read units that the scan consumed: half a
+  // unit covers up to 4 KB.
   const bool is_counted = facts.items > 0 && facts.bytes > 0;
   const std::int64_t bytes = is_counted ? facts.bytes : counts.half_read_units * 4096;
   const std::int64_t items = is_counted ? facts.items : counts.scanned.load();
@@ -98,7 +99,8 @@ std::string plan_text(const PlanView& view) {
 
 json::Tree plan_tree(const PlanView& view) {
   using json::Tree;
-  constexpr const char* statuses[] = {"missing", "building", "ready", "other_key"};  // by TableFacts::Index
+  // Indexed by TableFacts::Index.
+  constexpr const char* statuses[] = {"missing", "building", "ready", "other_key"};
   const TableFacts& facts = view.facts;
   const auto text_or_null = [](const std::string& text) { return text.empty() ? Tree() : Tree(text); };
   Tree tree = {{"table", view.layout.table},

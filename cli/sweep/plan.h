@@ -36,10 +36,10 @@ struct PlanView {
   bool marks = false;
 };
 std::string plan_text(const PlanView& view);
-// The same as an object. `items` and the costs are null if the table was not scanned.
+// Returns the plan as a JSON object. `items` and the costs are null if the table was not scanned.
 json::Tree plan_tree(const PlanView& view);
 
-// "[##########----------]  50 %  1200 scanned, 30 armed"
+// Returns a line such as "[##########----------]  50 %  1200 scanned, 30 armed".
 std::string progress_text(const ScanCounts& counts, std::int64_t items);
 
 }  // namespace mayfly::sweep

@@ -113,7 +113,7 @@ bool Process::once() {
     const bool holds_all = leases_.held().size() == static_cast<std::size_t>(options_.layout.shards);
     const bool waits = !options_.departure.dry_run && !holds_all && engine::host_time() < deadline;
     if (outcomes.whole && outcomes.settled == 0 && renewed_ && !waits) return true;
-    // A dry run would find the same items again.
+    // A dry run changes nothing, so another round would find the same items.
     if (outcomes.whole && options_.departure.dry_run) return true;
     if (outcomes.failed > 0 && ++failures_on_end_ > 5) return false;
     if (outcomes.settled == 0) ending_.wait(milliseconds(50));

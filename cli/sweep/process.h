@@ -1,4 +1,4 @@
-// Sweeps one table while the process runs. One thread renews leases, another one sweeps.
+// Sweeps one table while the process runs. One thread renews leases, and another thread sweeps.
 //
 //   Ending ending;
 //   Process process(client, clock, workers, journal, ending, options, key_attributes);
@@ -47,10 +47,10 @@ struct ProcessOptions {
   std::string state_table;
   std::string me;
   std::chrono::milliseconds lease{3000};
-  std::int64_t look_back_seconds = 24 * 3600;  // where a shard that was never swept begins
+  std::int64_t look_back_seconds = 24 * 3600;  // how far back a shard that was never swept begins
   double write_units_max = 0;
-  bool once = false;         // stop when nothing is due
-  bool polls_clock = false;  // for a clock that may jump: read it ten times per second
+  bool once = false;         // stop as soon as no item is due
+  bool polls_clock = false;  // read the clock ten times per second, because it may jump
 };
 
 class Process {
@@ -62,15 +62,15 @@ class Process {
   // The error is a human-readable sentence.
   Expected<void, std::string> start();
   void join();
-  [[nodiscard]] bool is_over() const { return over_; }  // its single pass is finished, or it was ended
+  [[nodiscard]] bool is_over() const { return over_; }  // the single pass or the process has ended
   [[nodiscard]] bool went_well() const { return well_; }
   [[nodiscard]] const Tally& tally() const { return tally_; }
   [[nodiscard]] const std::string& table() const { return options_.layout.table; }
 
  private:
-  void renew();   // loops
-  void rounds();  // loops
-  bool once();    // whether everything that was due was deleted
+  void renew();   // runs until the process ends
+  void rounds();  // runs until the process ends
+  bool once();    // returns whether every item that was due was deleted
   void tell(const Rounds::Outcomes& outcomes);
   // `began`: the time of the last round.
   [[nodiscard]] std::chrono::milliseconds until_next(engine::Instant began) const;

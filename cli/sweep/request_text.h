@@ -1,4 +1,4 @@
-// Parts of DynamoDB's requests, as JSON text.
+// Builds parts of DynamoDB requests as JSON text.
 //
 //   string_value("a\"b") == R"({"S":"a\"b"})", number_value(7) == R"({"N":"7"})"
 #pragma once

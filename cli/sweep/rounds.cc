@@ -72,7 +72,7 @@ Rounds::Outcomes Rounds::sweep() {
   std::map<int, std::int64_t> from;
   for (const auto& [shard, cursor] : cursors_) from[shard] = std::numeric_limits<std::int64_t>::min();
   bool complete = true;
-  // Shards advance together: none begins a window while another one is in an earlier window.
+  // Shards advance together: no shard begins a window while another shard is in an earlier window.
   for (engine::Instant instant = *now;;) {
     std::int64_t window = std::numeric_limits<std::int64_t>::max();
     std::vector<Cursor*> cursors;
@@ -91,7 +91,7 @@ Rounds::Outcomes Rounds::sweep() {
     look_at(window, cursors, instant, outcomes);
     for (const Cursor* cursor : cursors) from[cursor->shard] = window + parts_.layout.window_seconds;
     write_watermarks(false);
-    // Catching up with many windows takes time.
+    // Reads the clock again, because catching up with many windows takes time.
     if (const auto later = parts_.clock.now()) {
       instant = std::max(instant, *later);
       now_read_ = engine::host_time();
@@ -108,7 +108,8 @@ Rounds::Outcomes Rounds::sweep() {
 void Rounds::look_at(std::int64_t window, const std::vector<Cursor*>& cursors, engine::Instant now,
                      Outcomes& outcomes) {
   const bool is_last = is_over(window, options_.grace_seconds, now);
-  // Before a window is left alone for a while, all its items are settled, whether they are due or not.
+  // After settle_seconds, a window is not read again until its grace time has passed. So this read settles
+  // all items of the window, whether they are due or not.
   const bool whole_window = is_over(window, options_.settle_seconds, now);
   std::vector<Cursor*> left = cursors;
   for (int look = 0; look < looks_for_emptiness_max && !left.empty(); ++look) {
@@ -189,7 +190,7 @@ bool Rounds::drain(std::int64_t window, std::vector<Reading>& readings, bool who
     for (Reading& reading : readings)
       if (reading.entries.empty() && reading.has_more) dry.push_back(&reading);
     parts_.workers.each(dry.size(), [&](std::size_t n) { read_page(window, *dry[n], whole_window, now); });
-    // A page can be empty without being the last.
+    // A page can be empty without being the last page.
     if (std::any_of(dry.begin(), dry.end(),
                     [](const Reading* reading) { return reading->entries.empty() && reading->has_more; }))
       continue;
@@ -254,8 +255,8 @@ void Rounds::settle(std::vector<std::pair<Reading*, Entry>>& batch, engine::Inst
   outcomes.failed += failed;
 }
 
-// Does not write after each window, because there are too many windows while catching up. A window whose
-// watermark was not written is only read again, and is then empty.
+// Does not write after each window, because a shard that catches up has many windows. If the watermark of a
+// window is not written, the window is merely read once more and is then empty.
 void Rounds::write_watermarks(bool at_once) {
   if (options_.dry_run || (!at_once && engine::host_time() - watermarks_written_ < watermark_pause)) return;
   watermarks_written_ = engine::host_time();
@@ -263,8 +264,8 @@ void Rounds::write_watermarks(bool at_once) {
   for (auto& [shard, cursor] : cursors_)
     if (cursor.watermark > cursor.written) moved.push_back(&cursor);
   parts_.workers.each(moved.size(), [&](std::size_t n) {
-    // If a write fails, the next watermark replaces it. A shard that another sweeper has taken is not
-    // written.
+    // If a write fails, a later write stores a later watermark. The watermark of a shard that another sweeper
+    // has taken is not written.
     if (parts_.state.advance(moved[n]->shard, moved[n]->generation, moved[n]->watermark))
       moved[n]->written = moved[n]->watermark;
   });

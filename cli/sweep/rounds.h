@@ -60,8 +60,8 @@ class Rounds {
 
   struct Outcomes {
     std::uint64_t settled = 0;     // deleted, rearmed, lost or released
-    std::uint64_t failed = 0;      // items, and windows of shards
-    std::uint64_t unanswered = 0;  // of the failed: windows that could not be read
+    std::uint64_t failed = 0;      // failed items, plus windows of shards in which a read or an item failed
+    std::uint64_t unanswered = 0;  // how many of `failed` are windows that could not be read
     bool whole = false;            // nothing that is due by `now` is left in the held shards
     engine::Instant now = 0;
   };
@@ -86,7 +86,7 @@ class Rounds {
   };
 
   void follow_leases();
-  // The first window at or after `from` that this round has to read. nullopt: there is none.
+  // Returns the first window at or after `from` that this round must read, or nullopt if there is none.
   [[nodiscard]] std::optional<std::int64_t> next_window(const Cursor& cursor, std::int64_t from,
                                                         engine::Instant now) const;
   [[nodiscard]] bool is_over(std::int64_t window, std::int64_t seconds, engine::Instant now) const;

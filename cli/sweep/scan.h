@@ -1,11 +1,11 @@
-// Scans all items that have a TTL and checks where each is in the index. `backfill` also corrects their
+// Scans all items that have a TTL and checks where each item is in the index. `backfill` also corrects their
 // places.
 //
 //   placed    the sweep will examine it no later than its TTL
 //   missing   it is not in the index
-//   late      the sweep would examine it after its TTL: a writer shortened the TTL and nothing else
+//   late      the sweep would examine it after its TTL, because a writer shortened only the TTL
 //   passed    it is in a window that is done, so the sweep would never examine it
-//   never     it does not expire: its TTL is not a number, too far away, or over five years past
+//   never     it does not expire: its TTL is not a number, too far in the future, or over five years past
 #pragma once
 
 #include <array>
@@ -26,9 +26,9 @@ namespace mayfly::sweep {
 
 enum class Standing : std::uint8_t { placed, missing, late, passed, never };
 
-// `watermark`: the windows before it are done.
+// All windows before `watermark` are done.
 Standing standing_of(const Tree& item, const Layout& layout, std::int64_t watermark, engine::Instant now);
-// The shard for an item that has none yet. The same key always gives the same shard.
+// Returns the shard for an item that has no shard yet. The same key always gives the same shard.
 int shard_of(std::string_view key, int shards);
 
 struct ScanCounts {

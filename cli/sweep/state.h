@@ -6,9 +6,9 @@
 //   carts/sweep       sweeper#…      beat: a counter that increases while the sweeper lives
 //   carts/sweep       backfill#0/4   the progress of a parallel scan
 //
-// Each change of a row has a condition on the row's contents as they were read, so that of two competing
-// sweepers one succeeds. Everything that a shard's owner writes is conditional on the shard's generation,
-// which increases whenever a sweeper takes the shard.
+// Each change of a row has a condition on the row's contents as they were read, so that only one of two
+// competing sweepers succeeds. Everything that a shard's owner writes is conditional on the shard's
+// generation, which increases whenever a sweeper takes the shard.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct StateRows {
   std::map<std::string, std::int64_t> beats;  // by sweeper
 };
 
-// Whether a conditional write was made. False: the row has changed since it was read.
+// True if a conditional write was made, false if the row has changed since it was read.
 using Written = Expected<bool, aws::Failure>;
 
 class State {
@@ -53,12 +53,13 @@ class State {
   Expected<void, std::string> agree_on_settings();
 
   Expected<StateRows, aws::Failure> read();
-  // `row` is what was read. `first_watermark` is for a shard that has no row yet.
+  // `row` is the shard's row as it was read. `first_watermark` is for a shard that has no row yet.
   Written take(int shard, const ShardRow& row, const std::string& owner, std::int64_t first_watermark);
   Written release(int shard, std::int64_t generation, const std::string& owner);
   Written advance(int shard, std::int64_t generation, std::int64_t watermark);
   Expected<void, aws::Failure> beat(const std::string& sweeper, std::int64_t count);
-  Written forget(const std::string& sweeper, std::int64_t beat);  // if its counter has not changed since
+  // Removes the sweeper's row if its counter is still `beat`.
+  Written forget(const std::string& sweeper, std::int64_t beat);
 
   struct ScanProgress {
     std::int64_t scanned = 0, armed = 0;

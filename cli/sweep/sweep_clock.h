@@ -2,8 +2,8 @@
 //
 //   clock.now()       // an error: the time is unknown, delete nothing
 //
-// It is either the host's clock, set back if the endpoint's Date headers prove that it is fast, or the clock
-// of a Mayfly account, which tests can move.
+// The time is either the host's, corrected if the endpoint's Date headers prove that the host's clock is
+// ahead, or that of a Mayfly account, whose clock tests can move.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ class ClockSkew {
     engine::Instant began;
     Bounds bounds;
   };
-  std::deque<Span> spans_;  // the current minute and the one before
+  std::deque<Span> spans_;  // the current minute and the previous minute
 };
 
 // Thread-safe.

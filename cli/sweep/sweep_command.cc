@@ -37,7 +37,7 @@ namespace {
 constexpr std::size_t tables_bytes_max = 1024 * 1024, tables_max = 100;
 constexpr milliseconds end_poll{50};
 
-// A sentence if two attributes have the same name; otherwise empty.
+// Returns an error sentence if two attributes have the same name, otherwise an empty string.
 std::string same_twice(const TableCommand& table) {
   const Layout& layout = table.layout;
   std::set<std::string> names = {layout.ttl_attribute, layout.window_attribute};
@@ -84,7 +84,7 @@ Expected<void, std::string> Session::open() {
   return {};
 }
 
-// A unique name, which neither another sweeper nor an earlier run of this one has.
+// Returns a name that is unique among all sweepers and among all runs of this sweeper.
 std::string sweepers_name() {
   utsname system{};
   ::uname(&system);
@@ -108,7 +108,7 @@ ProcessOptions process_options(const SweepCommand& command, const TableCommand& 
           .polls_clock = command.mayfly_clock};
 }
 
-// The result for one table, for --json.
+// Returns the result of one table, for --json.
 Tree sweep_result(const Process& process, bool dry_run) {
   const Tally::Counts counts = process.tally().counts();
   return {{"table", process.table()},
@@ -162,7 +162,7 @@ int sweep(Session& session, const cli::EndSignals& signals, Tree& results) {
   };
   while (code == 0 && !all_over() && !session.ending.ended())
     if (signals.wait(end_poll) != 0) session.ending.end();
-  bool stayed = false;  // something due was left after a single pass
+  bool stayed = false;  // whether a single pass left items that were due
   for (const auto& process : processes) {
     process->join();
     if (code != 0) continue;
@@ -179,7 +179,8 @@ int sweep(Session& session, const cli::EndSignals& signals, Tree& results) {
   return stayed ? 1 : code;
 }
 
-// The latest watermark of all shards, or the window at which a sweeper begins if that is later.
+// Returns the latest watermark of all shards, or the window at which a new sweeper would begin if that window
+// is later.
 std::int64_t watermark_of(const Session& session, State& state, const Layout& layout, engine::Instant now) {
   const std::int64_t first = window_of(now / 1000 - session.command.look_back_seconds, layout.window_seconds);
   const auto rows = state.read();
@@ -339,7 +340,7 @@ Expected<std::vector<TableCommand>, std::string> tables_of(const SweepCommand& c
 namespace {
 
 int run(const SweepCommand& command, Tree& results) {
-  // If work is abandoned, the leases run out, as after kill -9.
+  // If work is abandoned, the leases expire on their own, as after kill -9.
   const cli::EndSignals signals(cli::EndSignals::Another::is_ignored, [] {
     return fail("interrupted while the endpoint did not respond; work in progress is abandoned");
   });

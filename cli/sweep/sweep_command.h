@@ -1,5 +1,5 @@
-// `mayfly sweep`, `mayfly sweep plan` and `mayfly sweep backfill`: TTL to the second for tables of any
-// DynamoDB endpoint. docs/sweep.md is the manual.
+// `mayfly sweep`, `mayfly sweep plan` and `mayfly sweep backfill`, which delete expired items within seconds
+// from tables of any DynamoDB endpoint. docs/sweep.md is the manual.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct SweepCommand {
 // exit code: 0, or 1 with a sentence on stderr. Blocks SIGTERM and SIGINT, which end the command.
 int run_sweep(const SweepCommand& command);
 
-// The tables that a command works on. The error is a human-readable sentence.
+// A table that a command works on. The functions below return human-readable sentences as errors.
 struct TableCommand {
   Layout layout;
   std::string mark_attribute;

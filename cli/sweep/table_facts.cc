@@ -12,7 +12,7 @@ namespace {
 
 constexpr int index_looks_max = 3600, index_beginning_looks_max = 30;
 
-// {partition key, sort key} of a table or an index.
+// Returns the key of a table or an index: {partition key, sort key}.
 std::vector<std::string> key_names(const Tree& described) {
   std::vector<std::string> names;
   const Tree* const schema = json::member(described, "KeySchema");
@@ -52,7 +52,7 @@ std::string isolation_of(aws::Client& client, const std::string& arn) {
     for (const Tree& tag : *tags)
       if (json::string_member(tag, "Key") == "system:write_isolation")
         return std::string(json::string_member(tag, "Value").value_or(""));
-  // Tables without such a tag use the server's setting, which is in a table.
+  // Tables without such a tag use the server's setting, which is stored in a system table.
   const auto setting =
       client.call("GetItem", std::string(R"({"TableName":".scylla.alternator.system.config",)"
                                          R"("Key":{"name":{"S":"alternator_write_isolation"}}})"));

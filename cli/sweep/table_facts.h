@@ -16,15 +16,15 @@ namespace mayfly::sweep {
 
 struct TableFacts {
   std::vector<std::string> key;       // names: partition key, sort key
-  std::int64_t items = 0, bytes = 0;  // from DescribeTable, some hours late
+  std::int64_t items = 0, bytes = 0;  // from DescribeTable, so possibly hours out of date
   bool on_demand = false;
-  std::int64_t write_units = 0;  // provisioned
+  std::int64_t write_units = 0;  // provisioned capacity
   enum class Index : std::uint8_t { absent, building, ready, other_key };
   Index index = Index::absent;
-  bool index_has_ttl = false;  // its entries have the TTL, so each renewal writes to it
-  std::string ttl_attribute;   // of the endpoint's own TTL; empty: off
-  std::string isolation;       // for Alternator only
-  std::string problem;         // a sentence that says why it cannot be swept; empty: it can
+  bool index_has_ttl = false;  // index entries contain the TTL, so each renewal writes to the index
+  std::string ttl_attribute;   // attribute of the endpoint's own TTL; empty: that TTL is off
+  std::string isolation;       // Alternator's write isolation; empty for other endpoints
+  std::string problem;  // a sentence that says why the table cannot be swept; empty: the table can be swept
 };
 
 Expected<TableFacts, std::string> read_facts(aws::Client& client, const Layout& layout);
@@ -32,8 +32,8 @@ Expected<TableFacts, std::string> read_facts(aws::Client& client, const Layout& 
 // Creates the index, unless it is already being created, and waits until it can be used.
 Expected<void, std::string> create_index(aws::Client& client, const Layout& layout, const TableFacts& facts);
 
-// Whether conditions hold against all writers, by the name of Alternator's system:write_isolation. They do
-// not hold if some writes bypass lightweight transactions: such a write can be lost if it falls between the
+// Whether Alternator checks conditions against all writers under this value of system:write_isolation. It
+// does not if some writes bypass lightweight transactions: such a write can be lost if it falls between the
 // read and the write of a conditional update.
 bool is_safe_isolation(std::string_view name);
 

@@ -23,7 +23,7 @@ inline constexpr std::array<double, 12> lag_seconds_bounds = {0.1, 0.25, 0.5, 1,
 class Tally {
  public:
   struct Counts {
-    std::array<std::uint64_t, 5> outcomes{};  // by Outcome
+    std::array<std::uint64_t, 5> outcomes{};  // indexed by Outcome
     std::uint64_t throttles = 0, rounds = 0, lag_count = 0;
     double lag_seconds = 0;
     std::array<std::uint64_t, lag_seconds_bounds.size()> lags{};  // not cumulative
