@@ -15,11 +15,11 @@ namespace fs = std::filesystem;
 constexpr const char* summary_name = "manifest-summary.json";
 constexpr const char* files_name = "manifest-files.json";
 constexpr std::size_t summary_bytes_max = 1024 * 1024;
-// About 200 bytes for each data file.
+// A list of data files has about 200 bytes for each file.
 constexpr std::size_t files_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t line_values_max = 100;
 
-// "arn:aws:dynamodb:us-east-1:123456789012:table/carts"
+// Returns the table's name in an ARN such as "arn:aws:dynamodb:us-east-1:123456789012:table/carts".
 std::string table_of_arn(std::string_view arn) {
   constexpr std::string_view mark = ":table/";
   const auto at = arn.find(mark);

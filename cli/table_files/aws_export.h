@@ -20,10 +20,10 @@ namespace mayfly::transfer {
 
 class AwsExportSource final : public Source {
  public:
-  // Returns the path of the manifest-summary.json that `path` refers to; empty: there is none. It is an error
-  // if there are several.
+  // Returns the path of the manifest-summary.json that `path` refers to, or an empty string if there is no
+  // such file. Several such files are an error.
   static Expected<std::string, std::string> summary_at(const std::string& path);
-  // `path` is the one that the user gave, and `summary_path` is the result of summary_at(path).
+  // `path` is the path that the user gave, and `summary_path` is the result of summary_at(path).
   static Expected<std::unique_ptr<Source>, std::string> open(const std::string& path,
                                                              const std::string& summary_path,
                                                              const Selection& selection);

@@ -3,7 +3,7 @@
 //   TRY(const auto directory, Directory::open("backup"));
 //   auto pages = open_data_file({.directory = directory, .name = "carts/data/0000.json.gz"}, 0, "");
 //
-// A cursor is the number of items before it.
+// A cursor is a position in the file, written as the number of items before that position.
 #pragma once
 
 #include <cstddef>
@@ -32,13 +32,13 @@ struct DataFile {
 Expected<std::unique_ptr<Pages>, std::string> open_data_file(const DataFile& file, std::size_t table,
                                                              const std::string& cursor);
 
-// The number of items before `cursor`.
+// Returns the number of items before `cursor`.
 std::uint64_t passed_by(const std::string& cursor);
 
-// Whether an item of this size fills the page.
+// Adds the item's size to `page_bytes` and returns whether the item fills the page.
 bool is_full(const Page& page, std::size_t& page_bytes, const engine::Item& item);
 
-// "carts/data/a.json.gz: item 17: …"
+// Returns a sentence such as "carts/data/a.json.gz: item 17 (line 18): …".
 std::string sentence_of(const compat::data_files::BadRecord& bad);
 
 }  // namespace mayfly::transfer

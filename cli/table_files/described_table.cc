@@ -53,7 +53,7 @@ Expected<Making, std::string> making_of(const DescribedTable& table, const std::
   if (schemas.size() != 1)
     return Unexpected{table.name + ": its description must describe exactly one table"};
   Making making;
-  std::vector<SchemaRequest> switches;  // for the table itself: after TTL and recovery
+  std::vector<SchemaRequest> switches;  // sent last, after TTL and recovery
   for (SchemaRequest& request : schemas[0].requests) {
     if (request.operation == "CreateTable") {
       for (const char* member : {"StreamSpecification", "DeletionProtectionEnabled"}) {

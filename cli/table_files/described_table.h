@@ -25,15 +25,16 @@ struct DescribedTable {
   [[nodiscard]] bool is_described() const { return description.is_object(); }
   [[nodiscard]] std::vector<std::string> keys() const;
   [[nodiscard]] std::string ttl() const;          // the attribute; empty: TTL is off
-  [[nodiscard]] std::int64_t item_count() const;  // from the description; 0 if it has none
+  [[nodiscard]] std::int64_t item_count() const;  // from the description; 0 if the description has no count
   void rename(std::string to);
 };
 
-// The requests that create a table. `before` has those that its items need. `after` has those that would
-// react to the arrival of the items: stream, TTL, recovery and deletion protection.
+// The requests that create a table. `before` has the requests that must precede the table's items. `after`
+// has the requests whose settings would otherwise affect the import of the items: stream, TTL, recovery and
+// deletion protection.
 struct Making {
   std::vector<schemas::SchemaRequest> before, after;
-  std::vector<std::string> left_out;  // sentences
+  std::vector<std::string> left_out;  // sentences about what is not created
 };
 Expected<Making, std::string> making_of(const DescribedTable& table, const std::string& region,
                                         bool with_ttl);

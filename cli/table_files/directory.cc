@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using json::Tree;
 
 constexpr int directory_format = 1;
-// A tree takes about 100 bytes for each value. A data file has five values.
+// A parsed manifest takes about 100 bytes for each JSON value, and has five values for each data file.
 constexpr std::size_t manifest_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t manifest_values_max = 600'000;
 // A table's description has 1 to 3 KB and up to 100 values. All descriptions are kept in memory.
@@ -25,7 +25,8 @@ constexpr std::size_t description_bytes_max = 1024 * 1024;
 constexpr std::size_t descriptions_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t descriptions_values_max = 1'000'000;
 
-// Valid names of tables' directories: DynamoDB's table names, none of which leads elsewhere.
+// Whether `name` is valid for a table's directory. Valid names are DynamoDB's table names, which cannot lead
+// out of the parent directory.
 bool is_table_name(std::string_view name) {
   constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
   return name.size() >= 3 && name.size() <= 255 &&
@@ -51,7 +52,7 @@ class Descriptions {
     const std::string path = directory_.path_of(name);
     TRY(const std::string text, directory_.read_file(name, description_bytes_max));
     bytes_ += text.size();
-    // Each value follows one of these characters.
+    // Estimates the number of values, because each value follows one of these characters.
     values_ += static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return c == '[' || c == ',' || c == ':'; }));
     if (bytes_ > descriptions_bytes_max || values_ > descriptions_values_max)

@@ -39,7 +39,7 @@ class DirectorySource final : public Source {
  private:
   std::optional<engine::Instant> taken_at_;
   std::vector<DescribedTable> tables_;
-  std::vector<std::pair<std::size_t, DataFile>> files_;  // with their tables
+  std::vector<std::pair<std::size_t, DataFile>> files_;  // each file with the index of its table
 };
 
 struct FileSinkOptions {
@@ -73,7 +73,7 @@ class DirectorySink final : public Sink {
 
   const FileSinkOptions options_;
   std::shared_ptr<const Directory> directory_;  // set by resume()
-  std::vector<std::string> names_;              // of the tables
+  std::vector<std::string> names_;              // names of the tables
   engine::Mutex mutex_;
   std::map<std::string, Open> files_ GUARDED_BY(mutex_);  // an entry is used only by its part
 };

@@ -22,7 +22,7 @@ constexpr std::size_t piece_bytes = 64 * 1024;
 
 Unexpected<std::string> failed(const std::string& path) { return {path + ": " + std::strerror(errno)}; }
 
-// Why an entry of a Directory could not be opened.
+// Returns a sentence that says why an entry of a Directory could not be opened.
 Unexpected<std::string> not_opened(const std::string& path) {
   switch (errno) {
     case EISDIR: return {path + " must be a regular file, not a directory"};

@@ -49,7 +49,7 @@ class Directory {
   // and in it are not followed.
   Expected<std::shared_ptr<const Directory>, std::string> open_below(const std::string& name) const;
 
-  // For messages.
+  // Returns the path for use in messages.
   [[nodiscard]] std::string path_of(const std::string& name) const { return path_ + "/" + name; }
   // Whether there is an entry of this name, of any type.
   [[nodiscard]] bool has(const std::string& name) const;

@@ -82,7 +82,7 @@ bool is_typed(const json::Value& value) {
          std::find(std::begin(types), std::end(types), value.members()[0].name) != std::end(types);
 }
 
-// Writes plain JSON as DynamoDB JSON. The parser has limited its depth.
+// Writes plain JSON as DynamoDB JSON. The parser has already limited the depth of `value`.
 void write_typed(json::Writer& out, const json::Value& value) {
   using Kind = json::Value::Kind;
   const auto typed = [&](const char* type, const auto& write) {
@@ -215,7 +215,8 @@ Expected<std::string, std::string> ItemFile::take_value() {
   }
 }
 
-// Whether the list or object has another element, which is next. Requires: its first character was taken.
+// Returns whether the list or object has another element, and moves to that element or past `end`. Requires:
+// the opening bracket was taken.
 Expected<bool, std::string> ItemFile::next_element(char end) {
   TRY(const char c, peek());
   if (c == end) {

@@ -37,7 +37,7 @@ class ItemFile {
   ItemFile(std::unique_ptr<UnpackedText> text, ItemLayout layout);
   // Returns the next item. nullopt: the end of the file.
   Expected<std::optional<engine::Item>, std::string> next();
-  // Whether the file has a scan that ended before its table did.
+  // Whether the file contains a scan that did not reach the end of its table.
   [[nodiscard]] bool is_cut_short() const { return is_cut_short_; }
 
  private:
@@ -56,7 +56,7 @@ class ItemFile {
   const ItemLayout layout_;
   Style style_ = Style::unknown;
   State state_ = State::begin;
-  bool is_first_ = true;  // in the list or object that is being read
+  bool is_first_ = true;  // no element of the current list or object has been read
   bool is_cut_short_ = false;
 };
 

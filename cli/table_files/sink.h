@@ -1,7 +1,8 @@
 // The target of a transfer: a server, a directory or a file.
 //
-// Errors are sentences. When `write` returns, the items are written, even if the process then ends. A caller
-// can record what `write` returned and give it to the next run's sink, which continues from there.
+// Errors are human-readable sentences. When `write` returns, the items are written, even if the process ends
+// immediately afterwards. A caller can record what `write` returned and give it to the next run's sink, which
+// continues from there.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ struct Written {
 
 // The progress of a table's creation.
 enum class Stage : std::uint8_t {
-  nothing,   // if the table exists, it may not be this transfer's
+  nothing,   // if the table exists, this transfer may not have created it
   making,    // if the table exists, this transfer created it
   made,      // ready for items
   found,     // it existed before, is ready for items, and keeps its settings
@@ -40,14 +41,14 @@ class Sink {
  public:
   virtual ~Sink() = default;
   // Checks whether everything can be done, and changes nothing except `stages`: a table's stage can become
-  // `found` or `skipped`. `resumed`: the stages are those that an earlier run reached.
+  // `found` or `skipped`. `resumed` is true if `stages` are the stages that an earlier run reached.
   virtual Expected<void, std::string> check(const std::vector<DescribedTable>& tables,
                                             std::vector<Stage>& stages, bool resumed) = 0;
   // `written`: the progress that the earlier run recorded.
   virtual Expected<void, std::string> resume(const std::vector<Written>& written) = 0;
   virtual Expected<void, std::string> begin(const std::vector<DescribedTable>& tables) = 0;
-  // Fails if an item can never be written, for example because it lacks its key. `before`: the number of
-  // items that precede them in the source. Requires: check() was called.
+  // Fails if an item can never be written, for example because it lacks its key. `before` is the number of
+  // items that precede `items` in the source. Requires: check() was called.
   [[nodiscard]] virtual Expected<void, std::string> accept(std::size_t /*table*/,
                                                            std::span<const engine::Item> /*items*/,
                                                            std::uint64_t /*before*/) const {
@@ -55,7 +56,8 @@ class Sink {
   }
   // Creates a table. Requires: its stage is `making`.
   virtual Expected<void, std::string> make(const DescribedTable& table) = 0;
-  // Thread-safe for different parts. `table`: its index; `part`: the source's part.
+  // Thread-safe for different parts. `table` is the table's index, and `part` is the part of the source that
+  // contains the items.
   virtual Expected<Written, std::string> write(std::size_t table, std::size_t part,
                                                std::span<const engine::Item> items) = 0;
   // Whether all writes go to one file in order. Then the caller must record each write before the next one
@@ -67,7 +69,7 @@ class Sink {
   virtual Expected<void, std::string> end() = 0;
   // The paths of the files that hold a table's items; empty for a server. Requires: end() was called.
   [[nodiscard]] virtual std::vector<std::string> files_of(std::size_t /*table*/) { return {}; }
-  // Sentences about what was left out. Thread-safe.
+  // Returns sentences about what was left out. Thread-safe.
   [[nodiscard]] virtual std::vector<std::string> notices() { return {}; }
 };
 

@@ -5,7 +5,7 @@
 //     for (bool last = false; !last;) { auto page = (*pages)->next(); … last = page->last; }
 //   }
 //
-// A page has at most about a megabyte. Errors are sentences.
+// A page has at most about a megabyte. Errors are human-readable sentences.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ class Source {
   virtual ~Source() = default;
   [[nodiscard]] virtual const std::vector<DescribedTable>& tables() const = 0;
   [[nodiscard]] virtual std::size_t parts() const = 0;
-  // The tables that a part may have items of, by index.
+  // Returns the indexes of the tables whose items a part may contain.
   [[nodiscard]] virtual std::vector<std::size_t> tables_of(std::size_t part) const = 0;
   // Thread-safe. An empty `cursor` means the beginning.
   virtual Expected<std::unique_ptr<Pages>, std::string> open(std::size_t part, const std::string& cursor) = 0;
@@ -67,7 +67,8 @@ class Selection {
   [[nodiscard]] bool has(const std::string& table) const;
   [[nodiscard]] bool is_all() const { return all_; }
   [[nodiscard]] const std::vector<std::string>& patterns() const { return patterns_; }
-  // A sentence about the patterns that match none of `tables`; empty: each matches one.
+  // Returns a sentence about the patterns that match none of `tables`, or an empty string if each pattern
+  // matches a table.
   [[nodiscard]] std::string unmet(const std::vector<DescribedTable>& tables, const std::string& where) const;
 
  private:

@@ -20,7 +20,7 @@ using json::Tree;
 
 namespace {
 
-// The first line has the descriptions of all tables. A tree takes about 100 bytes for each value.
+// The first line has the descriptions of all tables. Parsed JSON takes about 100 bytes for each value.
 constexpr std::size_t first_line_bytes_max = 64 * 1024 * 1024;
 constexpr std::size_t first_line_values_max = 1'000'000;
 constexpr std::size_t mark_values_max = 2 * tables_max;
@@ -227,7 +227,7 @@ class KeptPages final : public Pages {
   std::size_t table_ = 0, item_ = 0;
 };
 
-// A first page that was read earlier, and the pages after it.
+// Returns a first page that was read earlier, and then the pages after that page.
 class PagesFromFirst final : public Pages {
  public:
   PagesFromFirst(Page first, std::unique_ptr<Pages> rest)
@@ -262,7 +262,7 @@ Expected<std::unique_ptr<Source>, std::string> TableFileSource::open(const std::
   } else {
     CHECK_OK(source->read_first_line(selection));
   }
-  // Finds errors at the file's beginning before anything is changed.
+  // A new transfer reads the first page here, so that errors in it are found before anything is changed.
   if (is_resumed) return std::unique_ptr<Source>(std::move(source));
   TRY(source->pages_, source->pages_from(0));
   TRY(source->first_, source->pages_->next());
@@ -371,7 +371,7 @@ Expected<void, std::string> TableFileSink::check(const std::vector<DescribedTabl
 
 Expected<void, std::string> TableFileSink::resume(const std::vector<Written>& written) {
   const engine::Lock lock(mutex_);
-  // There is an entry for each table's part of the file. The furthest one gives the file's length.
+  // Each table's part of the file has an entry. The entry with the most bytes gives the file's length.
   std::uint64_t bytes = 0;
   for (const Written& one : written) {
     bytes = std::max(bytes, one.bytes);

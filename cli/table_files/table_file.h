@@ -7,7 +7,7 @@
 //   {"End":{"carts":1}}                                   the last line has the numbers of items
 //
 // A file that has only {"Item":…} lines, as for ImportTable, has items of the one table that the user named.
-// The same holds for the layouts of item_file.h that have one table.
+// The same is true of the layouts of item_file.h that hold items of only one table.
 #pragma once
 
 #include <map>
@@ -30,8 +30,8 @@ class Lines;  // in table_file.cc
 
 class TableFileSource final : public Source {
  public:
-  // "-": standard input. Unless the transfer is resumed, this reads the first page, so that a file of another
-  // kind is rejected before anything is changed.
+  // The path "-" means standard input. Unless the transfer is resumed, this reads the first page, so that a
+  // file of another kind is rejected before anything is changed.
   static Expected<std::unique_ptr<Source>, std::string> open(const std::string& path,
                                                              const Selection& selection, bool is_resumed);
   explicit TableFileSource(std::string path);
@@ -58,19 +58,19 @@ class TableFileSource final : public Source {
   std::vector<DescribedTable> tables_;
   std::optional<engine::Instant> taken_at_;
   std::optional<ItemLayout> layout_;
-  std::unique_ptr<UnpackedText> text_;           // for a file with a layout
-  std::vector<std::vector<engine::Item>> kept_;  // items of a batch, by table
-  std::unique_ptr<Lines> lines_;                 // of a file without a layout, after its first line
-  std::string first_line_;                       // of a file that has only {"Item":…} lines
+  std::unique_ptr<UnpackedText> text_;           // for a file in a layout of item_file.h
+  std::vector<std::vector<engine::Item>> kept_;  // items of a batch-write-item file, by table
+  std::unique_ptr<Lines> lines_;                 // for other files: the lines after the first one
+  std::string first_line_;                       // the first line, if the file has only {"Item":…} lines
   bool items_only_ = false;
-  std::unique_ptr<Pages> pages_;  // after the first page
+  std::unique_ptr<Pages> pages_;  // the pages after the first one
   std::optional<Page> first_;
   bool is_cut_short_ = false;
 };
 
 class TableFileSink final : public Sink {
  public:
-  // "-": standard output.
+  // The path "-" means standard output.
   explicit TableFileSink(FileSinkOptions options, bool replaces)
       : options_(std::move(options)), replaces_(replaces) {}
 

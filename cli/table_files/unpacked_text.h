@@ -4,7 +4,7 @@
 //   while (…text->rest() is too short…) { TRY(const bool more, text->extend()); … }
 //   text->pass(17);                                        // 17 bytes have been read
 //
-// Errors are sentences with the file's name.
+// Errors are human-readable sentences with the file's name.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,15 @@ class UnpackedText {
  public:
   static Expected<std::unique_ptr<UnpackedText>, std::string> open(const std::string& path);
 
-  // The unpacked text that has not been passed. Valid until extend() or pass().
+  // The unpacked text that has not been passed. Valid until extend() or pass() is called.
   [[nodiscard]] std::string_view rest() const { return std::string_view(text_).substr(begin_); }
   // Appends about 64 KB to rest(). Returns false at the end of the text.
   Expected<bool, std::string> extend();
   // Requires: `count` is at most the size of rest().
   void pass(std::size_t count);
   [[nodiscard]] const std::string& name() const { return name_; }
-  // "items.json: line 3: " and `what`. The line is that of rest()'s beginning; the first line is 1.
+  // Returns "items.json: line 3: " followed by `what`. The number is that of the line where rest() begins,
+  // counted from 1.
   [[nodiscard]] std::string sentence(const std::string& what) const;
 
  private:
