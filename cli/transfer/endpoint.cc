@@ -17,13 +17,13 @@ constexpr int attempts_to_connect_max = 8;
 constexpr int attempts_in_time_max = 2;
 constexpr std::chrono::seconds attempt_time_max{60};  // a batch has megabytes, and the network may be slow
 
-// The process's environment without its endpoints.
+// Reads a variable of the process's environment, but ignores configured endpoints.
 std::string variable_of_aws(const char* name) {
   return name == std::string_view("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") ? "true"
                                                                          : aws::variable_of_process(name);
 }
 
-// The process's environment with a dummy key.
+// Reads a variable of the process's environment, but returns a dummy key.
 std::string variable_of_anybody(const char* name) {
   const std::string_view asked = name;
   if (asked == "AWS_ACCESS_KEY_ID" || asked == "AWS_SECRET_ACCESS_KEY") return "mayfly";

@@ -21,7 +21,7 @@
 
 namespace mayfly::transfer {
 
-// Limits the average number of units per second. A caller that has used more waits.
+// Limits the average number of units per second. A caller that has exceeded the limit waits.
 class Allowance {
  public:
   explicit Allowance(double units_max) : units_max_(units_max) {}  // per second; 0: no limit
@@ -36,16 +36,16 @@ class Allowance {
 class Endpoint {
  public:
   // `given.endpoint` is a URL, or "aws" for DynamoDB itself, even if the environment names another endpoint.
-  // Without a key, endpoints other than AWS's are called with a dummy key, since most accept any. The error
-  // is a sentence.
+  // Without a key, endpoints other than AWS's are called with a dummy key, because most of them accept any
+  // key. The error is a human-readable sentence.
   static Expected<std::unique_ptr<Endpoint>, std::string> open(const aws::Given& given,
                                                                const Interruption& interruption);
   Endpoint(std::unique_ptr<aws::Client> client, const Interruption& interruption)
       : client_(std::move(client)), interruption_(interruption) {}
 
-  // Returns the answer's body. An interruption is the failure "Interrupted".
+  // Returns the answer's body. After an interruption, fails with "Interrupted".
   Expected<std::string, aws::Failure> call(std::string_view operation, const std::string& body);
-  // Waits as long as a retry should: before attempt 2, 3, …. An interruption ends the wait.
+  // Waits for the pause that precedes the retry `attempt` (2 or more). An interruption ends the wait.
   void pause_before(int attempt) const;
 
   [[nodiscard]] const std::string& region() const { return client_->options().region; }

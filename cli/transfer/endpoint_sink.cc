@@ -23,7 +23,8 @@ std::string refused(const std::string& table, std::string_view operation, const 
   return table + ": " + std::string(operation) + ": " + failure.sentence();
 }
 
-// The table's ID, which is unique whatever the table's name; empty if the server gives none.
+// Returns the table's ID, which identifies a table regardless of its name, or an empty string if the server
+// does not return an ID.
 std::string id_of(const DescribedTable& described) {
   const Tree* const table = json::member(described.description, "Table");
   return std::string(table != nullptr ? json::string_member(*table, "TableId").value_or("") : "");
@@ -33,7 +34,7 @@ bool is_unknown(const aws::Failure& failure) {
   return failure.name == "UnknownOperationException" || failure.name == "AccessDeniedException";
 }
 
-// The item's key as text, to compare the items of one batch.
+// Returns the item's key as text, to compare the items of one batch.
 std::string key_text(const engine::Item& item, const std::vector<std::string>& keys) {
   std::string text;
   json::Writer out(text);
@@ -102,7 +103,7 @@ Expected<void, std::string> EndpointSink::check(const std::vector<DescribedTable
 Expected<void, std::string> EndpointSink::resume(const std::vector<Written>& /*written*/) { return {}; }
 
 Expected<void, std::string> EndpointSink::begin(const std::vector<DescribedTable>& tables) {
-  // The keys of tables that an earlier run found.
+  // Reads the keys of tables that an earlier run found at the target.
   for (std::size_t i = 0; i < tables.size(); ++i)
     if (tables_[i].keys.empty()) {
       DescribedTable found;
@@ -150,8 +151,8 @@ Expected<void, std::string> EndpointSink::make(const DescribedTable& table) {
     CHECK_OK(delete_table(table.name));
     status.clear();
   }
-  // Another client may have created the table since the first check, and can still do so until this run's own
-  // request.
+  // Another client may have created the table since the first check, and can still do so until this run sends
+  // its own request.
   const bool may_be_there = options_.if_exists == IfExists::append ||
                             std::any_of(tables_.begin(), tables_.end(), [&](const Table& known) {
                               return known.name == table.name && known.is_ours;
@@ -189,7 +190,7 @@ Expected<void, std::string> EndpointSink::put(const std::string& table, std::spa
     const json::Value* const unprocessed = document->root().member("UnprocessedItems");
     const json::Value* const rest = unprocessed != nullptr ? unprocessed->member(table) : nullptr;
     if (rest == nullptr || rest->items().empty()) return {};
-    if (rest->items().size() < left) attempt = 1;  // it makes progress, so start counting anew
+    if (rest->items().size() < left) attempt = 1;  // some items were written, so restart the count
     left = rest->items().size();
     if (attempt == attempts_at_a_batch_max)
       return Unexpected{table + ": BatchWriteItem still returns unprocessed items after " +
@@ -238,7 +239,7 @@ Expected<void, std::string> EndpointSink::complete(const DescribedTable& table) 
   for (const schemas::SchemaRequest& request : making.after) {
     const auto answer = endpoint_->call(request.operation, json::print(request.body));
     if (!answer) {
-      // Either an earlier run did it and did not record that, or the server lacks the feature.
+      // Either an earlier run made this request without recording it, or the server lacks the feature.
       const aws::Failure& failure = answer.error();
       const bool is_done = failure.name == "ValidationException" &&
                            (failure.message.find("already enabled") != std::string::npos ||

@@ -18,7 +18,7 @@ struct EndpointSinkOptions {
   IfExists if_exists = IfExists::fail;
   bool items_only = false;
   bool with_ttl = true;
-  bool from_server = false;    // if the source is a server, no table may be its own target
+  bool from_server = false;    // the source is a server, so check that no table is its own target
   double write_units_max = 0;  // per second; 0: no limit
 };
 
@@ -44,13 +44,13 @@ class EndpointSink final : public Sink {
   struct Table {
     std::string name;
     std::vector<std::string> keys;
-    bool is_ours = false;  // if it exists, an earlier run created it
+    bool is_ours = false;  // if the table exists, an earlier run created it
   };
   [[nodiscard]] bool has_settings(const DescribedTable& table) const {
     return !options_.items_only && table.is_described();
   }
-  // Returns the table's status; empty: it does not exist. If `found` is not nullptr, it receives the
-  // description.
+  // Returns the table's status, or an empty string if the table does not exist. If `found` is not nullptr, it
+  // receives the description.
   Expected<std::string, std::string> status_of(const std::string& table, DescribedTable* found = nullptr);
   [[nodiscard]] Unexpected<std::string> is_there_already(const std::string& table) const;
   Expected<void, std::string> await(const std::string& table, const std::string& status);

@@ -15,7 +15,7 @@ namespace {
 using compat::outbound::PageKeys;
 using json::Tree;
 
-constexpr std::size_t pages_max = 100;  // of a table's tags: it has at most 50, and a page has 10
+constexpr std::size_t pages_max = 100;  // pages of tags; a table has at most 50 tags, and a page has 10
 
 std::string sentence(const std::string& where, const char* operation, const aws::Failure& failure) {
   return where + ": " + operation + ": " + failure.sentence();
@@ -224,7 +224,8 @@ void EndpointSource::name_what_stays(const DescribedTable& table) {
                        ": its Kinesis destinations are not copied, because the copy would send changes to "
                        "them");
 
-  // For a table without replicas, only Application Auto Scaling, another service, may know about its scaling.
+  // For a table without replicas, only a separate service, Application Auto Scaling, may know how the table
+  // is scaled.
   const Tree* const billing = json::member(described, "BillingModeSummary");
   if (billing != nullptr && json::string_member(*billing, "BillingMode") == "PAY_PER_REQUEST") return;
   const Tree scaling = ask_if_known("DescribeTableReplicaAutoScaling", by_name, table.name,

@@ -1,7 +1,7 @@
 // Reads tables of a server by parallel Scans, each table in several segments.
 //
-// If clients write meanwhile, the result need not be a state that the table ever had: an item that is written
-// during the scan may be missing or present.
+// If clients write during the scan, the result need not be a state that the table ever had: an item that is
+// written during the scan may be missing or present.
 #pragma once
 
 #include <initializer_list>
@@ -45,7 +45,7 @@ class EndpointSource final : public Source {
   // unless the failure's name is in `means_none`.
   json::Tree ask_if_known(const char* operation, const json::Tree& body, const std::string& table,
                           std::initializer_list<std::string_view> means_none = {});
-  // The list of that name from all pages of the answer.
+  // Returns the member `list`, joined from all pages of the answer.
   json::Tree ask_for_all(const char* operation, json::Tree request, const char* list,
                          const std::string& table);
   // Adds notices about settings that are not copied because they make sense only at the source.

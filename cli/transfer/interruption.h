@@ -1,8 +1,9 @@
-// Whether the transfer should end: after SIGINT or SIGTERM, or when one worker has failed.
+// Tells workers whether the transfer should end, which is the case after SIGINT or SIGTERM, or when a worker
+// has failed.
 //
 //   Interruption interruption(late);                 // one per process; receives the signals from now on
 //   while (!interruption.is_wanted()) copy_a_page();
-//   if (!interruption.pause(200ms)) …                // false: it was cut short
+//   if (!interruption.pause(200ms)) …                // false: the pause was cut short
 //
 // A second signal ends the process immediately, as it would without this class.
 #pragma once
@@ -22,7 +23,7 @@ class Interruption {
 
   [[nodiscard]] bool is_wanted() const { return wanted_ || signals_.came() != 0; }
   void want() { wanted_ = true; }
-  // A signal requests a stop, want() does not.
+  // A signal requests a stop through this token; want() does not.
   [[nodiscard]] std::stop_token stop_token() const { return signals_.stop_token(); }
   bool pause(std::chrono::milliseconds time) const;
 

@@ -31,7 +31,8 @@ std::string said(const std::string& path) { return path + ": " + std::strerror(e
 // for the other end of a pipe.
 constexpr int journal_flags = compat::outbound::file_flags;
 
-// Why the file cannot be a journal: it is a link, or not a regular file. Empty if it can.
+// Returns why the file cannot be a journal: it is a link, or not a regular file. Returns an empty string if
+// the file can be a journal.
 std::string strange(int descriptor, const std::string& path) {
   struct stat found {};
   if (descriptor < 0 && (errno == ELOOP || errno == EMLINK))
@@ -41,21 +42,21 @@ std::string strange(int descriptor, const std::string& path) {
   return {};
 }
 
-// Whether the file ends within its first line. A journal has a complete first line as soon as it has its
+// Whether the file ends within its first line. A journal's first line is written before the file gets its
 // name.
 bool is_cut(int descriptor, const std::string& path) {
   const auto text = read_file(descriptor, path, journal_bytes_max);
   return text && text->find('\n') == std::string::npos;
 }
 
-// Gives the file a second name, unless a file of that name exists. If two processes try, one succeeds.
+// Gives the file a second name, unless a file of that name exists. If two processes try, only one succeeds.
 bool put_in_place(const std::string& temporary, const std::string& path) {
   if (::link(temporary.c_str(), path.c_str()) == 0) {
     ::unlink(temporary.c_str());
     return true;
   }
   if (errno == EEXIST) return false;
-  // The file system does not support hard links.
+  // The file system may not support hard links.
   struct stat found {};
   if (::lstat(path.c_str(), &found) == 0) {
     errno = EEXIST;
@@ -101,7 +102,7 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::begin(const std::string
   auto begun = journal->append(line);
   if (begun && !put_in_place(temporary, path)) {
     begun = Unexpected{errno == EEXIST ? in_the_way(path) : said(path)};
-    if (begun.error().empty()) begun = Unexpected{path + in_use};  // and it has ended just now
+    if (begun.error().empty()) begun = Unexpected{path + in_use};  // the transfer has just ended
   }
   if (!begun) {
     ::unlink(temporary.c_str());
@@ -125,8 +126,8 @@ Expected<std::unique_ptr<Journal>, std::string> Journal::resume(const std::strin
     return Unexpected{std::move(sentence)};
   };
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return fail(path + in_use);
-  // Reads the open, locked file. Its name may belong to another file by now, whose length would then decide
-  // where this one is truncated.
+  // Reads the open, locked file. By now its name may belong to another file, whose length must not decide
+  // where this file is truncated.
   auto text = read_file(descriptor, path, journal_bytes_max);
   if (!text) return fail(text.error());
   const std::string_view whole = std::string_view(*text).substr(0, text->rfind('\n') + 1);

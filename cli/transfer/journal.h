@@ -6,8 +6,8 @@
 //   journal->remove();                                         // the transfer is complete
 //
 // The first line is the plan. An incomplete last line is ignored. Only one process at a time can have the
-// journal open. Only its owner can read it, because it may contain a secret. It must be a regular file: a
-// link is rejected. The plan is written before the file gets its name. Thread-safe.
+// journal open. Only the file's owner can read it, because it may contain a secret. It must be a regular
+// file: a link is rejected. The plan is written before the file gets its name. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ class Journal {
                                                                 const json::Tree& asked);
   // Returns a journal that records nothing.
   static std::unique_ptr<Journal> none(Plan plan);
-  // A sentence that says why a journal cannot be created at `path`; empty if it can.
+  // Returns a sentence that says why a journal cannot be created at `path`, or an empty string if it can.
   static std::string in_the_way(const std::string& path);
   ~Journal();
 
@@ -59,24 +59,24 @@ class Journal {
   [[nodiscard]] const std::map<std::string, std::uint64_t>& counts() const { return counts_; }
 
   Expected<void, std::string> stage(std::size_t table, Stage stage);
-  // `counts` are added to the earlier ones.
+  // `counts` are added to the counts recorded earlier.
   Expected<void, std::string> page(const Reached& reached, const Written& written,
                                    const std::map<std::string, std::uint64_t>& counts);
   void remove();
 
  private:
   Journal(std::string path, int descriptor, Plan plan);
-  bool replay(const json::Tree& line);  // false: not a line of a journal
+  bool replay(const json::Tree& line);  // false: `line` does not belong in a journal
   Expected<void, std::string> append(const json::Tree& line);
 
   const std::string path_;
-  const int descriptor_;  // negative: none
+  const int descriptor_;  // negative: nothing is recorded
   const Plan plan_;
   std::map<std::size_t, Reached> parts_;
   std::map<std::size_t, Stage> stages_;
   std::map<std::string, Written> written_;
   std::map<std::string, std::uint64_t> counts_;
-  engine::Mutex mutex_;  // keeps lines whole
+  engine::Mutex mutex_;  // prevents writers from mixing lines
 };
 
 }  // namespace mayfly::transfer

@@ -2,7 +2,7 @@
 //
 //   Place::parse("http://127.0.0.1:8000")   a server; "aws" is DynamoDB itself
 //   Place::parse("backup")                  a directory
-//   Place::parse("carts.json.gz")           a file: it exists, or its name looks like a file's
+//   Place::parse("carts.json.gz")           a file that exists or whose name looks like a file's
 //   Place::parse("-")                       standard input or output
 #pragma once
 

@@ -43,7 +43,7 @@ void Progress::end(std::size_t table) {
   tables_[table].over = true;
 }
 
-// Finished tables are returned once, above the unfinished ones.
+// Returns the lines to print. Each finished table is returned only once, above the unfinished tables.
 std::string Progress::text(bool all, std::size_t& lines) {
   std::string above, below;
   for (Table& table : tables_) {
@@ -86,7 +86,7 @@ void Progress::show() {
     if (!is_time) return;
     draw();
   } else {
-    // Finished tables are printed immediately, the others only when it is time.
+    // Finished tables are printed immediately, and the others only at intervals.
     std::size_t lines = 0;
     std::fputs(text(is_time, lines).c_str(), stderr);
     if (!is_time) return;

@@ -1,5 +1,5 @@
-// Shows a transfer's progress. On a terminal it draws the bars of `mayfly jobs` and updates them. Elsewhere
-// it prints lines from time to time.
+// Shows a transfer's progress. On a terminal it draws bars like those of `mayfly jobs` and updates them.
+// Elsewhere it prints lines from time to time.
 //
 // Thread-safe.
 #pragma once
@@ -28,7 +28,7 @@ class Progress {
   std::size_t add_table(const std::string& name, std::uint64_t expected, std::uint64_t items);
   void advance(std::size_t table, std::uint64_t items);
   void end(std::size_t table);
-  void show();  // to be called often; draws only at intervals
+  void show();  // call this often; it draws only at intervals
 
  private:
   struct Table {

@@ -79,7 +79,7 @@ std::string generated_secret() {
   return secret;
 }
 
-// Splits each OLD=NEW.
+// Splits each OLD=NEW into a pair.
 Outcome<std::map<std::string, std::string>> pairs_of(const std::vector<std::string>& texts,
                                                      const std::string& option) {
   std::map<std::string, std::string> pairs;
@@ -146,7 +146,7 @@ class Run {
  private:
   // How one table's items are changed.
   struct Treatment {
-    std::string ttl;  // empty: nothing expires
+    std::string ttl;  // the TTL attribute; empty: nothing expires
     std::optional<Anonymizer> anonymizer;
   };
   using Counts = std::map<std::string, std::uint64_t>;
@@ -212,7 +212,7 @@ class Run {
   engine::Instant now_ = 0, shift_ms_ = 0;
 
   std::atomic<std::size_t> next_part_ = 0;
-  engine::Mutex row_;  // for a sink whose is_one_row() is true
+  engine::Mutex row_;  // orders the writes to a sink whose is_one_row() is true
   engine::Mutex mutex_;
   engine::Condition ended_;
   std::size_t working_ GUARDED_BY(mutex_) = 0;
@@ -220,8 +220,8 @@ class Run {
   Changes changes_ GUARDED_BY(mutex_);
   std::vector<std::size_t> parts_left_ GUARDED_BY(mutex_);  // by table
   std::vector<std::uint64_t> items_ GUARDED_BY(mutex_);     // by table, in all runs
-  bool has_begun_ = false;                         // from here on, a failure leaves the created tables
-  std::atomic<bool> has_changed_ = false;          // the target, in this run
+  bool has_begun_ = false;                         // if true, a failure leaves the created tables in place
+  std::atomic<bool> has_changed_ = false;          // whether this run has changed the target
   std::atomic<bool> has_failed_for_good_ = false;  // --resume would fail again
 };
 
@@ -303,7 +303,7 @@ std::string Run::journal_path() const {
   return to_.kind == Place::Kind::file ? to_.text + ".journal" : journal_here;
 }
 
-// The options that a resumed run must repeat, by name.
+// Returns the options that a resumed run must repeat, by name.
 Tree Run::asked() const {
   constexpr const char* ways[] = {"fail", "skip", "append", "replace"};
   constexpr const char* choices[] = {"on", "off", "shift", "unexpired"};
@@ -819,14 +819,14 @@ Outcome<void> Run::transfer() {
   return {};
 }
 
-// Sentences about parts that were not copied.
+// Returns sentences about what was not copied.
 std::vector<std::string> Run::notices() const {
   std::vector<std::string> sentences = source_->notices();
   for (std::string& sentence : sink_->notices()) sentences.push_back(std::move(sentence));
   return sentences;
 }
 
-// The result for --json.
+// Returns the result for --json.
 Tree Run::result() {
   Tree tables = Tree::array();
   std::uint64_t items = 0;

@@ -5,7 +5,7 @@
 //   mayfly import --from backup --to http://127.0.0.1:9000
 //   mayfly export orders --from aws --to http://127.0.0.1:8000 --anonymize rules.json
 //
-// The two are one command with different defaults: export reads from the server of --url, and import writes
+// Both commands do the same with different defaults: export reads from the server of --url, and import writes
 // to it.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace mayfly::transfer {
 enum class TtlChoice : std::uint8_t {
   on,         // enabled after all items are written; the target then deletes expired items
   off,        // not enabled
-  shift,      // enabled, and TTLs move by the time since the source was read
+  shift,      // enabled, and TTLs are moved forward by the time since the source was read
   unexpired,  // enabled, and expired items are not copied
 };
 
@@ -46,12 +46,12 @@ struct TransferCommand {
   std::vector<std::string> schemas, schema_parameters;
   std::string anonymize, secret_file;
   bool dry_run = false;
-  std::string journal;  // empty: a default path; "-": none
+  std::string journal;  // empty: a default path; "-": no journal
   bool resume = false;
 };
 
-// Returns the exit code: 0, complete; 1, failed; 2, the options are invalid; 3, interrupted, and --resume
-// continues.
+// Returns the exit code. 0: the transfer is complete. 1: it failed. 2: the options are invalid. 3: it was
+// interrupted and can be continued with --resume.
 int run_transfer(const TransferCommand& command);
 
 }  // namespace mayfly::transfer
