@@ -49,7 +49,7 @@ std::string heading_of(std::string_view name) {
   return http::log::printable(heading);
 }
 
-// "arn:aws:lambda:us-east-1:000000000000:function:reminder" -> "function:reminder"
+// Shortens "arn:aws:lambda:us-east-1:000000000000:function:reminder" to "function:reminder".
 std::string_view without_arn(std::string_view text) {
   if (!text.starts_with("arn:")) return text;
   std::string_view rest = text;

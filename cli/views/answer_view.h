@@ -28,8 +28,8 @@ class TextTable {
   // Requires: `cells` has one cell for each heading.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   [[nodiscard]] std::string text(std::string_view indent = {}) const;
-  // For rows that arrive in pages: returns the rows that were added since the last call, and forgets them.
-  // The first call also returns the headings and fixes the widths of the columns.
+  // Supports rows that arrive in pages: returns the rows that were added since the last call, and forgets
+  // them. The first call also returns the headings and fixes the widths of the columns.
   std::string take_page();
 
  private:

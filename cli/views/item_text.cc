@@ -17,7 +17,7 @@ namespace {
 
 using json::Tree;
 
-// A binary value is a number's unparsed text.
+// A number that was not parsed is stored as a binary value.
 bool is_number(const Tree& value) { return value.is_number() || value.is_binary(); }
 
 struct Pair {
@@ -36,7 +36,7 @@ const KeyAttribute* find(const KeySchema& schema, std::string_view name) {
   return nullptr;
 }
 
-// "id", "id and at"
+// Returns "id" or "id and at".
 std::string names_of(const KeySchema& schema) {
   return engine::joined(schema.attributes, " and ", &KeyAttribute::name);
 }
@@ -60,7 +60,7 @@ Expected<Tree, std::string> key_of_json(const KeySchema& schema, const KeyAttrib
                     " must be a string or a number, got " + http::log::printable(json::print(value)) + "."};
 }
 
-// Converts each key attribute to its type in the schema, and the other members with `others`.
+// Converts each key attribute to its type in the schema, and converts the other members with `others`.
 template <typename Others>
 Expected<Tree, std::string> of_json(const KeySchema& schema, const Tree& object, const Others& others) {
   Tree result = Tree::object();
@@ -86,7 +86,7 @@ Expected<void, std::string> check_is_whole(const KeySchema& schema, const Tree& 
   return {};
 }
 
-// Parses "+48h" or "-1h". nullopt if the text is not a span.
+// Parses "+48h" or "-1h". Returns nullopt if the text is not such a time span.
 std::optional<engine::Instant> span_ms(std::string_view text) {
   if (text.size() < 2 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
   // A plain number is epoch seconds, not a span.

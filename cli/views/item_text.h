@@ -1,4 +1,4 @@
-// Keys and items as people type and read them.
+// Converts keys and items from the text that people type, and to the text that people read.
 //
 //   mayfly item get carts 1              a value for each key attribute, in the order of the key schema
 //   mayfly item get carts id=1 at=5      by name, in any order
@@ -27,7 +27,7 @@ struct KeyAttribute {
 };
 
 struct KeySchema {
-  std::string table;                     // or index, for messages
+  std::string table;                     // the table's or index's name, for messages
   std::vector<KeyAttribute> attributes;  // partition key, sort key
 };
 
@@ -36,10 +36,11 @@ struct KeySchema {
 std::optional<KeySchema> key_schema_of(const json::Tree& table, const json::Tree& described,
                                        std::string name);
 
-// {"id":{"S":"1"}} if `text` is an object of typed values, which needs no key schema; otherwise nullopt.
+// Parses a key such as {"id":{"S":"1"}}, whose typed values need no key schema. Returns nullopt if `text` is
+// not such an object.
 std::optional<json::Tree> typed_key(std::string_view text);
 
-// Returns the key as DynamoDB JSON. `whole`: the sort key is required. The error is a sentence.
+// Returns the key as DynamoDB JSON. If `whole`, requires the sort key. Errors are human-readable sentences.
 Expected<json::Tree, std::string> read_key(const KeySchema& schema, const std::vector<std::string>& words,
                                            bool whole = true);
 // Returns one key attribute's value, {"N":"5"}.
@@ -56,7 +57,7 @@ Expected<json::Tree, std::string> read_item(const KeySchema& schema, const std::
 
 // A typed value as printable text: {"S":"1"} becomes 1. Sets, lists, maps and binary values become JSON.
 std::string plain_text(const json::Tree& typed);
-// "id=1 at=5"
+// Returns the key as text: "id=1 at=5".
 std::string plain_key(const json::Tree& key);
 // Whether `value` is an object whose members are all typed values.
 bool is_typed_item(const json::Tree& value);

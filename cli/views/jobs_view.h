@@ -1,4 +1,4 @@
-// The lines of `mayfly jobs`: one with a bar and the job's ID for each export, import and bulk put.
+// Formats the lines of `mayfly jobs`: one line with a bar and an ID for each export, import and bulk put.
 //
 //   import   carts  [##########----------]  50 %  IN_PROGRESS  01795603904718-8a74e0ef
 //   export   music  [####################] 100 %  FAILED  S3NoSuchBucket  01795603904719-0b1c2d3e
@@ -16,7 +16,7 @@ struct JobsView {
   bool unfinished = false;  // some jobs have not ended
 };
 
-// `answer` is that of GET /_mayfly/jobs. Members that it lacks are left out.
+// `answer` is the answer of GET /_mayfly/jobs. Members that the answer lacks are left out.
 JobsView view_jobs(const json::Tree& answer);
 
 }  // namespace mayfly::cli
