@@ -83,11 +83,11 @@ const char* wait_for_the_end(const EndSignals& end_signals, pid_t parent) {
   }
 }
 
-// Writes atomically: a reader that waits for the file must not read half a number. Returns an error's
-// sentence.
+// Writes atomically: a reader that waits for the file must not read half a number. Returns an error message,
+// or an empty string if the file was written.
 std::string write_port_file(const std::string& path, std::uint16_t port) {
   const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
-  // With "x", a link that another user put there is replaced, not followed.
+  // Because of unlink() and mode "x", a link that another user created here is replaced, not followed.
   unlink(temporary.c_str());
   std::FILE* file = std::fopen(temporary.c_str(), "wxe");
   const bool written = file != nullptr && std::fprintf(file, "%u\n", unsigned{port}) > 0;
@@ -113,7 +113,7 @@ class EndsInTime {
         _exit(1);
       });
     } catch (const std::system_error&) {
-      // No thread is available: alarm() is enough.
+      // No thread is available, but alarm() alone also ends the process.
     }
   }
 
@@ -142,7 +142,8 @@ Expected<std::unique_ptr<compat::Emulator>, std::string> open_emulator(const Ser
   emulator_options.database.directory = options.data_directory;
   emulator_options.database.fsync = options.fsync;
   emulator_options.database.memory_bytes_max = options.memory_bytes_max;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need several times as much memory
+// Sanitizers need several times as much memory.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   emulator_options.database.is_process = true;
 #endif
   emulator_options.database.report = [](std::string_view sentence) {
@@ -211,8 +212,8 @@ Expected<std::unique_ptr<http::Server>, std::string> start_server(compat::Emulat
   return http::Server::start(emulator, std::move(settings));
 }
 
-// While `applies`, a signal ends the process within a second, because a file that an option names may be a
-// pipe without a writer. After that, ending may take longer (EndsInTime).
+// While `applies` is true, a signal ends the process within a second, because a file that an option names may
+// be a pipe without a writer. After that, ending may take longer (EndsInTime).
 EndSignals signals_while(const std::atomic<bool>& applies) {
   return EndSignals(EndSignals::Another::is_ignored, [&applies]() -> std::optional<int> {
     if (!applies) return std::nullopt;
@@ -223,7 +224,7 @@ EndSignals signals_while(const std::atomic<bool>& applies) {
 }
 
 int serve(const ServeOptions& options) {
-  const pid_t parent = options.exit_with_parent ? getppid() : 0;  // first, as it may exit at any time
+  const pid_t parent = options.exit_with_parent ? getppid() : 0;  // first, because the parent may exit soon
   std::atomic<bool> starts = true;
   const EndSignals end_signals = signals_while(starts);
   raise_file_limit();
