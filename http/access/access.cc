@@ -19,7 +19,7 @@ constexpr std::size_t quoted_bytes_max = 100;  // maximum quoted part of a heade
 
 using engine::is_alphanumeric;
 
-// Empty, or ":8000".
+// Whether the text is empty or a port such as ":8000".
 bool is_port(std::string_view text) {
   if (text.empty()) return true;
   return text[0] == ':' && engine::whole_number<std::uint16_t>(text.substr(1));
@@ -33,7 +33,7 @@ bool is_address(std::string_view text, int family) {
   return ::inet_pton(family, terminated.data(), bytes.data()) == 1;
 }
 
-// Non-empty labels of letters, digits, hyphens and underscores (used by Compose).
+// Whether the text consists of non-empty labels of letters, digits, hyphens and underscores (for Compose).
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > host_bytes_max) return false;
   std::size_t label_bytes = 0;
@@ -59,7 +59,8 @@ bool contains_ignoring_case(const std::vector<std::string>& texts, std::string_v
                      [&](const std::string& one) { return equals_ignoring_case(one, text); });
 }
 
-// "http://localhost:3000", "capacitor://localhost": a scheme and an authority, no path.
+// Whether the text is a scheme and an authority without a path: "http://localhost:3000",
+// "capacitor://localhost".
 bool is_origin(std::string_view text) {
   const auto scheme = text.find("://");
   if (scheme == 0 || scheme == std::string_view::npos) return false;
@@ -71,7 +72,7 @@ bool is_origin(std::string_view text) {
          });
 }
 
-// The start of a header's value, for use in a message.
+// Returns the beginning of a header's value, for use in a message.
 std::string quoted(std::string_view value) {
   return std::string(value.substr(0, quoted_bytes_max)) + (value.size() > quoted_bytes_max ? "…" : "");
 }
@@ -165,8 +166,8 @@ std::optional<Error> refuse_page(const Request& request, const AccessRules& rule
 }
 
 std::optional<Error> refuse_content_type(const Request& request) {
-  // DynamoDB's operations are named by X-Amz-Target, which a page cannot send without a preflight. Other
-  // content types get DynamoDB's 404.
+  // DynamoDB's operations are named by X-Amz-Target, which a page cannot send without a preflight. Content
+  // types that DynamoDB does not accept get its 404.
   const Route::Kind kind = request.route.kind;
   if (kind == Route::Kind::root || reads(request.method) || request.method == "OPTIONS") return std::nullopt;
   std::string_view type = request.header(Header::content_type);

@@ -40,14 +40,14 @@ struct AccessRules {
   bool root_refuses = false;  // answer GET / with 400, like DynamoDB Local, whose users wait for that status
   std::shared_ptr<const Keys> keys;  // keys that may sign; nullptr: signatures are not checked (sigv4.h)
 };
-// A human-readable sentence that says why the rules are invalid; empty if they are valid.
+// Returns a sentence that says why the rules are invalid, or an empty string if they are valid.
 std::string problem_of(const AccessRules& rules);
 
 class Admitted {
  public:
   [[nodiscard]] Request& request() const { return *request_; }
-  // The value for Access-Control-Allow-Origin; empty: the request is not from a page of another origin. Valid
-  // as long as the request.
+  // The value for Access-Control-Allow-Origin; empty if the request is not from a page of another origin. The
+  // view is valid for the lifetime of the request.
   [[nodiscard]] std::string_view origin() const { return origin_; }
 
  private:

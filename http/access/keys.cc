@@ -22,7 +22,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Trims spaces, and the '\r' of a line in a Windows file.
+// Trims spaces, and the '\r' that ends a line in a Windows file.
 std::string_view stripped(std::string_view text) {
   if (text.ends_with('\r')) text.remove_suffix(1);
   return trim(text);

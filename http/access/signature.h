@@ -34,7 +34,7 @@ struct SignedParts {
 };
 std::string canonical_request(const SignedParts& parts);
 
-// In lower case, sorted, without duplicates.
+// Returns the names in lower case, sorted and without duplicates.
 std::vector<std::string> signed_names(std::vector<std::string> names);
 
 // The scope in which a signature is valid.

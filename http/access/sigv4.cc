@@ -46,7 +46,7 @@ struct Parameter {
 };
 using Parameters = std::vector<Parameter>;
 
-// Empty if the parameter is missing or has no value.
+// Returns an empty string if the parameter is missing or has no value.
 std::string_view value_of(const Parameters& parameters, std::string_view name) {
   const auto found = std::find_if(parameters.begin(), parameters.end(),
                                   [&](const Parameter& parameter) { return parameter.name == name; });
@@ -150,7 +150,7 @@ compat::Result<Claim> claim_of_header(const Request& request) {
   struct Part {
     std::string_view name;
     std::string_view& value;
-    bool there = false;  // if a name is repeated, its first part counts
+    bool there = false;  // if a name is repeated, only its first part is used
   };
   std::array<Part, 3> parts = {{{"Credential", claim.credential},
                                 {"Signature", claim.signature},
@@ -162,7 +162,7 @@ compat::Result<Claim> claim_of_header(const Request& request) {
         part.there = true;
       }
   };
-  // Separated by commas, spaces, or both.
+  // The parts are separated by commas, spaces, or both.
   std::string_view rest = authorization.substr(algorithm_end);
   while (!rest.empty()) {
     const auto comma = std::min(rest.find(','), rest.size());
@@ -187,7 +187,7 @@ compat::Result<Claim> claim_of_header(const Request& request) {
 // The order of the checks and their messages were recorded from DynamoDB: dynalite's index.js quotes a
 // response for each check, in a comment after its own check. Comments below name the source of the others.
 
-// "15 min.", "90 sec."
+// Formats a time span as AWS does: "15 min.", "90 sec.".
 std::string spelled_span(std::int64_t seconds) {
   return seconds % 60 == 0 ? std::to_string(seconds / 60) + " min." : std::to_string(seconds) + " sec.";
 }
@@ -221,7 +221,7 @@ compat::Result<void> check_date(const Claim& claim, engine::Instant now) {
     return invalid_signature("Signature expired: " + text + " is now earlier than " + basic_date(oldest) +
                              " (" + basic_date(now) + " - " + spelled_span(seconds) + ")");
   }
-  // "is still later than": aws/aws-sdk-js issue 2565.
+  // The words "is still later than" are from aws/aws-sdk-js issue 2565.
   if (const engine::Instant newest = now + skew_seconds_max * 1000; *date > newest) {
     return invalid_signature("Signature not yet current: " + text + " is still later than " +
                              basic_date(newest) + " (" + basic_date(now) + " + " +
@@ -231,8 +231,8 @@ compat::Result<void> check_date(const Claim& claim, engine::Instant now) {
 }
 
 // Headers that must be signed: the host, and every header that determines what is requested or by whom. A
-// session token need not be signed, because some clients sign first and add it afterwards; it must always be
-// the key's.
+// session token need not be signed, because some clients sign first and add it afterwards; its value must
+// always be that of the key.
 bool must_be_signed(std::string_view name) {
   return name == "host" ||
          ((name.starts_with("x-amz-") || name.starts_with("x-mayfly-")) && name != "x-amz-security-token");
@@ -257,7 +257,7 @@ compat::Result<void> check_signed_headers(const Request& request, const std::vec
   if (!is_signed("host") || !request.has(Header::host)) {
     return invalid_signature("'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization.");
   }
-  // AWS's guide requires it; the message that services use is unknown.
+  // AWS's guide requires that these headers are signed. The message that AWS's services return is unknown.
   for (const HeaderLine& header : request.all_headers) {
     if (const std::string name = lower_case(header.name); must_be_signed(name) && !is_signed(name))
       return invalid_signature("'" + header.name + "' must be a 'SignedHeader' in the AWS Authorization.");
@@ -291,8 +291,8 @@ std::string_view sent_header(const Request& request, std::string_view name) {
   return found == request.all_headers.end() ? std::string_view{} : trim(found->value);
 }
 
-// The canonical request as a response shows it. Hides the session token: it is half a secret, and responses
-// end up in logs.
+// The canonical request as a response shows it. Hides the session token, because it is part of the
+// credentials and responses end up in logs.
 std::string shown(const std::string& canonical) {
   constexpr std::string_view token = "\nx-amz-security-token:", parameter = "X-Amz-Security-Token=";
   std::string out = canonical;
@@ -313,7 +313,7 @@ compat::Result<void> check_signature(const Request& request, const Claim& claim,
   if (key == nullptr) return unrecognized_client("The security token included in the request is invalid.");
 
   // The hash of the actual body, whatever x-amz-content-sha256 says: "UNSIGNED-PAYLOAD" is for S3 and for
-  // operations whose models allow it. No operation of DynamoDB or Lambda does.
+  // operations whose models allow it. No model of a DynamoDB or Lambda operation allows it.
   const std::string payload_hash = engine::hex(sha256(request.body));
   const std::string canonical = canonical_request({.method = request.method,
                                                    .path = request.path(),

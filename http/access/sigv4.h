@@ -43,7 +43,7 @@ struct SignatureRules {
   engine::Instant now = 0;                // by the host's clock
 };
 
-// `default_region`: for a scope without a region.
+// `default_region` is used for a scope without a region.
 // Requires: if there are keys, the request keeps all its headers, and its body is as it was sent.
 compat::Result<engine::Scope> authenticate(const Request& request, std::string_view default_region,
                                            const SignatureRules& rules);
