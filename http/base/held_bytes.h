@@ -28,9 +28,8 @@ class HeldBytes {
     std::uint64_t moved = 0;
   };
 
-  // `free_oldest`: releases the share that moved the longest ago, among those that have bytes and can be
-  // released.
-  // Returns false if there is none. `meter`: counts the bytes.
+  // `free_oldest` considers the shares that have bytes and can be released, and releases the one whose last
+  // move is the oldest. It returns false if there is no such share. `meter` counts the bytes.
   HeldBytes(std::size_t bytes_max, compat::ServerMetrics& metrics, compat::Meter meter,
             std::function<bool()> free_oldest)
       : bytes_max_(bytes_max), metrics_(metrics), meter_(meter), free_oldest_(std::move(free_oldest)) {}

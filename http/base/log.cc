@@ -13,7 +13,8 @@ namespace mayfly::http::log {
 namespace {
 
 constexpr std::array<std::string_view, 5> names = {"debug", "info", "warning", "error", "off"};
-// The length in bytes of the printable character at the start of `text`; 0 if that is not printable.
+// Returns the length in bytes of the printable character at the start of `text`, or 0 if `text` does not
+// start with one.
 std::size_t printable_bytes(std::string_view text) {
   const auto byte = [&](std::size_t at) {
     return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u;

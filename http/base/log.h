@@ -2,7 +2,7 @@
 //
 //   2022-07-19T21:27:00.000Z info  mayfly 0.1.0 keeps everything in memory
 //
-// Each line is written in one piece and stays one line, whatever clients sent.
+// Each line is written in one piece and stays one line, regardless of what clients sent.
 // Rejected: spdlog, which adds 1 MB to a static executable.
 #pragma once
 

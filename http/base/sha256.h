@@ -9,7 +9,7 @@
 
 namespace mayfly::http {
 
-// 32 bytes, not printable.
+// Returns 32 bytes, which are not printable text.
 std::string sha256(std::string_view bytes);
 std::string hmac_sha256(std::string_view key, std::string_view bytes);
 

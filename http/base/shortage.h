@@ -20,8 +20,7 @@ namespace mayfly::http {
 // Not thread-safe.
 class Shortage {
  public:
-  // `failing` counts current shortages, `failures` counts failures. `what` is a sentence without its full
-  // stop.
+  // `failing` counts current shortages, `failures` counts failures. `what` is a sentence without a period.
   // Requires: `metrics` and the text of `what` outlive the object.
   Shortage(compat::ServerMetrics& metrics, compat::Meter failing, compat::Meter failures,
            std::string_view what)

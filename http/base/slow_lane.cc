@@ -92,7 +92,7 @@ bool SlowLane::line_up(Waiting kind, const std::string& account, std::stop_sourc
   own.waiting.push_back({std::move(stop), std::move(job), kind, account});
   count(kind, 1);
   if (start_lined_up(kind, false) || line.running > 0) return true;
-  // No job of the queue is running, so this is the only one that waits, and no thread would ever take it.
+  // No job of the queue is running, so this job is alone in the queue, and no thread would ever take it.
   line.turns.clear();
   line.accounts.clear();
   count(kind, -1);
@@ -130,7 +130,7 @@ void SlowLane::finished(Waiting kind, const std::string& account) {
   --line.running;
   const auto own = line.accounts.find(account);
   if (--own->second.running == 0 && own->second.waiting.empty()) line.accounts.erase(own);
-  static_cast<void>(start_lined_up(kind, true));  // this thread takes the next job if no other one does
+  static_cast<void>(start_lined_up(kind, true));  // this thread takes the next job if no other thread does
 }
 
 void SlowLane::work() {

@@ -49,7 +49,7 @@ enum class Waiting : unsigned char {
   invocations,  // function invocations
   operations,   // DynamoDB operations, while there are faults, and those that read whole tables
   agents,       // any MCP request
-  // These queue up instead of holding slots.
+  // Requests of the following kinds queue up instead of holding slots.
   locks,       // operations that wait for a lock or for the disk
   processors,  // operations that compute a lot
 };
@@ -108,8 +108,8 @@ class SlowLane {
   SlowLane(const SlowLane&) = delete;
   SlowLane& operator=(const SlowLane&) = delete;
 
-  // Returns an empty Place if all slots of the kind are taken, or if the account has its share. An empty
-  // account has no separate limit.
+  // Returns an empty Place if all slots of the kind are taken, or if the account already holds its share of
+  // them. An empty account has no separate limit.
   // Requires: the kind has slots.
   [[nodiscard]] Place take(Waiting kind, std::string_view account);
 
@@ -125,7 +125,7 @@ class SlowLane {
   [[nodiscard]] bool line_up(Waiting kind, const std::string& account, std::stop_source stop,
                              std::function<void()> job);
 
-  // Asks all jobs to stop and waits until they have. Further jobs are rejected.
+  // Asks all jobs to stop and waits until all of them have ended. Further jobs are rejected.
   void end();
 
  private:
@@ -155,7 +155,7 @@ class SlowLane {
   };
   void work();
   // Returns false if no thread can be started. `comes_back`: the caller is a thread that looks for its next
-  // job after this, so the job may wait for it.
+  // job afterwards, so the job can wait for this thread.
   bool start(Job job, bool comes_back) REQUIRES(mutex_);
   bool start_lined_up(Waiting kind, bool comes_back)
       REQUIRES(mutex_);  // starts queued jobs up to the queue's limits
@@ -169,7 +169,7 @@ class SlowLane {
   std::array<Taken, kinds_with_places> taken_ GUARDED_BY(taken_mutex_);
   engine::Mutex mutex_;
   std::array<Line, line_count> lines_ GUARDED_BY(mutex_);
-  Shortage shortage_ GUARDED_BY(mutex_);  // of threads
+  Shortage shortage_ GUARDED_BY(mutex_);  // shortage of threads
   engine::Condition came_;
   std::deque<Job> jobs_
       GUARDED_BY(mutex_);  // longer than idle_ only while some threads are about to become idle
