@@ -1,5 +1,5 @@
-// A connection as a server's thread sees it, whatever its transport. The only implementation is Session
-// (session.h), over plain TCP and over TLS.
+// The interface of a connection for a server's thread, independent of the transport. The only implementation
+// is Session (session.h), over plain TCP and over TLS.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ class Connection {
   virtual void tick(std::chrono::milliseconds since_last_tick, const Patience& patience) = 0;
   virtual void close() = 0;
   [[nodiscard]] virtual const HeldBytes::Share& unread() const = 0;
-  // The share of the request that is being received; nullptr: there is no such request, or it can no longer
-  // be rejected.
+  // Returns the share of the request that is being received, or nullptr if there is no such request or it can
+  // no longer be rejected.
   [[nodiscard]] virtual const HeldBytes::Share* arriving() const = 0;
   // Rejects the request that is being received, and frees its memory.
   // Requires: arriving() is not nullptr.

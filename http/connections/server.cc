@@ -48,7 +48,8 @@ bool is_shortage(const ErrorCode& failure) {
          failure == boost::system::errc::too_many_files_open_in_system;
 }
 
-// Each thread's minimum of memory limits that are divided among threads: two of the largest requests.
+// Memory limits are divided among the threads, but each thread gets at least this much: enough for two of the
+// largest requests.
 constexpr std::size_t share_bytes_min = 2 * body_bytes_max;
 
 // One thread with its listeners and its connections.

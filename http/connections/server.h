@@ -29,15 +29,15 @@ struct ServerSettings {
   unsigned threads = 1;
   std::size_t connections_max = 10'000;           // over all threads; further connections wait to be accepted
   std::chrono::milliseconds idle_max{600'000};    // after this time without a request, a connection is closed
-  std::chrono::milliseconds stalled_max{60'000};  // for a request or response that makes no progress
-  // For receiving a request, and for sending its response, from first byte to last.
+  std::chrono::milliseconds stalled_max{60'000};  // limit for a request or response that makes no progress
+  // Limit for receiving a request, and for sending its response, from first byte to last.
   std::chrono::milliseconds request_max{300'000};
   std::chrono::milliseconds tick{5'000};  // interval at which these three limits are checked
   // Requests of each kind (slow_lane.h) that can wait at once; further ones are rejected.
   std::size_t waiting_max = 128;
   std::size_t request_bytes_max = 256 * 1024 * 1024;
-  // For all responses. When it is exceeded, the connection that has read nothing for the longest time is
-  // closed.
+  // Limit for the unread bytes of all responses. When the limit is exceeded, the connection that has read
+  // nothing for the longest time is closed.
   std::size_t unread_bytes_max = 256 * 1024 * 1024;
   AccessRules access;                       // admission rules; `tls` in it is set from the files below
   std::string tls_cert_file, tls_key_file;  // PEM; set both for TLS, or neither for plain HTTP

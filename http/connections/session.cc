@@ -26,11 +26,12 @@ using boost::beast::http::error;
 // An idle connection holds at most `input_bytes`; a long body is read in pieces of `body_input_bytes`.
 constexpr std::size_t input_bytes = 4 * 1024;
 constexpr std::size_t body_input_bytes = 64 * 1024;
-// Responses that may wait while more pipelined requests are parsed.
+// Pipelined requests are parsed only while fewer response bytes than this wait to be sent.
 constexpr std::size_t output_bytes_max = 64 * 1024;
 // Memory that a connection keeps for its next responses.
 constexpr std::size_t kept_output_bytes_max = 16 * 1024;
-// Written before other connections get their turn. A client counts as reading when it has taken this much.
+// The number of bytes that are written before other connections get their turn. A client counts as reading
+// when it has taken this much.
 constexpr std::size_t written_at_once_bytes_max = 64 * 1024;
 // If a client keeps sending after its last response, its input is read and discarded, so that it receives the
 // response instead of a reset.
@@ -40,7 +41,7 @@ constexpr std::size_t discarded_bytes_max = 256 * 1024 * 1024;
 constexpr std::size_t deflate_ratio_max = 1032;
 
 // The time that a request may use on an io thread while others wait. A page of 1 MB of ordinary items takes
-// less.
+// less time.
 constexpr std::int64_t io_nanoseconds_max = 5'000'000;
 
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -91,7 +92,7 @@ void Session<Stream>::start() {
                                 log::write(log::Level::warning, why);
                             });
   } else {
-    ErrorCode ignored;  // on failure, writes simply wait
+    ErrorCode ignored;  // on failure, all writes are asynchronous
     socket().non_blocking(true, ignored);
     read();
   }
@@ -326,7 +327,7 @@ void Session<Stream>::answer_later(const Admitted& admitted, Waiting kind) {
                                     : slow_lane_.run(stop_source, std::move(job));
   if (taken) return lines_up(kind) ? void() : watch_client();
   waiting_ = false;
-  // The request would end on its own, so the io thread answers it.
+  // A request that queues up would end on its own, so the io thread answers it.
   send(lines_up(kind) ? router_.answer(admitted, {}) : no_thread());
 }
 
@@ -432,7 +433,7 @@ void Session<Stream>::write() {
   const std::size_t of_out = std::min(sent, out_.size());
   const std::array<asio::const_buffer, 2> rest = {asio::buffer(out_) + of_out,
                                                   asio::buffer(out_body_) + (sent - of_out)};
-  // Lives as long as the handler passed with it.
+  // Can use `this`, because it lives only as long as the handler, which keeps the session alive.
   const auto more = [this](ErrorCode failure, std::size_t) {
     quiet_ = {};
     unread_answers_.moved(unread_);
@@ -473,7 +474,7 @@ void Session<Stream>::written() {
 }
 
 // With TLS, the client is told that the data is complete (close_notify) before the connection is half closed:
-// a TCP end alone could come from anyone in between.
+// the end of a TCP connection could be forged by anyone in between.
 template <class Stream>
 void Session<Stream>::finish() {
   if constexpr (is_tls) {

@@ -33,7 +33,7 @@
 
 namespace mayfly::http {
 
-// Executors by their concrete type: the type-erased one costs an indirect call per wait.
+// The concrete executor type avoids the indirect call per wait that the type-erased executor costs.
 using Executor = boost::asio::io_context::executor_type;
 using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
 
@@ -70,13 +70,13 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void read();
   void make_room();  // for one piece at the end of `in_`
   void write();
-  // Sends as much as the socket takes without waiting, which is the whole of most responses: their memory is
-  // then reused for the next response while it is still in the processor's caches. The rest is sent
-  // asynchronously. nullopt: the client disconnected.
+  // Sends as much as the socket takes without waiting. Most responses are sent whole, so that their memory is
+  // reused for the next response while it is still in the processor's caches. Returns the number of bytes
+  // sent, or nullopt if the client disconnected. The caller sends the rest asynchronously.
   std::optional<std::size_t> send_at_once();
   void drop_sent();
-  void written();  // after everything was sent
-  void finish();   // after the last response
+  void written();  // called after everything was sent
+  void finish();   // called after the last response
   void end_sending();
   void read_and_discard();
   // Parses and answers the input; then reads more, writes, or closes.
@@ -93,13 +93,13 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   void release_request();
   void refuse_arriving(Reply reply);  // rejects the request that has not fully arrived
 
-  // Responses made on the slow lane.
+  // Makes the response on the slow lane.
   void answer_later(const Admitted& admitted, Waiting kind);
   // Reads ahead while the request waits, to notice that the client disconnects. A client that sends too much
   // meanwhile is disconnected.
   void watch_client();
   void came_ahead(ErrorCode failure, std::size_t bytes);
-  void next_piece();  // of a body that has a source
+  void next_piece();  // gets the next piece of a body that has a source
   enum class Piece : unsigned char { more, last, failed };
   void piece_came(const std::string& piece, Piece came);
 
@@ -115,21 +115,21 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   std::string known_host_;
   std::optional<RequestParser> parser_;  // of the current request
   std::string out_;                      // responses to be sent
-  std::string out_body_;                 // the body of the last of them, if it is large
+  std::string out_body_;                 // the body of the last response, if that body is large
   HeldBytes::Share held_;                // of `in_` and of the request's body
   HeldBytes::Share unread_;              // of `out_`, `out_body_` and `late_`
   bool last_ = false;                    // no more requests are answered after the responses in out_
   bool dropped_ = false;                 // the last request gets no response
   bool unread_input_ = false;  // the client may still be sending; its input is discarded for a while
   std::size_t discarded_bytes_ = 0;
-  bool proceeding_ = false;   // parsing and answering the input
-  bool waiting_ = false;      // for the slow lane, which uses `request_`
+  bool proceeding_ = false;   // proceed() is parsing and answering the input
+  bool waiting_ = false;      // waiting for the slow lane, which uses `request_`
   SlowLane::Place place_;     // slot on the slow lane; kept until the end of a body that has a source
   std::vector<char> ahead_;   // buffer for reading ahead; empty: nothing is reading ahead
-  bool end_came_ = false;     // while reading ahead; never read again, because Asio reports an end only twice
+  bool end_came_ = false;     // seen while reading ahead; nothing reads later: Asio reports an end only twice
   bool resumes_ = false;      // the read-ahead continues the connection; nothing reads into `in_` before that
   bool handshaking_ = false;  // TLS handshake
-  bool writing_ = false;      // until `written`; the socket uses `out_`
+  bool writing_ = false;      // from write() until written(), while the socket uses `out_`
   std::stop_source stop_{std::nostopstate};  // of the request that waits
   std::optional<Reply> late_;                // a response that arrived while earlier ones were being written
   std::shared_ptr<compat::BodySource> source_;  // the rest of the response that is being sent
