@@ -20,7 +20,7 @@ struct Request;
 // Requires: the request's route is the console.
 Reply console(const Request& request);
 
-// One file. cmake/console.cmake lists console/ and generates the table.
+// One file of the console. cmake/console.cmake lists console/ and generates the table of files.
 struct ConsoleFile {
   std::string_view name;  // "time.js"
   std::string_view content_type;

@@ -1,5 +1,5 @@
-// The HTTP side of Lambda's REST API: maps headers, and selects the account and region whose mappings are
-// meant. compat/triggers/rest makes the answers.
+// The HTTP side of Lambda's REST API: maps headers, and selects the account and region of the mappings that
+// the request is about. compat/triggers/rest makes the answers.
 #pragma once
 
 #include <stop_token>

@@ -113,8 +113,8 @@ SignatureRules signature_rules(const AccessRules& access) {
   return {.keys = access.keys.get(), .now = engine::SystemClock().now()};
 }
 
-// A request that is answered on an io thread has no `stop` and must not wait. waits_as() has found that it
-// would not have to; a fault rule that was added since then applies to later requests.
+// A request that is answered on an io thread has no `stop` and must not wait. waits_as() has found that the
+// request would not have to wait. A fault rule that was added since then applies to later requests.
 std::stop_token or_no_wait(const std::stop_token& stop) {
   if (stop.stop_possible()) return stop;
   static const std::stop_source stopped = [] {
@@ -140,8 +140,8 @@ compat::Answer operate(const Request& request, const compat::Result<engine::Scop
                           request.header(Header::host), or_no_wait(stop));
 }
 
-// On an io thread, a read whose response takes too long to compress gives way. A write can no longer give
-// way at this point, so its long response is sent uncompressed.
+// On an io thread, a read whose response takes too long to compress moves to the slow lane. A write can no
+// longer move at this point, so its long response is sent uncompressed.
 void compress_answer(Reply& reply, std::string_view accept_encoding, bool has_time) {
   constexpr std::uint64_t nanoseconds_per_byte = 20;  // measured on text without repetitions
   if (reply.body.size() < compressed_answer_bytes_min) return;

@@ -32,9 +32,10 @@ class Router {
 
   // Returns a Reply if the request is not admitted. `known_host`: as in access.h.
   Expected<Admitted, Reply> admit(Request& request, std::string& known_host) const;
-  // Requires: admit() has seen the request. The kind of waiting, if the request waits for something or is
-  // expected to take longer than an io thread may spend on it; it is then answered on the slow lane. nullopt:
-  // an io thread may try to answer it, in a hurry (engine/base/hurry.h).
+  // Returns the kind of waiting if the request waits for something, or is expected to take longer than an io
+  // thread may spend on it. Such a request is answered on the slow lane. Returns nullopt if an io thread may
+  // try to answer the request in a hurry (engine/base/hurry.h).
+  // Requires: admit() has seen the request.
   [[nodiscard]] std::optional<Waiting> waits_as(const Request& request) const;
   // May decompress the request's body in place. In a Hurry, may throw NotNow after changing nothing; throws
   // nothing else. `stop`: the client no longer waits for the answer.
@@ -42,7 +43,7 @@ class Router {
 
   // Whether requests must keep all their headers.
   [[nodiscard]] bool needs_all_headers() const { return access_.keys != nullptr; }
-  // Outlives the router.
+  // The metrics outlive the router.
   [[nodiscard]] compat::ServerMetrics& metrics() const;
 
  private:
