@@ -221,7 +221,7 @@ Expected<Exchanged, ExchangeFailure> exchange(Stream& stream, const Url& server,
   if (!expected) expected.emplace();  // the request was not sent
   auto& parser = *expected;
   const bool in_pieces = !failure && piece && parser.get().result_int() == 200;
-  // A Content-Length within the limit keeps its limit: the whole body is allocated at once.
+  // A body with a Content-Length keeps its limit, because the whole body is allocated at once.
   if (in_pieces && !parser.content_length()) {
     parser.body_limit(boost::none);
     stream.set_deadline(std::nullopt);

@@ -43,7 +43,7 @@ struct ClientAnswer {
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
-// Everything before the body. Ignores `request.body`.
+// Returns everything that is sent before the body. Ignores `request.body`.
 std::string request_head(const compat::outbound::Url& server, const ClientRequest& request,
                          std::size_t body_bytes);
 
@@ -64,23 +64,23 @@ constexpr bool is_interim(int status) { return status >= 100 && status < 200 && 
 // Sends a request and returns the response. Waits without a limit for the first byte of the response. Uses
 // the first of the host's addresses that answers. For https://, the server must present a certificate for its
 // host from an issuer in `ca_file`, or from one that the system trusts if `ca_file` is empty. Redirects are
-// not followed. If `piece` is set, it receives the body of a 200 as it arrives; that body is then neither
-// kept nor limited, and returning false ends the connection. A request to `stop` ends the exchange at once,
-// except during the host name lookup.
+// not followed. If `piece` is set, it receives the body of a response with status 200 as it arrives; that
+// body is then neither kept nor limited, and returning false ends the connection. A request to `stop` ends
+// the exchange at once, except during the host name lookup.
 Expected<ClientAnswer, std::string> fetch(const compat::outbound::Url& server, const ClientRequest& request,
                                           const std::function<bool(std::string_view)>& piece = {},
                                           const std::string& ca_file = {}, const std::stop_token& stop = {},
                                           const AnswerLimits& limits = {});
 
 struct ExchangeFailure {
-  // `unusable`: the server could not be asked at all, because of our own settings. `refused`: the response is
-  // too large, or not HTTP. `stopped`: by a stop token.
+  // `unusable`: no request could be sent, because of the client's own settings. `refused`: the response is
+  // too large, or not HTTP. `stopped`: a stop token ended the exchange.
   enum class Kind : std::uint8_t { unreachable, timed_out, cut_short, unusable, refused, stopped };
   Kind kind;
   std::string sentence;  // human-readable, worded like the errors of fetch()
 };
 
-// "the server answered with HTTP status 302 (redirects are not followed)"
+// Returns a sentence such as "the server answered with HTTP status 302 (redirects are not followed)".
 std::string status_sentence(const ClientAnswer& answer);
 
 // A pool of connections to one server. An exchange has a connection to itself, and the next exchange reuses
@@ -89,7 +89,7 @@ std::string status_sentence(const ClientAnswer& answer);
 // Thread-safe.
 class Connections {
  public:
-  static constexpr std::size_t idle_max = 64;  // idle connections kept
+  static constexpr std::size_t idle_max = 64;  // maximum number of idle connections that are kept
 
   // `ca_file`: as in fetch().
   explicit Connections(compat::outbound::Url server, std::string ca_file = {});
@@ -97,8 +97,8 @@ class Connections {
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  // `time_max`: for the whole exchange, from the name lookup to the last byte of the response. `stop`: as in
-  // fetch().
+  // `time_max` limits the whole exchange, from the name lookup to the last byte of the response. `stop`: as
+  // in fetch().
   Expected<ClientAnswer, ExchangeFailure> ask(const ClientRequest& request,
                                               std::chrono::milliseconds time_max,
                                               const std::stop_token& stop = {});

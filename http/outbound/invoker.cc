@@ -70,7 +70,7 @@ std::size_t calls_at_once() {
 
 }  // namespace
 
-// All members that the mutex does not guard are used by the thread only.
+// Only the thread uses the members that the mutex does not guard.
 struct HttpInvoker::State {
   State(std::optional<Key> signs_with, std::size_t bytes_max)
       : key(std::move(signs_with)), answers_bytes_max(bytes_max) {}
@@ -151,7 +151,8 @@ class HttpInvoker::Call : public std::enable_shared_from_this<Call> {
     if (ended()) return;
     const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head_), asio::buffer(invocation_.body)};
     asio::async_write(socket_, buffers, [self = shared_from_this()](ErrorCode failure, std::size_t) {
-      // A server that answers before it has read everything may have closed already; its response counts.
+      // A server that answers before it has read everything may have closed the connection already; its
+      // response is still used.
       self->write_failure_ = failure;
       self->read();
     });

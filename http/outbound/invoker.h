@@ -24,11 +24,11 @@ namespace mayfly::http {
 class HttpInvoker final : public compat::outbound::Invoker {
  public:
   static constexpr std::size_t calls_max = 1024;
-  // Maximum body of a response: from a function (Lambda's limit), and from a service that is called with a
-  // signature, such as S3.
+  // Maximum size of a response's body: from a function (Lambda's limit), and from a service that is called
+  // with a signature, such as S3.
   static constexpr std::size_t function_answer_bytes_max = 6 * 1024 * 1024 + 100;
   static constexpr std::size_t signed_answer_bytes_max = 16 * 1024 * 1024;
-  // Maximum of all responses together, counting the bytes that have arrived or that Content-Length has
+  // Maximum size of all responses together, counting the bytes that have arrived or that Content-Length has
   // announced.
   static constexpr std::size_t answers_bytes_max = 256 * 1024 * 1024;
 

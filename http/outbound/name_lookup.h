@@ -21,12 +21,12 @@ struct NameServers {
   std::chrono::milliseconds answer_time_max{2000};  // for all queries about one name
 };
 
-// Calls `done` with the addresses, once, on the context's thread. No addresses: the host does not exist, or
-// no name server answered in time.
+// Calls `done` with the addresses, once, on the context's thread. There are no addresses if the host does not
+// exist or no name server answered in time.
 using Found = std::function<void(std::vector<boost::asio::ip::address>)>;
 void look_up(boost::asio::io_context& io, const std::string& host, Found done, const NameServers& asked = {});
 
-// The blocking form.
+// Blocks until the addresses are known, and returns them.
 std::vector<boost::asio::ip::address> look_up(const std::string& host, const NameServers& asked = {});
 
 }  // namespace mayfly::http

@@ -1,4 +1,4 @@
-// Signs requests as AWS's SDKs do, with the calculation that the server checks them with (signature.h).
+// Signs requests as AWS's SDKs do. The server checks signatures with the same calculation (signature.h).
 //
 //   sign(request, body, *url, *key_of_environment(), {"dynamodb", "us-east-1"}, now);
 //       // adds X-Amz-Date and Authorization; for S3 also X-Amz-Content-Sha256
