@@ -19,9 +19,9 @@ constexpr int compression_level = 1;
 // zlib's windowBits: 15 is the largest window; adding 16 selects gzip's framing instead of zlib's.
 int window_bits(Encoding encoding) { return encoding == Encoding::gzip ? 15 + 16 : 15; }
 
-// The weight in ";q=0.5;…". DynamoDB takes the text after the first "q=", up to the next ';', wherever
-// that "q=" is: "nq=0" counts, "q =0" does not. A value that is not a number counts as 1, and values above 1
-// count as 1.
+// Returns the weight in ";q=0.5;…". DynamoDB takes the text after the first "q=", up to the next ';',
+// wherever that "q=" is: "nq=0" has a weight, but "q =0" does not. A value that is not a number, or is above
+// 1, is treated as 1.
 double weight_of(std::string_view parameters) {
   const auto mark = parameters.find("q=");
   if (mark == std::string_view::npos) return 1;

@@ -1,8 +1,8 @@
 // gzip and deflate for requests and responses.
 //
-// Compresses the same responses as DynamoDB, with the same encoding: those of 4096 bytes or more, by the
-// first Accept-Encoding header. DynamoDB reads malformed entries of that header in its own way (see
-// compression.cc).
+// Compresses the same responses as DynamoDB, with the same encoding: those of 4096 bytes or more, with the
+// encoding that the first Accept-Encoding header prefers. DynamoDB reads malformed entries of that header in
+// its own way (see compression.cc).
 //
 //   choose_encoding("br, gzip;q=0, deflate; q = 0.5") == Encoding::deflate
 #pragma once
@@ -18,7 +18,7 @@ inline constexpr std::size_t compressed_answer_bytes_min = 4096;
 
 enum class Encoding : unsigned char { identity, gzip, deflate };
 
-// For Content-Encoding: "gzip".
+// Returns the name for Content-Encoding, such as "gzip".
 std::string_view name_of(Encoding encoding);
 
 // Chooses the encoding from the value of an Accept-Encoding header.

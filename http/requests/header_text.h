@@ -1,4 +1,4 @@
-// Headers as text: comparing and trimming their names and values.
+// Compares and trims the names and values of headers.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct HeaderLine {
 };
 
 bool equals_ignoring_case(std::string_view a, std::string_view b);
-// Like equals_ignoring_case, but eight bytes at a time.
+// Like equals_ignoring_case, but compares eight bytes at a time.
 // Requires: `sent` has no control characters, and `name` consists of lowercase letters, digits and '-'. ORing
 // with 0x20 lowercases letters, leaves the other characters of `name` unchanged, and maps only control
 // characters onto those.

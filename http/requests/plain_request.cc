@@ -38,7 +38,7 @@ std::size_t printable_bytes(std::string_view text) {
 #ifdef __SSE2__
   for (; at + sizeof(__m128i) <= text.size(); at += sizeof(__m128i)) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
-    const __m128i below = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));  // signed: includes those from 0x80
+    const __m128i below = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));  // signed, so bytes from 0x80 are below
     const auto others = static_cast<unsigned>(
         _mm_movemask_epi8(_mm_or_si128(below, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f)))));
     if (others != 0) return at + static_cast<std::size_t>(std::countr_zero(others));
@@ -55,8 +55,8 @@ std::size_t printable_bytes(std::string_view text) {
   return at;
 }
 
-// Takes a line off the text, without its line end. nullopt: the line is incomplete, does not end with "\r\n",
-// or has unprintable bytes.
+// Removes a line from the text and returns the line without its end. Returns nullopt if the line is
+// incomplete, does not end with "\r\n", or has unprintable bytes.
 std::optional<std::string_view> take_line(std::string_view& text) {
   const auto end = printable_bytes(text);
   if (!text.substr(end).starts_with("\r\n")) return std::nullopt;

@@ -1,6 +1,6 @@
 // Reads a request in one step if it has the form that SDKs send: the whole head in the received bytes,
 // HTTP/1.1, the length of the body in Content-Length, and nothing ambiguous. All other requests are left to
-// Beast's parser (request_parser.h), which would read these the same way, at five times the cost.
+// Beast's parser (request_parser.h), which would read plain requests in the same way, at five times the cost.
 #pragma once
 
 #include <cstddef>

@@ -43,7 +43,8 @@ void append_number(Appender& out, std::uint64_t value) {
   out.written(std::to_chars(to, to + digits_max, value).ptr);
 }
 
-// 52 characters, like DynamoDB's: base 32 (0-9, A-V), the last 26 always the same.
+// Like DynamoDB's, a request ID has 52 characters in base 32 (0-9, A-V), and the last 26 characters are
+// always the same.
 void append_request_id(Appender& out) {
   static constexpr std::string_view digits = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
   // Ids only distinguish requests; they need not be hard to guess.
@@ -66,7 +67,7 @@ void append_two_digits(std::string& out, unsigned value) {
   out += static_cast<char>('0' + value % 10);
 }
 
-// The Date header changes once a second; each thread keeps the last one.
+// The Date header changes once a second, so each thread keeps its last Date header.
 std::string_view date_now() {
   static const engine::SystemClock clock;
   THREAD_LOCAL engine::Instant second = -1;

@@ -38,7 +38,7 @@ struct Reply {
   std::shared_ptr<compat::BodySource> source{};
 };
 
-// An answer without a status is dropped.
+// Converts an answer to a reply. An answer without a status becomes a dropped reply.
 Reply reply_of(compat::Answer&& answer);
 
 // Appends the status line, the headers and the body. A body of `large_body_bytes` or more is left out: the
@@ -51,7 +51,7 @@ void append_reply(std::string& text, const Reply& reply, bool keep_alive);
 void append_chunk(std::string& out, std::string_view piece);
 void append_last_chunk(std::string& out);
 
-// "Tue, 19 Jul 2022 21:27:00 GMT"
+// Formats a time as "Tue, 19 Jul 2022 21:27:00 GMT".
 std::string http_date(engine::Instant instant);
 
 // Ends a JSON body with a newline, so that a shell prompt starts on its own line.

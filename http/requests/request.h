@@ -1,9 +1,9 @@
 // One HTTP request, as the session has read it and the router answers it.
 //
-// Only the headers that affect a response are kept. The first header with a name counts, as for DynamoDB's
-// Accept-Encoding, and a flag records whether there were more. If signatures are checked, all headers are
-// also kept as they were sent, since any of them may be signed. A Request is reused for the next request, so
-// that its strings keep their memory.
+// Only the headers that affect a response are kept. If a header is repeated, the first one is used, as
+// DynamoDB does with Accept-Encoding, and a flag records the repetition. If signatures are checked, all
+// headers are also kept as they were sent, since any of them may be signed. A Request is reused for the next
+// request, so that its strings keep their memory.
 #pragma once
 
 #include <array>

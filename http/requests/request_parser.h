@@ -1,5 +1,5 @@
-// Beast's HTTP parser, writing directly into a Request: no container of fields, and no copy of the body.
-// Plain requests bypass Beast (plain_request.h).
+// Makes Beast's HTTP parser write directly into a Request, without a container of fields or a copy of the
+// body. Plain requests bypass Beast (plain_request.h).
 //
 // One parser parses one request (Beast's rule); the Request is reused.
 #pragma once
@@ -114,10 +114,10 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     return between.find('\n') != std::string_view::npos;
   }
 
-  // Rejects framing that a proxy in front of the server could read differently: a parser that sees another
-  // end of the body than the proxy also sees another next request (request smuggling). Exactly one header may
-  // determine the end. Beast itself treats an unknown encoding as no body, and accepts lists of equal
-  // lengths.
+  // Rejects framing that a proxy in front of the server could read differently: a parser and a proxy that
+  // disagree about the end of the body also disagree about the next request (request smuggling). Exactly one
+  // header may determine the end. Beast itself treats an unknown encoding as no body, and accepts lists of
+  // equal lengths.
   void check_framing(bool by_encoding, std::string_view value, bool is_folded, Error& failure) {
     if (by_encoding && (is_folded || request_.is_http_1_0 || !equals_ignoring_case(value, "chunked"))) {
       failure = boost::beast::http::error::bad_transfer_encoding;

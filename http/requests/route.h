@@ -1,5 +1,5 @@
-// What a request is for. Decided once, from its method, its path and X-Amz-Target; the access rules, the
-// router and the log then agree about it.
+// Determines what a request is for, once, from its method, its path and X-Amz-Target. The access rules, the
+// router and the log therefore agree about the request.
 //
 //   route_of("PUT", "/_mayfly/ttl/carts", "").kind == Route::Kind::control
 //   route_of("PUT", "/_mayfly/ttl/carts", "").found->call->name == "set_ttl_mode"
@@ -14,7 +14,7 @@
 
 namespace mayfly::http {
 
-// All paths that are Mayfly's and not AWS's begin with it.
+// All paths that belong to Mayfly and not to AWS begin with this prefix.
 inline constexpr std::string_view admin_prefix = "/_mayfly/";
 inline constexpr std::string_view console_path = "/_mayfly/console";
 
@@ -30,8 +30,8 @@ struct Route {
     nothing,
   };
   Kind kind = Kind::nothing;
-  std::optional<std::size_t> operation{};  // of root: compat::OperationNumber; nullopt: none is named
-  std::optional<compat::control::FoundCall> found{};  // of health and control; HEAD finds the call of GET
+  std::optional<std::size_t> operation{};             // for root: compat::OperationNumber; nullopt: not named
+  std::optional<compat::control::FoundCall> found{};  // for health and control; HEAD finds the call of GET
 };
 
 // `path`: without a query. `target`: the X-Amz-Target header.
