@@ -11,7 +11,7 @@ namespace mayfly::testing {
 
 namespace {
 
-constexpr engine::Instant year_ms = 31'556'952'000;  // a fifth of 157,784,760 s, which are five years
+constexpr engine::Instant year_ms = 31'556'952'000;  // one fifth of five years, which have 157,784,760 s
 
 // The table SessionData of the guide's example. Its TTL attribute is ExpirationTime.
 class Sessions {
