@@ -1,4 +1,4 @@
-// Responses as the commands print them without --json.
+// Tests how commands print responses without --json.
 #include "cli/views/answer_view.h"
 
 #include <catch2/catch.hpp>
@@ -25,7 +25,7 @@ TEST_CASE("a response's members are printed as aligned names and values") {
       "settled      true\n");
 }
 
-TEST_CASE("a list is printed as a table or as a sentence if it is empty") {
+TEST_CASE("a list is printed as a table and an empty list as a sentence") {
   const std::string answer =
       R"({"items":[{"key":{"id":{"S":"1"},"at":{"N":"5"}},"due":"x"},{"key":{"id":{"S":"22"}},"more":[1,2]}]})";
   CHECK(view(answer, "items") == "KEY        DUE  MORE\nid=1 at=5  x\nid=22           1, 2\n");
@@ -83,7 +83,7 @@ TEST_CASE("the rows of a paged table that is too wide are printed as blocks") {
   CHECK(table.take_page() == "\nA     1\nLONG  b\n\nA     2\nLONG  c\n");
 }
 
-TEST_CASE("a settled response names what failed and shortens ARNs") {
+TEST_CASE("the printed result of settling names failed records and shortens ARNs") {
   CHECK(
       view(
           R"({"expired":1,"never":{"carts":{"milliseconds":3}},"settled":false,"unfinished":[],)"

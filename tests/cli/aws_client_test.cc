@@ -96,7 +96,8 @@ TEST_CASE("the client calls operations as an SDK does and reuses one connection"
   CHECK(asking.told("GetItem", R"({"TableName":"carts","Key":{"id":{"S":"1"}}})") ==
         R"({"Item":{"id":{"S":"1"},"n":{"N":"1.5"}}})");
   CHECK(asking.client->attempts() == 22);
-  // The client's connection, and the one of this call. Earlier ones are closed soon.
+  // Two connections remain: the client's and the one of this call. The server soon closes those of
+  // earlier calls.
   while (server.call("GET", "/_mayfly/metrics").body.find("mayfly_connections 2\n") == std::string::npos) {}
 }
 
@@ -113,7 +114,7 @@ TEST_CASE("a client with an account uses it in operations and in control calls")
         "2031-01-01T00:00:00Z");
 }
 
-TEST_CASE("an error includes AWS's name and status and the whole response") {
+TEST_CASE("an error contains AWS's error type and status and the whole response body") {
   Running server;
   server.create_table("carts", false);
   server.put("carts", "1");
@@ -158,7 +159,7 @@ TEST_CASE("a throttled request is retried after a pause up to three attempts") {
   CHECK(asking.client->attempts() == 7);
 }
 
-TEST_CASE("a pause is random up to a bound that doubles to at most 20 s") {
+TEST_CASE("the pause before a retry is random and its bound doubles up to 20 s") {
   engine::SeededRandom random(7);
   std::chrono::milliseconds longest{0};
   for (int n = 0; n < 1000; ++n) {
@@ -170,12 +171,12 @@ TEST_CASE("a pause is random up to a bound that doubles to at most 20 s") {
   CHECK(longest <= 20s);
 }
 
-TEST_CASE("requests are soon no longer retried while a server is unreachable") {
+TEST_CASE("a client of an unreachable server stops retrying when its retry quota is used up") {
   Asking asking("http://127.0.0.1:1");
   CHECK(asking.told("ListTables") == "Unreachable: cannot connect to 127.0.0.1:1: Connection refused");
   CHECK(asking.client->attempts() == 3);
   for (int n = 0; n < 60; ++n) asking.told("ListTables");
-  CHECK(asking.pauses.size() == 100);  // the quota of 500, at 5 for each retry
+  CHECK(asking.pauses.size() == 100);  // the quota is 500, and each retry costs 5
   CHECK(asking.client->attempts() == 61 + 100);
 }
 
@@ -205,7 +206,7 @@ TEST_CASE("a request is retried after each kind of transient failure") {
   }
 }
 
-TEST_CASE("TLS needs a certificate whose issuer is in the CA file") {
+TEST_CASE("a TLS server's certificate is accepted only if its issuer is in the CA file") {
   const Certificate certificate;
   http::ServerSettings settings;
   settings.tls_cert_file = certificate.cert;
@@ -257,7 +258,7 @@ TEST_CASE("options override the environment and the environment overrides the pr
   CHECK_THAT(told({}, elsewhere), Catch::StartsWith("no region is set"));
 }
 
-TEST_CASE("credentials come from the environment or from the profile or its program") {
+TEST_CASE("credentials come from the environment or from the profile or from the profile's program") {
   const AwsFiles files;
   files.write(
       ".aws/credentials",
@@ -316,13 +317,13 @@ TEST_CASE("a container's credentials are requested with its token and only from 
         "AWS_CONTAINER_AUTHORIZATION_TOKEN must be one line");
 }
 
-TEST_CASE("a Date header is parsed to an instant") {
+TEST_CASE("a Date header is parsed as an instant") {
   CHECK(aws::parse_http_date("Tue, 15 Nov 1994 08:12:31 GMT") == 784'887'151'000);
   for (const char* text : {"", "Tue, 15 Nov 1994 08:12:31", "1994-11-15", "Tue, 15 Nov 1994 08:12:31 GMT "})
     CHECK_FALSE(aws::parse_http_date(text));
 }
 
-TEST_CASE("distinct page keys continue and a cycle is detected within three times its length") {
+TEST_CASE("distinct page keys are accepted and a cycle is detected within three times its number of keys") {
   compat::outbound::PageKeys endless;
   for (int page = 0; page < 10'000; ++page) CHECK(endless.advance(std::to_string(page)));
   for (int before = 0; before < 20; ++before) {

@@ -1,4 +1,4 @@
-// Completion, called as the shells' scripts call it.
+// Tests completion, called in the same way as the shells' scripts call it.
 #include "cli/options/completion.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string json_answer(const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("words that do not depend on a server are completed without one") {
+TEST_CASE("words that do not depend on a server are completed without a server") {
   CHECK(completed("mayfly clock adv") == "advance\n");
   CHECK(completed("mayfly  clock   advance --se") == "--settle\n");
   CHECK(completed("mayfly it") == "item\n");

@@ -1,4 +1,4 @@
-// DynamoDB Local's command lines, as found in compose files and Testcontainers modules.
+// Tests DynamoDB Local's command lines, as found in compose files and Testcontainers modules.
 #include "cli/options/dynamodb_local.h"
 
 #include <catch2/catch.hpp>

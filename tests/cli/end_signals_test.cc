@@ -20,7 +20,7 @@ template <class Body>
 int in_a_process(const Body& body) {
   const pid_t child = ::fork();
   if (child == 0) {
-    for (const int number : {SIGTERM, SIGINT}) ::signal(number, SIG_DFL);  // Catch2 installs handlers
+    for (const int number : {SIGTERM, SIGINT}) ::signal(number, SIG_DFL);  // replaces Catch2's handlers
     ::_exit(body());
   }
   int status = 0;
@@ -41,7 +41,7 @@ bool can_be_read(int descriptor) {
 
 }  // namespace
 
-TEST_CASE("an end signal wakes every observer and the first one counts") {
+TEST_CASE("an end signal wakes every observer and makes the descriptor readable") {
   for (const int number : {SIGTERM, SIGINT}) {
     CHECK(in_a_process([number] {
             const EndSignals signals;
@@ -57,7 +57,7 @@ TEST_CASE("an end signal wakes every observer and the first one counts") {
   }
 }
 
-TEST_CASE("a second end signal is ignored or ends the process") {
+TEST_CASE("a second end signal is ignored or ends the process as configured") {
   const auto after_two = [](EndSignals::Another another) {
     return in_a_process([another] {
       int came = 0;
@@ -76,7 +76,7 @@ TEST_CASE("a second end signal is ignored or ends the process") {
   CHECK(after_two(EndSignals::Another::ends_the_process) == -SIGTERM);
 }
 
-TEST_CASE("a process that is still running after a signal exits with the status that Late returns") {
+TEST_CASE("a process that does not end soon after a signal exits with the status that Late returns") {
   static_assert(EndSignals::late_after < milliseconds(1000));  // SECURITY.md promises one second
   CHECK(in_a_process([] {
           const EndSignals signals(EndSignals::Another::is_ignored, [] { return 7; });
@@ -88,7 +88,7 @@ TEST_CASE("a process that is still running after a signal exits with the status 
             for (;;) ::pause();
           return 0;
         }) == 7);
-  // A process that ends in time is not late. Late can also let the process continue.
+  // Late is not called if EndSignals is destroyed in time. If Late returns nullopt, the process continues.
   CHECK(in_a_process([] {
           {
             const EndSignals signals(EndSignals::Another::is_ignored, [] { return 7; });

@@ -62,11 +62,11 @@ TEST_CASE("with --exit-with-parent a server exits when its parent exits for any 
   Process shell({"-c", script, "--exit-with-parent"}, {}, "/bin/sh");
   CHECK(health(shell.port()) == 200);
   CHECK(shell.end(SIGKILL) == -SIGKILL);
-  const std::string said = shell.errors();  // all of it is read only once the server has also exited
+  const std::string said = shell.errors();  // ends only once the server has exited too
   CHECK(said.find("the parent process has exited: exiting\n") != std::string::npos);
 }
 
-TEST_CASE("with --exit-with-parent a server exits if its parent was gone before it could check") {
+TEST_CASE("with --exit-with-parent a server exits if its standard output is already closed") {
   const std::string script = "\"" MAYFLY_EXECUTABLE "\" serve --port 0 --exit-with-parent >&-; echo $?";
   Process shell({"-c", script}, {}, "/bin/sh");
   CHECK(shell.line() == "1");
@@ -109,7 +109,7 @@ TEST_CASE("invalid DynamoDB Local arguments exit with status 2 and a message") {
   CHECK(mayfly.errors() == "mayfly: -dbPath and -inMemory cannot be combined\n");
 }
 
-TEST_CASE("the server accepts requests once it prints its first line and its port file is complete") {
+TEST_CASE("the server accepts requests and its port file is complete once it prints its first line") {
   TemporaryDirectory directory;
   const fs::path file = directory.path / "port";
   Process mayfly({"serve", "--port", "0", "--port-file", file.string()});
@@ -221,7 +221,7 @@ TEST_CASE("every option can be given in the environment") {
   CHECK(fs::is_directory(directory.path / "data"));
 }
 
-TEST_CASE("an invalid variable is rejected by name unless its option is given") {
+TEST_CASE("an invalid environment variable is rejected by name unless its option is given") {
   Process wrong({"serve"}, {"MAYFLY_PORT=99999"});
   CHECK(wrong.wait() == 2);
   CHECK(wrong.errors() == "mayfly: --port must be between 0 and 65535, got 99999 (set by MAYFLY_PORT)\n");
@@ -327,7 +327,7 @@ TEST_CASE("help prints the same as --help and version the same as --version") {
   CHECK(all({"version"}) == "mayfly " MAYFLY_VERSION "\n");
 }
 
-TEST_CASE("a reader that closes its pipe is not an error but a full disk is") {
+TEST_CASE("a command succeeds if its reader closes the pipe and fails if the disk is full") {
   Process server({"serve", "--port", "0"});
   const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
   for (const std::string& command :
@@ -356,7 +356,7 @@ TEST_CASE("a port in use is reported in one sentence") {
   CHECK(first.end(SIGTERM) == 0);
 }
 
-TEST_CASE("one process at a time can use a data directory and the next one can open it") {
+TEST_CASE("only one process at a time can use a data directory and another one can open it afterward") {
   TemporaryDirectory directory;
   const std::string data = (directory.path / "data").string();
   {
@@ -465,7 +465,7 @@ TEST_CASE("every call of the control API is a command") {
   const std::string id = job["id"], key = R"({"id":{"S":"1"}})";
   CHECK(ask({"snapshot", "take"}, false) == "1\n");
 
-  // A command for each call, and part of its output.
+  // A command for each call of the control API, and a part of the command's output.
   struct Row {
     std::string call;
     std::vector<std::string> command;
@@ -526,7 +526,7 @@ TEST_CASE("every call of the control API is a command") {
       {"DELETE /_mayfly/failpoints", {"failpoint", "release", "carts", key}, "{"},
       {"POST /_mayfly/reset", {"reset"}, "\"now\""},
   };
-  std::set<std::string> calls, tried = {"GET /_mayfly/events", "POST /_mayfly/await"};  // both: below
+  std::set<std::string> calls, tried = {"GET /_mayfly/events", "POST /_mayfly/await"};  // tested below
   const nlohmann::json index = nlohmann::json::parse(answered(port, "/_mayfly/"));
   for (const auto& [call, about] : index["calls"].items()) calls.insert(call);
   for (const Row& row : rows) {
@@ -586,7 +586,8 @@ TEST_CASE("jobs are shown with a progress bar and --watch waits until they finis
   CHECK(server.end(SIGTERM) == 0);
 }
 
-TEST_CASE("tail prints changes without color when not on a terminal and exits when the server does") {
+TEST_CASE(
+    "tail prints changes without color if its output is not a terminal and exits when the server exits") {
   Process server({"serve", "--port", "0", "--clock", "frozen", "--now", "2031-01-01T00:00:00Z"});
   const std::uint16_t port = server.port();
   execute(port, "CreateTable",
@@ -595,7 +596,7 @@ TEST_CASE("tail prints changes without color when not on a terminal and exits wh
   execute(port, "UpdateTimeToLive",
           R"({"TableName":"carts","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
   Process tail({"tail", "carts", "--url", local_url(port)});
-  // Tail misses changes from before it listens, so write until it prints one.
+  // Tail misses changes that are made before it listens, so write until it prints a change.
   std::atomic<bool> heard{false};
   std::thread writing([&] {
     for (int n = 0; !heard; ++n)

@@ -1,4 +1,4 @@
-// mayfly table and mayfly item, run against a server.
+// Tests mayfly table and mayfly item against a server.
 #include "cli/calls/item_command.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ std::string request_of(const cli::ItemCommand& command) {
 
 }  // namespace
 
-TEST_CASE("table create has the names and defaults of the packages") {
+TEST_CASE("table create uses the names and defaults of the language packages") {
   CHECK(
       request_of({.table = "carts"}) ==
       R"({"TableName":"carts","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],)"
@@ -198,7 +198,7 @@ TEST_CASE("queries and scans print every page up to the limit") {
   CHECK(mayfly.refused({"item", "query", "events", "ann", "--begins-with", "1", "--from", "1"}) ==
         "mayfly: --begins-with cannot be combined with --from or --to.\n");
 
-  // More than one page of 1 MB.
+  // The items fill more than one page of 1 MB.
   const std::string large(100'000, 'x');
   mayfly({"table", "create", "large"});
   for (int i = 0; i < 12; ++i) mayfly({"item", "put", "large", "id=" + std::to_string(i), "x=" + large});

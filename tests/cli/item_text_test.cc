@@ -1,4 +1,4 @@
-// Keys and items as users type them.
+// Tests how the keys and items that users type are parsed.
 #include "cli/views/item_text.h"
 
 #include <catch2/catch.hpp>
@@ -29,7 +29,7 @@ json::Tree tree(std::string_view text) { return *json::parse_tree(text, json::De
 
 }  // namespace
 
-TEST_CASE("a key gets the key schema's types in every notation") {
+TEST_CASE("a key in any notation gets the types of the key schema") {
   CHECK(key(carts, {"1"}) == R"({"id":{"S":"1"}})");
   CHECK(key(carts, {"id=1"}) == R"({"id":{"S":"1"}})");
   CHECK(key(carts, {R"({"id":"1"})"}) == R"({"id":{"S":"1"}})");
@@ -43,7 +43,7 @@ TEST_CASE("a key gets the key schema's types in every notation") {
   CHECK(key(events, {"ann"}, false) == R"({"user":{"S":"ann"}})");
 }
 
-TEST_CASE("text with '=' is a value unless a key attribute's name precedes it") {
+TEST_CASE("text with '=' is a value unless a key attribute's name precedes the '='") {
   CHECK(key(carts, {"a=b"}) == R"({"id":{"S":"a=b"}})");
   CHECK(key(carts, {"id=a=b"}) == R"({"id":{"S":"a=b"}})");
 }
@@ -62,7 +62,7 @@ TEST_CASE("a key that does not fit its table is rejected with the reason") {
   CHECK(key(carts, {"{\x1b[2J"}) == "'{\\x1b[2J' is not a valid JSON object.");
 }
 
-TEST_CASE("an item's values are JSON if they are valid JSON and strings otherwise") {
+TEST_CASE("an item's values are parsed as JSON if they are valid JSON and as strings otherwise") {
   CHECK(
       item(carts,
            {"id=007", "n=12.50", "big=123456789012345678901234567890", "t=true", "z=null", "s=12 monkeys",
@@ -73,7 +73,7 @@ TEST_CASE("an item's values are JSON if they are valid JSON and strings otherwis
       R"("eq":{"S":"a=b"}})");
 }
 
-TEST_CASE("a JSON item is read as DynamoDB JSON exactly if its key attributes are") {
+TEST_CASE("a JSON item is read as DynamoDB JSON if and only if its key attributes are DynamoDB JSON") {
   CHECK(item(events, {R"({"user":"ann","at":5,"S":{"S":"x"}})"}) ==
         R"({"user":{"S":"ann"},"at":{"N":"5"},"S":{"M":{"S":{"S":"x"}}}})");
   CHECK(item(events, {R"({"user":{"S":"ann"},"at":{"N":"5"},"tags":{"SS":["a"]}})"}) ==

@@ -1,4 +1,4 @@
-// --json of the commands that make several calls: sweep, export and import.
+// Tests --json for the commands that make several calls: sweep, export and import.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -90,7 +90,7 @@ TEST_CASE("sweep --json prints the results for each table") {
   CHECK(carts.sweep({"sweep", "--once"}) == swept);
 }
 
-TEST_CASE("sweep plan --json omits a table that fails and prints the others") {
+TEST_CASE("sweep plan --json omits a table that fails and prints the other tables") {
   const Carts carts;
   const Directory directory;
   const std::string tables = directory.path() + "/tables.json";
@@ -109,7 +109,7 @@ TEST_CASE("sweep plan --json omits a table that fails and prints the others") {
   CHECK_THAT(none.errors(), Catch::StartsWith("mayfly: "));
 }
 
-TEST_CASE("export --json prints each table's items and files and import --json what was written") {
+TEST_CASE("export --json prints each table's item count and files and import --json prints what it wrote") {
   const Carts carts;
   carts.at_url({"table", "create", "empty"});
   const Directory directory;

@@ -1,4 +1,4 @@
-// Metrics as JSON.
+// Tests how metrics are converted to JSON.
 #include "cli/views/metrics_view.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// Tests every option on the command line and in the environment, by one table that is compared with the
-// manual page.
+// Tests every option on the command line and in the environment. The table of options in this test is
+// compared with the manual page.
 #include "cli/options/options.h"
 
 #include <catch2/catch.hpp>
@@ -236,7 +236,7 @@ TEST_CASE("a repeated option and a comma-separated variable give the same list")
   }
 }
 
-TEST_CASE("DynamoDB Local's arguments become options of serve whatever the program's name") {
+TEST_CASE("DynamoDB Local's arguments become options of serve under any program name") {
   for (const char* program : {"mayfly", "/usr/bin/java"}) {
     std::vector<std::string> words = {program,     "-Xmx1g", "-jar", "DynamoDBLocal.jar",
                                       "-sharedDb", "-port",  "1234"};
@@ -267,7 +267,7 @@ TEST_CASE("every command reads its connection options from the environment") {
   CHECK(parse_with("MAYFLY_REGION", "eu-west-1", {"ttl", "show"}).control->server.region == "eu-west-1");
 }
 
-TEST_CASE("mayfly export reads from the server of --url and mayfly import writes to it") {
+TEST_CASE("mayfly export reads from the server that --url names and mayfly import writes to that server") {
   const CommandLine out = parse({"export", "--all", "--to", "backup"});
   REQUIRE(out.transfer);
   CHECK(out.transfer->from.place == "http://127.0.0.1:8000");

@@ -61,8 +61,8 @@ class Process {
     for (char c; ::read(out_, &c, 1) == 1 && c != '\n';) text += c;
     return text;
   }
-  std::string errors() { return all_of(err_); }  // everything on standard error, once the process has ended
-  std::string rest() { return all_of(out_); }    // the rest of standard output
+  std::string errors() { return all_of(err_); }  // all of standard error; waits for its end
+  std::string rest() { return all_of(out_); }    // the rest of standard output; waits for its end
   // Sends the signal, unless it is 0, and waits. Returns the exit code, or the negative number of the signal
   // that ended the process.
   int end(int signal_number) {
@@ -74,7 +74,7 @@ class Process {
   }
   int wait() { return end(0); }
 
-  std::uint16_t port() {  // from the first line
+  std::uint16_t port() {  // reads it from the first line of standard output
     const std::string first = line();
     const std::string start = "mayfly listening on http://127.0.0.1:";
     REQUIRE(first.substr(0, start.size()) == start);

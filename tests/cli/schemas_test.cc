@@ -62,7 +62,7 @@ std::string schema_problem(const std::string& text, const std::string& name = "t
   return tables.error().substr(files.path.string().size() + 1);
 }
 
-// The tags of the only table, {"stage":"dev"}, and the warnings without the file's directory.
+// The tags of the last table, such as {"stage":"dev"}, and the warnings without the file's directory.
 struct Tagged {
   Tree tags = Tree::object();
   std::vector<std::string> warnings;
@@ -136,7 +136,7 @@ Resources:
 }
 
 TEST_CASE("intrinsic functions evaluate as in CloudFormation") {
-  CHECK(name_of("!Ref AWS::NoValue") == "Carts");  // the resource's name
+  CHECK(name_of("!Ref AWS::NoValue") == "Carts");  // the table is named after the resource
   CHECK(name_of("!Join ['-', [a, !Ref 'AWS::Region']]") == "a-us-east-1");
   CHECK(name_of("!Sub ['${AWS::AccountId}.${x}.${!y}', {x: !Select [1, !Split [',', 'a,b']]}]") ==
         "000000000000.b.${y}");
@@ -152,7 +152,7 @@ TEST_CASE("intrinsic functions evaluate as in CloudFormation") {
       "Parameters: {Stage: {Type: String, Default: dev}}\n";
   CHECK(name_of("!If [Both, yes-it-is, no]", conditions) == "yes-it-is");
   CHECK(name_of("!If [Neither, yes, no-it-is-not]", conditions) == "no-it-is-not");
-  // The long form, in JSON.
+  // The long form in JSON has the same meaning.
   CHECK(requests(R"({"Resources":{"T":{"Type":"AWS::DynamoDB::Table","Properties":{
                     "TableName":{"Fn::Join":["",["x",{"Ref":"AWS::Partition"}]]}}}}})",
                  "t.json")[0][1]["TableName"] == "xaws");
@@ -167,7 +167,7 @@ TEST_CASE("a condition that many other conditions name twice is evaluated once")
   CHECK(name_of("!If [C40, yes-it-is, no]", conditions) == "yes-it-is");
 }
 
-TEST_CASE("a parameter's value can be given whether or not it has a Default") {
+TEST_CASE("a parameter can be given a value whether or not it has a Default") {
   const std::string text = "Parameters: {A: {Type: String}, B: {Type: String, Default: b}}\n" +
                            table_of_properties + "      TableName: !Sub '${A}-${B}'\n";
   CHECK(schema_problem(text) ==
@@ -339,7 +339,7 @@ TEST_CASE("a directory's files are read in name order and files of other kinds a
   CHECK(read->warnings.empty());
 }
 
-TEST_CASE("an unreadable file in a directory is a warning or an error with --schema-strict") {
+TEST_CASE("an unreadable file in a directory causes a warning or with --schema-strict an error") {
   const Files files;
   const std::string bad = files.write("a.yml", "a: ]");
   files.write("b.yml", table_of_properties + "      TableName: second\n");
@@ -471,7 +471,7 @@ TEST_CASE("a template whose functions expand without limit is rejected") {
         "t.yaml: Resources.Carts.TableName: functions are nested too deeply or refer to each other in a "
         "cycle");
   const std::string too_much = "its functions and loops expand to too many values";
-  // Each value contains the next inner one twice.
+  // Each level doubles the value of the level inside it.
   std::string nested = "x";
   for (int i = 0; i < 45; ++i) nested = "!Sub ['${a}${a}', {a: " + nested + "}]";
   CHECK(schema_problem(table_of_properties + "      TableName: " + nested + "\n") ==
@@ -488,12 +488,12 @@ TEST_CASE("a template whose functions expand without limit is rejected") {
   const auto empty = body.find("{" + table + "}");
   body.replace(empty, table.size() + 2, "{}");
   CHECK(schema_problem("Resources: " + body + "\n") == "t.yaml: Resources: " + too_much);
-  // A long text that is printed repeatedly.
+  // A long text is printed again at each level.
   std::string printed = "[" + std::string(100'000, 'x') + "]";
   for (int i = 0; i < 25; ++i) printed = "{'Fn::ToJsonString': [" + printed + "]}";
   CHECK(schema_problem(table_of_properties + "      TableName: " + printed + "\n") ==
         "t.yaml: Resources.Carts.TableName: " + too_much);
-  // A variable with a long value, used many times.
+  // A variable with a long value is used many times.
   std::string many;
   for (int i = 0; i < 10'000; ++i) many += "${V}";
   CHECK(schema_problem(R"({"Resources":{"Fn::ForEach::L":["V",[")" + std::string(10'000, 'x') + R"("],{")" +
@@ -565,7 +565,7 @@ Conditions: {Always: !Equals [a, a]}
   CHECK(known.warnings.empty());
 }
 
-TEST_CASE("Ref returns a table's name and its ARN is known") {
+TEST_CASE("Ref returns a table's name and GetAtt returns its ARN") {
   const Tagged tagged = tags_of(R"(
 Resources:
   Base: {Type: AWS::DynamoDB::Table, Properties: {TableName: !Sub 'base-${AWS::Region}'}}
@@ -586,7 +586,7 @@ Resources:
   CHECK(tagged.warnings.empty());
 }
 
-TEST_CASE("the option --schema-parameter provides imported names and lists") {
+TEST_CASE("the option --schema-parameter gives values to imports and to list parameters") {
   CHECK(requests(table_of_properties + "      TableName: !ImportValue shared-name\n", "t.yaml",
                  {.parameters = {{"shared-name", "orders"}}})[0][1]["TableName"] == "orders");
   const auto parameters = schemas::schema_parameters({"Names=a, b", "c", "Other=x=y"});
@@ -709,7 +709,7 @@ TEST_CASE("a NoSQL Workbench model creates its tables with their items") {
 
 // --- YAML
 
-TEST_CASE("plain scalars follow YAML 1.1 and quoted or tagged ones are text") {
+TEST_CASE("plain scalars follow YAML 1.1 and quoted or tagged scalars are text") {
   const auto tree = schemas::parse_yaml(R"(
 true: [true, True, TRUE, yes, Yes, YES, on, On, ON]
 false: [false, no, No, off, OFF]
@@ -730,7 +730,7 @@ tagged: [!!str 5, !!int "5", !!float 5, !!bool "yes", !!null "", ! 5, !Ref 5]
     "tagged": ["5", 5, 5.0, true, null, "5", {"Ref": "5"}]})"));
 }
 
-TEST_CASE("tagged and anchored block scalars in lists and the short function forms are read") {
+TEST_CASE("tagged and anchored block scalars in lists and the short function forms are parsed") {
   const auto tree = schemas::parse_yaml(R"(
 - !Sub |
   echo "region: ${AWS::Region}"

@@ -78,7 +78,8 @@ struct Swept {
         server.execute("GetItem", R"({"TableName":"carts","Key":{"id":{"S":")" + id + R"("}}})");
     return answer.contains("Item") ? answer["Item"] : nlohmann::json();
   }
-  // Returns [event, id] for each change; for a REMOVE also the old image's deletedBy, if it has one.
+  // Returns [event, id] for each change, and for a REMOVE also the old image's deletedBy, if the image
+  // has it.
   nlohmann::json changes(const std::set<std::string>& events) {
     const auto arn = server.execute("DescribeTable", R"({"TableName":"carts"})")["Table"]["LatestStreamArn"];
     const auto shards = server.execute("DescribeStream", nlohmann::json{{"StreamArn", arn}}.dump());
@@ -114,7 +115,7 @@ struct Swept {
                           .attempts_max = 1});
 };
 
-// A sweeper that works only when told to.
+// A sweeper that works only when the test calls it.
 struct Sweeper {
   explicit Sweeper(Swept& table, std::string name = "a", DepartureOptions departure = {},
                    std::size_t threads = 2, std::chrono::milliseconds lease = 1h)
@@ -206,7 +207,7 @@ TEST_CASE("a renewed item is re-armed once when its old TTL passes and deleted a
   CHECK(table.item("1").is_null());
 }
 
-TEST_CASE("the sweeper re-checks the item itself rather than trust the index") {
+TEST_CASE("the sweeper re-checks the item instead of trusting the index") {
   Swept table;
   Sweeper sweeper(table);
   const std::string window = place_text({new_year, 0});
@@ -228,9 +229,9 @@ TEST_CASE("the sweeper re-checks the item itself rather than trust the index") {
     CHECK(settled.outcome == Outcome::deleted);
     CHECK(settled.due == (new_year + 3) * 1000 + 1);
   }
-  SECTION("the TTL is a second that is not over") {
+  SECTION("the second of the TTL is not over yet") {
     table.put("1", new_year + 30);
-    CHECK(settle("1", new_year + 30).outcome == Outcome::rearmed);  // checked too early
+    CHECK(settle("1", new_year + 30).outcome == Outcome::rearmed);  // the check was too early
     CHECK_FALSE(table.item("1").is_null());
   }
   SECTION("the item never expires") {
@@ -248,7 +249,7 @@ TEST_CASE("the sweeper re-checks the item itself rather than trust the index") {
   }
 }
 
-TEST_CASE("a sweep after an hour's pause deletes in due order across all shards and pages") {
+TEST_CASE("a sweep after an hour's pause deletes items in due order across all shards and pages") {
   Swept table;
   std::vector<std::pair<std::int64_t, std::string>> due;
   for (int n = 0; n < 240; ++n) {
@@ -270,14 +271,14 @@ TEST_CASE("a sweep after an hour's pause deletes in due order across all shards 
   CHECK(std::is_sorted(seconds.begin(), seconds.end()));
 }
 
-TEST_CASE("the watermark passes a window once its grace period is over and it is empty") {
+TEST_CASE("the watermark passes a window once the window is empty and its grace period is over") {
   Swept table;
   Sweeper sweeper(table);
   table.put("late", new_year + 30);
   table.advance(31);
   sweeper.renew_and_sweep();
   const auto watermark = [&] { return sweeper.state.read()->shards.at(0).watermark; };
-  // The grace period of five minutes is over for these windows before `new_year`.
+  // The windows before this instant ended more than five minutes ago, so their grace period is over.
   CHECK(watermark() == new_year - 300);
   table.advance(60 + 300 - 31 - 0.001);
   sweeper.sweep();
@@ -290,7 +291,7 @@ TEST_CASE("the watermark passes a window once its grace period is over and it is
   CHECK(table.removed() == std::vector<std::string>{"late", "straggler"});
 }
 
-TEST_CASE("an item whose sort key is past its window is re-armed when the window ends") {
+TEST_CASE("an item whose sort key is later than its window is re-armed when the window ends") {
   Swept table;
   Sweeper sweeper(table);
   table.put("1", new_year + 10);
@@ -302,7 +303,7 @@ TEST_CASE("an item whose sort key is past its window is re-armed when the window
   CHECK(table.item("1")["sweep_window"]["S"] == std::to_string(new_year + 480) + "#0");
 }
 
-TEST_CASE("if the TTL is the sort key a renewed item is found when its window ends") {
+TEST_CASE("if the TTL is the sort key a renewed item is found when its old window ends") {
   Layout layout;
   layout.at_attribute = "ttl";
   Swept table(layout);
@@ -320,7 +321,7 @@ TEST_CASE("if the TTL is the sort key a renewed item is found when its window en
   CHECK(table.removed() == std::vector<std::string>{"goes", "renewed"});
 }
 
-TEST_CASE("an expired item is deleted once and a renewed one survives whichever request fails") {
+TEST_CASE("an expired item is deleted once and a renewed item survives no matter which request fails") {
   const bool marks = GENERATE(false, true);
   const std::string operation = GENERATE("Query", "DeleteItem", "UpdateItem", "GetItem");
   const std::string fault = GENERATE("throttle", "internal_server_error");
@@ -364,13 +365,13 @@ TEST_CASE("the watermark does not pass a window with an item that cannot be dele
   CHECK(sweeper.state.read()->shards.at(0).watermark > new_year);
 }
 
-TEST_CASE("a deletion carries the sweeper's mark and an item renewed after marking loses it") {
+TEST_CASE("a deletion carries the sweeper's mark and an item renewed after marking loses the mark") {
   Swept table;
   Sweeper sweeper(table, "a", {.mark_attribute = "deletedBy"});
   table.put("swept", new_year + 5);
   table.put("users", new_year + 50);
   table.put("killed", new_year + 5, 1,
-            R"(,"deletedBy":{"S":"mayfly-sweep/41"})");  // by a sweeper that was then killed
+            R"(,"deletedBy":{"S":"mayfly-sweep/41"})");  // the mark of a sweeper that was then killed
   table.put("renewed", new_year + 5, 2, R"(,"deletedBy":{"S":"mayfly-sweep/41"})");
   table.renew("renewed", new_year + 900);
   table.server.execute("DeleteItem", R"({"TableName":"carts","Key":{"id":{"S":"users"}}})");
@@ -408,7 +409,7 @@ TEST_CASE("a dry run writes nothing and reports what a sweep would do") {
   CHECK(rounds.sweep().settled == 2);
   CHECK(sweeper.tally.counts().of(Outcome::deleted) == 1);
   CHECK(sweeper.tally.counts().of(Outcome::rearmed) == 1);
-  CHECK(table.changes({"MODIFY", "REMOVE"}).size() == 1);  // the renewal
+  CHECK(table.changes({"MODIFY", "REMOVE"}).size() == 1);  // only the test's own renewal
   CHECK(sweeper.state.read()->shards.empty());
 }
 
@@ -430,7 +431,7 @@ TEST_CASE("sweepers share the shards evenly and take over a dead sweeper's shard
   CHECK(changes({{"b", {4, now - 3s}}}).take == std::vector<int>{4});
   CHECK(changes({{"b", {4, now - 3s}}}).dead == std::vector<std::string>{"b"});
   CHECK(changes({{"b", {4, now - 3s}}}).release.empty());
-  // The sweeper has ended, or another sweeper has removed its row.
+  // The sweeper has ended, or another sweeper has removed the ended sweeper's row from the state table.
   rows.beats.erase("b");
   CHECK(changes({}).take == std::vector<int>{4});
 }
@@ -440,15 +441,15 @@ TEST_CASE("a superseded sweeper neither advances the watermark nor deletes twice
   Sweeper first(table, "first"), second(table, "second", {}, 2, 1ms);
   first.renew();
   CHECK(first.leases.held().size() == 16);
-  // With a lease of 1 ms, the second sweeper takes over shards once it has seen that the first one does not
-  // renew.
+  // With a lease of 1 ms, the second sweeper takes over shards once it has seen that the first sweeper does
+  // not renew its lease.
   while (second.state.read()->shards.at(15).owner != "second") second.renew();
   table.put("1", new_year + 5);
   table.advance(3600);
-  CHECK(first.sweep().settled == 1);  // it does not know yet that it was replaced
+  CHECK(first.sweep().settled == 1);  // the first sweeper does not know yet that it was replaced
   Sweeper third(table, "third");
   while (third.leases.held().size() != 16) third.renew(), second.leases.end();
-  CHECK(third.state.read()->shards.at(0).watermark == new_year - 3600);  // the first one's was rejected
+  CHECK(third.state.read()->shards.at(0).watermark == new_year - 3600);  // the first sweeper's was rejected
   CHECK(third.sweep().settled == 0);
   CHECK(third.state.read()->shards.at(0).watermark == new_year + 3300);
   CHECK(table.removed() == std::vector<std::string>{"1"});
@@ -474,7 +475,7 @@ TEST_CASE("two sweepers with the same shards delete each item once") {
   CHECK(std::set<std::string>(removed.begin(), removed.end()).size() == 200);
 }
 
-TEST_CASE("a sweeper with other settings than the existing ones does not start") {
+TEST_CASE("a sweeper whose settings differ from the stored settings does not start") {
   Swept table;
   Layout other = table.layout;
   other.window_seconds = 30;
@@ -487,7 +488,7 @@ TEST_CASE("a sweeper with other settings than the existing ones does not start")
   CHECK(State(*table.client, other, "mayfly_sweep").agree_on_settings());
 }
 
-TEST_CASE("a scan classifies items and arms those that are missing or misplaced") {
+TEST_CASE("a scan classifies items and arms those with a missing or wrong window") {
   Swept table;
   table.put("placed", new_year + 100);
   table.put("renewed", new_year + 100);
@@ -551,19 +552,19 @@ TEST_CASE("an interrupted scan continues where it stopped") {
                    {.segments = 2, .arms = true, .now = new_year * 1000}, sweeper.ended, counts, [] {});
     return std::pair(scanned.has_value(), counts.armed.load());
   };
-  // One segment is done. The other one begins after the first remaining item in the table's order.
+  // An earlier scan has finished the first of two segments and has not begun the second one.
   REQUIRE(sweeper.state.write_progress(0, 2, {.scanned = 2, .armed = 2, .done = true}));
   const auto [ended, armed] = arm();
   CHECK(ended);
   CHECK(armed >= 2);
   CHECK(armed < 7);
-  CHECK_FALSE(*sweeper.state.read_progress(0, 2));  // the next scan starts over
+  CHECK_FALSE(*sweeper.state.read_progress(0, 2));  // no progress is stored, so the next scan starts over
   const auto [again, all] = arm();
   CHECK(again);
   CHECK(armed - 2 + all == 5);
 }
 
-TEST_CASE("only Alternator's isolation modes that protect conditions from all writers are safe") {
+TEST_CASE("an Alternator isolation mode is safe only if it protects conditions from all writers") {
   for (const char* safe : {"always", "always_use_lwt", "a"}) CHECK(is_safe_isolation(safe));
   for (const char* unsafe :
        {"forbid_rmw", "f", "only_rmw_uses_lwt", "o", "unsafe_rmw", "unsafe", "u", "", "not known"})
@@ -589,7 +590,7 @@ TEST_CASE("a table without a suitable index is rejected with the reason") {
              Catch::StartsWith("table none: ResourceNotFoundException: Requested resource not found"));
 }
 
-TEST_CASE("responses narrow the clock difference and a clock that is ahead is held back") {
+TEST_CASE("responses narrow the estimated clock difference and a host clock that is ahead is held back") {
   ClockSkew skew;
   CHECK_FALSE(skew.bounds());
   // The endpoint's clock is 5.4 s behind the sweeper's.
@@ -634,7 +635,7 @@ TEST_CASE("writes stay within the allowed units and wait when they are throttled
   CHECK(waits.size() == 2);
 }
 
-TEST_CASE("concurrent callers run each part of their work exactly once") {
+TEST_CASE("concurrent callers of Workers run each part of their work exactly once") {
   cli::Workers workers(3);
   std::atomic<int> done{0};
   std::vector<std::thread> givers;

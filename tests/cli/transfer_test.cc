@@ -1,4 +1,4 @@
-// The parts of export and import that need no server: rules, replacement values, progress.
+// Tests the parts of export and import that need no server: rules, replacement values and progress.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -44,7 +44,7 @@ engine::Item item_of(const std::string& text) {
 std::string text_of(const engine::Item& item) {
   std::string text;
   compat::data_files::append_item(text, compat::data_files::Format::dynamodb_json, item);
-  return text.substr(8, text.size() - 10);  // between {"Item": and }\n
+  return text.substr(8, text.size() - 10);  // the text between {"Item": and }\n
 }
 
 // Returns the item after the rules are applied.
@@ -84,7 +84,7 @@ std::string items_file(const Directory& directory, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the form of a place decides whether it is a server or a local path") {
+TEST_CASE("the form of --to and --from decides whether they name a server or a local path") {
   using Kind = transfer::Place::Kind;
   CHECK(transfer::Place::parse("https://example.com").kind == Kind::server);
   CHECK(transfer::Place::parse("aws").kind == Kind::server);
@@ -94,7 +94,7 @@ TEST_CASE("the form of a place decides whether it is a server or a local path") 
   CHECK(transfer::Place::parse("/etc").kind == Kind::directory);
 }
 
-TEST_CASE("the most specific rule for a value applies and the first one if several are equal") {
+TEST_CASE("the most specific rule for a value applies and of equally specific rules the first") {
   const char* const item =
       R"({"a":{"M":{"b":{"S":"x"},"c":{"S":"y"}}},"id":{"S":"1"},"l":{"L":[{"S":"p"},{"S":"q"}]}})";
   CHECK(changed(R"({"default":"keep","rules":[
@@ -129,7 +129,7 @@ TEST_CASE("rules that contradict each other or themselves are rejected with a sh
     CHECK(wrong(R"({"default":"keep","rules":[{)" + members + "}]}").size() < 300);
 }
 
-TEST_CASE("repeated ** in a path is one step") {
+TEST_CASE("a repeated ** in a path counts as one") {
   const auto steps = transfer::parse_path("a.**.**.**[1].**.b");
   REQUIRE(steps);
   using Kind = transfer::PathStep::Kind;
@@ -145,7 +145,7 @@ TEST_CASE("a backslash makes a special character part of a name") {
             {.table = "t", .keys = {"id"}}) == R"({"id":{"S":"1"},"z":{"S":"z"}})");
 }
 
-TEST_CASE("the default hash keeps types and leaves the TTL and values without a replacement alone") {
+TEST_CASE("the default hash keeps types and does not change the TTL or values without a replacement") {
   const std::string after =
       changed(R"({"default":"hash"})",
               R"({"id":{"S":"1"},"b":{"B":"AAE="},"n":{"N":"7"},"s":{"SS":["a","b"]},"t":{"BOOL":true},)"
@@ -162,7 +162,7 @@ TEST_CASE("the default hash keeps types and leaves the TTL and values without a 
   CHECK(tree["ttl"]["N"] == "1700000000");
 }
 
-TEST_CASE("a rule can shift times and keep the text before a mark") {
+TEST_CASE("a rule can shift times or hash only the text after a separator") {
   CHECK(changed(R"({"default":"keep","rules":[{"path":"at","action":"shift","seconds":-60},
                                               {"path":"ms","action":"shift","seconds":60}]})",
                 R"({"id":{"S":"1"},"at":{"N":"1700000000"},"ms":{"N":"1700000000000"}})",
@@ -203,7 +203,7 @@ TEST_CASE("integers of up to 18 digits have distinct replacements with the same 
   CHECK(hash().number(*Number::parse("1.5")).to_string().size() == 37);
 }
 
-TEST_CASE("a fake value has its kind and depends only on the value and the secret") {
+TEST_CASE("a fake value has the form of its kind and depends only on the original and the secret") {
   const KeyedHash other("another secret of length");
   for (const char* kind :
        {"name", "first_name", "last_name", "email", "phone", "address", "uuid", "ip", "text"}) {
@@ -237,7 +237,7 @@ TEST_CASE("a journal truncated anywhere is resumed after its last complete line"
     for (std::uint64_t page = 1; page <= 3; ++page)
       REQUIRE((*journal)->page({.part = 0, .cursor = std::to_string(page), .items = page},
                                {.file = "f", .bytes = 10 * page, .items = page}, {{"dropped", 1}}));
-    CHECK_FALSE(transfer::Journal::resume(path, asked));  // one process at a time
+    CHECK_FALSE(transfer::Journal::resume(path, asked));  // only one process at a time can resume it
     CHECK(transfer::Journal::in_the_way(path) == path + ": another mayfly process is using it");
   }
   CHECK(transfer::Journal::in_the_way(path) ==
@@ -293,7 +293,7 @@ TEST_CASE("a journal must be a regular file and links are not followed") {
 }
 
 #if defined(RENAME_EXCHANGE)
-TEST_CASE("a journal whose name is swapped while it is read never truncates another file") {
+TEST_CASE("a file that swaps names with a journal during a read is never truncated") {
   const Directory directory;
   const std::string path = directory.path() + "/journal", other = directory.path() + "/other";
   const json::Tree asked = {{"to", "x"}};
@@ -313,7 +313,7 @@ TEST_CASE("a journal whose name is swapped while it is read never truncates anot
 }
 #endif
 
-TEST_CASE("a corrupted journal is either rejected or read and does no other harm") {
+TEST_CASE("a corrupted journal is rejected with a message or yields only valid stages") {
   const Directory directory;
   const std::string path = directory.path() + "/journal";
   const json::Tree asked = {{"to", "x"}};
