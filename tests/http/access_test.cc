@@ -38,7 +38,7 @@ Headers with(Headers headers, const Headers& more) {
   return headers;
 }
 
-// One request for each family of paths, and the status it gets when nothing is wrong.
+// A request for one family of paths, and the status of its response if no access rule rejects it.
 struct Route {
   std::string line;
   Headers headers;
@@ -186,7 +186,7 @@ TEST_CASE("every path rejects a foreign Host", "[holds]") {
   }
 }
 
-TEST_CASE("a connection re-checks Host when it changes") {
+TEST_CASE("a connection re-checks Host when a later request changes it") {
   Running running;
   HttpClient client(running.server->port());
   for (const auto& [host, status] : {std::pair{"localhost:1", 200},
@@ -384,7 +384,7 @@ TEST_CASE("Lambda routes require JSON bodies and header signatures but accept an
   CHECK(ask("POST " + mappings, {{"Content-Type", "application/json; charset=UTF-8"}}, "{}").status ==
         400);  // parsed, but incomplete
   CHECK(ask("DELETE " + mappings + "1", {}).status == 404);
-  // botocore sends no type with a payload; other SDKs send one of these.
+  // botocore sends no Content-Type with a payload; other SDKs send one of these types.
   for (const Headers& type : {Headers{}, Headers{{"Content-Type", "application/octet-stream"}},
                               Headers{{"Content-Type", "text/plain"}}}) {
     CHECK(ask("POST /2015-03-31/functions/f/invocations", type, "{}").status == 404);

@@ -1,4 +1,4 @@
-// Single HTTP exchanges; a listener plays the server.
+// Tests single HTTP exchanges with a listener that plays the server.
 #include "http/outbound/client.h"
 
 #include <catch2/catch.hpp>
@@ -87,7 +87,8 @@ TEST_CASE("a response that exceeds its size or time limit fails with a message")
     const OneAnswer server(head + rest);
     CHECK(limited(server, {.bytes_max = 4}, none) == too_large);
   }
-  // Pieces have no size limit, but the client does not reserve memory for a false Content-Length.
+  // A response that is delivered in pieces has no size limit, but the client does not reserve memory for a
+  // false Content-Length.
   const OneAnswer pieces(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n");
   CHECK(limited(pieces, {.bytes_max = 4}, all) == "200 ");
   const OneAnswer liar(head + "Content-Length: 9223372036854775807\r\n\r\n");
@@ -105,7 +106,7 @@ TEST_CASE("a response that exceeds its size or time limit fails with a message")
   }
 }
 
-TEST_CASE("a stop request ends an exchange whatever the server does") {
+TEST_CASE("a stop request ends an exchange no matter what the server does") {
   for (const char* begin : {"", "HTTP/1.1 200", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"}) {
     CAPTURE(begin);
     for (const bool before : {true, false}) {
@@ -125,7 +126,7 @@ TEST_CASE("a stop request ends an exchange whatever the server does") {
   }
 }
 
-TEST_CASE("a successful body is delivered in pieces as they arrive until the caller stops") {
+TEST_CASE("the body of a successful response is delivered in pieces as they arrive until the caller stops") {
   const std::string chunks =
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
   std::string pieces;

@@ -1,4 +1,4 @@
-// The clock, failpoints and explanations over HTTP.
+// Tests the clock, failpoints and explanations over HTTP.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -42,7 +42,7 @@ TEST_CASE("advancing a frozen clock expires items in order and does not move ano
   CHECK(server.ok("GET", "/_mayfly/clock")["mode"] == "real");
 }
 
-TEST_CASE("an advance to next-expiry with nothing pending changes nothing and says so") {
+TEST_CASE("an advance to next-expiry without a pending expiry changes nothing and says so") {
   Running server;
   server.ok("PUT", "/_mayfly/clock", R"({"mode":"frozen","now":"2031-01-01T00:00:00Z"})");
   CHECK(server.ok("POST", "/_mayfly/clock/advance", R"({"to":"next-expiry"})") ==

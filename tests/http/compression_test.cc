@@ -85,14 +85,14 @@ TEST_CASE("compressed data decompresses to the original") {
   }
 }
 
-TEST_CASE("gzip allows several members and deflate does not") {
+TEST_CASE("gzip data can have several members and deflate data only one") {
   CHECK(inflated(compress("one,", Encoding::gzip) + compress("two", Encoding::gzip), Encoding::gzip) ==
         "one,two");
   CHECK(failure_of(compress("one,", Encoding::deflate) + compress("two", Encoding::deflate),
                    Encoding::deflate) == DecompressFailure::malformed);
 }
 
-TEST_CASE("empty or truncated or uncompressed input is malformed") {
+TEST_CASE("empty or truncated or uncompressed input is rejected as malformed") {
   for (const Encoding encoding : {Encoding::gzip, Encoding::deflate}) {
     const std::string good = compress(R"({"TableName":"t"})", encoding);
     CHECK(failure_of("", encoding) == DecompressFailure::malformed);

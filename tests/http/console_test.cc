@@ -1,5 +1,5 @@
-// The console's files over HTTP: which exist, how they are compressed, what their headers forbid, and who
-// cannot load them. tests/sdk/console tests the page itself.
+// Tests the console's files over HTTP: which files exist, how they are compressed, what their headers forbid,
+// and which clients cannot load them. tests/sdk/console tests the page itself.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -124,7 +124,7 @@ TEST_CASE("with --no-control the console is not served and the page at / does no
         std::string::npos);
 }
 
-TEST_CASE("with --require-signature the console's files need no signature but its calls do") {
+TEST_CASE("with --require-signature the console's files need no signature but its calls need one") {
   http::ServerSettings settings;
   settings.access.keys =
       std::make_shared<http::Keys>(http::Key{.id = "AKIDEXAMPLE", .secret = "wJalrXUtnFEMI"});

@@ -1,4 +1,5 @@
-// The control API over HTTP: its routes, what it rejects, and that a waiting call does not delay others.
+// Tests the control API over HTTP: its routes, the requests that it rejects, and that a waiting call does not
+// delay other requests.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -48,7 +49,7 @@ TEST_CASE("the health check works with --no-control") {
         Json{{"__type", "mayfly#NotFound"}, {"message", "The control API is disabled (--no-control)."}});
 }
 
-TEST_CASE("control API responses end with a newline and DynamoDB responses do not") {
+TEST_CASE("control API responses end with a newline and DynamoDB responses end without a newline") {
   Running running;
   for (const HttpAnswer& answer : {running.ask(http_request("GET", "/_mayfly/clock")),
                                    running.ask(http_request("GET", "/_mayfly/nothing")),
@@ -120,7 +121,7 @@ TEST_CASE("an unknown control path gets 404 and a wrong method gets 405 with the
   CHECK(error_of(wrong)["message"] == "/_mayfly/faults does not support POST, only GET, PUT, DELETE.");
 }
 
-TEST_CASE("an io thread tries to answer item operations and no others") {
+TEST_CASE("an io thread tries to answer item operations but no other operations") {
   const auto emulator = *compat::Emulator::open({});
   const http::Router router(*emulator, {});
   const auto waits = [&](const std::string& operation) {
@@ -143,7 +144,7 @@ TEST_CASE("an io thread tries to answer item operations and no others") {
   CHECK(router.waits_as(mapping) == http::Waiting::locks);
 }
 
-TEST_CASE("the method and the path of a request decide what it is for") {
+TEST_CASE("the method and the path of a request determine its kind") {
   using Kind = http::Route::Kind;
   const std::tuple<const char*, const char*, Kind> cases[] = {
       {"POST", "/", Kind::root},
@@ -211,7 +212,7 @@ TEST_CASE("an await returns the change it waits for while other requests are ser
     waiting.send(http_request(
         "POST", "/_mayfly/await", json_body,
         R"({"table":"carts","key":{"id":{"S":"1"}},"event":"MODIFY","by":"user","timeout_seconds":60})"));
-    // The await misses changes from before it listens, so keep writing until it has seen one.
+    // The await misses changes that are made before it listens, so keep writing.
     running.put("carts", "2");
     for (int n = 0; n < 2000; ++n) running.put("carts", "1", R"(,"n":{"N":")" + std::to_string(n) + R"("})");
     const Json record = Json::parse(waiting.receive().body).at("record");
@@ -220,7 +221,7 @@ TEST_CASE("an await returns the change it waits for while other requests are ser
     CHECK(record["awsRegion"] == "us-east-1");
     CHECK(record["dynamodb"]["Keys"] == Json{{"id", {{"S", "1"}}}});
     CHECK(record["dynamodb"]["NewImage"]["n"].contains("N"));
-    CHECK(record["dynamodb"].contains("OldImage") == !stream);  // the stream's view type
+    CHECK(record["dynamodb"].contains("OldImage") == !stream);  // the stream's view type is NEW_IMAGE
     CHECK(record["dynamodb"].contains("SequenceNumber") == stream);
     CHECK(!record.contains("userIdentity"));
   }
@@ -300,7 +301,7 @@ TEST_CASE("each kind of waiting request has a limit and other kinds are unaffect
   };
   const std::string await = http_request("POST", "/_mayfly/await", json_body, long_await);
   const std::string events = http_request("GET", "/_mayfly/events");
-  // One request more than the limit of each kind is rejected; the others keep waiting.
+  // The request that exceeds the limit of its kind is rejected; the others keep waiting.
   for (const auto& [request, kind] : {std::pair{await, "awaits"}, {events, "event streams"}}) {
     for (int i = 0; i < 2; ++i) begin(request);
     HttpAnswer refused;
@@ -428,10 +429,11 @@ TEST_CASE("a server answers waiting requests when it stops") {
   CHECK(error_of(answer)["message"] == "Canceled: the server is shutting down or the client disconnected.");
 }
 
-TEST_CASE("a waiting client that disconnects frees its slot whatever it sent in the meantime") {
+TEST_CASE("a waiting client that disconnects frees its slot no matter what it sent in the meantime") {
   Running running({.waiting_max = 1});
   create_table(running, "carts", false);
-  // Nothing, one byte, and more than the server reads ahead; sent together with the request, or after it.
+  // The client sends nothing, a few bytes or more than the server reads ahead, either together with the
+  // request or after it.
   for (const std::size_t bytes : {0, 1, 1000, 200'000}) {
     for (const bool apart : {false, true}) {
       INFO(bytes << apart);
@@ -450,7 +452,7 @@ TEST_CASE("a waiting client that disconnects frees its slot whatever it sent in 
   }
 }
 
-TEST_CASE("requests sent while a response is pending are answered after it") {
+TEST_CASE("requests sent while a response is pending are answered after that response") {
   Running running;
   create_table(running, "carts", true);
   HttpClient client(running.port());
@@ -468,7 +470,7 @@ TEST_CASE("requests sent while a response is pending are answered after it") {
   for (int i = 0; i < 100; ++i) CHECK(client.receive().body == R"({"TableNames":["carts"]})");
 }
 
-TEST_CASE("requests pipelined behind a waiting one are answered after it in order") {
+TEST_CASE("requests pipelined behind a waiting request are answered after that request in order") {
   Running running;
   create_table(running, "carts", false);
   HttpClient client(running.port());
@@ -503,7 +505,7 @@ TEST_CASE("events are sent as changes commit and match the requested filter") {
   CHECK(seen.find("id: ") < data);
 }
 
-TEST_CASE("a fault rule makes an operation fail as often as it says") {
+TEST_CASE("a fault rule with a count makes an operation fail exactly that many times") {
   Running running;
   create_table(running, "carts", false);
   running.ok("PUT", "/_mayfly/faults",
@@ -581,7 +583,7 @@ TEST_CASE("a fault rule can leave batch entries unprocessed and make transaction
       R"("TransactionConflict","Message":"Transaction is ongoing for the item"},{"Code":"None"}]})");
 }
 
-TEST_CASE("a read lags by its fault rule until it is consistent or the account settles") {
+TEST_CASE("under a stale_reads rule reads lag unless they are consistent or the account has settled") {
   Running running;
   create_table(running, "carts", false);
   const auto count = [&](const std::string& more = "") {
@@ -674,7 +676,7 @@ TEST_CASE("a slow operation does not delay other requests", "[holds]") {
   running.server.reset();  // stopping does not wait for the slow request
 }
 
-TEST_CASE("a latency rule that arrives during a request never blocks an io thread") {
+TEST_CASE("a latency rule that is set during a request never blocks an io thread") {
   Running running;
   running.create_table("carts", false);
   http::Request request = request_of("POST", "/",

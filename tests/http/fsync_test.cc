@@ -1,4 +1,4 @@
-// A server whose writes wait for the disk (--fsync), with one io thread.
+// Tests a server with one io thread whose writes wait for the disk (--fsync).
 #include <catch2/catch.hpp>
 #include <condition_variable>
 #include <memory>
@@ -23,7 +23,7 @@ using rocksdb::IOStatus;
 
 namespace {
 
-// A disk on which a sync of the log can be made to wait.
+// A disk on which the test can make a sync of the log wait.
 class SlowDisk final : public rocksdb::FileSystemWrapper {
  public:
   SlowDisk() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}

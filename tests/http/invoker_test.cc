@@ -25,7 +25,7 @@ Invocation invocation(const std::string& url, std::string body) {
 
 }  // namespace
 
-TEST_CASE("a URL is posted to exactly as given with a Content-Length") {
+TEST_CASE("a call posts to its URL exactly as given and sends a Content-Length") {
   OneAnswer function("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX-Amz-Function-Error: Handled\r\n\r\nnull");
   HttpInvoker invoker;
   const auto answer = invoker.post(
@@ -52,7 +52,7 @@ TEST_CASE("a response can be chunked or end when the connection closes") {
   CHECK(answer->body == "later");
 }
 
-TEST_CASE("a failed call reports whether it was unreachable or timed out or got no answer") {
+TEST_CASE("a failed call reports whether its server was unreachable or too slow or sent no valid response") {
   HttpInvoker invoker;
   std::string nobody;
   {
@@ -108,7 +108,7 @@ TEST_CASE("a redirect is not followed") {
   CHECK(elsewhere.take_request().empty());
 }
 
-TEST_CASE("a call is signed only if it asks for a signature and a key is set") {
+TEST_CASE("a call is signed only if it requests a signature and a key is set") {
   const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
   const auto asked = [&](HttpInvoker& invoker, bool for_s3) {
     OneAnswer server(ok);
@@ -143,7 +143,7 @@ TEST_CASE("a response that is too long or cut off is a failure") {
           longer.url() +
               " failed: Response payload size exceeded maximum allowed payload size (6291556 bytes).");
   }
-  // The 6 MB limit is Lambda's; responses of S3 have a higher one.
+  // The 6 MB limit is Lambda's; responses of S3 have a higher limit.
   const auto signed_answer = [&](const std::string& answer) {
     OneAnswer bucket(answer);
     Invocation call = invocation(bucket.url(), "");
@@ -169,7 +169,7 @@ TEST_CASE("responses in flight share a memory limit and a call beyond it fails")
   for (const bool says_length : {true, false})
     CHECK(asked(200'000, says_length).error().kind == InvocationFailure::Kind::unable);
 
-  // The response that arrives later exceeds the limit. If that is the slow one, repeat.
+  // The response that arrives later exceeds the limit. If that is the slow response, the loop repeats.
   for (bool refused = false; !refused;) {
     OneAnswer slow("HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\nx", /*stays=*/true);
     std::stop_source stop;

@@ -19,7 +19,7 @@ TEST_CASE("client data is logged as one printable line that keeps letters of all
        "\\x9b31m"},  // the control character CSI as one byte
       {"\xc2\x9b"
        "31m",
-       "\\xc2\\x9b31m"},  // and as UTF-8
+       "\\xc2\\x9b31m"},  // CSI as UTF-8
       {"\xc2\xa0", "\xc2\xa0"},
       {"\xc0\x9b", "\\xc0\\x9b"},  // overlong
       {"\xe0\x82\x9b", "\\xe0\\x82\\x9b"},

@@ -1,4 +1,5 @@
-// Requests that take longer than an io thread may spend: each is handed over, answered, and executed once.
+// Tests requests that take longer than an io thread may spend on them: each is handed over, answered, and
+// executed once.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>

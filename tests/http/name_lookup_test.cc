@@ -18,8 +18,9 @@ namespace {
 using namespace std::chrono_literals;
 using boost::asio::ip::make_address;
 
-// Knows db.internal, which has one IPv4 and one IPv6 address. Never answers for silent.internal, sends a
-// malformed answer for nonsense.internal, and reports every other name as nonexistent.
+// A name server that knows db.internal, which has one IPv4 and one IPv6 address. It never answers
+// for silent.internal, sends a malformed answer for nonsense.internal, and reports every other name
+// as nonexistent.
 class NameServer {
  public:
   NameServer() : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {

@@ -54,16 +54,18 @@ std::string chunked(std::string_view body, std::size_t chunk_bytes) {
   return out + "0\r\n\r\n";
 }
 
-// A CreateTable that was executed by mistake shows in ListTables.
+// Returns a CreateTable request. If the server executes it by mistake, ListTables shows the table.
 std::string table_request(const std::string& name) {
   return R"({"TableName":")" + name +
          R"(","AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}],"KeySchema":[{"AttributeName":"id",)"
          R"("KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"})";
 }
 
-// One BatchGetItem returns all of these items. The response exceeds what the kernel buffers for a client that
-// does not read.
+// The receive buffer of a client that does not read.
 constexpr int small_receive_bytes = 256 * 1024;
+
+// A table of items that one BatchGetItem returns. The response exceeds what the kernel buffers for a client
+// that does not read.
 struct BigItems {
   static constexpr int count = 40;
   static constexpr std::size_t item_bytes = 390'000, answer_bytes = count * item_bytes;
@@ -100,7 +102,7 @@ TEST_CASE("GET / reports healthy and the region like DynamoDB") {
   CHECK(answer.headers.at("x-amz-crc32") == "3128867991");
 }
 
-TEST_CASE("GET / shows a browser's user a page that runs no scripts") {
+TEST_CASE("GET / returns a page without scripts to a browser") {
   Running running;
   const HttpAnswer answer = running.ask(http_request("GET", "/", {{"Sec-Fetch-Site", "none"}}));
   CHECK(answer.status == 200);
@@ -179,7 +181,7 @@ TEST_CASE("errors are reported in DynamoDB's order from malformed JSON to a miss
   check_error(running.ask(operation_request("ListTables", "")), serialization);
 }
 
-TEST_CASE("a signed request gets its operation's response in its own content type") {
+TEST_CASE("the response to a signed request has the request's content type") {
   Running running;
   const HttpAnswer answer = running.ask(operation_request("ListTables", "{}"));
   check_common(answer);
@@ -258,7 +260,7 @@ TEST_CASE("a chunked body can arrive split into any three pieces even if it is e
         const HttpAnswer answer = client.receive();
         CHECK(answer.status == (body[0] == '0' ? 400 : 200));
         if (body[0] != '0') CHECK(answer.body == list_tables_answer);
-        client.send(http_request("GET", "/"));  // no bytes are left over
+        client.send(http_request("GET", "/"));  // no bytes of the body are left over
         CHECK(client.receive().status == 200);
       }
     }
@@ -704,7 +706,7 @@ TEST_CASE("a client that reads a response too slowly is disconnected") {
   slow.read_until("\r\n");
   HttpClient next(running.port());
   next.send(http_request("GET", "/_mayfly/metrics"));
-  const std::string metrics = next.receive().body;  // only one connection fits, so the slow one is closed
+  const std::string metrics = next.receive().body;  // the limit is one connection, so the slow one is closed
   CHECK(metrics.find("\nmayfly_connections_closed_total{why=\"request_seconds\"} 1\n") != std::string::npos);
   CHECK(slow.drain() < BigItems::answer_bytes);
 }
@@ -721,14 +723,14 @@ TEST_CASE("a client that does not read its response is disconnected") {
     stuck.read_until("\r\n");
     HttpClient next(running.port());
     next.send(http_request("GET", "/"));
-    CHECK(next.receive().status == 200);  // only one connection fits, so the stuck one is closed
+    CHECK(next.receive().status == 200);  // the limit is one connection, so the stuck one is closed
     CHECK(stuck.drain() < BigItems::answer_bytes);
   }
 }
 
 TEST_CASE("unread responses have a memory limit and clients that read get their responses", "[holds]") {
   http::ServerSettings settings;
-  settings.unread_bytes_max = 120'000'000;  // two responses for each thread, as large as strings grow
+  settings.unread_bytes_max = 120'000'000;  // two responses for each thread, with unused capacity
   settings.threads = GENERATE(1u, 2u);
   Running running(settings);
   const BigItems items(running);
@@ -759,7 +761,7 @@ TEST_CASE("large uploads share a memory limit and the longest-running one is rej
   for (int i = 0; i < 10; ++i) {
     stuck.push_back(std::make_unique<HttpClient>(running.port()));
     stuck.back()->send(without_its_end);
-    CHECK(running.ask(large).body == list_tables_answer);  // whole requests are still served
+    CHECK(running.ask(large).body == list_tables_answer);  // complete requests are still served
     CHECK(running.emulator->server_metrics().of(compat::Meter::request_bytes) <= 40'000'000);
   }
   std::size_t refused = 0;
@@ -941,7 +943,7 @@ TEST_CASE("IPv4 and IPv6 connections share one limit") {
   CHECK(third.receive().status == 200);
 }
 
-TEST_CASE("dates have HTTP's format") {
+TEST_CASE("dates are printed in HTTP's format") {
   CHECK(http::http_date(0) == "Thu, 01 Jan 1970 00:00:00 GMT");
   CHECK(http::http_date(1658266020999) == "Tue, 19 Jul 2022 21:27:00 GMT");
   CHECK(http::http_date(1709164799000) == "Wed, 28 Feb 2024 23:59:59 GMT");

@@ -1,4 +1,4 @@
-// What a server with --require-signature accepts and rejects, and its error messages.
+// Tests which requests a server with --require-signature accepts and rejects, and its error messages.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -154,7 +154,7 @@ TEST_CASE("a date may differ from the host's clock by up to fifteen minutes") {
         "http://en.wikipedia.org/wiki/ISO_8601");
 }
 
-TEST_CASE("the error names a header that must be signed") {
+TEST_CASE("the error names a required header that is not signed") {
   const std::string rest = " must be a 'SignedHeader' in the AWS Authorization.";
   CHECK(outcome(rewritten(";host", "")) == "InvalidSignatureException: 'Host' or ':authority'" + rest);
   CHECK(outcome(rewritten(";x-amz-target", "")) == "InvalidSignatureException: 'X-Amz-Target'" + rest);
@@ -345,7 +345,7 @@ TEST_CASE("a compressed body is signed as sent and decompressed only after the s
   signing.key.secret = "other";
   const HttpAnswer refused = server.ask(signed_bytes(signing));
   CHECK(Json::parse(refused.body)["__type"] == "com.amazon.coral.service#InvalidSignatureException");
-  // Nor is it parsed: an invalid signature is the first error.
+  // The body is not parsed either: an invalid signature is reported first.
   signing.body = "no JSON, and no gzip either";
   signing.headers[0].second = "Nonsense.Nonsense";
   CHECK(server.ask(signed_bytes(signing)).body.find("InvalidSignatureException") != std::string::npos);

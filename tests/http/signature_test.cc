@@ -18,7 +18,7 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-// Keyed by the example's name, then by the file's: "get-vanilla", "request.txt".
+// Keyed by the example's name, then by the file's name: "get-vanilla", "request.txt".
 std::map<std::string, Files> read_suite() {
   std::ifstream file(MAYFLY_SIGNING_TEST_SUITE, std::ios::binary);
   REQUIRE(file);
@@ -87,7 +87,8 @@ TEST_CASE("every example of AWS's suite yields AWS's signature and intermediate 
     const http::Keys keys(http::Key{credentials["access_key_id"], credentials["secret_access_key"],
                                     credentials.value("token", "")});
     for (const std::string form : {"header", "query"}) {
-      // A token that was added to a URL after it was signed. Mayfly neither creates nor accepts such URLs.
+      // This example's token was added to the URL after the URL was signed. Mayfly neither creates nor
+      // accepts such URLs.
       if (form == "query" && context.value("omit_session_token", false)) continue;
       INFO(name << ", " << form);
       ++examples;

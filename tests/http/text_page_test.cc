@@ -1,4 +1,4 @@
-// The page from which Prometheus scrapes a command's metrics.
+// Tests the page from which Prometheus scrapes a command's metrics.
 #include "http/endpoints/text_page.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// A server with TLS: which files it accepts, how it responds, and when it closes connections.
+// Tests a server with TLS: which files it accepts, how it responds, and when it closes connections.
 #include "http/base/tls.h"
 
 #include <atomic>
@@ -51,7 +51,7 @@ ClientRequest list_tables() {
           .body = "{}"};
 }
 
-// Performs a handshake with OpenSSL, using versions from `least` to `most`. Returns "refused" or the
+// Performs a handshake with OpenSSL, using TLS versions from `least` to `most`. Returns "refused" or the
 // negotiated version.
 std::string handshake(std::uint16_t port, int least, int most, const char* ciphers = nullptr) {
   const std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free);

@@ -1,4 +1,4 @@
-// TTL modes, counts and windows, snapshots, resets and metrics over HTTP.
+// Tests TTL modes, counts and windows, snapshots, resets and metrics over HTTP.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -56,7 +56,7 @@ TEST_CASE("TTL status shows pending and due items and their windows") {
           R"({"items":[{"key":{"id":{"S":"c"}},"due":"2031-01-01T01:00:00.001Z","expires_at":"2031-01-01T01:00:00.001Z"}]})"));
 }
 
-TEST_CASE("TTL windows have the requested length and align to it") {
+TEST_CASE("TTL windows have the requested length and start at multiples of that length") {
   NewYear server;
   server.put("carts", "a", ttl_member(new_year + 30));
   server.put("carts", "b", ttl_member(new_year + 3599));
@@ -125,7 +125,7 @@ TEST_CASE("explain reports when an item expired and whether it was already expir
   server.ok("POST", "/_mayfly/clock/advance", R"({"seconds":172800})");
   CHECK(explain("a") == Json::parse(R"({"expires_at":"2031-01-01T00:00:30.001Z","reason":"expired","message":
     "By its ttl, the item expired at 2031-01-01T00:00:30.001Z. It was deleted at 2031-01-01T00:00:30.001Z."})"));
-  server.put("carts", "b", ttl_member(new_year + 3600));  // by a clock that was not advanced
+  server.put("carts", "b", ttl_member(new_year + 3600));  // from a clock that did not advance
   CHECK(explain("b") ==
         Json::parse(R"({"expires_at":"2031-01-01T01:00:00.001Z","reason":"born_expired","message":
     "The item was written at 2031-01-03T00:00:00.000Z with a ttl that was 1d 22h in the past, so it was deleted immediately. Does its writer use a different clock than the account?"})"));
@@ -327,7 +327,7 @@ TEST_CASE("TimeToLive can change again after its cooldown on the account's clock
   server.execute("UpdateTimeToLive", off);
 }
 
-TEST_CASE("a snapshot restores items with their pending expiries and the clock any number of times") {
+TEST_CASE("a snapshot can restore items and their pending expiries and the clock any number of times") {
   NewYear server;
   server.put("carts", "a", ttl_member(new_year + 60));
   server.put("carts", "b");
