@@ -1,7 +1,7 @@
-// Data files with any bytes. The records that are read do not depend on the chunks, and an item that was read
-// can be written and read again unchanged in both formats.
+// Reads data files with any bytes. The records do not depend on how the file is split into chunks, and an
+// item that was read is unchanged after it is written and read again in either format.
 //
-//   A byte for the format, the compression and CSV's delimiter; a byte for the size of the chunks; the file
+//   Input: a byte for the format, the compression and CSV's delimiter; a byte for the chunk size; the file
 #include <algorithm>
 #include <string>
 #include <vector>

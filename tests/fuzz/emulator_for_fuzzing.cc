@@ -23,7 +23,7 @@ using json::Value;
 constexpr int steps_max = 200;
 // In a long run, storage is verified after one of this many inputs.
 constexpr std::size_t inputs_for_a_verification = 32;
-// Worlds per database. Deleted data makes reading slower.
+// Maximum worlds per database. The data of deleted worlds makes reads slower.
 constexpr int worlds_max = 256;
 // Maximum size of a response's value that later requests can use.
 constexpr std::size_t remembered_bytes_max = 4096;
@@ -214,7 +214,7 @@ void FuzzedEmulator::finish() {
   } else {
     database.snapshots().reset(scope_.account);
     emulator_->table_changes().settle_all(scope_.account);
-    if (worlds_ >= worlds_max) verify();  // deleted worlds have left nothing behind
+    if (worlds_ >= worlds_max) verify();  // checks that deleted worlds have left nothing behind
   }
   if (was_controlled_ || worlds_ >= worlds_max) {
     open();

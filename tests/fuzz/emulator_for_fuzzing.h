@@ -18,10 +18,11 @@
 //
 // A long run (long_run.h) therefore verifies storage after one input of 32, chosen by the input's bytes. A
 // failure of that input can be reproduced with the input alone. Damage by an input that is not verified is
-// found when a mutation of that input is verified. These inputs also start with a snapshot, and restoring it
-// is verified. All other runs verify after each input. After 256 worlds the database is checked for leftovers
-// and replaced. An input can leave something outside its account that makes a later input fail. The long run
-// therefore records all inputs since the database was created.
+// found when a mutation of that input is verified. An input that is verified also starts with a snapshot,
+// and the restore of that snapshot is verified too. Runs that are not long verify storage after each input.
+// After 256 worlds the database is checked for leftovers and replaced. An input can leave something outside
+// its account that makes a later input fail. The long run therefore records all inputs since the database
+// was created.
 #pragma once
 
 #include <chrono>
@@ -57,12 +58,12 @@ class FuzzedEmulator {
   void advance(std::chrono::milliseconds by);
   // Whether storage or time has changed since the input began.
   [[nodiscard]] bool has_changed() const { return changed_; }
-  // Ends the input: verifies storage if this input does, then restores the initial state.
+  // Ends the input: verifies storage if begin() chose this input for it, then restores the initial state.
   void finish();
 
  private:
   struct FirstItem {
-    std::size_t table;  // of first_tables_
+    std::size_t table;  // index in first_tables_
     engine::Item item;
   };
 
@@ -78,11 +79,11 @@ class FuzzedEmulator {
   std::vector<FirstItem> first_items_;
   std::shared_ptr<SteppedScheduler> scheduler_;
   std::unique_ptr<compat::Emulator> emulator_;
-  std::optional<engine::SnapshotId> snapshot_;                  // of the initial state
-  bool verifies_ = false;                                       // storage is verified after this input
-  bool changed_ = false;                                        // storage was written or time has passed
-  bool was_controlled_ = false;                                 // a control call changed something
-  int worlds_ = 0;                                              // number of worlds in this emulator
+  std::optional<engine::SnapshotId> snapshot_;  // the initial state
+  bool verifies_ = false;                       // whether storage is verified after this input
+  bool changed_ = false;                        // whether storage was written or time has passed
+  bool was_controlled_ = false;                 // whether a control call changed something
+  int worlds_ = 0;                              // number of worlds in this emulator
   std::map<std::string, std::string, std::less<>> remembered_;  // JSON values by member name
 };
 

@@ -1,7 +1,7 @@
-// Parses a text as each kind of expression. Whatever parses can be evaluated on any item, and the results are
-// consistent.
+// Parses a text as each kind of expression. Every expression that parses can be evaluated on any item, and
+// the results are consistent.
 //
-//   A byte that selects an item, then the text
+//   Input: a byte that selects an item, then the text
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -34,7 +34,7 @@ constexpr std::string_view item_texts[] = {
     R"({"a":{"N":"9.9e125"},"b":{"NS":["1","2"]},"c":{"B":"YWI="},"d":{"BOOL":false},"e":{"NULL":true}})",
     R"({"a":{"S":"abc"},"b":{"BS":["YQ==","Yg=="]},"c":{"L":[{"L":[{"L":[]}]},{"SS":["x"]}]},"d":{"M":{}}})"};
 
-// :s, :n, … are named after their types.
+// The placeholders :s, :n, … are named after the types of their values.
 constexpr std::string_view value_texts =
     R"({":s":{"S":"s"},":t":{"S":"t"},":n":{"N":"1"},":m":{"N":"-2.5"},":b":{"B":"YQ=="},":bool":{"BOOL":true},
         ":null":{"NULL":true},":ss":{"SS":["a"]},":ns":{"NS":["1"]},":bs":{"BS":["YQ=="]},":list":{"L":[{"S":"s"}]},
@@ -67,7 +67,7 @@ Substitutions substitutions() {
   return defined;
 }
 
-// The item survives encoding and decoding.
+// Checks that the item is unchanged after it is encoded and decoded.
 void must_be_storable(const Item& item) {
   std::string bytes;
   engine::encode_item(item, bytes);
@@ -115,7 +115,8 @@ void try_projection(std::string_view text, const Item& item) {
   must_be_storable(project_flat(*projection, item));
   for (const Path& path : *projection) {
     if (find(path, item) == nullptr) continue;
-    // A projected path exists in the result, unless a list's elements have moved up.
+    // A projected path exists in the result, unless it contains a list index, because the elements of lists
+    // move up.
     const bool in_list = std::any_of(path.elements.begin(), path.elements.end(),
                                      [](const auto& element) { return element.index() == 1; });
     if (!in_list) must(find(path, projected) != nullptr, "a projection contains its paths", text);

@@ -1,4 +1,4 @@
-// The first line as an event source mapping's filter pattern, the rest as a record.
+// Uses the first line as an event source mapping's filter pattern, and the rest as a record.
 #include <string>
 
 #include "compat/json/json.h"

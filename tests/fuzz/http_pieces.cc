@@ -1,6 +1,7 @@
-// Bytes received on a connection. The requests in them do not depend on how the bytes are split into pieces.
+// Parses bytes received on a connection. The parsed requests do not depend on how the bytes are split
+// into pieces.
 //
-//   Two bytes that are the seed of the cuts, then the bytes received
+//   Input: two bytes that seed the splitting, then the bytes received
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
 #include <optional>

@@ -17,7 +17,7 @@
 namespace mayfly::testing {
 namespace {
 
-// An exactly sized buffer, so that a sanitizer reports reads beyond the end.
+// Returns the file in an exactly sized buffer, so that a sanitizer reports reads beyond the end.
 std::vector<char> bytes_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -30,7 +30,8 @@ void run(const FuzzTarget& target, const std::filesystem::path& path) {
   target.run({bytes.data(), bytes.size()});
 }
 
-// Each input is an exactly sized copy.
+// Runs the inputs in order. Each input is an exactly sized copy, so that a sanitizer reports reads beyond
+// the end.
 std::size_t run_sequence(const FuzzTarget& target, const std::filesystem::path& path) {
   LongRun::get().be_long();
   const std::vector<char> bytes = bytes_of(path);

@@ -1,5 +1,5 @@
-// A long run is a fuzzer's run of millions of inputs, as opposed to a run of a few. State that outlives an
-// input, such as the emulator, is checked less often in a long run, and the inputs are recorded.
+// A long run is a fuzzer's run of millions of inputs. All other runs have only a few inputs. State that
+// outlives an input, such as the emulator, is checked less often in a long run, and the inputs are recorded.
 //
 // script/fuzz starts a long run by setting MAYFLY_FUZZ_SEQUENCE to the name of a file. The file contains the
 // inputs since the state was last created. `kept_inputs TARGET FILE` runs them again in order, which
@@ -24,7 +24,7 @@ class LongRun {
   // Makes the run long without a file, to repeat a recorded run as it was.
   void be_long() { is_long_ = true; }
 
-  void begin_anew();  // the state is new: forgets all recorded inputs
+  void begin_anew();  // call when the state is new; forgets all recorded inputs
   void add(std::string_view input);
 
  private:

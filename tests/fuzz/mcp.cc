@@ -1,4 +1,5 @@
-// Messages of the Model Context Protocol, one per line, to an emulator or to a server with a fixed response:
+// Sends messages of the Model Context Protocol, one per line, to an emulator or to a server with a
+// fixed response:
 //
 //   r h                                              read-only, with the HTTP headers that follow
 //   MCP-Protocol-Version: 2025-03-26
@@ -52,7 +53,7 @@ std::stop_token stopped() {
 
 // Uses one account and region, whichever a call names. Control calls get a stop token that is already
 // stopped, so none of them waits. Fault rules cannot be set, because they would make checked operations fail,
-// and some outlive an input.
+// and some rules outlive an input.
 class FuzzedWorld final : public compat::mcp::World {
  public:
   FuzzedWorld(FuzzedEmulator& emulator, std::optional<compat::Answer> told)
@@ -92,7 +93,7 @@ std::string kind_of(const Said& said) {
 void look_at_result(const Tree& result) {
   must(result.is_object(), "a result is an object");
   const Tree* const content = json::member(result, "content");
-  if (content == nullptr) return;  // not a tool's
+  if (content == nullptr) return;  // not the result of a tool
   must(content->is_array() && !content->empty(), "a tool's content is not empty");
   for (const Tree& part : *content) {
     const auto text = json::string_member(part, "text");
@@ -152,13 +153,15 @@ void look_at(const Said& said, std::string_view text, const Message& message, co
   if (!sent) must(json::integer_member((*answer)["error"], "code") == -32700, "malformed JSON gets -32700");
 }
 
-// Takes "Name: value" off the front if it is there.
+// Removes a line "Name: value" from the front of the input and returns the value. Returns nullopt if the
+// input does not begin with this header.
 std::optional<std::string_view> take_header(std::string_view& input, std::string_view name) {
   if (!input.starts_with(name) || !input.substr(name.size()).starts_with(": ")) return std::nullopt;
   return take_until(input).substr(name.size() + 2);
 }
 
-// Takes "< 200 {…}" off the front if it is there. A vertical tab in it stands for a newline.
+// Removes a line "< 200 {…}" from the front of the input and returns the response. A vertical tab in the line
+// stands for a newline. Returns nullopt if the input does not begin with "< ".
 std::optional<compat::Answer> take_answer(std::string_view& input) {
   if (!input.starts_with("< ")) return std::nullopt;
   std::string_view line = take_until(input).substr(2);

@@ -9,7 +9,7 @@
 
 namespace mayfly::testing {
 
-// `what` is the claim, `shown` additional text to print.
+// Asserts `so`. `what` states the claim, and `shown` is additional text to print.
 inline void must(bool so, std::string_view what, std::string_view shown = {}) {
   if (so) return;
   const std::string text = "violated: " + std::string(what) + "\n" + std::string(shown) + "\n";

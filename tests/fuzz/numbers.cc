@@ -1,4 +1,5 @@
-// Two lines as numbers, compared with a slow parser and with a slow decimal that adds digit by digit.
+// Parses, adds and compares two lines as numbers. The results must equal those of a slow parser and of a slow
+// decimal that adds digit by digit.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -37,7 +38,7 @@ std::string_view take_digits(std::string_view& text) {
 std::string parsed_slowly(std::string_view text) {
   const bool negative = take_sign(text);
   std::string digits(take_digits(text));
-  std::int64_t point = static_cast<std::int64_t>(digits.size());  // the number of digits before it
+  std::int64_t point = static_cast<std::int64_t>(digits.size());  // the number of digits before the point
   if (text.starts_with('.')) {
     text.remove_prefix(1);
     digits += take_digits(text);

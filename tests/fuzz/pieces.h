@@ -1,4 +1,5 @@
-// Splits an input that has several parts: takes bytes and lines off its front, or chooses between uses.
+// Helpers for inputs that have several parts or uses: they remove bytes and lines from the front of an input,
+// or choose one of its uses.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A sequence of requests to an emulator, in the format of golden scripts:
+// Sends an emulator a sequence of requests, which has the format of golden scripts:
 //
 //   > PutItem {"TableName":"short","Item":{"id":{"S":"c"}}}
 //   @ advance 61s

@@ -1,4 +1,4 @@
-// A file of table definitions, read as JSON and as YAML and converted to requests.
+// Reads a file of table definitions as JSON and as YAML, and converts it to requests.
 #include <nlohmann/json.hpp>
 #include <string>
 

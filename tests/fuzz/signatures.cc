@@ -1,4 +1,4 @@
-// Signatures of requests, key files, and URLs.
+// Checks signatures of requests, and parses key files and URLs. The input is parsed as a request:
 //
 //   METHOD TARGET
 //   Name:value

@@ -1,4 +1,4 @@
-// A text as a PartiQL statement, executed alone, in a batch or in a transaction.
+// Executes a text as a PartiQL statement: alone, in a batch or in a transaction.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 // Accepted bytes are exactly what encoding the decoded value produces. In the other direction, an encoded
 // value is decoded unchanged.
 //
-//   A byte that selects the kind of value, then the bytes
+//   Input: a byte that selects the kind of value, then the bytes
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -57,7 +57,7 @@ void try_item(std::string_view bytes) {
   must(straight == printed(*item), "an item prints the same from its bytes and decoded", straight);
 }
 
-// A decoded description can be encoded and is decoded unchanged.
+// Checks that a decoded description is unchanged after it is encoded and decoded again.
 template <class Description>
 void try_description(std::string_view bytes, Expected<Description, std::string> (*decode)(std::string_view)) {
   const auto description = decode(bytes);
@@ -113,8 +113,8 @@ std::optional<Item> item_of(std::string_view text) {
   return *std::move(item);
 }
 
-// Two lines with items as in requests. Storing and reading an item leaves it unchanged, and keys sort as the
-// values do.
+// Parses two lines as items in requests. Checks that each item is unchanged after it is stored and read, and
+// that keys sort in the order of their values.
 void try_items(std::string_view text) {
   const auto a = item_of(take_until(text)), b = item_of(take_until(text));
   for (const auto& item : {a, b}) {

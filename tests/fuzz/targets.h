@@ -4,7 +4,7 @@
 // on the inputs in corpus/ and on those that seeds.py makes from the golden scripts, so the targets stay up
 // to date.
 //
-// To add a target, add a file with its function, and its name here and in CMakeLists.txt.
+// To add a target, add a file with its function, and add the target's name here and in CMakeLists.txt.
 #pragma once
 
 #include <cstddef>

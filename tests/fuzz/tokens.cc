@@ -1,5 +1,6 @@
-// A text as a token, iterator, ARN, name or escaped text that clients send. What Mayfly printed is read
-// unchanged. Any other accepted text prints unchanged, or every operation that takes it rejects it.
+// Parses a text as a token, iterator, ARN, name or escaped text that clients send. Text that Mayfly printed
+// is parsed back unchanged. Any other text that a parser accepts either prints unchanged or is rejected by
+// every operation that takes it.
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -25,12 +26,12 @@ namespace {
 void try_iterator(std::string_view text) {
   if (const auto iterator = ShardIterator::parse(text))
     must(iterator->print() == text, "a valid iterator is in printed form");
-  // A printed iterator, then the same with one character changed.
+  // A printed iterator is valid, and the same iterator with one changed character is not.
   std::string_view rest = text;
   ShardIterator made{.shard = take_byte(rest), .next = take_byte(rest), .created = take_byte(rest)};
   const std::size_t place = take_byte(rest);
   const char other = static_cast<char>(take_byte(rest));
-  made.stream_arn = rest.substr(0, rest.find('|'));  // no ARN contains one
+  made.stream_arn = rest.substr(0, rest.find('|'));  // no ARN contains '|'
   std::string printed = made.print();
   must(ShardIterator::parse(printed) == made, "a printed iterator can be read", printed);
   char& changed = printed[place % printed.size()];
@@ -79,8 +80,8 @@ void try_escapes(std::string_view text) {
        "query_value returns the first of query_values");
 }
 
-// Operations that take such a text, and the JSON before it. An input is tried with one of them, because they
-// are the most expensive part.
+// Operations that take such a text, and the JSON that precedes the text. Each input is tried with only one
+// operation, because operations are the most expensive part of the target.
 constexpr std::pair<std::string_view, std::string_view> operations[] = {
     {"ExecuteStatement", R"({"Statement":"SELECT * FROM long","NextToken":)"},
     {"ListTagsOfResource",

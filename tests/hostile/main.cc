@@ -174,7 +174,8 @@ class Client {
     std::fflush(stdout);
   }
 
-  // Creates the golden scripts' tables. If several have the same name, it creates the first.
+  // Creates the golden scripts' tables. If several tables have the same name, the server keeps the first and
+  // rejects the others.
   void create_tables() {
     HttpClient client(server_->port());
     for (const Message& message : messages_) {
@@ -215,7 +216,8 @@ class Client {
     const std::size_t piece = bytes.size() / pieces + 1;
     for (std::string_view rest = bytes; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size())))
       client.send(rest.substr(0, piece));
-    if (chance_() % 16 == 0) return chance_() % 2 == 0 ? client.reset() : void();  // does not wait
+    // Sometimes disconnects without waiting for responses.
+    if (chance_() % 16 == 0) return chance_() % 2 == 0 ? client.reset() : void();
     client.finish_sending();
     for (const auto& [status, count] : statuses_of(client.read_all(), heads)) {
       statuses_[status] += count;

@@ -18,7 +18,7 @@ namespace mayfly::testing {
 
 using Chance = std::mt19937_64;
 
-// How a message tells where its body ends.
+// How a message marks the end of its body.
 enum class Framing : unsigned char { length, wrong_length, no_length, chunks, bad_chunks, both };
 
 struct Message {
