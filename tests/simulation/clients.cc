@@ -132,7 +132,7 @@ void Clients::move_clock() {
   Json body;
   switch (pick(4)) {
     case 0: body = {{"to", "next-expiry"}, {"age_streams", true}}; break;
-    // The model has no stream time, so streams age if days can pass.
+    // The model does not track the time of streams, so streams age with the clock if days can pass.
     default: body = {{"seconds", pick(12)}, {"age_streams", options_.past}};
   }
   // A longer jump creates instants to restore and old data to delete.
@@ -188,9 +188,9 @@ void Clients::keep_or_restore() {
     };
     const Answer answer = run(std::move(request),
                               [&] { return control("POST", "snapshots/" + kept.id + "/restore", nullptr); });
-    // If it failed, the snapshot may have been dropped, or deleted by a reset, in the meantime.
+    // If the restore failed, the snapshot may have been dropped, or deleted by a reset, in the meantime.
     if (answer.status == 200 && !mine().changed) say_wrong("restored, but nothing was replaced", answer);
-    // After that, deleting mappings whose stream no longer exists can still fail.
+    // After the account is replaced, the deletion of mappings whose stream no longer exists can still fail.
     if (answer.status < 500 && answer.status != 200 && mine().changed)
       say_wrong("not restored, but replaced", answer);
     if (answer.status >= 500 && !options_.faults) say_wrong("unexpected response", answer);

@@ -28,7 +28,7 @@ struct ClientOptions {
   bool past = false;          // backups, recovery, restores of tables
   engine::Instant recovery_lag_ms = 0;
   bool stale_reads = false;
-  bool replicas = false;                // in another region
+  bool replicas = false;                // some tables have a replica in another region
   std::uint64_t history_bytes_max = 0;  // low enough that instants are given up; 0: the default limit
 };
 

@@ -6,7 +6,7 @@
 namespace mayfly::testing {
 namespace {
 
-// When all threads wait, they all try again, because one of them may wait for a lock that has been released
+// When all threads wait, all of them try again, because some may wait for locks that have been released
 // since. After rounds_in_vain_max rounds, threads that wait with a time-out give up. After rounds_max rounds,
 // they are in a deadlock.
 constexpr int rounds_in_vain_max = 3;

@@ -26,7 +26,7 @@ int tell_stories(int argc, char** argv) {
   SimulationOptions options;
   app.add_option("--seed", seed, "the first seed");
   app.add_option("--seeds", seeds, "number of seeds");
-  // The number is limited because the model can try each order of their requests.
+  // The number is limited because the model may have to try every order of the clients' requests.
   app.add_option("--clients", options.clients, "number of concurrent clients")->check(CLI::Range(1, 6));
   app.add_option("--requests", options.requests, "number of requests of each client");
   app.add_option("--crash-at", options.crash_at, "crash at this file change; needs --directory");

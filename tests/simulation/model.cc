@@ -55,7 +55,7 @@ std::optional<engine::Instant> fires(const ModelTable& table, const Json& item) 
   const auto due = due_of(item);
   if (!due || !table.expires) return std::nullopt;
   engine::Table described;
-  described.name = table.name.substr(0, table.name.find('@'));  // passes are drawn by it, in all regions
+  described.name = table.name.substr(0, table.name.find('@'));  // fires_at() uses it, without the region
   described.expiry = table.mode;
   const engine::Instant at = engine::fires_at(described, *due);
   return at == engine::never ? std::nullopt : std::optional(at);
@@ -89,7 +89,7 @@ bool ModelTable::is_creating() const {
 
 Candidates shown_then(const ModelTable& table, engine::Instant earliest, engine::Instant latest) {
   Candidates candidates;
-  std::set<std::string> over;  // keys whose earlier versions no longer matter
+  std::set<std::string> over;  // keys whose earlier versions cannot have been shown
   const auto add = [&](const std::string& key, const std::shared_ptr<const Json>& item) {
     std::vector<std::shared_ptr<const Json>>& of_key = candidates[key];
     const auto due = item == nullptr ? std::nullopt : due_of(*item);
@@ -354,7 +354,8 @@ bool Model::explains(const Request& request, const ItemIntent& intent, const Tol
                      engine::Instant at) const {
   const ModelTable* const table = state().find(intent.table);
   if (table == nullptr) return false;
-  // If a restore may have taken the clock back since the request began, it may have looked at any time.
+  // If a restore may have taken the clock back since the request began, the engine may have checked the item
+  // at any time.
   const engine::Instant begin = request.earliest(at);
   const Json* const seen[] = {visible(*table, intent.key, begin), visible(*table, intent.key, at)};
   return std::any_of(std::begin(seen), std::end(seen), [&](const Json* old) {
@@ -423,10 +424,10 @@ bool Model::is_awaited(ModelState& state, const Told& change) {
 // A commit belongs to one request, or to several that share a write to disk.
 void Model::apply(const std::vector<Told>& commit, const std::vector<std::size_t>& ends, int writer) {
   ModelState next = state();
-  // Two requests can intend the same change. Then it belongs to the one that commits, unless that one also
-  // commits for others. One of these may intend the change only together with its other changes. So each
-  // order of the requests is tried, and the best order has the fewest changes without a request, then the
-  // fewest half-done requests.
+  // Two requests can intend the same change. The change then belongs to the request that commits, unless that
+  // request also commits for others, because one of the others may intend the change only together with its
+  // other changes. So every order of the requests is tried. The best order leaves the fewest changes without
+  // a request, and then the fewest half-done requests.
   std::vector<Request*> order;
   if (const auto own = requests_.find(writer); own != requests_.end()) order.push_back(&own->second);
   for (auto& [thread, request] : requests_)

@@ -27,7 +27,7 @@ namespace mayfly::testing {
 using Json = nlohmann::json;
 
 struct ModelRecord {
-  std::string event, key;  // "INSERT"
+  std::string event, key;  // `event` is "INSERT", for example
   bool by_service;
   Json old_image, new_image;  // null if there was no item
   engine::Instant at = 0;
@@ -162,18 +162,18 @@ struct ItemIntent {
 struct Request {
   std::string text;
   std::vector<ItemIntent> intents;
-  bool together = true;                     // all intents apply or none; otherwise each by itself
-  std::function<void(ModelState&)> change;  // of tables or backups
-  std::shared_ptr<ModelBackup> backup;      // the backup that it takes; gets the table when it is taken
+  bool together = true;                     // all intents apply or none; if false, each is independent
+  std::function<void(ModelState&)> change;  // a change of tables or backups
+  std::shared_ptr<ModelBackup> backup;      // the backup to take; its table is set when it is taken
   std::string backup_of;                    // the backup's table
   std::string changes_at;  // the place at which `change` applies; empty: the first place of any kind
-  std::string removes;     // a table, or "recovery of" a table, that it may remove before the model knows
+  std::string removes;     // a table or "recovery of" a table; may be removed before the model is notified
   bool changed = false;    // `change` was stored
-  bool differs = false;    // and made a difference
-  std::size_t begin = 0;   // the first state that it may have seen
+  bool differs = false;    // the stored change made a difference
+  std::size_t begin = 0;   // the first state that the request may have seen
   engine::Instant begin_now = 0;
-  bool rewound = false;  // a restore or a reset may have taken the clock back since it began
-  // The earliest instant at which it may have read if it ends now.
+  bool rewound = false;  // a restore or a reset may have taken the clock back since the request began
+  // The earliest instant at which the request may have read, if it ends now.
   [[nodiscard]] engine::Instant earliest(engine::Instant now) const {
     return rewound || begin_now > now ? 0 : begin_now;
   }
@@ -222,13 +222,13 @@ class Model {
   // --- events
   // `write` is the write in storage that a change of a global table's item comes from.
   void told(const engine::Change& change, int thread, const std::optional<ModelWrite>& write);
-  // Called when the engine reports that no write is in flight. Checks that all have arrived and that both
-  // regions agree.
+  // Called when the engine reports that no write is in flight. Checks that all writes have arrived and that
+  // both regions agree.
   void settled();
   void reached(std::string_view place, int thread);
-  // Whether no request has added or deleted a backup since this request began, and none is about to. A
-  // snapshot has the backups that existed when it was written, which is a little before the model is
-  // notified.
+  // Whether no other request has added or deleted a backup since this request began or is about to do
+  // so. A snapshot has the backups that existed when it was written, which is a little before the model
+  // is notified.
   [[nodiscard]] bool backups_stood_still(const Request& request) const;
   // Sets the table's unknown times to `now`, which is an upper bound.
   void happened_by(const std::string& table, engine::Instant now);
@@ -271,10 +271,10 @@ class Model {
     Json old_image, new_image;
   };
 
-  // `ends` has the end of each write in the commit.
+  // `ends` contains, for each write in the commit, the number of changes up to its end.
   void apply(const std::vector<Told>& commit, const std::vector<std::size_t>& ends, int writer);
   // Assigns the commit's changes to these requests, in this order. Returns the changes that no request
-  // intends, and adds the intents of the others to `taken`.
+  // intends, and adds the intents of the other changes to `taken`.
   std::vector<Told> taken_in(const std::vector<Request*>& order, const std::vector<Told>& commit,
                              std::vector<ItemIntent*>& taken) const;
   // The number of requests with a taken intent that also intend something that has not happened.
@@ -324,14 +324,14 @@ class Model {
   std::vector<std::string>& trace_;
   const std::function<engine::TableId(const std::string&)> id_of_;
   std::vector<ModelState> states_{1};
-  std::size_t forgotten_ = 0;  // number of states before these
+  std::size_t forgotten_ = 0;  // number of earlier states, which were dropped
   std::map<int, Request> requests_;
   bool keeps_all_ = false;
   std::vector<Request> in_doubt_;
   std::map<int, std::optional<ModelState>> snapshots_;  // taken by the thread's request
   std::optional<int> writer_;
   std::vector<Told> commit_;
-  std::vector<std::size_t> commit_ends_;      // the ends of its writes
+  std::vector<std::size_t> commit_ends_;      // see apply()
   std::map<std::string, History> histories_;  // by table
   std::uint64_t last_number_ = 0;
   struct LagAsked {
@@ -345,7 +345,7 @@ class Model {
   std::uint64_t last_write_ = 0;
   std::map<std::string, std::size_t> seen_;  // by copy: the latest state that an answered read saw
   std::size_t seen_by_all_ = 0;
-  std::map<std::size_t, std::size_t> begun_;  // by state: the state in which the request that led to it began
+  std::map<std::size_t, std::size_t> begun_;  // by state: the state in which the request that caused it began
   std::map<std::uint64_t, std::size_t>
       versions_before_;  // versions at the start of this life, by table number
   std::map<std::string, std::shared_ptr<ModelBackup>> doubtful_backups_;

@@ -131,9 +131,9 @@ bool Model::records_follow(const ModelTable& before, const ModelTable& found, en
   });
 }
 
-// The model is notified of a table's change a while after it was written, and other requests may have
-// committed in between. A table's change and a commit to another table that are written at the same time can
-// be reported in either order.
+// The model is notified of a table's change some time after the change was written, and other requests may
+// have committed in the meantime. A table's change and a commit to another table that are written at the same
+// time can be reported in either order.
 bool Model::was_near(std::size_t state, const std::string& name,
                      const std::function<bool(const ModelTable*)>& right) const {
   constexpr int reach = 3;
@@ -221,7 +221,7 @@ bool Model::follows(std::size_t state, const ModelState& found, engine::Instant 
     const ModelTable& table = *before.find(difference.first);
     const Json* const item = stored(table, difference.second);
     const auto due = item == nullptr ? std::nullopt : due_of(*item);
-    // A request that wants to write removes another region's expired item.
+    // Before a request writes to an expired item of another region, it removes that item.
     const auto is_met_by = [&](const Request& request) {
       return std::any_of(request.intents.begin(), request.intents.end(), [&](const ItemIntent& intent) {
         return intent.table == difference.first && intent.key == difference.second;

@@ -172,8 +172,8 @@ bool Model::departures_follow(const ModelState& before, const ModelState& found)
       left.pop_back();
       if (left.size() > sent.size() || !ends_so(sent, sent.size() - left.size(), left)) return false;
     }
-    // If a copy included a write before it arrived, storage knows that as well. But storage can forget the
-    // write that deleted an item if the only write in flight is a second deletion.
+    // If a copy included a write before that write arrived, storage has recorded that as well. But storage
+    // can forget the write that deleted an item if the only write in flight is a second deletion.
     const auto is_second_deletion = [&](const ModelDeparture& each) {
       return each.item == nullptr && stored(table, key) == nullptr;
     };
@@ -228,8 +228,8 @@ void Model::settled() {
       wrong_("the replica is missing: " + name);
       continue;
     }
-    // If the service deletes late, or TTL was disabled before it did, a request in the other region may have
-    // removed an expired item.
+    // If the service deletes late, or TTL was disabled before the deletion, a request in the other region may
+    // have removed an expired item.
     const auto agrees = [&, &own = *table](const std::string& key, const Json& item) {
       const auto there = other->items.find(key);
       if (there != other->items.end()) return *there->second == item;

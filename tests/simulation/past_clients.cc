@@ -52,7 +52,7 @@ engine::Instant instant_of(const Json& seconds) {
 
 void Clients::use_past() {
   if (!options_.past) return;
-  away_ = false;  // each region has its own history; this tests the home region's
+  away_ = false;  // each region has its own history; only the home region's is tested
   static constexpr void (Clients::*ways[])() = {
       &Clients::switch_recovery, &Clients::take_backup,     &Clients::take_backup,
       &Clients::drop_backup,     &Clients::restore_backup,  &Clients::restore_backup,
@@ -87,7 +87,8 @@ void Clients::keep_past(const std::string& table, bool on) {
     } else if (!edited.recovery) {
       edited.recovery = ModelRecovery{.since_earliest = begun, .since_latest = unknown, .days = days};
     } else {
-      // A longer period does not bring back what a shorter one gave up. The exact bound is set below.
+      // A longer period does not bring back instants that a shorter period gave up. The exact bound is
+      // set below.
       const engine::Instant kept_ms = std::min(days, edited.recovery->days) * day_ms;
       edited.recovery->since_earliest = std::max(edited.recovery->since_earliest, begun - kept_ms);
       gives_up->before = edited.recovery->given_up;
@@ -205,7 +206,7 @@ void Clients::judge_restore(
   const auto ever = [&](const auto& right) { return model_.ever(mine(), now(), right); };
   if (answer.status == 200) {
     if (!mine().changed) return say_wrong("acknowledged, but no table was created", answer);
-    // Its indexes were determined before it was created.
+    // The restored table's indexes were determined before the table was created.
     const Json indexes = answer.body["TableDescription"].value("GlobalSecondaryIndexes", Json::array());
     const bool by_user = !indexes.empty();
     if (const ModelTable* const made = model_.state().find(target);
@@ -284,8 +285,8 @@ void Clients::restore_instant() {
   makes_table(request, target, before, [=, this](const ModelState& state) {
     const ModelTable* const present = state.find(source);
     const auto shown_of = [&](const ModelTable& table) {
-      // The first restorable second can begin before recovery was enabled. Then it restores the first
-      // instant.
+      // The first restorable second can begin before recovery was enabled. A restore to that second restores
+      // the first instant.
       const bool first = table.recovery && (at <= earliest_of(*table.recovery, begun + hour_ms) ||
                                             is_bounded);  // with given-up instants the first can be anywhere
       return shown_then(table, at, first ? at + 999 : at);

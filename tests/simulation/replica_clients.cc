@@ -1,4 +1,4 @@
-// Client requests about global tables: adding and removing a replica, and how writes get to it.
+// Client requests about global tables: adding and removing a replica, and setting how writes reach it.
 #include <memory>
 
 #include "tests/simulation/clients.h"

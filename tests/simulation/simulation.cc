@@ -148,8 +148,9 @@ ModelState stored_state(engine::Database& database) {
   return state;
 }
 
-// In memory, snapshots keep their members outside storage. Sets `lacking` if a snapshot has none, because it
-// is being taken or was dropped during the verification.
+// Adds the members of snapshots to the verification if the database is in memory, because they are then not
+// in storage. Sets `lacking` if a snapshot has no members, because it is being taken or was dropped during
+// the verification.
 void add_snapshot_members(engine::Database& database, engine::VerificationOf& of, bool& lacking) {
   if (database.storage().durable()) return;
   of.snapshot_members = [&database, &lacking](std::string_view id, engine::SnapshotId snapshot, char kind,
@@ -175,7 +176,8 @@ std::string flaw_now(engine::Database& database, const engine::Clock& host) {
   return lacking ? std::string() : first;
 }
 
-// The same when no request is in flight and no background work is pending.
+// Like flaw_now(), but also compares the counters in memory. Requires: no request is in flight and no
+// background work is pending.
 std::string flaw_of(engine::Database& database, const engine::Clock& host) {
   const engine::Storage& storage = database.storage();
   std::string first;
@@ -270,7 +272,7 @@ class Simulation {
       may_lose_commits_ = lost == Lost::unsynced && !syncs;
       if (may_lose_commits_) {
         mappings_stay_ = false;
-        receivers_->forget_taken();  // lost changes can be delivered again, followed by earlier ones
+        receivers_->forget_taken();  // after lost commits, changes can be delivered again or out of order
       }
       outcome_.trace.push_back(std::string(env_->crashed() ? "--- crashed" : "--- closed") +
                                (lost == Lost::nothing ? "" : ", and the power failed") +
@@ -370,7 +372,7 @@ class Simulation {
     }
     engine::Database& database = emulator_->database();
     if (life_ > 0) {
-      // If the clock was taken back, or a move of it was lost, instants repeat.
+      // If the clock was taken back, or one of its moves was lost, instants repeat.
       const bool went_back = ahead() < ahead_;
       if (went_back && !may_lose_commits_ && !model_.may_be_rewound())
         return wrong("the account's time went backward");
@@ -385,7 +387,7 @@ class Simulation {
       model_.told(change, Interleaver::self(), write);
     });
     if (life_ > 0 && outcome_.wrong.empty()) {
-      check();  // items that fell due in between are deleted
+      check();  // items that fell due in the meantime are deleted
     }
   }
 
@@ -414,7 +416,7 @@ class Simulation {
         }
       });
     }
-    threads.emplace_back([this, &working] {  // time passes
+    threads.emplace_back([this, &working] {  // moves time, checks storage, fails the disk
       std::mt19937_64 passing(seed_of(30 + static_cast<std::uint64_t>(life_)));
       engine::Instant latest = 0;
       while (working > 0) {
@@ -435,7 +437,7 @@ class Simulation {
         }
       }
     });
-    threads.emplace_back([this, &working] {  // functions and Kinesis
+    threads.emplace_back([this, &working] {  // responds to calls of functions and Kinesis
       while (working > 0) {
         static_cast<void>(interleaver_.blocked());
         receivers_->answer_one();
@@ -459,7 +461,7 @@ class Simulation {
   }
 
   // Call while no request is in flight. Finishes all background work and compares everything with the model.
-  // Does so again a minute later, to check that sleeping tasks woke up although no client moved a clock.
+  // Repeats this a minute later, to check that sleeping tasks woke up although no client moved a clock.
   void check() {
     check_now();
     if (!outcome_.wrong.empty()) return;

@@ -6,8 +6,8 @@
 //
 // Tables can have a replica in a second region. Writes to either region arrive in the other, and the last
 // write prevails. In some runs the limit for old versions is so low that recoverable instants are given up.
-// The simulation then checks that only those are lost, that the rest is within the limit, and that none comes
-// back.
+// The simulation then checks that only those instants are lost, that the remaining old versions are within
+// the limit, and that no lost instant comes back.
 //
 // Not simulated:
 // - Exports, imports and bulk puts. Their steps run on the database's scheduler (compat/jobs), but they read
@@ -28,7 +28,7 @@ namespace mayfly::testing {
 struct SimulationOptions {
   int clients = 3;
   int requests = 60;           // of each client
-  std::string directory;       // empty: in memory; otherwise it crashes now and then
+  std::string directory;       // empty: in memory, without crashes
   std::uint64_t crash_at = 0;  // the only crash is at this file change of the first life; 0: the seed decides
 };
 

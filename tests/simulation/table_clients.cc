@@ -11,7 +11,7 @@
 namespace mayfly::testing {
 
 namespace {
-// The changes of change_table(), by number.
+// The number of changes that change_table() can make, and two sequences of these changes.
 constexpr std::uint64_t table_changes = 13;
 constexpr std::uint64_t ttl_on_off_on[] = {4, 6, 4}, index_on_off_on[] = {2, 3, 2};
 }  // namespace
