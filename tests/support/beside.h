@@ -1,5 +1,5 @@
-// Runs a test once for each place in the tested operation, with concurrent work at that place. A place is
-// before each lock that the operation takes.
+// Runs a test once for each place in the tested operation, with concurrent work at that place. There is a
+// place before each lock that the operation takes.
 //
 //   const int places = at_each_place([](int place) {
 //     World world;

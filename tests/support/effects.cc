@@ -30,7 +30,7 @@ std::string printed(const engine::AttributeValue& value) {
   return hex;
 }
 
-// "Nina/Sinnerman"
+// Returns the item's key, such as "Nina/Sinnerman".
 std::string printed(const engine::KeySchema& keys, const Item& item) {
   std::string text;
   for (const engine::KeyAttribute& key : keys.all()) {

@@ -10,8 +10,8 @@
 //       "music records INSERT Nina/Sinnerman"
 //
 // The entry of an item that has a TTL attribute but never expires is printed as `music never expires put
-// string Nina/Sinnerman`, and a removal by the service as `music records REMOVE Nina/Sinnerman (ttl)`.
-// Counters, table descriptions, clocks and other internal keys are omitted.
+// string Nina/Sinnerman`, and the record of a removal by the service as `music records REMOVE Nina/Sinnerman
+// (ttl)`. Counters, table descriptions, clocks and other internal keys are omitted.
 #pragma once
 
 #include <map>

@@ -173,7 +173,7 @@ std::string inconsistency(Database& database, const LiveTable* dropped) {
     };
   }
   verify(storage, snapshot, of, findings);
-  // A snapshot's data of a dropped table is in the same place as before.
+  // If a snapshot keeps the data of a dropped table, the data is in the same place as before the drop.
   if (dropped != nullptr)
     TableVerification(KeyView(storage, snapshot), *dropped->description(), "a dropped table",
                       database.write_path().expiry, database.accounts().of(account).now(),

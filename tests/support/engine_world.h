@@ -65,7 +65,7 @@ class World {
   explicit World(DatabaseOptions options = {.reap = false});
 
   Database& database() { return *database_; }
-  ManualClock& clock() { return *clock_; }  // the host's
+  ManualClock& clock() { return *clock_; }  // the host's clock
   Instant now() { return database_->accounts().of(account).now(); }
   // Returns the number of expired items.
   std::int64_t advance(Instant to, bool age_streams = false) {

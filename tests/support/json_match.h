@@ -3,7 +3,7 @@
 // The expected JSON can contain placeholders:
 //   "*"             any value
 //   {"...":"*", …}  further members are allowed
-//   "$name"         the first time any value, which is stored; later that value
+//   "$name"         at first any value, which is stored; afterward only the stored value
 #pragma once
 
 #include <map>

@@ -76,8 +76,8 @@ std::vector<std::jthread> start_writers(const StreamRun& run, compat::Emulator& 
   return threads;
 }
 
-// Writes what is left while splitting and rolling over shards, and consumes on this thread until everything
-// has been seen.
+// Sends the remaining writes while splitting and rolling over shards, and consumes on this thread until all
+// records have been seen.
 void write_and_consume(const StreamRun& run, compat::Emulator& emulator, StreamConsumer& consumer,
                        const std::vector<int>& begin, const std::function<void(int writer)>& acknowledged) {
   std::atomic<int> writing{run.writers};
@@ -176,8 +176,8 @@ StreamRun described_by_parent() {
 }  // namespace
 
 // Prints to standard error, because Catch prints to standard output: "t arn" for the stream, "a writer" for
-// each acknowledged write, and "p shard next|- (id before n)*" for each page. It is killed between any two
-// bytes.
+// each acknowledged write, and "p shard next|- (id before n)*" for each page. The process can be killed
+// between any two bytes.
 void play_first_half() {
   const StreamRun run = described_by_parent();
   std::mutex mutex;
@@ -205,7 +205,7 @@ void play_first_half() {
   } catch (const std::exception& problem) {
     print(std::string("x ") + problem.what() + "\n");
   }
-  _exit(1);  // not reached if it was killed
+  _exit(1);  // not reached if the process was killed
 }
 
 // --- the consumer
@@ -239,7 +239,7 @@ void StreamConsumer::find_shards(const std::string& parent) {
   for (const json& shard : shards) {
     const std::string id = shard["ShardId"];
     if (places_.contains(id)) continue;
-    // Skips a child whose parent has not ended. It is found again when the parent ends.
+    // Skips a child whose parent has not ended. The child is found again when the parent ends.
     if (shard.contains("ParentShardId")) {
       const std::string its_parent = shard["ParentShardId"];
       const auto place = places_.find(its_parent);
@@ -326,7 +326,8 @@ StreamOutcome run_stream(const StreamRun& run) {
         records.push_back(record);
       judge.page(shard, next == "-" ? "" : next, records);
     }
-    // Kills while both are active. The consumer might not have seen anything yet.
+    // Kills the child once enough writes are acknowledged and the consumer has seen a record, so that both
+    // are active.
     if (!killed && outcome.acknowledged_before_kill >= run.kill_after && outcome.seen > 0) {
       kill(child, SIGKILL);
       killed = true;
