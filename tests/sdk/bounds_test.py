@@ -42,7 +42,7 @@ class OutOfDescriptors(Short):
         others = []
         try:
             for _ in range(20):
-                # The kernel accepts the connection, but the server cannot yet.
+                # The kernel accepts the connection, but the server cannot accept it yet.
                 others.append(socket.create_connection(("127.0.0.1", self.server.port), timeout=SECONDS_MAX))
             eventually(lambda: self.client.metric("mayfly_accept_failures_total") > 10, SECONDS_MAX)
             self.assertEqual(self.client.health(), (200, "degraded: cannot accept connections"))
@@ -77,7 +77,7 @@ class OutOfThreads(unittest.TestCase):
         limit_threads(server, -1)
         self.assertEqual(client.ask("GET", "/_mayfly/clock")[0], 200)
         self.assertEqual(client.health(), (200, "ok"))
-        self.assertEqual(client.metric("mayfly_thread_failures_total"), 4)  # ListTables also tried to start one
+        self.assertEqual(client.metric("mayfly_thread_failures_total"), 4)  # ListTables also tried to start a thread
         log.seek(0)
         said = log.read().decode()
         self.assertEqual(said.count("error cannot start threads for waiting requests: "), 1)
@@ -95,8 +95,8 @@ class DroppedTable(unittest.TestCase):
         client = Client(server)
         self.addCleanup(client.close)
 
-        # Counts only anonymous pages. The host loads and drops pages of the executable at will, and a sanitizer build has
-        # many of them.
+        # Counts only anonymous pages. The host can load and drop pages of the executable at any time, and a sanitizer build
+        # has many of them.
         def resident():
             status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
             return int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) * 1024
@@ -127,7 +127,7 @@ class FullMemory(Short):
         self.assertEqual(self.put("small", 0)[0], 200)
         number = 0
 
-        # A compaction needs memory only for a while, so the first rejection can be temporary.
+        # A compaction needs additional memory for a short time, so the first rejection can be temporary.
         def is_full():
             nonlocal number
             while (answer := self.put("large", number))[0] == 200:

@@ -58,7 +58,7 @@ class Writer:
         self.keys = [f"{number}-{item}" for item in range(ITEMS)]
         self.items = {key: None for key in self.keys}  # the last acknowledged state
         self.changes = {key: [] for key in self.keys}  # every state of each item in order; None is a deletion
-        self.doubt = None  # {key: item}: the last request, without a response yet; all of it was applied, or nothing
+        self.doubt = None  # {key: item}: the last request, if it has no response yet; applied completely or not at all
         self.version = 0
         self.acknowledged = 0
 
@@ -241,7 +241,7 @@ class CrashLoop(unittest.TestCase):
         return found
 
     def changes(self, connection, after):
-        """Yields the key and the new item of each of those records; the item is None for a deletion."""
+        """Yields the key and the new item of each record of records(). The item is None for a deletion."""
         for record in self.records(connection, after):
             by_service = record.get("userIdentity", {}).get("PrincipalId") == "dynamodb.amazonaws.com"
             yield record["dynamodb"]["Keys"]["id"]["S"], "expired" if by_service else record["dynamodb"].get("NewImage")
@@ -259,7 +259,7 @@ class CrashLoop(unittest.TestCase):
         return any(count > by_writer(writer.changes[key]) for key, count in made.items())
 
     def check_stream(self, connection, writers, after, found):
-        """Compares the stream with the writers' logs. `found` has the changes read before, by key; the new ones are added.
+        """Compares the stream with the writers' logs. `found` has the changes read before, by key; the new changes are added.
         """
         expected = {key: writer.changes[key] for writer in writers for key in writer.keys}
 

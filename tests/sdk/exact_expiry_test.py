@@ -1,4 +1,4 @@
-"""Lets three hundred items expire in the same second: each is deleted once, none early, and other items stay.
+"""Lets three hundred items expire in the same second: each is deleted once, none is deleted early, and other items stay.
 
 The test prints the delay of the deletions but does not check it, because a busy machine can cause any delay.
 """

@@ -150,7 +150,7 @@ class Model:
         return "ttl" in item and int(item["ttl"]["N"]) * 1000 + 1 <= ms
 
     def between(self, first, end):
-        """Returns the changes from one instant until before another: id -> (ms of the last write, item then, item before).
+        """Returns the changes from `first` until just before `end`: id -> (ms of the last write, item then, item before).
         """
         old, new = self.at(first - 1), self.at(end - 1)
         changed = {}
@@ -246,7 +246,7 @@ class ReadAgain(unittest.TestCase):
                     for key, _ in self.exporter.files(export):
                         self.assertTrue(key.startswith("AWSDynamoDB/data/"), key)
 
-    def test_an_ion_export_has_the_same_items(self):
+    def test_an_ion_export_has_the_items_of_the_table(self):
         export = self.exporter.export(ExportFormat="ION")
         expected = self.model.at(self.now * 1000)
         found = {}

@@ -1,5 +1,5 @@
-"""Another process swaps names in directories while Mayfly works there. Mayfly must not read, create or change any file outside.
-"""
+"""Another process swaps names in directories while Mayfly works there. Mayfly must not read, create or change any file outside
+them."""
 
 import contextlib
 import ctypes
@@ -47,7 +47,7 @@ class Races(unittest.TestCase):
         cleanup = contextlib.ExitStack()
         self.addCleanup(cleanup.close)
         self.root = pathlib.Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="mayfly-test-")))
-        # Files that must be neither read nor changed. They have the names that an export has.
+        # Files that must be neither read nor changed. They have the names of an export's files.
         self.private = self.root / "private"
         packed = gzip.compress(json.dumps({"Item": {"id": {"S": SECRET}}}).encode() + b"\n")
         for name in ("carts/data/0000.json.gz", "data/0000.json.gz", "0000.json.gz"):

@@ -1,5 +1,5 @@
-"""Tests a running Mayfly with hostile servers behind --s3-endpoint, --function and --kinesis-endpoint. Whatever they send,
-Mayfly's memory stays limited, the job or call fails with one message, and SIGTERM ends the server."""
+"""Tests a running Mayfly with hostile servers behind --s3-endpoint, --function and --kinesis-endpoint. No matter what
+they send, Mayfly's memory stays limited, the job or call fails with one message, and SIGTERM ends the server."""
 
 import gzip
 import json
@@ -265,7 +265,8 @@ class Kinesis(Servers):
                 )
                 dynamodb.put_item(TableName="carts", Item={"id": {"S": "1"}})
                 self.assertTrue(endpoint.asked.wait(SECONDS_MAX))
-                # The next request arrives after the response has been processed. It repeats the records or sends the next ones.
+                # The next request arrives after the response has been processed. That request repeats the records or sends
+                # the next records.
                 dynamodb.put_item(TableName="carts", Item={"id": {"S": "2"}})
                 eventually(lambda: endpoint.requests > 1, SECONDS_MAX)
                 self.check_end(server)

@@ -20,8 +20,8 @@ from mayfly_server import MayflyServer, binary, eventually
 
 FAILED, UNFINISHED = 1, 3
 SECRET = "nobody-may-read-this"
-# For operations that normally take well under a second; allows for a busy machine. A command abandons an endpoint after 60
-# seconds, so a command that exits within this time was ended by its signal.
+# The time limit for operations that normally take well under a second, with a margin for a busy machine. A command abandons
+# an endpoint after 60 seconds, so a command that exits within this limit was ended by its signal.
 SECONDS_MAX = 20
 ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/carts"
 
@@ -206,7 +206,7 @@ class Directories(unittest.TestCase):
             self.write(f"{name}/table.json", {"Table": {"TableName": name, "Padding": padding}})
         self.refused("in total", memory_max=None if is_instrumented() else 1_000_000_000)
 
-    def test_a_rule_with_many_double_stars_costs_no_more_than_with_one(self):
+    def test_a_rule_with_many_double_stars_costs_no_more_than_a_rule_with_one(self):
         rules = [{"path": "**." * 39 + f"x{number}", "action": "drop"} for number in range(1000)]
         (self.root / "rules.json").write_text(json.dumps({"default": "keep", "rules": rules}))
         item = {"id": {"S": "1"}, "list": {"L": [{"S": ""}] * 2000}}
@@ -220,7 +220,7 @@ class Directories(unittest.TestCase):
         os.mkfifo(pipe)
 
         def is_read():
-            with contextlib.suppress(OSError):  # until a reader opens it
+            with contextlib.suppress(OSError):  # the pipe has no reader yet
                 return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
 
         serve = ["serve", "--port", "0", "--require-signature", "--keys", str(pipe)]
@@ -286,7 +286,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def commands(url, directory):
-    """One of each kind of command that calls an endpoint."""
+    """Returns one command of each kind that calls an endpoint."""
     return [
         ["clock", "show", "--url", url],
         ["table", "list", "--url", url],

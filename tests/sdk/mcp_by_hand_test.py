@@ -167,7 +167,7 @@ class StandardInput(unittest.TestCase):
 
 
 class OverHttp(unittest.TestCase):
-    def test_the_current_revision_works(self):
+    def test_the_current_protocol_revision_works(self):
         status, answer = modern("server/discover")
         self.assertEqual((status, answer["result"]["supportedVersions"]), (200, [MODERN]))
         status, answer = modern("tools/call", "show_clock", name="show_clock", arguments={})
@@ -179,7 +179,7 @@ class OverHttp(unittest.TestCase):
         status, answer = post(message, MCP_Protocol_Version="1900-01-01")
         self.assertEqual((status, answer["error"]["code"]), (400, -32022))
 
-    def test_the_previous_revision_works(self):
+    def test_the_previous_protocol_revision_works(self):
         hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": LEGACY}}
         self.assertEqual(post(hello)[1]["result"]["protocolVersion"], LEGACY)
         self.assertEqual(post({"jsonrpc": "2.0", "method": "notifications/initialized"}), (202, None))

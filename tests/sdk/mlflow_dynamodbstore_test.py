@@ -22,7 +22,7 @@ DAY_SECONDS = 24 * 3600
 
 
 class StackIsThere(http.server.BaseHTTPRequestHandler):
-    """Answers the store's first request, which asks CloudFormation whether its stack, and so its table, exists."""
+    """Answers the store's first request, which asks CloudFormation whether the store's stack, and therefore its table, exists."""
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))

@@ -4,7 +4,7 @@ The model comes from the installed botocore: Debian's, and with the label `regis
 input the test derives every single violation: a value of a wrong JSON type for each member, list element and map value;
 strings and numbers below their minimum, above their maximum, against their pattern or outside their enum; lists and maps
 that are too short or too long; required members that are missing or null. The rest of each request satisfies the model,
-though seldom the table.
+but usually does not fit the table.
 
 A wrong type must get a SerializationException and a broken constraint a ValidationException. No request may succeed or get
 an internal error.
@@ -153,7 +153,7 @@ class ModelViolationsTest(unittest.TestCase):
         self.connection.request("POST", "/", json.dumps(request), headers)
         response = self.connection.getresponse()
         answer = json.loads(response.read() or "{}")
-        if response.status == 200 and "Responses" in answer:  # in a batch of statements, each has its own error
+        if response.status == 200 and "Responses" in answer:  # each statement of a batch has its own error
             errors = [each.get("Error", {}).get("Code") for each in answer["Responses"]]
             return response.status, errors[0] if errors else None
         return response.status, answer.get("__type", "").split("#")[-1]

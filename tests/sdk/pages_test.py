@@ -62,7 +62,7 @@ def blocks_of(page):
 
 
 def serve_arguments(text):
-    """The words after `mayfly serve` in a block, without a port."""
+    """Returns the words after `mayfly serve` in a block, without a port."""
     for line in text.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if words[:2] != ["mayfly", "serve"]:

@@ -94,7 +94,7 @@ class RawHttpTest(unittest.TestCase):
                 self.assertEqual(call(operation, request), (400, failed))
                 request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
                 self.assertEqual(call(operation, request), (400, failed_with_item))
-        # There is no such item to return.
+        # The item does not exist, so the response contains none.
         request = {**condition, "Key": {"id": {"S": "b"}}, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
         self.assertEqual(call("DeleteItem", request), (400, failed))
 

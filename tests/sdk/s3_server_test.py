@@ -114,7 +114,7 @@ class S3Server(unittest.TestCase):
             s3.put_object(Bucket="data", Key=key,
                           Body=gzip.compress("".join(json.dumps(item) + "\n" for item in items).encode()))
 
-        # More objects than one page of a listing holds, one larger than a chunk and one empty.
+        # There are more objects than one page of a listing holds. One object is larger than a chunk, and one is empty.
         for number in range(1005):
             put(f"in/{number:04}.json.gz", [number])
         put("in/large.json.gz", range(10_000, 13_000))

@@ -40,7 +40,7 @@ MISMATCH = "The request signature we calculated does not match the signature you
 
 
 class Link(SigV4QueryAuth):
-    """A presigned URL for a POST with the body {}. botocore's own moves the body into the query and signs an empty one."""
+    """A presigned URL for a POST with the body {}. botocore's own class moves the body into the query and signs an empty body."""
 
     def payload(self, request):
         return hashlib.sha256(b"{}").hexdigest()

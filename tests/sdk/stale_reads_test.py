@@ -92,18 +92,18 @@ class StaleReadsTest(unittest.TestCase):
         self.world.ok("PUT", "/faults", {"rules": list(rules)})
         return shop
 
-    def test_code_without_consistent_read_passes_if_there_is_no_rule(self):
+    def test_code_without_consistent_read_passes_without_a_stale_reads_rule(self):
         shop = self.open(False)
         self.assertEqual(shop.pay("1"), "paid")
         self.assertEqual(shop.orders_by_status("paid"), ["1"])
 
-    def test_code_without_consistent_read_fails(self):
+    def test_code_without_consistent_read_fails_under_a_stale_reads_rule(self):
         shop = self.open(False, {"fault": "stale_reads", "table": "orders", "writes": 1})
         self.assertEqual(shop.pay("1"), "open")
         shop.place("4")
         self.assertEqual(shop.orders(), ["1", "2", "3"])
 
-    def test_code_with_consistent_read_passes(self):
+    def test_code_with_consistent_read_passes_under_a_stale_reads_rule(self):
         shop = self.open(True, {"fault": "stale_reads", "table": "orders", "writes": 1})
         self.assertEqual(shop.pay("1"), "paid")
         shop.place("4")

@@ -127,7 +127,7 @@ class SweepTest(unittest.TestCase):
         self.client.put_item(TableName="carts", Item=values)
 
     def renew(self, key, ttl):
-        """Returns whether the item was still there."""
+        """Sets the item's TTL. Returns whether the item still existed."""
         try:
             self.client.update_item(
                 TableName="carts",
@@ -142,7 +142,7 @@ class SweepTest(unittest.TestCase):
         return True
 
     def delete(self, key):
-        """Returns whether the item was still there."""
+        """Deletes the item. Returns whether the item still existed."""
         return "Attributes" in self.client.delete_item(
             TableName="carts", Key={"id": {"S": key}}, ReturnValues="ALL_OLD"
         )
@@ -200,7 +200,7 @@ class SweepTest(unittest.TestCase):
             self.put(swept(key, ttl))
         options = ["--lease-seconds", "0.5", "--mark-attribute", "deletedBy", "--metrics", "127.0.0.1:0"]
         sweepers = [self.sweeper(*options), self.sweeper(*options)]
-        # On a busy machine, a sweeper can be faster with the first items.
+        # On a busy machine, a sweeper can delete the first items before they are renewed or deleted here.
         renewed = {key for key in list(due)[::5] if self.renew(key, due[key] + 86400)}
         removed = {key for key in list(due)[1::5] if self.delete(key)}
         self.assertTrue(renewed and removed)

@@ -142,7 +142,7 @@ class TlsTest(unittest.TestCase):
         done = mayfly("clock", "show", "--url", server.url.replace("127.0.0.1", "localhost"), SSL_CERT_FILE=cert)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_a_connection_serves_many_requests_and_the_own_origin_is_https(self):
+    def test_a_connection_serves_many_requests_and_the_servers_own_origin_is_https(self):
         asking = connection()
         for headers, status in (
             ({}, 200),
@@ -189,7 +189,7 @@ class TlsTest(unittest.TestCase):
         line = "warning closed a client that used plain HTTP instead of TLS; its URL must begin with https://"
         eventually(lambda: line in log.read_text())
 
-    def test_unusable_files_are_reported_in_one_sentence(self):
+    def test_unusable_certificate_and_key_files_are_reported_in_one_sentence(self):
         for arguments, sentence in (
             (["--tls-cert", cert], "TLS needs a certificate and its key, but there is no key (--tls-key)"),
             (

@@ -455,7 +455,7 @@ class TransferTest(unittest.TestCase):
         self.assertEqual(all_items(self.there, "carts"), [])
         self.import_text(lines + '{"id":{"S":1}}', "carts", "--to", "out.json", code=FAILED)
         self.assertEqual([path.name for path in self.directory.iterdir()], ["items.json"])
-        # A pipe is not: the items before the malformed one are kept.
+        # A pipe is written while it is read, so the items before the malformed one are kept.
         words = self.command(["import", "--account", self.target, "carts", "--from", "-"])
         text = (lines + '{"id":{"S":1}}').encode()
         ended = subprocess.run(words, input=text, capture_output=True, cwd=self.directory, env=self.environment(), timeout=60)
@@ -543,7 +543,7 @@ class TransferTest(unittest.TestCase):
             ask(self.there, "GetResourcePolicy", {"ResourceArn": self.there.describe_table(TableName="orders")["Table"]["TableArn"]})
         self.assertIn("PolicyNotFoundException", refused.exception.read().decode())
 
-    def test_a_streams_policy_is_reported_and_a_disabled_destination_is_not(self):
+    def test_a_streams_policy_is_reported_but_no_disabled_destination(self):
         arn = self.make_orders()
         stream_arn = self.here.describe_table(TableName="orders")["Table"]["LatestStreamArn"]
         allow = {"Effect": "Allow", "Principal": {"AWS": "444455556666"}, "Action": "dynamodb:GetRecords", "Resource": stream_arn}

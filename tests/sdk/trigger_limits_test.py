@@ -101,7 +101,7 @@ class ThreadsRunOut(unittest.TestCase):
         )
         with self.assertRaises(ClientError) as raised:
             functions.invoke(FunctionName="f", InvocationType="Event")
-        # An idle thread of an earlier call may be there to wait, but no thread can be started to make the call.
+        # An idle thread of an earlier call may be available to wait, but no thread can be started to make the call.
         self.assertIn(
             raised.exception.response["Error"]["Message"],
             ("Cannot start a thread to call the function.", "The server cannot start a thread to wait for this request."),
