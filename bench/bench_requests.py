@@ -253,7 +253,7 @@ def together(number, count):
 def batch_get(number):
     numbers = together(number, 25)
     body = {"RequestItems": {"plain": {"Keys": [key(i) for i in numbers]}}}
-    # Searching for all of them would take the generator longer than the server takes to respond.
+    # Searching for all items would take the generator longer than the server takes to respond.
     return body, [*items_checks(25, *numbers[::8]), is_empty("UnprocessedKeys")]
 
 

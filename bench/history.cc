@@ -1,6 +1,6 @@
 // Measures the cost of a table's history: writes with recovery on, compared with recovery off; taking a
-// point; writes after it; and restoring a table from it. In memory. Writes are PutItem in process, JSON in
-// and out.
+// point; writes after the point was taken; and restoring a table from the point. The database is in memory. A
+// write is a PutItem call in process, with JSON for the request and the response.
 //
 //   bench_history
 #include "engine/background/history.h"
@@ -89,7 +89,7 @@ void report_writes(bool streamed, std::size_t text_bytes) {
   std::vector<std::string> requests;
   for (int version = 1; version <= 3; ++version)
     for (int i = 0; i < items; ++i) requests.push_back(World::put_request(i, version, text_bytes));
-  // The three take turns, so that other load on the machine affects all of them.
+  // The three configurations take turns, so that other load on the machine affects all of them.
   std::vector<double> off, on, with_point;
   for (int turn = 0; turn < turns; ++turn) {
     for (std::vector<double>* figures : {&off, &on, &with_point}) {

@@ -128,7 +128,7 @@ void put_item_ceiling(benchmark::State& state) {
   for (auto _ : state) store.put(sort_key(spread(turn++)), stored_item);
 }
 
-// The first write of each item: item, index entry, expiry entry and change record.
+// The first write of each item, which stores the item, an index entry, an expiry entry and a change record.
 void put_item_full(benchmark::State& state) {
   Emulator emulator(Options{.frozen_at = start});
   create_table(emulator, true);
@@ -180,7 +180,7 @@ void query_ceiling(benchmark::State& state) {
   }
 }
 
-// Items fall due over one minute and the clock jumps past it. The time is that of one expiry.
+// Items fall due over one minute, and the clock jumps past that minute. The result is the time of one expiry.
 void expiry(benchmark::State& state) {
   for (auto _ : state) {
     Emulator emulator(Options{.frozen_at = start});
@@ -197,7 +197,8 @@ void expiry(benchmark::State& state) {
   }
 }
 
-// The same reads and writes: each old image, then batches of {item, index entry, expiry entry, record}.
+// The same reads and writes with RocksDB alone. Reads each old image, and deletes {item, index entry, expiry
+// entry} and writes the record in batches.
 void expiry_ceiling(benchmark::State& state) {
   constexpr int batch_items = 100;
   for (auto _ : state) {

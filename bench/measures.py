@@ -326,7 +326,7 @@ def memory(bench):
 
 
 def one_test(process, number):
-    """What a typical test does: create a table, write and read items, query, delete the table."""
+    """Does what a typical test does: creates a table, writes and reads items, queries, and deletes the table."""
     name = f"test-{number}-{uuid.uuid4().hex[:8]}"
     process.call("CreateTable", bench_requests.table(name))
     wait_until_active(process, name)

@@ -189,7 +189,7 @@ def functions(server, seconds, *variables):
     print(server.call("Scan", {"TableName": "carts", "Select": "COUNT"})["Count"], "items left")
 
 
-# Each takes a server and returns its answer: an error as (type, message), anything else as it is.
+# Each of these functions takes a server and returns its answer: an error as (type, message), any other result unchanged.
 
 
 def error_of(server, operation, body):

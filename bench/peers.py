@@ -42,7 +42,7 @@ class Server:
 
 
 class Missing(Exception):
-    """Why a peer cannot be installed."""
+    """Raised with the reason why a peer cannot be installed."""
 
 
 def run(place, *command):

@@ -149,7 +149,7 @@ def expiry_table(part):
             rows.append([row["server"], f"{row['removed']} of {row['items']}", *lags])
         else:
             rows.append([row["server"], notes.cell(row["refused"]), "", "", ""])
-    return table(["from due to GetRecords, ms", "deleted", "p50", "p99", "max"], rows) + "\n\n" + notes.text()
+    return table(["from TTL to GetRecords, ms", "deleted", "p50", "p99", "max"], rows) + "\n\n" + notes.text()
 
 
 PARTS = {

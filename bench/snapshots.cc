@@ -1,6 +1,6 @@
 // Measures the costs for a test suite that restores a snapshot before each test: taking the snapshot,
-// restoring it, the writes in between, and memory after many rounds. In memory, on the engine, with a table
-// that has an index, TTL and a stream.
+// restoring it, the writes in between, and memory after many rounds. The engine is called directly. The
+// database is in memory, and its table has an index, TTL and a stream.
 //
 //   bench_snapshots
 #include "engine/background/snapshots.h"

@@ -1,6 +1,6 @@
 // Measures a stream of a million records that eight threads write and one consumer follows through splits and
-// a kill -9, compared with the same writes without a reader and without splits. In process, in a directory,
-// JSON in and out.
+// a kill -9, compared with the same writes without a reader and without splits. Operations are called in
+// process with JSON, and the database is in a directory.
 //
 //   bench_streams [records]
 #include <chrono>

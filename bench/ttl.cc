@@ -141,12 +141,13 @@ class Load {
   std::thread thread_;
 };
 
-// The lag of `count` items that are due over one second of the host's time, at every millisecond.
+// Measures how late items are deleted. The `count` items fall due within one second of the host's time, some
+// in each millisecond.
 void lag(std::size_t count, bool loaded) {
   auto database = open({});
   auto table = create_table(*database, "carts", true, true);
   const Instant due = database->accounts().of(account).now() + 1000 +
-                      static_cast<Instant>(count / 50);  // after all are written
+                      static_cast<Instant>(count / 50);  // after all items are written
   fill(*database, table, count, [&](std::size_t i) { return due + static_cast<Instant>(i % 1000); });
   const double late_s = static_cast<double>(database->accounts().of(account).now() - due) / 1000;
   if (late_s > 0) std::fprintf(stderr, "(written %.1f s too late; the lag includes that)\n", late_s);
@@ -229,7 +230,7 @@ void deletions(std::size_t count) {
   report.print();
 }
 
-// With TTL, a write has one more key.
+// Measures writes with and without TTL. With TTL, each write has one more key.
 void writes(std::size_t count) {
   Report report("writes, in batches", "items/s");
   for (const bool ttl : {false, true}) {
@@ -259,7 +260,7 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// All items are overdue when the database is opened.
+// Measures a restart at which all items are overdue.
 void restart(std::size_t count) {
   const Directory directory;
   {
