@@ -24,7 +24,7 @@ ANCHOR = re.compile(r"<a +(?:id|name)=\"([^\"]+)\"")
 
 
 def without(pattern, text):
-    """Removes what matches, except line breaks, so that line numbers stay correct."""
+    """Removes the text that `pattern` matches, except line breaks, so that line numbers stay correct."""
     return pattern.sub(lambda found: re.sub(r"[^\n]", "", found[0]), text)
 
 

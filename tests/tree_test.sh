@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the rules of docs/architecture.md that a compiler does not:
+# Checks the rules of docs/architecture.md that a compiler does not check:
 # - Layers and their rooms include each other in one direction, and each large library is included in only a few files.
 # - There is one write path, one place that appends change records, and one clock (the second and fifth invariants).
 # - Documents name only what exists, and their links resolve.

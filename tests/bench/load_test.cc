@@ -21,7 +21,8 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-// Answers each request with the next of the given responses, on one connection at a time, until none is left.
+// Answers the requests with the given responses in order. Serves one connection at a time, and stops after
+// the last response.
 class Server {
  public:
   explicit Server(std::vector<std::string> answers)
@@ -77,7 +78,7 @@ TEST_CASE("a response is correct if its status is 200 and all checks pass") {
   CHECK(fault(200, R"({"a":1})", {{Check::Kind::whole, 0, "{}"}}) == R"(the response is not {}: {"a":1})");
 }
 
-TEST_CASE("the load generator counts correct responses in any framing and wrong ones separately") {
+TEST_CASE("the load generator accepts responses in any framing and counts wrong responses separately") {
   const Server server({
       answer("{}"),
       answer("{}", "Connection: close\r\n"),
@@ -89,7 +90,7 @@ TEST_CASE("the load generator counts correct responses in any framing and wrong 
       {"GET / HTTP/1.1\r\nHost: it\r\n\r\n", {{Check::Kind::whole, 0, "{}"}}}};
   const Load load = generate_load(server.port(), 1, std::chrono::seconds(60), requests);
   CHECK(load.requests == 3);
-  CHECK(load.wrong == 3);  // the last one is a refused connection
+  CHECK(load.wrong == 3);  // two responses and a refused connection
   CHECK(load.first_wrong == R"(the response is not {}: {"wrong":true})");
 }
 

@@ -38,7 +38,8 @@ sentence 'ID=fedora\n' " catch-devel " test
 sentence 'ID=nixos\n' "this system has no apt-get; run the script in a debian:13 container"
 sentence '' "this system has no apt-get"
 
-# CDPATH does not make the script change to another directory. That directory has no package lists, so the script would fail.
+# With CDPATH set, the script does not change to another directory. It would fail there, because the directory of CDPATH has
+# no package lists.
 mkdir -p "$work/elsewhere/script" "$work/installed-all"
 cat >"$work/installed-all/apt-get" <<'EOF'
 #!/bin/sh

@@ -1,4 +1,4 @@
-// mayfly/mayfly.h: control calls as C++ functions, in the test's own process.
+// Tests mayfly/mayfly.h: operations and control calls as C++ functions in the test's own process.
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdio>
@@ -91,7 +91,7 @@ TEST_CASE("an embedded operation returns status 0 when a fault closes connection
         R"({"Count":1,"ScannedCount":1})");
 }
 
-TEST_CASE("an embedded emulator's reads lag by a fault rule until its clock advances") {
+TEST_CASE("under a stale_reads rule an embedded emulator's reads lag until its clock advances") {
   mayfly::Emulator emulator = with_carts();
   CHECK(
       emulator.control("PUT", "/_mayfly/faults", R"({"rules":[{"fault":"stale_reads","milliseconds":500}]})")
@@ -108,7 +108,7 @@ TEST_CASE("an embedded emulator's reads lag by a fault rule until its clock adva
   CHECK(count(R"(,"ConsistentRead":true)") == R"({"Count":2,"ScannedCount":2})");
 }
 
-TEST_CASE("an embedded clock can be frozen and advanced and run again") {
+TEST_CASE("an embedded clock can be frozen and advanced and resumed") {
   mayfly::Emulator emulator = with_carts();
   put(emulator, "a", 1min);
   put(emulator, "b", 48h);
@@ -247,7 +247,7 @@ std::string said_of_a_failed_check(const std::function<void()>& set_handler) {
 
 }  // namespace
 
-TEST_CASE("a check handler is called when a check fails in C++ and in C") {
+TEST_CASE("a check handler that was set from C++ or C is called when a check fails") {
   CHECK(said_of_a_failed_check([] {
           mayfly::set_check_handler([](const mayfly::FailedCheck&) {});
           mayfly::set_check_handler([mine = std::string("mine")](const mayfly::FailedCheck& failed) {

@@ -1,4 +1,4 @@
-// The C++ example in docs/global_tables.md.
+// Runs the C++ example in docs/global_tables.md.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <stdexcept>

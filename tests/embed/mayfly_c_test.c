@@ -378,7 +378,7 @@ static void endpoints_answer_over_http(void) {
   EXPECT(serve(mayfly, taken), MAYFLY_FAILED, sentence);
   CHECK(mayfly_close(mayfly) == MAYFLY_DONE);
 
-  // Once the handle is closed, nothing listens on the port, and it can be used again.
+  // Once the handle is closed, nothing listens on the port, and another handle can use the port.
   mayfly = opened("{}");
   CHECK(port_of(mayfly, taken) == port);
   for (int i = 1; i < 64; ++i) EXPECT(serve(mayfly, "{}"), MAYFLY_DONE, NULL);
@@ -452,8 +452,8 @@ static void wait_until_the_failpoint_is_reached(void) {
   }
 }
 
-// Returns false if the handle was closed before the waiting thread made its call.
-// Only the call's result shows this.
+// Returns false if the handle was closed before the waiting thread made its call, which only the call's
+// result shows.
 static bool closing_ends_who_asked_within(useconds_t microseconds) {
   shared = opened(FROZEN);
   create_carts(shared);
@@ -614,7 +614,7 @@ static void storage_that_fails_is_an_answer(void) {
   remove_directory(name);
 }
 
-#ifndef MAYFLY_SANITIZED  // Sanitizers need more memory than any limit leaves, and exit themselves.
+#ifndef MAYFLY_SANITIZED  // Sanitizers need more memory than the limit allows and end the process.
 static void memory_that_runs_out_is_told(void) {
   mayfly_handle* mayfly = opened("{\"log-level\":\"off\"}");
   create_carts(mayfly);
@@ -645,7 +645,7 @@ static void memory_that_runs_out_is_told(void) {
   CHECK(mayfly_close(mayfly) == MAYFLY_DONE);
 }
 
-// Sanitizers have their own threads.
+// Not run with sanitizers, because they start their own threads.
 static void its_threads_take_no_signals(void) {
   mayfly_handle* mayfly = opened("{}");
   port_of(mayfly, "{\"threads\":2}");

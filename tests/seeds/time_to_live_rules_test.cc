@@ -1,4 +1,5 @@
-// The rules of "Time to Live: How It Works" in AWS's developer guide, one test for each, on a frozen clock.
+// Tests the rules of "Time to Live: How It Works" in AWS's developer guide, one test for each rule, on a
+// frozen clock.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -142,7 +143,7 @@ TEST_CASE("a TTL in milliseconds is far in the future") {
   CHECK(sessions.has("user1"));
 }
 
-TEST_CASE("an item whose TTL is more than five years ago never expires but one with a later TTL does") {
+TEST_CASE("an item with a past TTL expires unless the TTL is more than five years ago") {
   Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("older", R"({"N":"1304153639"})");    // two_oclock - 157,784,761 s
   sessions.put("younger", R"({"N":"1304153641"})");  // two_oclock - 157,784,759 s
@@ -174,7 +175,7 @@ TEST_CASE("a filter on the TTL attribute excludes expired items") {
         R"({"Items":[{"UserName":{"S":"lives"}}],"Count":1,"ScannedCount":2})");
 }
 
-TEST_CASE("changing the TTL of an expired item keeps it") {
+TEST_CASE("changing the TTL of an expired item to a future time keeps the item") {
   Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("user1", R"({"N":"1461938399"})");
   sessions.update("user1", R"("UpdateExpression":"SET ExpirationTime = :later",
@@ -187,7 +188,7 @@ TEST_CASE("changing the TTL of an expired item keeps it") {
   CHECK(sessions.delete_expired() == 1);
 }
 
-TEST_CASE("removing the TTL of an expired item keeps it") {
+TEST_CASE("removing the TTL of an expired item keeps the item") {
   Sessions sessions(two_oclock, Sessions::Deletion::late);
   sessions.put("user1", R"({"N":"1461938399"})");
   sessions.update("user1", R"("UpdateExpression":"REMOVE ExpirationTime")");
