@@ -12,8 +12,8 @@ import (
 // binary is the program to start. namedBy is "Options.Binary" or "MAYFLY_BINARY", or empty if the package found it.
 type binary struct{ path, namedBy string }
 
-// findBinary returns the program to start. If Options.Binary or MAYFLY_BINARY does not exist, that is an error. There is no
-// fallback.
+// findBinary returns the program to start. If the file that Options.Binary or MAYFLY_BINARY names does not exist, it returns
+// an error and looks for no other program.
 func findBinary(named string) (binary, error) {
 	if named != "" {
 		return namedBinary(named, "Options.Binary")
@@ -66,7 +66,8 @@ func isProgram(path string) error {
 	return nil
 }
 
-// archive returns the name of the release archive with the program for a machine, or "" if there is none.
+// archive returns the name of the release archive with the program for a machine, or "" if no archive supports
+// the machine.
 func archive(goos, goarch string) string {
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[goarch]
 	if goos != "linux" || arch == "" {

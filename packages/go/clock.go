@@ -59,7 +59,7 @@ type Advanced struct {
 	Expired    int            // items that expired
 	Tables     map[string]int // expired items by table; tables without any are omitted
 	NextExpiry *time.Time     `json:"next_expiry"` // nil: no item will expire
-	Message    string         // why the clock did not move, if it did not
+	Message    string         // why the clock did not move; empty if it moved
 
 	Never       map[string]map[TTLReason]int // items whose TTL can never fire, by table and reason
 	BornExpired map[string]int               `json:"born_expired"` // items written with a TTL that had passed, by table
@@ -81,14 +81,14 @@ type Unfinished struct {
 
 // Retrying describes a failing batch that the server keeps retrying.
 type Retrying struct {
-	Attempts int // so far
-	Records  int // in the batch
+	Attempts int // number of attempts so far
+	Records  int // number of records in the batch
 	Error    InvocationError
 }
 
 // GivenUp is a batch that the server gave up.
 type GivenUp struct {
-	UUID        string // of the mapping
+	UUID        string // UUID of the mapping
 	Function    string
 	Table       string
 	Stream      string // ARN of the table's stream
@@ -97,7 +97,7 @@ type GivenUp struct {
 	Error       InvocationError
 	Records     []GivenUpRecord
 	LeftOut     int    `json:"left_out"` // how many more records Records omits
-	Destination string // where Lambda would send the failed batch; empty: none
+	Destination string // where Lambda would send the failed batch; empty: the mapping has no destination
 }
 
 // GivenUpRecord is a stream record in a batch that was given up.

@@ -41,7 +41,7 @@ func TestAClockCanMoveBackOnlyWithoutTables(t *testing.T) {
 		"2031-01-01T00:00:00Z. To go back, reset the account or restore a snapshot.")
 }
 
-func TestAClockCanRunAtARateAndBeRealAgain(t *testing.T) {
+func TestAClockCanRunAtARateAndReturnToTheHostsTime(t *testing.T) {
 	t.Parallel()
 	world := mayflytest.Start(t)
 	began := world.Clock.Freeze()

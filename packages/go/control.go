@@ -70,10 +70,11 @@ func (server *Server) exchange(request *http.Request) ([]byte, error) {
 	return text, nil
 }
 
-// endNoticed allows for a connection that breaks shortly before the end of its process can be observed.
+// endNoticed is how long a failed call waits for the server's process to end: a connection can break shortly before the end
+// of its process can be observed.
 const endNoticed = 200 * time.Millisecond
 
-// whyNot returns the error for a call that got no response: an *EndedError if the server has ended.
+// whyNot returns the error for a call that got no response. It is an *EndedError if the server has ended.
 func (server *Server) whyNot(err error) error {
 	if server.command == nil {
 		return fmt.Errorf("mayfly: %w", err)

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// noticesEnd is the HTTP client of the AWS SDK clients. If the server has ended, its error is an *EndedError.
+// noticesEnd is the HTTP client of the AWS SDK clients. If the server has ended, requests fail with an *EndedError.
 type noticesEnd struct{ server *Server }
 
 func (client noticesEnd) Do(request *http.Request) (*http.Response, error) {

@@ -119,7 +119,7 @@ func (e *EndedError) Unwrap() error { return e.Err }
 // Error is the error that a call of the control API returned.
 type Error struct {
 	Type    string // "ValidationException", "NotFound", "Conflict", "TimedOut", …
-	Message string // a sentence
+	Message string // what went wrong, in plain words
 	Status  int    // HTTP status: 400, 404, 409, …
 	Body    []byte // the response, usually JSON
 }
@@ -128,7 +128,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("mayfly: %s (%s, HTTP status %d)", e.Message, e.Type, e.Status)
 }
 
-// WaitError says that WaitFor timed out. It wraps the *Error.
+// WaitError says that WaitFor timed out. It wraps the *Error that the server returned.
 type WaitError struct {
 	Table    string
 	Happened []Record // other changes of the item, oldest first; at most 100

@@ -9,7 +9,7 @@ import (
 )
 
 // Failpoint stops the expiry of an item just before its deletion. Until the failpoint is released, the item is an ordinary
-// item, and an advance of the world's clock blocks there.
+// item, and an advance of the world's clock blocks when it reaches the item's expiry.
 type Failpoint struct {
 	world *World
 	table string
@@ -29,7 +29,7 @@ func (world *World) Failpoint(ctx context.Context, table string, key any) (*Fail
 const failpointPause = time.Millisecond
 
 // Reached waits until the item's expiry has reached the failpoint. The advance that causes the expiry blocks until Release,
-// so call it in another goroutine.
+// so run the advance in another goroutine.
 func (point *Failpoint) Reached(ctx context.Context) error {
 	for {
 		waiting, err := point.isWaiting(ctx)

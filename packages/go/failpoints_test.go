@@ -25,7 +25,7 @@ func TestAnItemRenewedAtAFailpointSurvives(t *testing.T) {
 	equal(t, world.Clock.Now(), new2031.Add(2*time.Hour))
 }
 
-func TestWaitingForAFailpointEndsWithTheContextOrItsRelease(t *testing.T) {
+func TestReachedReturnsAnErrorIfTheContextEndsOrTheFailpointIsReleased(t *testing.T) {
 	world := cartsWorld(t)
 	point, err := world.World.Failpoint(ctx, "carts", key("1"))
 	noError(t, err)

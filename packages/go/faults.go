@@ -7,18 +7,18 @@ type Fault struct {
 	Kind      FaultKind `json:"fault"`
 	Operation string    `json:"operation,omitempty"` // PutItem, …
 	Table     string    `json:"table,omitempty"`
-	// For Throttle: ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded. Empty: the one that
-	// AWS would return.
+	// For Throttle: ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded. Empty: the exception
+	// that AWS would return.
 	Exception string `json:"exception,omitempty"`
 	// For InternalServerError, ConnectionClosed and Latency: whether the operation takes effect although the client sees no
-	// success. nil: only with Latency, before the delay.
+	// success. nil: it takes effect only with Latency, before the delay.
 	Applied      *bool   `json:"applied,omitempty"`
 	Milliseconds int     `json:"milliseconds,omitempty"` // for Latency in real time, for StaleReads on the world's clock
 	Writes       int     `json:"writes,omitempty"`       // for StaleReads: how many commits a read can lag behind
 	Items        int     `json:"items,omitempty"`        // for Unprocessed: how many items stay unprocessed; 0: all
 	Count        int     `json:"count,omitempty"`        // how many operations fail; 0: all matching ones
-	Probability  float64 `json:"probability,omitempty"`  // that a matching operation fails; 0: 1
-	Seed         int64   `json:"seed,omitempty"`         // of random choices
+	Probability  float64 `json:"probability,omitempty"`  // probability that a matching operation fails; 0 means 1
+	Seed         int64   `json:"seed,omitempty"`         // seed of the random choices
 }
 
 // FaultKind is a kind of failure.
@@ -39,7 +39,7 @@ const (
 type FaultCount struct {
 	Fault
 	Asked  int // operations that the rule matched
-	Struck int // operations that it made fail
+	Struck int // operations that the rule made fail
 }
 
 // Faults replaces all fault rules of the world. The first rule that matches an operation applies; latencies add up.

@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-func TestAFaultStrikesAsOftenAsItsCountSaysAndReportsHowOften(t *testing.T) {
+func TestAFaultWithACountMakesThatManyOperationsFailAndCountsThem(t *testing.T) {
 	world := cartsWorld(t)
 	once := dynamodb.NewFromConfig(world.Config(), func(options *dynamodb.Options) { options.RetryMaxAttempts = 1 })
 	world.Faults(mayfly.Fault{Kind: mayfly.Throttle, Operation: "GetItem", Table: "carts", Count: 1})

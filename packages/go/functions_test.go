@@ -71,7 +71,7 @@ func TestABatchOfAFunctionThatMayFailIsRetriedAndGivenUp(t *testing.T) {
 	noError(t, world.CheckHandlers())
 }
 
-func TestSettleReturnsAHandlersFailureOnceWithRecordsAndAttempts(t *testing.T) {
+func TestSettleReturnsAHandlersFailureOnceWithItsRecordsAndAttempts(t *testing.T) {
 	t.Parallel()
 	world := ownCarts(t)
 	noError(t, world.Function(ctx, "reminder", fails))
@@ -93,7 +93,7 @@ func TestSettleReturnsAHandlersFailureOnceWithRecordsAndAttempts(t *testing.T) {
 	noError(t, world.Close())
 }
 
-func TestSettleDoesNotWaitForUnlimitedRetries(t *testing.T) {
+func TestSettleDoesNotWaitForABatchThatIsRetriedWithoutALimit(t *testing.T) {
 	t.Parallel()
 	world := ownCarts(t)
 	noError(t, world.Function(ctx, "reminder", fails))
@@ -111,11 +111,11 @@ func TestSettleDoesNotWaitForUnlimitedRetries(t *testing.T) {
 	if !strings.Contains(err.Error(), " Function reminder on table carts: 1 record still being retried after ") {
 		t.Errorf("the error is %v", err)
 	}
-	// Further retries of the batch are not reported again.
+	// Failures of further retries of the batch are not reported again.
 	noError(t, world.Close())
 }
 
-func TestSettleReturnsPanicsAndEndedGoroutinesOfHandlers(t *testing.T) {
+func TestSettleReportsHandlersThatPanicOrEndTheirGoroutine(t *testing.T) {
 	t.Parallel()
 	for how, handler := range map[string]mayfly.Function{
 		"panic: no stamps": func(context.Context, json.RawMessage) (any, error) { panic(errNoStamps) },
@@ -182,7 +182,7 @@ func TestCloseReturnsFailuresThatNoSettleReturned(t *testing.T) {
 	}
 }
 
-func TestSettleReturnsFailuresOfAFunctionElsewhereExceptWithMayFail(t *testing.T) {
+func TestSettleReturnsFailuresOfAFunctionAtAURLUnlessItMayFail(t *testing.T) {
 	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
 		out.Header().Set("X-Amz-Function-Error", "Unhandled")

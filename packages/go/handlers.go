@@ -17,7 +17,7 @@ type HandlerFailure struct {
 	Function string
 	Err      error  // the error that the handler returned, or a *PanicError
 	MayFail  bool   // whether the function was registered with MayFail
-	payload  digest // the same for retries
+	payload  digest // hash of the payload, which is the same in a retry
 	reported bool
 }
 
@@ -117,15 +117,15 @@ func (e *HandlerError) Unwrap() []error {
 }
 
 const (
-	failuresMax = 1000 // kept for each world
-	printedMax  = 10   // for each function
+	failuresMax = 1000 // failures that are kept for each world
+	printedMax  = 10   // failures that are printed for each function
 )
 
 // handlerFailures records the failures of the test's handlers. The zero value is empty.
 type handlerFailures struct {
 	mutex   sync.Mutex
 	kept    []HandlerFailure
-	printed map[string]int  // by function
+	printed map[string]int  // number of printed failures by function
 	may     map[string]bool // functions that may fail, in this process or elsewhere
 }
 
@@ -154,7 +154,7 @@ func (failures *handlerFailures) add(function string, payload []byte, err error)
 		return other.reported && other.Function == function && other.payload == failure.payload
 	})
 	if len(failures.kept) == failuresMax {
-		// Drop a failure that does not have to be reported. If there is none, the test fails anyway.
+		// Drop a failure that does not have to be reported. If every kept failure has to be reported, the test fails anyway.
 		if old := slices.IndexFunc(failures.kept, HandlerFailure.isSettled); old >= 0 {
 			failures.kept = slices.Delete(failures.kept, old, old+1)
 		}
@@ -214,7 +214,7 @@ func (world *World) CheckHandlers() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*deliveryWait)
 		defer cancel()
 		body := map[string]any{"seconds": 0, "settle": "triggers", "settle_seconds": deliveryWait.Seconds()}
-		_ = world.Control(ctx, "POST", "/clock/advance", body, nil) // fails if the server has ended
+		_ = world.Control(ctx, "POST", "/clock/advance", body, nil) // the call fails if the server has ended
 	}
 	return world.checkHandlers()
 }

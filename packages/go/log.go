@@ -21,17 +21,17 @@ const (
 // the server has written so far, a caller writes a mark to the same pipe and waits until that goroutine has read it.
 type serverLog struct {
 	mutex sync.Mutex
-	lines []string        // the last logLinesMax
+	lines []string        // the last logLinesMax lines
 	begun int             // number of lines so far
 	rest  []byte          // the beginning of the next line
-	marks []chan struct{} // for marks in the pipe, oldest first; each is closed when its mark has been read
+	marks []chan struct{} // one channel for each mark in the pipe, oldest first; it is closed when its mark has been read
 
 	marking sync.Mutex // keeps `marks` in the pipe's order; locked before `mutex`
 	pipe    *os.File   // the pipe's write end; nil: the log is not open
 }
 
-// open returns the server's stderr, which belongs to the log. Its goroutine ends when the server has ended and the log is
-// closed.
+// open returns the write end of a pipe, to be the server's stderr. The log owns it. The goroutine that reads the pipe ends
+// when the server has ended and the log is closed.
 func (log *serverLog) open() (*os.File, error) {
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -91,7 +91,7 @@ func (log *serverLog) Write(piece []byte) (int, error) {
 		if end < 0 {
 			return len(piece), nil
 		}
-		if end > 0 && log.rest[end-1] == logMark[0] && len(log.marks) > 0 { // possibly in the middle of a line
+		if end > 0 && log.rest[end-1] == logMark[0] && len(log.marks) > 0 { // a mark, possibly in the middle of a line
 			close(log.marks[0])
 			log.marks = log.marks[1:]
 			log.rest = slices.Delete(log.rest, end-1, end+1)
@@ -114,7 +114,7 @@ func (log *serverLog) position() int {
 	return log.begun
 }
 
-// since returns the kept lines from `position` on.
+// since returns those lines from `position` on that are still kept.
 func (log *serverLog) since(position int) string {
 	log.catchUp()
 	log.mutex.Lock()

@@ -16,7 +16,7 @@ func TestEveryExampleOfTheREADMEIsRunAsATest(t *testing.T) {
 
 // The code blocks of docs/tutorial/go.md are parts of the files in examples/sessions/, whose tests run. `package test` names the
 // page, which is not part of the module.
-func TestEveryExampleOfTheTutorialIsATestThatRuns(t *testing.T) {
+func TestEveryExampleOfTheTutorialIsRunAsATest(t *testing.T) {
 	t.Parallel()
 	page, named := os.LookupEnv("MAYFLY_TUTORIAL")
 	if !named {

@@ -25,7 +25,7 @@ type Server struct {
 
 	command *exec.Cmd     // nil: an existing server
 	ended   chan struct{} // closed when the process has ended
-	endErr  error         // how it ended; valid after `ended` is closed
+	endErr  error         // how the process ended; valid after `ended` is closed
 	closing sync.Once
 	closed  error
 }
@@ -162,7 +162,7 @@ func (server *Server) awaitFirstLine(ctx context.Context, announced <-chan strin
 	case line = <-announced:
 		written = true
 	case <-server.ended:
-		select { // the line has arrived if the process wrote one: Wait copies all output first
+		select { // if the process wrote a line, it has arrived, because Wait copies all output first
 		case line = <-announced:
 			written = true
 		default:
@@ -249,7 +249,7 @@ func (server *Server) Close() error {
 		if server.command == nil {
 			return
 		}
-		if server.command.Process.Signal(syscall.SIGTERM) != nil { // it has ended, or this platform has no signals
+		if server.command.Process.Signal(syscall.SIGTERM) != nil { // the server has ended, or this platform has no signals
 			_ = server.command.Process.Kill()
 		}
 		select {

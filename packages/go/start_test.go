@@ -27,7 +27,7 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// started starts a server that ends at the latest with the test.
+// started starts a server. It is closed when the test ends, if it is still running.
 func started(t *testing.T, options Options) *Server {
 	t.Helper()
 	server, err := Start(context.Background(), options)
@@ -54,14 +54,14 @@ func namedBinaryError(path, why string) string {
 		", or unset it to use the mayfly on PATH"
 }
 
-func TestTheNameOfTheArchiveDependsOnTheMachine(t *testing.T) {
+func TestTheNameOfTheReleaseArchiveDependsOnTheMachine(t *testing.T) {
 	t.Parallel()
 	for machine, wanted := range map[[2]string]string{
 		{"linux", "amd64"}:  "mayfly-" + shownVersion() + "-linux-x86_64.tar.gz",
 		{"linux", "arm64"}:  "mayfly-" + shownVersion() + "-linux-aarch64.tar.gz",
 		{"darwin", "arm64"}: "", {"windows", "amd64"}: "", {"linux", "riscv64"}: ""} {
 		if named := archive(machine[0], machine[1]); named != wanted {
-			t.Errorf("for %v it is %q", machine, named)
+			t.Errorf("the archive for %v is %q", machine, named)
 		}
 	}
 }
@@ -88,10 +88,10 @@ func TestAServerAnswersAfterStartAndExitsOnClose(t *testing.T) {
 		t.Error("the server still answers after Close")
 	}
 	if server.endErr != nil {
-		t.Errorf("it ended with %v", server.endErr)
+		t.Errorf("the server ended with %v", server.endErr)
 	}
 	if !strings.Contains(server.Log(), "SIGTERM: exiting") {
-		t.Errorf("its log is %q", server.Log())
+		t.Errorf("the server's log is %q", server.Log())
 	}
 }
 
@@ -105,7 +105,7 @@ func TestArgsArePassedToTheServerAndOverrideThePackagesOwn(t *testing.T) {
 	_ = listener.Close()
 	server := started(t, Options{Args: []string{"--port=" + port, "--clock", "frozen", "--accounts-max", "7"}})
 	if server.URL() != "http://127.0.0.1:"+port {
-		t.Errorf("it answers at %s", server.URL())
+		t.Errorf("the server answers at %s", server.URL())
 	}
 	before, err := server.World().Clock.Now(context.Background())
 	if err != nil {
@@ -117,7 +117,7 @@ func TestArgsArePassedToTheServerAndOverrideThePackagesOwn(t *testing.T) {
 	}
 }
 
-func TestWithoutABinaryTheErrorSaysHowToGetOne(t *testing.T) {
+func TestIfNoProgramIsFoundTheErrorSaysHowToGetOne(t *testing.T) {
 	t.Setenv("MAYFLY_BINARY", "")
 	t.Setenv("PATH", t.TempDir())
 	_, err := Start(context.Background(), Options{})
@@ -129,7 +129,7 @@ func TestWithoutABinaryTheErrorSaysHowToGetOne(t *testing.T) {
 	}
 }
 
-func TestWithoutAConfiguredBinaryTheOneOnPATHIsUsed(t *testing.T) {
+func TestWithoutAConfiguredBinaryTheProgramOnPATHIsUsed(t *testing.T) {
 	directory := t.TempDir()
 	if err := os.Symlink(os.Getenv("MAYFLY_BINARY"), filepath.Join(directory, "mayfly")); err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestWithoutAConfiguredBinaryTheOneOnPATHIsUsed(t *testing.T) {
 	t.Setenv("PATH", directory)
 	server := started(t, Options{})
 	if server.command.Path != filepath.Join(directory, "mayfly") {
-		t.Errorf("it started %s", server.command.Path)
+		t.Errorf("Start ran the program %s", server.command.Path)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestAServerThatDoesNotAnswerInTimeIsEndedAndReportedWithItsLog(t *testing.T
 		t.Errorf("the error is %#v", err)
 	}
 	if time.Since(begun) > 8*time.Second {
-		t.Errorf("it took %v", time.Since(begun))
+		t.Errorf("the start took %v", time.Since(begun))
 	}
 	pid, err := os.ReadFile(pidFile)
 	if err != nil {
@@ -239,7 +239,7 @@ func TestTheErrorForAServerOfAnotherReleaseNamesBothVersions(t *testing.T) {
 	}
 }
 
-func TestTheReleaseIsTheMajorAndMinorVersion(t *testing.T) {
+func TestAServerIsAcceptedIfItsMajorAndMinorVersionMatch(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]string{{"0.1.0", "0.1.9"}, {"1.2.3", "1.2.0"}, {"0.0.0", "7.0.0"}} {
 		if err := checkVersion(pair[0], pair[1], ""); err != nil {
@@ -248,7 +248,7 @@ func TestTheReleaseIsTheMajorAndMinorVersion(t *testing.T) {
 	}
 	for _, pair := range [][2]string{{"0.1.0", "0.2.0"}, {"1.2.3", "1.3.3"}, {"1.2.3", "2.2.3"}, {"0.1.0", "0.10.0"}} {
 		if checkVersion(pair[0], pair[1], "") == nil {
-			t.Errorf("%s takes a server of %s", pair[0], pair[1])
+			t.Errorf("package version %s accepts server version %s", pair[0], pair[1])
 		}
 	}
 }
@@ -259,7 +259,7 @@ func TestAServerAtMAYFLY_URLIsUsedAndKeepsRunning(t *testing.T) {
 	t.Setenv("MAYFLY_BINARY", "/nowhere/mayfly")
 	used := started(t, Options{})
 	if used.URL() != server.URL() || used.command != nil {
-		t.Errorf("it uses %s", used.URL())
+		t.Errorf("Start uses the server at %s", used.URL())
 	}
 	if _, err := used.World().Clock.Freeze(context.Background()); err != nil {
 		t.Error(err)
@@ -321,7 +321,7 @@ func TestACanceledContextEndsTheStart(t *testing.T) {
 	}
 }
 
-func TestACanceledContextTakesPrecedenceOverTheProgramsOutput(t *testing.T) {
+func TestAStartReturnsTheContextsErrorEvenIfTheProgramHasWrittenALine(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -340,7 +340,7 @@ func TestACanceledContextTakesPrecedenceOverTheProgramsOutput(t *testing.T) {
 	}
 }
 
-func TestTheFirstLineOfAProgramThatHasEndedIsRead(t *testing.T) {
+func TestTheFirstLineOfAProgramIsReadEvenIfTheProgramHasEnded(t *testing.T) {
 	t.Parallel()
 	announced := make(chan string, 1)
 	ended := make(chan struct{})

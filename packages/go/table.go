@@ -61,7 +61,7 @@ type Index struct {
 	Local      bool
 }
 
-// Projection says which attributes an index contains. The zero value is all of them.
+// Projection says which attributes an index contains. The zero value means all attributes.
 type Projection struct {
 	kind       types.ProjectionType
 	attributes []string
@@ -96,7 +96,7 @@ func (world *World) CreateTable(ctx context.Context, table Table) (*types.TableD
 	return created.TableDescription, nil
 }
 
-// plain wraps an error, except an *EndedError, whose message is complete already.
+// plain wraps an error in a formatted message. It returns an *EndedError unchanged, because that message is complete.
 func plain(err error, format string, values ...any) error {
 	var ended *EndedError
 	if errors.As(err, &ended) {

@@ -35,7 +35,7 @@ const (
 	TTLString       TTLReason = "string"       // a string: never fires
 	TTLWrongType    TTLReason = "wrong_type"   // neither number nor string: never fires
 	TTLTooOld       TTLReason = "too_old"      // more than five years ago or negative: never fires
-	TTLBornExpired  TTLReason = "born_expired" // already passed when the item was written
+	TTLBornExpired  TTLReason = "born_expired" // a time that had passed when the item was written
 )
 
 // TTLStatus describes the time to live of a table.
@@ -59,7 +59,7 @@ type TTLSuspect struct {
 	Table   string
 	Key     Item
 	Reason  TTLReason
-	Message string // a sentence
+	Message string // why the TTL is probably wrong
 	At      time.Time
 }
 
@@ -132,7 +132,7 @@ func (ttl TTL) Upcoming(ctx context.Context, limit int) ([]Upcoming, error) {
 type Explanation struct {
 	Reason    string     // due, not_due, delayed, expired, born_expired, no_item, no_attribute, not_a_number, …
 	ExpiresAt *time.Time `json:"expires_at"` // nil: never, or at the next Sweep
-	Message   string     // a sentence
+	Message   string     // why the item still exists, or why it does not
 }
 
 // Explain says why the item with this key still exists, or why it does not. The key is map[string]any{"id": "1"}, a struct,

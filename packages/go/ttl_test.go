@@ -48,7 +48,7 @@ func TestInAWSModeItemsAreDeletedLate(t *testing.T) {
 	equal(t, world.TTL("carts").Status().Mode, mayfly.TTLExact)
 }
 
-func TestExplainSaysWhyAnItemExistsOrNot(t *testing.T) {
+func TestExplainSaysWhyAnItemStillExistsOrDoesNot(t *testing.T) {
 	world := cartsWorld(t)
 	world.Clock.FreezeAt(new2031)
 	putCart(t, world.DynamoDB, "1", new2031.Add(time.Hour))
@@ -65,7 +65,7 @@ func TestExplainSaysWhyAnItemExistsOrNot(t *testing.T) {
 	world.Clock.Advance(2 * time.Hour)
 	equal(t, world.Explain("carts", key("1")).Reason, "expired")
 
-	// As if the program used its own clock.
+	// A program that takes the time from its own clock writes such an item.
 	putCart(t, world.DynamoDB, "2", time.Now().Add(time.Hour))
 	equal(t, world.Explain("carts", key("2")).Reason, "born_expired")
 	equal(t, world.TTL("carts").Status().BornExpired, 1)

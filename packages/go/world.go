@@ -24,7 +24,7 @@ type World struct {
 
 	server    *Server
 	account   string
-	bornAt    int // position in the server's log
+	bornAt    int // position in the server's log at which the world was created
 	functions localFunctions
 	failures  handlerFailures
 }
@@ -107,7 +107,7 @@ func (world *World) Close() error {
 	defer cancel()
 	_ = world.Reset(ctx)
 	world.functions.close()
-	if world.functions.registered.Load() { // a reset does not remove them
+	if world.functions.registered.Load() { // a reset does not remove registrations
 		registered, _ := world.Functions(ctx)
 		for _, function := range registered {
 			_ = world.RemoveFunction(ctx, function.Name)

@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// Options is mayfly.Options: the program, an existing server, additional arguments of `mayfly serve`.
+// Options is mayfly.Options: the program, the URL of an existing server, additional arguments of `mayfly serve`.
 type Options = mayfly.Options
 
 // Start returns a new world, which is closed when the test ends. All tests of the test binary that pass the same options,
@@ -22,7 +22,7 @@ func Start(t testing.TB, options ...Options) *World {
 	return newWorld(t, Server(t, options...))
 }
 
-// Server returns the server that Start uses.
+// Server returns the server on which Start creates worlds.
 func Server(t testing.TB, options ...Options) *mayfly.Server {
 	t.Helper()
 	var chosen Options
@@ -60,7 +60,7 @@ type servers struct {
 
 type started struct {
 	once   sync.Once
-	ready  atomic.Bool // `server` and `err` are set
+	ready  atomic.Bool // whether `server` and `err` are set
 	server *mayfly.Server
 	err    error
 }

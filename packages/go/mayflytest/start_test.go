@@ -66,7 +66,7 @@ func (r *recorder) run(test func()) (sentence string) {
 	return ""
 }
 
-func TestTestsShareAServerAndEachHasItsOwnWorld(t *testing.T) {
+func TestTestsShareAServerAndEachTestHasItsOwnWorld(t *testing.T) {
 	t.Parallel()
 	one, other := Start(t), Start(t)
 	if one.Server() != other.Server() || one.Account() == other.Account() {
@@ -82,7 +82,7 @@ func TestEachSetOfOptionsHasItsOwnServer(t *testing.T) {
 		t.Error("servers are not shared by exactly the tests with the same options")
 	}
 	if now := world.Clock.Now(); now.Year() != 2031 {
-		t.Errorf("it is %v", now)
+		t.Errorf("the server's clock shows %v", now)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestAFailingHandlerFailsItsTestOnceAtSettle(t *testing.T) {
 	}
 }
 
-func TestAFailingHandlerFailsItsTestAtItsEnd(t *testing.T) {
+func TestAFailingHandlerFailsItsTestAtTheEndOfTheTest(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
 	sentence := r.run(func() {
@@ -219,7 +219,7 @@ func TestAFailedTestListsItemsWithASuspectTTL(t *testing.T) {
 	}
 }
 
-func TestAfterAServersEndTheNextTestGetsANewOne(t *testing.T) {
+func TestTheNextTestGetsANewServerAfterTheServerEnds(t *testing.T) {
 	t.Parallel()
 	own := Options{Args: []string{"--log-level", "warning"}}
 	r := &recorder{}
@@ -236,8 +236,8 @@ func TestAfterAServersEndTheNextTestGetsANewOne(t *testing.T) {
 	Start(t, own).CreateTable(mayfly.Table{Name: "carts"})
 }
 
-// TestEachMethodFailsTheTestWithItsError makes one call of each kind to a server that has ended.
-func TestEachMethodFailsTheTestWithItsError(t *testing.T) {
+// TestEachMethodOfAWorldFailsTheTestIfItsCallFails makes one call of each kind to a server that has ended.
+func TestEachMethodOfAWorldFailsTheTestIfItsCallFails(t *testing.T) {
 	t.Parallel()
 	server, err := mayfly.Start(ctx, mayfly.Options{})
 	if err != nil {
@@ -288,7 +288,7 @@ func TestEachMethodFailsTheTestWithItsError(t *testing.T) {
 	}
 }
 
-func TestServersEndWithTheRun(t *testing.T) {
+func TestClosingTheServersOfARunEndsThem(t *testing.T) {
 	t.Parallel()
 	var own servers
 	server, err := own.server(Options{})

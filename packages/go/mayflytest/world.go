@@ -11,15 +11,16 @@ import (
 	"github.com/mayfly-dynamodb/mayfly-go"
 )
 
-// World is the test's own account. DynamoDB and Streams are AWS SDK clients for it, and Config configures other ones. If a
-// method of the embedded World returns an error, the method of this type fails the test.
+// World is the test's own account. DynamoDB and Streams are AWS SDK clients for it, and Config configures other clients. If
+// a method of the embedded World returns an error, the method of this type fails the test.
 type World struct {
 	*mayfly.World // for other goroutines, and for errors that the test expects
 	Clock         Clock
 	t             testing.TB
 }
 
-// ctx is the context of all calls. t.Context is canceled before the test's cleanup functions run, which need the world.
+// ctx is the context of all calls. It is not t.Context, because that is canceled before the test's cleanup functions run, and
+// they call the server.
 var ctx = context.Background()
 
 // logLag is how much later than its responses the server's last log lines can arrive.
@@ -53,7 +54,7 @@ func (world *World) report() {
 		key, _ := json.Marshal(suspect.Key)
 		world.t.Logf("mayfly: check the TTL of %s/%s: %s", suspect.Table, key, suspect.Message)
 	}
-	if err == nil { // if the server has ended, the error has its log
+	if err == nil { // if the server has ended, the test's error already shows the log
 		time.Sleep(logLag)
 		if log := world.Log(); log != "" {
 			world.t.Logf("mayfly's log of this test (account %s):\n%s", world.Account(), log)
@@ -152,8 +153,8 @@ func (world *World) FaultCounts() []mayfly.FaultCount {
 	return must(world.t, counts, err)
 }
 
-// Failpoint stops the item's expiry just before its deletion, until it is released. An advance blocks there, so call it in
-// another goroutine, through world.World.Clock.
+// Failpoint stops the item's expiry just before its deletion, until it is released. An advance blocks at the failpoint, so
+// run the advance in another goroutine, through world.World.Clock.
 func (world *World) Failpoint(table string, key any) Failpoint {
 	world.t.Helper()
 	point, err := world.World.Failpoint(ctx, table, key)
