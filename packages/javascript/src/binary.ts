@@ -1,6 +1,6 @@
 // Finds the program: the caller's path, MAYFLY_BINARY, the platform's package, or PATH, in this order.
 //
-// If the caller's path or MAYFLY_BINARY does not exist, that is an error. There is no fallback.
+// If the caller's path is given, or MAYFLY_BINARY is set, and that file does not exist, no other program is tried.
 
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
@@ -13,7 +13,8 @@ const howToGetIt =
 
 /**
  * Finds the program that `Server.start()` runs: `named`, MAYFLY_BINARY, the platform's package, or `mayfly` on PATH.
- * Returns its path. Throws a ServerError that says what to do if there is none, or if it is for another platform.
+ * Returns its path. If no program is found, or the program is for another platform, throws a ServerError that says what
+ * to do.
  */
 export function findBinary(named?: string, environment: NodeJS.ProcessEnv = process.env): string {
   if (named) return usable(named, "The option binary");
@@ -86,8 +87,8 @@ function head(file: string, bytes: number): Buffer {
   }
 }
 
-// An ELF header begins with 0x7f "ELF" and has the machine at offset 18. It is checked here, because after the kernel's
-// refusal a shell would try to run the program as a script.
+// An ELF header begins with 0x7f "ELF" and has the machine at offset 18. The header is checked here, because after the
+// kernel's refusal a shell would try to run the program as a script.
 const machines: Record<number, string> = { 0x3e: "x64", 0xb7: "arm64", 0x28: "arm", 0x03: "ia32", 0xf3: "riscv64" };
 
 function checkPlatform(path: string): void {

@@ -1,4 +1,5 @@
-// The AWS SDK clients of a world. Every setting is given explicitly, so that they do not read the user's AWS configuration.
+// The AWS SDK clients of a world. Every setting is given explicitly, so that the clients do not read the user's AWS
+// configuration.
 
 import type { DynamoDBStreamsClientConfig } from "@aws-sdk/client-dynamodb-streams";
 
@@ -86,7 +87,7 @@ export class Clients {
   }
 }
 
-/** The AWS SDK of the project. Throws an Error that says what to install if it has none. */
+/** The AWS SDK of the project. If it is not installed, throws an Error that says what to install. */
 export function sdk(): typeof import("@aws-sdk/client-dynamodb") {
   return needed("@aws-sdk/client-dynamodb", () => require("@aws-sdk/client-dynamodb"));
 }

@@ -32,7 +32,7 @@ export interface Advanced {
   nextExpiry: Date | null;
   /** How many items have a TTL that can never fire, by table and reason: `{ carts: { string: 1 } }`. */
   never: Record<string, Partial<Record<NeverReason, number>>>;
-  /** How many items had already expired when they were written, by table, since the last advance. */
+  /** How many items were written with a TTL that had already passed, by table, since the last advance. */
   bornExpired: Record<string, number>;
   /** With `settle`: whether every record reached its function. */
   settled?: boolean;
@@ -138,7 +138,7 @@ export class Clock {
     return this.#put({ mode: "frozen", ...(at === undefined ? {} : { now: instantJson(at) }) });
   }
 
-  /** Moves the clock to a time; a frozen clock stays frozen, others keep running. Throws as freeze() does. */
+  /** Moves the clock to a time. A frozen clock stays frozen; any other keeps running. Throws the errors of freeze(). */
   async set(to: Instant): Promise<Advanced> {
     return this.#put({ now: instantJson(to) });
   }
@@ -193,7 +193,8 @@ export class Clock {
     else await this.freeze();
   }
 
-  // The time at which an advance will end, for the follower; undefined if there is no follower or no such time.
+  // The time at which an advance will end, for the follower. Undefined if there is no follower, or if the advance goes to
+  // the next expiry and no item will expire.
   async #target(by: Duration | Instant): Promise<Date | undefined> {
     if (!this.#follower || !this.#at) return undefined;
     if (by === "next-expiry") {

@@ -1,5 +1,4 @@
-// The package's errors: no server could be started or reached, the control API refused a call, a wait timed out.
-// HandlerError is in failures.ts.
+// The package's errors, except HandlerError, which is in failures.ts.
 
 /** Why no server could be started or reached. */
 export type ServerProblem =

@@ -15,7 +15,7 @@ export interface HandlerFailure {
   event: any;
 }
 
-const failuresMax = 100; // kept for each world
+const failuresMax = 100; // failures that are kept for each world
 const sentencesMax = 5;
 const errorCharactersMax = 500;
 

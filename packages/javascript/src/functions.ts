@@ -30,9 +30,9 @@ export type MappingOptions = Record<string, unknown>;
 /** A function of this process that is registered in a world. */
 export interface LocalFunction<Event = StreamEvent> {
   readonly name: string;
-  /** The URL at which it is served. */
+  /** The URL at which the function is served. */
   readonly url: string;
-  /** Its finished calls, in the order in which they ended. */
+  /** The finished calls of the function, in the order in which they ended. */
   readonly invocations: Invocation<Event>[];
   /**
    * Creates an event source mapping, which calls the function with a table's changes, starting with the oldest record of
@@ -41,7 +41,7 @@ export interface LocalFunction<Event = StreamEvent> {
   consume(table: string, options?: MappingOptions): Promise<{ UUID: string; [more: string]: unknown }>;
 }
 
-/** The HTTP server of a world's local functions. It starts with the first function. */
+/** The HTTP server of a world's local functions. It starts when the first function is added. */
 export class LocalFunctions {
   readonly #control: Control;
   readonly #failures: HandlerFailures;

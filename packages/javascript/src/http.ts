@@ -1,5 +1,5 @@
-// Sends JSON requests to a server. It uses node:http, because fetch gives up on responses that take minutes, as an await's
-// can.
+// Sends JSON requests to a server. It uses node:http, because fetch gives up on a response that takes minutes, and the
+// response to an await can.
 
 import * as http from "node:http";
 import * as https from "node:https";
@@ -29,10 +29,10 @@ export interface Death {
   log: string;
 }
 
-/** Returns how a server died, or undefined if it did not die or that is unknown. */
+/** Returns how a server died, or undefined if it did not die or the cause is unknown. */
 export type Autopsy = () => Promise<Death | undefined>;
 
-/** Persistent connections to one server. Idle ones do not keep the process alive. */
+/** Persistent connections to one server. Idle connections do not keep the process alive. */
 export class Connections {
   readonly url: URL;
   readonly #autopsy: Autopsy;
@@ -49,13 +49,16 @@ export class Connections {
     try {
       return await this.#once(asked);
     } catch (problem) {
-      // The server closed an idle connection just as this request took it. It has not seen the request.
+      // The server closed an idle connection just as this request began to use it, and has not seen the request.
       if ((problem as { reusedSocket?: boolean }).reusedSocket) return this.#once(asked);
       throw problem;
     }
   }
 
-  /** The error for a request ("GET /_mayfly/clock", "PutItem") that a dead server did not answer; undefined if it runs. */
+  /**
+   * The error for a request ("GET /_mayfly/clock", "PutItem") that got no response because the server is dead; undefined
+   * if the server runs.
+   */
   async death(request: string, cause: unknown): Promise<MayflyError | undefined> {
     const death = await this.#autopsy();
     if (!death) return undefined;

@@ -16,7 +16,7 @@ export class ServerLog {
     return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** The last lines that were written from position `since` on. */
+  /** The last lines of the log, at most `lines`, without those before the position `since`. */
   tail(lines = 40, since = 0): string {
     let descriptor: number;
     try {
@@ -36,7 +36,7 @@ export class ServerLog {
   }
 }
 
-/** The text to print for a failed test: the server's log during the test, and its world's suspect items. */
+/** The text to print for a failed test: the server's log during the test, and items whose TTL is probably wrong. */
 export function reportOfTest(log: string | undefined, suspects: string | undefined): string | undefined {
   const parts = [log ? `Mayfly's log:\n${log}` : undefined, suspects].filter(Boolean);
   return parts.length > 0 ? parts.join("\n") : undefined;

@@ -27,7 +27,7 @@ interface State {
 
 const restartsMax = 100;
 const pollMs = 5;
-const deathNoticeMs = 1_000; // until the owner notices that its server died
+const deathNoticeMs = 1_000; // how long it can take until the owner notices that its server died
 const restartMsMax = 30_000;
 
 /** What a test process needs in order to use the run's server. */

@@ -39,8 +39,8 @@ interface Started {
   directory: string;
 }
 
-// Servers that this process has started and not ended. `endRunning` ends them when the process exits, and
-// --exit-with-parent when it is killed.
+// Servers that this process has started and not ended. `endRunning` ends them when the process exits. If the process is
+// killed, they end because of --exit-with-parent.
 const running = new Set<Started>();
 
 function endRunning(): void {
@@ -82,7 +82,7 @@ export class Server {
     return url ? Server.attach({ ...options, url }) : Server.#launch(options);
   }
 
-  /** @internal Attaches to a server. `autopsy` returns how it died. */
+  /** @internal Attaches to a server. `autopsy` returns how the server died. */
   static async attach(options: ServerOptions & { url: string }, autopsy?: Autopsy): Promise<Server> {
     const url = options.url.replace(/\/+$/, "");
     const connections = new Connections(url, autopsy);
@@ -206,7 +206,7 @@ function urlOf(child: ChildProcess, binary: string, log: ServerLog, options: Ser
       resolve(url);
     });
     child.on("error", (problem) => fail(new ServerError("ended", `${binary} cannot be run: ${problem.message}.`)));
-    // When "close" is emitted, its stdout has been read and its log is complete.
+    // When "close" is emitted, the program's stdout has been read and its log is complete.
     child.on("close", (code, signal) => fail(endedEarly(binary, code, signal, log.tail())));
   });
 }

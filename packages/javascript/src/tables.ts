@@ -16,7 +16,7 @@ export type StreamViewType = "KEYS_ONLY" | "NEW_IMAGE" | "OLD_IMAGE" | "NEW_AND_
 /** A secondary index. */
 export interface Index {
   name: string;
-  /** The partition key. Required for a global index. A local index has the table's. */
+  /** The partition key. Required for a global index. A local index has the table's partition key. */
   key?: KeyAttribute;
   /** The sort key. Required for a local index. */
   sort?: KeyAttribute;
@@ -145,7 +145,10 @@ class Attributes {
     this.#table = table;
   }
 
-  /** Returns a key schema and records its attributes. Throws a TypeError if one is malformed or has another type already. */
+  /**
+   * Returns a key schema and records its attributes. Throws a TypeError if an attribute is malformed or was recorded with
+   * another type.
+   */
   schema(of: string, key: KeyAttribute, sort: KeyAttribute | undefined) {
     const schema = [{ AttributeName: this.#add(of, key), KeyType: "HASH" as const }];
     if (sort === undefined) return schema;

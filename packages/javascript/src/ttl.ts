@@ -9,14 +9,14 @@ import { dateOrNull } from "./times";
 /** When expired items are deleted: immediately, late as on AWS, or by a sweep. */
 export type TtlMode = "exact" | "aws" | "manual";
 
-/** An item whose TTL can never fire, or that had already expired when it was written. */
+/** An item whose TTL can never fire, or had passed when the item was written. */
 export interface TtlSuspect {
-  /** In DynamoDB JSON. */
+  /** The item's key in DynamoDB JSON. */
   key: Record<string, AttributeJson>;
   reason: NeverReason | "born_expired";
-  /** A sentence. */
+  /** The reason as a sentence. */
   message: string;
-  /** When it was written; null if that was before the server's process started. */
+  /** When the item was written; null if that was before the server's process started. */
   at: Date | null;
 }
 
@@ -29,15 +29,15 @@ export interface TtlStatus {
   seed?: number;
   /** How many items will expire. */
   pending: number;
-  /** How many of these are due but not deleted. */
+  /** How many of the pending items are due but not deleted. */
   due: number;
   /** When the next item is due; null if none will expire. */
   nextDue: Date | null;
   /** How many items expired since the server started. */
   expired: number;
-  /** How many of these were already due when they were written, for example by a program with another clock. */
+  /** How many expired items were already due when they were written, for example by a program with another clock. */
   bornExpired: number;
-  /** How late they were deleted, in milliseconds. */
+  /** How late expired items were deleted, in milliseconds. */
   lagMs: { p50: number; p99: number; max: number };
   /** How many items expire in each window of time. */
   windows: { window: string; count: number }[];
@@ -49,10 +49,10 @@ export interface TtlStatus {
 
 /** An item that will expire. */
 export interface Upcoming {
-  /** In DynamoDB JSON. */
+  /** The item's key in DynamoDB JSON. */
   key: Record<string, AttributeJson>;
   due: Date;
-  /** When it will be deleted; null if only a sweep deletes it. */
+  /** When the item will be deleted; null if only a sweep deletes it. */
   expiresAt: Date | null;
 }
 
@@ -70,9 +70,9 @@ export interface Explanation {
     | "milliseconds"
     | "too_old"
     | "ttl_disabled";
-  /** When the item will be deleted; null if never, or by a sweep. */
+  /** When the item will be deleted; null if it is never deleted, or only by a sweep. */
   expiresAt: Date | null;
-  /** A sentence. */
+  /** The explanation as a sentence. */
   message: string;
 }
 

@@ -1,5 +1,5 @@
-// A world: a separate account with its own tables, streams and clock. Each test has its own, so that concurrent tests share
-// nothing.
+// A world: a separate account with its own tables, streams and clock. Each test has its own world, so concurrent tests
+// share no data.
 
 import { randomInt } from "node:crypto";
 
@@ -27,9 +27,9 @@ import { instantJson, type Instant } from "./times";
 import { Ttl, type Explanation, type TtlSuspect } from "./ttl";
 
 export interface WorldOptions {
-  /** Freeze the clock, at this time or at its current time (`true`). Default: the clock runs with the host's time. */
+  /** Freeze the clock, at this time or, if `true`, at its current time. Default: the clock runs with the host's time. */
   frozen?: Instant | true;
-  /** Make the program's Date follow the world's clock, which this freezes. */
+  /** Make the program's Date follow the world's clock. This option also freezes the clock. */
   follow?: Follow;
   /** Tables to create, as parameters of CreateTable, for example those of a jest-dynamodb-config.js. */
   tables?: CreateTableCommandInput[];
@@ -65,11 +65,11 @@ export interface FaultRule {
   probability?: number;
   /** The seed of random choices. The same seed gives the same choices. */
   seed?: number;
-  /** For `throttle`: the exception. Default: the one that AWS would return. */
+  /** For `throttle`: the exception. Default: the exception that AWS would return. */
   exception?: "ProvisionedThroughputExceededException" | "ThrottlingException" | "RequestLimitExceeded";
   /**
    * For `internal_server_error`, `connection_closed` and `latency`: whether the operation takes effect although the client
-   * sees no success. Default: only with `latency`, before the delay.
+   * sees no success. Default: it takes effect only with `latency`, before the delay.
    */
   applied?: boolean;
   /** For `latency`: the delay, in real time. For `stale_reads`: the maximum lag, on the world's clock. */
@@ -94,7 +94,7 @@ export interface WaitOptions {
 /** A saved state of a world: tables, items, pending expiries, streams and clock. */
 export interface Snapshot {
   readonly id: string;
-  /** Restores this state of the world. Can be called any number of times. */
+  /** Restores this state of the world. It can be called any number of times. */
   restore(): Promise<void>;
   /** Deletes this snapshot and frees its memory. */
   delete(): Promise<void>;
@@ -115,7 +115,7 @@ const deliveryTimeoutMs = 2_000; // how long the end of a test waits for functio
 export class World {
   /** The server's URL. */
   readonly url: string;
-  /** Twelve digits. Used as the access key id, it selects this world. */
+  /** The account, twelve digits. A client with this access key id uses this world. */
   readonly account: string;
   readonly region: string;
   readonly clock: Clock;
@@ -210,8 +210,9 @@ export class World {
   }
 
   /**
-   * Waits until an item changes, and returns the record. Only changes after the call count; with `since`, changes from
-   * that time on. Throws a WaitTimeoutError whose `records` are the item's other changes.
+   * Waits until an item changes, and returns the record. Without `since`, only changes after the call count; with
+   * `since`, changes from that time on. If no such change happens in time, throws a WaitTimeoutError whose `records` are
+   * the item's other changes.
    */
   async waitFor(table: string, key: Key, options: WaitOptions = {}): Promise<StreamRecord> {
     refuseUnknown(`waitFor("${table}")`, options, ["event", "by", "since", "timeoutSeconds"]);
@@ -350,7 +351,7 @@ export class World {
       return {};
     }
     const handlers = this.#deliver();
-    // Errors that handlers throw because the world is being closed do not count.
+    // The failures are taken before the world closes, so errors that handlers throw because of that are not reported.
     const ended = handlers.then(async () => {
       const error = this.#failures.take();
       const suspects = failed || error ? await this.suspects() : undefined;
@@ -361,16 +362,16 @@ export class World {
     return ended;
   }
 
-  // Waits for handlers, so that a failing handler fails before its test ends.
+  // Delivers the remaining records and waits for handlers, so that a handler that fails does so before its test ends.
   async #deliver(): Promise<void> {
     if (this.#functionNames.size > 0) {
       const body = { seconds: 0, settle: "triggers", settle_seconds: deliveryTimeoutMs / 1000 };
       await this.#control.call("POST", "/clock/advance", body, 2 * deliveryTimeoutMs).catch(() => undefined);
     }
-    await within(deliveryTimeoutMs, this.#functions.idle()); // also handlers that no mapping called
+    await within(deliveryTimeoutMs, this.#functions.idle()); // includes handlers that no mapping called
   }
 
-  /** @internal For the report of a failed test: items whose TTL can never fire or had passed when they were written. */
+  /** @internal Lists items whose TTL can never fire or had passed when they were written, for a failed test's report. */
   async suspects(): Promise<string | undefined> {
     const { tables = {} } = await this.#control.call("GET", "/ttl", undefined, closeTimeoutMs).catch(() => ({}));
     const lines = Object.entries<{ suspects?: TtlSuspect[] }>(tables).flatMap(([table, { suspects = [] }]) =>
@@ -400,7 +401,7 @@ export class World {
 export interface FunctionOptions {
   /** The time limit of a call, in seconds. Default: 60. */
   timeoutSeconds?: number;
-  /** The test expects the function to fail: errors are neither printed nor thrown. */
+  /** Whether the test expects the function to fail. If true, its errors are neither printed nor thrown. */
   mayFail?: boolean;
 }
 

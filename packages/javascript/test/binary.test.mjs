@@ -1,4 +1,4 @@
-// How the program is found, and the errors if it is not.
+// Tests how the program is found, and the errors if it cannot be found or run.
 
 import assert from "node:assert/strict";
 import { chmodSync, cpSync, symlinkSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ test("MAYFLY_BINARY overrides the platform's package, and an argument overrides 
   assert.equal(findBinary(binary, { MAYFLY_BINARY: "/not/there" }), binary);
 });
 
-test("there is no fallback if a configured program does not exist", () => {
+test("no other program is tried if a configured program does not exist", () => {
   assert.throws(
     () => findBinary(undefined, { MAYFLY_BINARY: "/not/there/mayfly", PATH: process.env.PATH }),
     problem("binary-missing", /^MAYFLY_BINARY is set to \/not\/there\/mayfly, but there is no such file\.$/),
@@ -54,7 +54,7 @@ test("a program for another machine is rejected", (t) => {
   );
 });
 
-// A project with only the main package, as if the platform's package could not be installed.
+// Creates a project that has only the main package, as if the platform's package could not be installed.
 function withoutPlatform(t) {
   const directory = project(t, { "find.cjs": 'console.log(require("mayfly-dynamodb").findBinary());' }, "/tmp");
   cpSync(join(root, "node_modules/mayfly-dynamodb"), join(directory, "node_modules/mayfly-dynamodb"), { recursive: true });
@@ -81,7 +81,7 @@ test("if no program is found, the error says how to get one", async (t) => {
   );
 });
 
-test("the command mayfly does not find itself on PATH", async (t) => {
+test("the command mayfly skips itself when it searches PATH for the program", async (t) => {
   const directory = withoutPlatform(t);
   symlinkSync("node_modules/mayfly-dynamodb/bin/mayfly.js", join(directory, "mayfly"));
   const path = `${directory}:${process.execPath.replace(/\/node$/, "")}`;

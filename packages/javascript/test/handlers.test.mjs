@@ -1,4 +1,4 @@
-// A failing function fails the test. Its errors are printed, thrown once, and can be declared as expected.
+// Tests of functions that fail: their errors are printed and thrown once, unless the test declares that it expects them.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -66,14 +66,14 @@ test("settle throws a handler's error with the records that were given up", asyn
   assert.match(sequenceNumber, /^\d+$/);
   assert.deepEqual(record, { event: "INSERT", key: { id: { S: "1" } } });
   assert.equal(givenUp[0].leftOut, 0);
-  // Printed when it happened, with its stack trace.
+  // The failure was printed when it happened, with its stack trace.
   assert.deepEqual(lines(), [['Mayfly: the function "reminder" failed:', error.cause]]);
 
-  assert.equal((await world.settle()).settled, true, "thrown once");
+  assert.equal((await world.settle()).settled, true, "the failure is thrown only once");
   await world.close();
 });
 
-test("an advance with settle throws after the clock has moved", async (t) => {
+test("an advance with settle moves the clock before it throws a handler's error", async (t) => {
   printed(t);
   const { world } = await withCarts(t, fails, once);
   await put(world, "1");
@@ -95,10 +95,10 @@ test("settle throws before its time limit if a function keeps failing", { timeou
   assert.deepEqual([name, table, retrying.records], ["reminder", "carts", 1]);
   assert.deepEqual(retrying.error, { status: 200, error: "Unhandled", type: "RangeError", message: "no\n   cart" });
   assert.equal(lines().length, 1, "retries of the same records with the same error are not printed again");
-  await world.close(); // does not throw them again
+  await world.close(); // does not throw the failures again
 });
 
-test("a handler that succeeds only after retries has failed", async (t) => {
+test("settle throws a handler's failure even if a retry succeeds", async (t) => {
   printed(t);
   let calls = 0;
   const { world, reminder } = await withCarts(t, () => ++calls < 3 && fails());
@@ -109,7 +109,7 @@ test("a handler that succeeds only after retries has failed", async (t) => {
   assert.equal(reminder.invocations.length, 3);
 });
 
-test("with mayFail, failures are neither printed nor thrown, but can be read", async (t) => {
+test("failures of a function with mayFail are neither printed nor thrown, but can be read", async (t) => {
   const lines = printed(t);
   const { world } = await withCarts(t, fails, { ...once, mayFail: true });
   await put(world, "1");
@@ -173,7 +173,7 @@ test("close waits for a running handler", async (t) => {
   assert.match((await closing).message, /^Function reminder failed 1 time\. /);
 });
 
-test("settle throws if a function elsewhere fails, except with mayFail", async (t) => {
+test("settle throws if a function at a URL fails, unless it is registered with mayFail", async (t) => {
   const elsewhere = createServer((request, response) => {
     request.resume();
     response.writeHead(500).end("{}");
@@ -200,7 +200,7 @@ test("settle throws if a function elsewhere fails, except with mayFail", async (
   }
 });
 
-// Lambda's CreateEventSourceMapping. The access key id in the signature selects the account.
+// Sends Lambda's CreateEventSourceMapping. The access key id in the signature selects the account.
 async function createMapping(world, body) {
   const scope = `${world.account}/20310101/${world.region}/lambda/aws4_request`;
   const response = await fetch(`${world.url}/2015-03-31/event-source-mappings/`, {
@@ -215,7 +215,7 @@ async function createMapping(world, body) {
   assert.ok(response.ok, await response.text());
 }
 
-test("long errors and long lists of functions are shortened", async (t) => {
+test("settle's error shortens long messages and long lists of functions", async (t) => {
   printed(t);
   const { world } = await withCarts(t, () => {
     throw new Error("x".repeat(5000));

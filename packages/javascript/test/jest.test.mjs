@@ -1,4 +1,4 @@
-// mayfly-dynamodb/jest and its preset, in projects that the real Jest runs, versions 30 and 29.
+// Tests mayfly-dynamodb/jest and its preset in projects that Jest 30 and Jest 29 run.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
@@ -46,7 +46,7 @@ test("the preset works with Jest 29", async (t) => {
   assert.match(output, /Tests: +4 passed/);
 });
 
-test("a test's world ends with the test, and a file's world with the file", async (t) => {
+test("a world opened in a test ends with the test, and one opened in beforeAll ends with the file", async (t) => {
   const { status, output } = await jest(
     project(t, {
       "jest.config.js": config,
@@ -72,7 +72,7 @@ test("a test's world ends with the test, and a file's world with the file", asyn
   assert.match(output, /Tests: +2 passed/);
 });
 
-test("follow moves Date with the world's clock, and restores it", async (t) => {
+test("follow moves Date with the world's clock, and the real Date returns after the test", async (t) => {
   const { status, output } = await jest(
     project(t, {
       "jest.config.js": config,
@@ -140,7 +140,7 @@ test("withMayfly adds worlds to another environment", async (t) => {
   assert.equal(status, 0, output);
 });
 
-// --- projects that used @shelf/jest-dynamodb before
+// --- projects that were written for @shelf/jest-dynamodb
 
 const port = await freePort();
 const tables = `[{
@@ -191,7 +191,7 @@ const theirConfigs = {
     "a.test.js": undefined,
     "a.test.cjs": theirTest,
   },
-  "one with everything": {
+  "an object with every setting": {
     "jest-dynamodb-config.js": `module.exports = {
       tables: ${tables}, port: ${port}, hostname: "localhost",
       options: ["-sharedDb", "-inMemory", "-delayTransientStatuses", "-dbPath", "./db"],
@@ -208,7 +208,7 @@ for (const [what, files] of Object.entries(theirConfigs)) {
     assert.equal(status, 0, output);
     assert.match(output, /Tests: +1 passed/);
     const told = /^mayfly: ignored in jest-dynamodb-config\.js: installerConfig, -dbPath \.\/db$/m;
-    assert.equal(told.test(output), what === "one with everything", output);
+    assert.equal(told.test(output), what === "an object with every setting", output);
   });
 }
 
@@ -226,7 +226,7 @@ test("JEST_DYNAMODB_CONFIG selects another file, and a missing file is reported"
   assert.match(absent.output, /JEST_DYNAMODB_CONFIG is set to nowhere\.js, but there is no such file\./);
 });
 
-test("if the port of jest-dynamodb-config.js is in use, that is reported", async (t) => {
+test("a run reports that the port of jest-dynamodb-config.js is in use", async (t) => {
   const other = createServer().listen(0, "127.0.0.1");
   await new Promise((listening) => other.once("listening", listening));
   t.after(() => other.close());
@@ -254,7 +254,7 @@ test("a hostname other than loopback and a file without tables are rejected", as
   }
 });
 
-// A world whose handler has failed when `failed` returns.
+// Defines `failed`. When it returns, a handler of the given world has failed.
 const failing = `
   const fails = () => { throw new RangeError("no cart"); };
   async function failed(world, options) {
@@ -266,7 +266,7 @@ const failing = `
   }
 `;
 
-test("a failing handler fails its test or file, and no other", async (t) => {
+test("a failing handler fails only its own test or file", async (t) => {
   const { status, output } = await jest(
     project(t, {
       "jest.config.js": config,

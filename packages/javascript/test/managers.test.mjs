@@ -12,7 +12,8 @@ const tarball = (name) => `file:${join(tarballs, `${name}-${version}.tgz`)}`;
 const platform = `linux-${process.arch}`;
 const here = { [`@mayfly-dynamodb/${platform}`]: tarball(`mayfly-dynamodb-${platform}`) };
 
-// Yarn needs the packages of all platforms. If the other platform's was not built, this platform's is used in its place.
+// Yarn needs the packages of all platforms. If the other platform's package was not built, this platform's package
+// replaces it.
 const other = `linux-${process.arch === "x64" ? "arm64" : "x64"}`;
 const built = existsSync(join(tarballs, `mayfly-dynamodb-${other}-${version}.tgz`));
 const both = { ...here, [`@mayfly-dynamodb/${other}`]: tarball(`mayfly-dynamodb-${built ? other : platform}`) };
@@ -47,7 +48,7 @@ test("a cart is gone after two days", async (t) => {
 });
 `;
 
-// Outside of the directory where npm has installed everything, because Node would find those packages.
+// This is outside the directory where npm has installed everything, because Node would find those packages.
 const parent = join(root, "..", "mayfly-managers");
 
 const yarn4 = (settings) => ({

@@ -1,4 +1,4 @@
-// mayfly-dynamodb/node-test, in test files that node:test runs.
+// Tests mayfly-dynamodb/node-test in test files that node:test runs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { fileServer, openWorld } from "mayfly-dynamodb/node-test";
 `;
 
-test("each test has its own world, and each file has a server that exits after it", async (t) => {
+test("each test has its own world, and each file has a server that exits after the file", async (t) => {
   const directory = project(t, {
     "a.test.mjs": `${head}
       const accounts = new Set();
@@ -38,7 +38,7 @@ test("each test has its own world, and each file has a server that exits after i
   await gone(Number(/pid=(\d+)/.exec(output)[1]));
 });
 
-test("follow moves Date with the world's clock, and restores it", async (t) => {
+test("follow moves Date with the world's clock, and the real Date returns after the test", async (t) => {
   const directory = project(t, {
     "a.test.mjs": `${head}
       test("an hour later", async (t) => {
@@ -86,7 +86,7 @@ test("the entry point can be loaded with require", async (t) => {
   assert.equal(status, 0, output);
 });
 
-// A world whose handler has failed when `failed` returns.
+// Defines `failed`. When it returns, a handler of the given world has failed.
 const failing = `
   const fails = () => { throw new RangeError("no cart"); };
   async function failed(world, options) {
@@ -98,7 +98,7 @@ const failing = `
   }
 `;
 
-test("a failing handler fails its test, and no other", async (t) => {
+test("a failing handler fails only its own test", async (t) => {
   const directory = project(t, {
     "a.test.mjs": `${head} ${failing}
       test("the error is not read", async (t) => { await failed(await openWorld(t)); });

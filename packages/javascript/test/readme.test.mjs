@@ -59,7 +59,7 @@ test("the example program prints the expected output", async (t) => {
   assert.equal(output, "2031-01-01T00:00:00.000Z\n");
 });
 
-test("the examples in the section about worlds run one after the other", async () => {
+test("the examples in the section about worlds run one after the other in one world", async () => {
   const server = await Server.start();
   const world = await server.world({ frozen: "2031-01-01T00:00:00Z" });
   const examples = sections.get("A world");

@@ -1,4 +1,4 @@
-// A server's start and end, and the errors if it cannot be started or reached.
+// Tests a server's start and end, and the errors if the server cannot be started or reached.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -25,7 +25,7 @@ async function refusal(options) {
   assert.fail("the server started");
 }
 
-test("a server answers when start() returns, and is gone when close() returns", async () => {
+test("a server answers when start() returns, and has ended when close() returns", async () => {
   const server = await Server.start();
   assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
   assert.equal(server.version, version);
@@ -39,7 +39,7 @@ test("a server answers when start() returns, and is gone when close() returns", 
   assert.ok(!existsSync(dirname(log.path)));
 });
 
-test("two servers share nothing", async () => {
+test("two servers share no data", async () => {
   const [one, other] = await Promise.all([Server.start(), Server.start()]);
   assert.notEqual(one.url, other.url);
   await Promise.all([one.close(), other.close()]);
@@ -132,7 +132,7 @@ test("MAYFLY_URL selects an existing server", async (t) => {
   assert.equal(attached.pid, undefined);
 });
 
-test("a URL where no server answers is reported", async () => {
+test("the error for a URL where no server answers names the URL", async () => {
   const error = await refusal({ url: "http://127.0.0.1:1" });
   assert.equal(error.problem, "unreachable");
   assert.match(
@@ -193,7 +193,7 @@ test("an external server that does not answer is reported by its URL", async () 
   await assert.rejects(world.documents.send(new PutCommand({ TableName: "carts", Item: { id: "1" } })), { code: "ECONNREFUSED" });
 });
 
-// Runs a process that starts a server, prints its pid, and then runs the code `then`.
+// Runs a process that starts a server, prints the server's pid, and then runs the code `then`.
 function starter(t, then) {
   const script = `
     const { Server } = require("mayfly-dynamodb");
@@ -217,7 +217,7 @@ test("a server ends when its process is killed", async (t) => {
   await gone(server);
 });
 
-test("a server exits after a process that does not close it", async (t) => {
+test("a server exits after its process exits without closing it", async (t) => {
   for (const then of ["process.exit(3);", "throw new Error('as tests do');", ""]) {
     const { child, pid } = starter(t, then);
     const ended = new Promise((resolve) => child.once("exit", resolve));

@@ -1,4 +1,4 @@
-// createTable: the parameters of CreateTable, and the options that it rejects before any request.
+// Tests which CreateTable request createTable sends, and which options it rejects before any request.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -71,12 +71,12 @@ test("a table has the requested keys, TTL, stream and indexes", async (t) => {
   assert.deepEqual(TimeToLiveDescription, { TimeToLiveStatus: "ENABLED", AttributeName: "expires" });
 });
 
-test("stream: false creates a table without a stream", async (t) => {
+test("createTable with stream: false creates a table without a stream", async (t) => {
   const world = await open(t);
   assert.equal((await world.createTable("carts", { stream: false })).StreamSpecification, undefined);
 });
 
-test("more is merged into CreateTable's parameters", async (t) => {
+test("the option more is merged into CreateTable's parameters", async (t) => {
   const world = await open(t);
   const { TableClassSummary, BillingModeSummary, ProvisionedThroughput } = await world.createTable("carts", {
     more: {

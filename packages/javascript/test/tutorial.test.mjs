@@ -1,5 +1,5 @@
-// The tutorial, docs/tutorial/javascript.md, run as it stands: each block of JavaScript is the file that its first line
-// names, of one project that Vitest runs.
+// Runs the code of the tutorial, docs/tutorial/javascript.md, unchanged. Each block of JavaScript is a file, which the
+// block's first line names. Together the files are a project that Vitest runs.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

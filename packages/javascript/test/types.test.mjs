@@ -16,7 +16,7 @@ const options = {
   noEmit: true,
 };
 
-// Vite's declarations need those of the DOM and of other optional packages.
+// Vite's declarations need the declarations of the DOM and of other optional packages.
 const vitestOptions = { skipLibCheck: true };
 
 const tsc = (directory) => node(directory, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."]);
@@ -77,7 +77,7 @@ export const config: JestDynamodbConfig = { tables: [], port: 8000 };
 export { openNodeWorld, openJestWorld, withMayfly };
 `;
 
-test("correct programs of both kinds compile", async (t) => {
+test("a correct program compiles as an ES module and as CommonJS", async (t) => {
   const { status, output } = await compile(t, { "a.mts": core, "b.cts": core });
   assert.equal(status, 0, output);
 });
@@ -102,7 +102,7 @@ test("Vitest's fixtures and provided values are typed", async (t) => {
   assert.equal(status, 0, output);
 });
 
-// A project in which only these packages are installed.
+// Creates a project in which only these packages are installed.
 function installed(t, names) {
   const directory = typed(t, { "a.mts": core, "b.cts": core }, {}, join(root, "..", "mayfly-types"));
   for (const name of names) {
@@ -140,7 +140,7 @@ test("clients and table descriptions have the SDK's types", async (t) => {
   assert.deepEqual([...output.matchAll(/^a\.mts\((\d+),/gm)].map(([, line]) => Number(line)), [4, 5, 6, 7], output);
 });
 
-test("mistakes do not compile", async (t) => {
+test("programs with wrong names or types do not compile", async (t) => {
   const { status, output } = await compile(t, {
     "a.mts": `
       import { Server } from "mayfly-dynamodb";

@@ -1,4 +1,4 @@
-// mayfly-dynamodb/vitest, in projects that the real Vitest runs.
+// Tests mayfly-dynamodb/vitest in projects that Vitest runs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ import { describe, expect, inject } from "vitest";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { openWorld, runServer, test, testWith } from "mayfly-dynamodb/vitest";
 `;
-// Fails if two files share anything: each creates the same table and checks its items.
+// These tests fail if two of them share data: each one creates the same table and checks its items.
 const sharesNothing = `${head}
 for (const n of [1, 2, 3]) {
   test.concurrent("alone " + n, async ({ world, documents, expect }) => {
@@ -44,7 +44,7 @@ for (const pool of ["threads", "forks", "vmThreads"]) {
   });
 }
 
-test("follow moves Date with the world's clock, and restores it", async (t) => {
+test("follow moves Date with the world's clock, and the real Date returns after the test", async (t) => {
   const { status, output } = await vitest(
     project(t, {
       "vitest.config.mjs": config(),
@@ -101,7 +101,7 @@ test("without the globalSetup, the error says to add it", async (t) => {
   assert.match(output, /No Mayfly server was started: add globalSetup: \["mayfly-dynamodb\/vitest\/setup"\] to `test` in the Vitest/);
 });
 
-test("openWorld opens a world in beforeAll", async (t) => {
+test("openWorld can open a world in beforeAll", async (t) => {
   const { status, output } = await vitest(
     project(t, {
       "vitest.config.mjs": config(),
@@ -132,7 +132,7 @@ test("a failed start ends the run with its message", async (t) => {
   assert.match(output, /The option binary is set to \/not\/there, but there is no such file\./);
 });
 
-// A world whose handler has failed when `failed` returns.
+// Defines `failed`. When it returns, a handler of the given world has failed.
 const failing = `
   const fails = () => { throw new RangeError("no cart"); };
   async function failed(world, options) {
@@ -144,7 +144,7 @@ const failing = `
   }
 `;
 
-test("a failing handler fails its test, and no other", async (t) => {
+test("a failing handler fails only its own test", async (t) => {
   const { status, output } = await vitest(
     project(t, {
       "vitest.config.mjs": config(),

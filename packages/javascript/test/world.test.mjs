@@ -1,4 +1,4 @@
-// A world: a separate account with its own tables, streams and clock.
+// Tests worlds: separate accounts with their own tables, streams and clocks.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -110,7 +110,7 @@ test("an error of the control API is a MayflyError with type and status", async 
   await assert.rejects(world.control("POST", "/clock/advance", { weeks: 1 }), { status: 400 });
 });
 
-test("waitFor returns the record of a removal, with who removed the item", async (t) => {
+test("waitFor returns the record of a removal, which says that the service removed the item", async (t) => {
   const world = await withCarts(t);
   await put(world, { id: "1", ttl: startSeconds + hour });
   await world.clock.advance("2h");
@@ -154,7 +154,7 @@ test("a misspelled option is rejected", async (t) => {
   }
 });
 
-test("a wait that times out suggests since", async (t) => {
+test("the error of a wait that times out suggests the option since", async (t) => {
   const world = await withCarts(t);
   await put(world, { id: "1" });
   await assert.rejects(world.waitFor("carts", { id: "1" }, { event: "INSERT", timeoutSeconds: 0.05 }), (error) => {
@@ -177,7 +177,7 @@ test("keys are plain values or DynamoDB JSON, and other values are rejected", as
   });
 });
 
-test("ttl() returns status, upcoming items and explanations, and sets the mode", async (t) => {
+test("ttl() returns a table's status, upcoming items and explanations, and sets its mode", async (t) => {
   const world = await withCarts(t);
   const ttl = world.ttl("carts");
   await put(world, { id: "1", ttl: startSeconds + hour });
@@ -200,7 +200,7 @@ test("ttl() returns status, upcoming items and explanations, and sets the mode",
   assert.deepEqual((await ttl.set("aws", { delaySeconds: [600, 1200], seed: 3 })).delaySeconds, [600, 1200]);
 });
 
-test("a snapshot restores items and clock", async (t) => {
+test("a snapshot restores the world's items and clock", async (t) => {
   const world = await withCarts(t);
   await put(world, { id: "1", ttl: startSeconds + hour });
   const snapshot = await world.snapshot();
@@ -275,7 +275,7 @@ test("follow is called with the clock's time after each move", async (t) => {
   await snapshot.restore();
   assert.deepEqual(told, ["2031-01-01T00:00:00.000Z", "2031-01-01T01:00:00.000Z", "2031-01-01T00:00:00.000Z"]);
   await assert.rejects(world.clock.advance("2030-01-01T00:00:00Z"), { status: 409 });
-  assert.deepEqual(told.slice(3), ["2030-01-01T00:00:00.000Z", "2031-01-01T00:00:00.000Z"], "moved, and moved back after the error");
+  assert.deepEqual(told.slice(3), ["2030-01-01T00:00:00.000Z", "2031-01-01T00:00:00.000Z"], "moved ahead, then back after the error");
   await assert.rejects(world.clock.rate(60), /^TypeError: clock\.rate\(\) cannot be used in a world with follow/);
 });
 
@@ -292,7 +292,7 @@ test("follow is called before functions receive the expired items", async (t) =>
   assert.equal(consumer.invocations.at(-1).result, "2031-01-01T09:00:00.001Z");
 });
 
-test("with environment, clients created by other code use the world", async (t) => {
+test("with the option environment, clients that other code creates use the world", async (t) => {
   const before = { ...process.env };
   const world = await withCarts(t, { environment: true });
   const { TableNames } = await new DynamoDBClient({}).send(new ListTablesCommand({}));
@@ -309,7 +309,7 @@ test("a world's clients do not read the user's AWS configuration", async (t) => 
       const { readFile } = fs;
       const read = [];
       fs.readFile = (path, ...rest) => {
-        if (!String(path).startsWith("file:")) read.push(String(path)); // modules are
+        if (!String(path).startsWith("file:")) read.push(String(path)); // Node reads modules by file: URLs
         return readFile(path, ...rest);
       };
       syncBuiltinESMExports();
@@ -322,7 +322,7 @@ test("a world's clients do not read the user's AWS configuration", async (t) => 
       await world.dynamodb.send(new ListTablesCommand({}));
       await world.streams.send(new ListStreamsCommand({}));
       console.log("of the world's clients", read);
-      // A client that does read it shows that this test would notice.
+      // This client reads the configuration, which shows that the test detects such reads.
       await new DynamoDBClient({ endpoint: server.url }).send(new ListTablesCommand({})).catch(() => {});
       console.log("of another", read.some((path) => path.endsWith("config")));
       await server.close();
@@ -341,7 +341,7 @@ test("a world's clients do not read the user's AWS configuration", async (t) => 
   assert.equal(output, "of the world's clients []\nof another true\n");
 });
 
-test("the client for DynamoDB Streams works", async (t) => {
+test("a world's client for DynamoDB Streams lists the world's streams", async (t) => {
   const world = await withCarts(t);
   const { Streams } = await world.streams.send(new ListStreamsCommand({}));
   assert.deepEqual(Streams.map(({ TableName }) => TableName), ["carts"]);
@@ -357,7 +357,7 @@ test("closing a world deletes its tables and functions", async () => {
   assert.deepEqual(await world.control("GET", "/functions"), { functions: [] });
 });
 
-test("closing a world after its server succeeds", async () => {
+test("a world can be closed after its server has ended", async () => {
   const other = await Server.start();
   const world = await other.world();
   await other.close();

@@ -103,7 +103,7 @@ function nodeEnvironment(): EnvironmentClass {
         for (const step of way) from = createRequire(from.resolve(`${step}/package.json`));
         return from("jest-environment-node").TestEnvironment;
       } catch {
-        // Try the next way.
+        // Try the next chain of packages.
       }
     }
   }

@@ -22,7 +22,7 @@ export default async function globalSetup(globalConfig: { rootDir: string }): Pr
     process.stderr.write(`mayfly: ignored in jest-dynamodb-config.js: ${ignored.join(", ")}\n`);
   }
   const run = await OwnedRun.start(options, async (server) => {
-    // For workers that start later.
+    // Workers that start later read these variables.
     process.env[urlVariable] = server.url;
     if (server.log) process.env[logVariable] = server.log.path;
     if (config) await createTables(server, config);

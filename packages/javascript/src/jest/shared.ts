@@ -1,4 +1,4 @@
-// What Jest's processes and sandboxes share.
+// The names and types that Jest's processes and sandboxes share.
 
 /** The environment variables that tell workers where the server is. */
 export const urlVariable = "MAYFLY_URL";
@@ -16,6 +16,6 @@ export interface Scope {
   atEnd(end: End): void;
   /** Registers `end` to be called when the file ends. */
   atFileEnd(end: End): void;
-  /** Restores the real Date. Needed because the sandbox's `jest` cannot be called between tests. */
+  /** Restores the real Date. The environment needs it, because it cannot call the sandbox's `jest` between tests. */
   useRealTimers(): void;
 }
